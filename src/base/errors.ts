@@ -1,0 +1,49 @@
+// Every failure Switchboard reports on purpose is a SwitchboardError: a code for programs, a
+// sentence for people, and a hint that says what to do next. Anything else that reaches an edge is
+// a bug, and is reported as one.
+
+/** Each code, and the exit status the CLI ends with when it is the last word. */
+export const ERRORS = {
+  USAGE: { exit: 2 },
+  CONFIG_INVALID: { exit: 2 },
+  CHILD_UNKNOWN: { exit: 2 },
+  CHILD_NOT_CONFIGURED: { exit: 2 },
+  CHILD_START_FAILED: { exit: 3 },
+  CHILD_PARKED: { exit: 3 },
+  CHILD_EXITED: { exit: 3 },
+  CHILD_TIMEOUT: { exit: 3 },
+  CHILD_PROTOCOL: { exit: 3 },
+  MESSAGE_TOO_LARGE: { exit: 3 },
+  TOOL_UNKNOWN: { exit: 4 },
+  TOOL_NOT_ALLOWED: { exit: 4 },
+  TOOL_ARGUMENTS: { exit: 4 },
+  TOOL_FAILED: { exit: 4 },
+  CANCELLED: { exit: 130 },
+} as const satisfies Record<string, { exit: number }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface ErrorDetails {
+  readonly hint?: string;
+  readonly cause?: unknown;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+export class SwitchboardError extends Error {
+  override readonly name = 'SwitchboardError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly data: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, { hint, cause, data = {} }: ErrorDetails = {}) {
+    super(message, { cause });
+    this.code = code;
+    this.hint = hint;
+    this.data = data;
+  }
+
+  /** The message and the way out, as one text for a person or a model. */
+  get text(): string {
+    return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
+  }
+}

@@ -13,6 +13,7 @@ await build({
   bundle: true,
   splitting: true,
   platform: 'node',
+  mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
   format: 'esm',
   target: 'node20.19',
   minify: true,

@@ -15,6 +15,7 @@ export const ERRORS = {
   CHILD_PROTOCOL: { exit: 3 },
   MESSAGE_TOO_LARGE: { exit: 3 },
   TOOL_UNKNOWN: { exit: 4 },
+  SUBTOOL_UNKNOWN: { exit: 4 },
   TOOL_NOT_ALLOWED: { exit: 4 },
   TOOL_ARGUMENTS: { exit: 4 },
   TOOL_FAILED: { exit: 4 },

@@ -1,0 +1,125 @@
+// Writes what is made from the configuration schema: switchboard.config.schema.json, and the
+// reference in docs/configuration.md between its two markers. With --check it writes nothing and
+// fails when one of them is no longer what it would write.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod/mini';
+import type { JsonSchema } from '../src/config/fits.ts';
+import { childFileSchema, configSchema, serverSchema, suiteSchema } from '../src/config/schema.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const BEGIN = '<!-- reference: written by `npm run generate` from src/config/schema.ts -->';
+const END = '<!-- end of reference -->';
+
+/** Each generated file of the project, and what belongs into it. */
+export function generateFiles(): Map<string, string> {
+  const docs = readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8');
+  return new Map([
+    ['switchboard.config.schema.json', `${JSON.stringify(formatSchema(), null, 2)}\n`],
+    ['docs/configuration.md', replaceBetween(docs, formatReference())],
+  ]);
+}
+
+export function findStale(): string[] {
+  return [...generateFiles()].flatMap(([file, content]) =>
+    readOrNothing(join(ROOT, file)) === content ? [] : [file],
+  );
+}
+
+function formatSchema(): object {
+  const { $schema, ...rest } = z.toJSONSchema(configSchema);
+  const { $schema: _unused, ...childFile } = z.toJSONSchema(childFileSchema);
+  return {
+    $schema,
+    title: 'Switchboard configuration',
+    description: 'switchboard.config.json of a project or a user. See docs/configuration.md.',
+    ...rest,
+    $defs: { childFile: { title: 'Switchboard child file', ...childFile } },
+  };
+}
+
+function formatReference(): string {
+  const suiteKeys = schemaOf(suiteSchema);
+  const entryKeys = without(schemaOf(serverSchema), suiteKeys);
+  const fileKeys = without(without(schemaOf(childFileSchema), suiteKeys), entryKeys);
+  return [
+    '### At the top of `switchboard.config.json`',
+    formatTable(schemaOf(configSchema)),
+    '### In `mcpServers.<name>`, in a child file, and in `suites.<name>`',
+    formatTable(suiteKeys),
+    '### In `mcpServers.<name>` and in a child file',
+    formatTable(entryKeys),
+    '### In a child file alone',
+    formatTable(fileKeys),
+  ].join('\n\n');
+}
+
+function schemaOf(schema: z.core.$ZodType): JsonSchema {
+  const plain: JsonSchema = JSON.parse(JSON.stringify(z.toJSONSchema(schema)));
+  return plain;
+}
+
+function without(schema: JsonSchema, known: JsonSchema): JsonSchema {
+  const rest = Object.entries(schema.properties ?? {}).filter(
+    ([key]) => !Object.hasOwn(known.properties ?? {}, key),
+  );
+  return { ...schema, properties: Object.fromEntries(rest) };
+}
+
+function formatTable(schema: JsonSchema): string {
+  const rows = rowsOf(schema, '').map((cells) => `| ${cells.join(' | ')} |`);
+  return ['| key | value | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function rowsOf(schema: JsonSchema, prefix: string): string[][] {
+  const rows: string[][] = [];
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const key = `${prefix}${name}`;
+    const standard =
+      property.default === undefined ? '' : `\`${JSON.stringify(property.default)}\``;
+    rows.push([`\`${key}\``, formatType(property), standard, property.description ?? '']);
+    rows.push(...rowsOf(property, `${key}.`));
+  }
+  return rows;
+}
+
+function formatType(schema: JsonSchema): string {
+  if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
+  if (schema.anyOf) return schema.anyOf.map(formatType).join(' or ');
+  if (schema.type === 'array') return 'list of strings';
+  if (schema.type === 'integer') return `whole number${formatRange(schema)}`;
+  return String(schema.type);
+}
+
+function formatRange({ minimum, maximum }: JsonSchema): string {
+  return maximum === undefined || maximum === Number.MAX_SAFE_INTEGER
+    ? `, at least ${minimum}`
+    : `, ${minimum} to ${maximum}`;
+}
+
+function replaceBetween(text: string, content: string): string {
+  const begin = text.indexOf(BEGIN);
+  const end = text.indexOf(END);
+  if (begin === -1 || end < begin) throw new Error(`docs/configuration.md lacks "${BEGIN}".`);
+  return `${text.slice(0, begin)}${BEGIN}\n\n${content}\n\n${text.slice(end)}`;
+}
+
+function readOrNothing(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    // Not there yet, so it is stale.
+    return undefined;
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.includes('--check')) {
+    const stale = findStale();
+    for (const file of stale) console.error(`${file} is stale. Run "npm run generate".`);
+    process.exitCode = stale.length > 0 ? 1 : 0;
+  } else {
+    for (const [file, content] of generateFiles()) writeFileSync(join(ROOT, file), content);
+  }
+}

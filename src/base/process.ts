@@ -1,0 +1,100 @@
+// Processes as groups. A child server may start others (npx does, browsers do), so each runs in a
+// process group of its own and is signalled as a group. This is the one file that knows how the
+// operating systems differ.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+
+export interface GroupCommand {
+  readonly cmd: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const WINDOWS = process.platform === 'win32';
+
+/** Leaders of the groups that are not known to be gone yet. */
+const liveGroups = new Set<number>();
+
+/** Starts a command without a shell, with pipes for stdin, stdout and stderr. */
+export async function spawnGroup({ cmd, args, cwd, env }: GroupCommand): Promise<ChildProcess> {
+  const options = {
+    cwd,
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'],
+    detached: !WINDOWS, // on POSIX: a process group of its own; on Windows: a console of its own
+    windowsHide: true,
+  };
+  // npx and its like are .cmd files on Windows, which Node refuses to start by itself.
+  const start = WINDOWS ? (await import('cross-spawn')).default : spawn;
+  const child = start(cmd, [...args], options);
+  const { pid } = child;
+  if (pid !== undefined) {
+    liveGroups.add(pid);
+    child.once('exit', () => WINDOWS && liveGroups.delete(pid));
+  }
+  return child;
+}
+
+/** Sends a signal to every process of the group. A group that is gone already is no error. */
+export function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (WINDOWS) {
+    const force = signal === 'SIGKILL' ? ['/F'] : [];
+    execFile('taskkill', ['/PID', String(leader), '/T', ...force], () => {
+      // taskkill fails when the process is gone, which is what was wanted
+    });
+    return;
+  }
+  try {
+    process.kill(-leader, signal);
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}
+
+/** Whether any process of the group is left. A leader that has exited may leave others behind. */
+export function isGroupAlive(leader: number): boolean {
+  if (WINDOWS) return liveGroups.has(leader);
+  try {
+    process.kill(-leader, 0);
+    return true;
+  } catch (error) {
+    if (isGone(error)) liveGroups.delete(leader);
+    return !isGone(error);
+  }
+}
+
+/** For the last moment before we end: kills what is still there, without waiting. */
+export function killAllGroups(): void {
+  for (const leader of liveGroups) signalGroup(leader, 'SIGKILL');
+  liveGroups.clear();
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** What a program needs of our environment to run at all, and nothing that may be a secret. */
+export function minimalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const wanted = WINDOWS ? WINDOWS_BASICS : POSIX_BASICS;
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => wanted.has(WINDOWS ? name.toUpperCase() : name)),
+  );
+}
+
+const POSIX_BASICS = new Set(
+  'PATH HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TERM TMPDIR TZ XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME'.split(
+    ' ',
+  ),
+);
+const WINDOWS_BASICS = new Set(
+  'PATH PATHEXT APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) HOMEDRIVE HOMEPATH USERNAME USERPROFILE SYSTEMDRIVE SYSTEMROOT WINDIR COMSPEC TEMP TMP'.split(
+    ' ',
+  ),
+);
+
+/** EPERM: the group's last member is a process that is no longer ours, such as a zombie's on macOS. */
+function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ESRCH' || code === 'EPERM';
+}

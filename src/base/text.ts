@@ -1,0 +1,55 @@
+// Text that people and models read: cleaned of what they cannot see, and near misses found.
+
+/**
+ * Characters that change what a reader sees without being seen: control characters except tab and
+ * line feed, zero-width and bidirectional marks, line and paragraph separators, Unicode tags.
+ */
+const HIDDEN =
+  // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- finding them is the point
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+// oxlint-disable-next-line no-control-regex -- terminals' own escape sequences begin with one
+const TERMINAL_SEQUENCE =
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\^_])/g;
+
+/** Text without terminal sequences and hidden characters: safe for a terminal, a log and a model. */
+export function cleanText(text: string): string {
+  if (!hasHiddenCharacters(text)) return text;
+  return text.replace(TERMINAL_SEQUENCE, '').replace(HIDDEN, '');
+}
+
+export function hasHiddenCharacters(text: string): boolean {
+  return text.search(HIDDEN) !== -1;
+}
+
+/** Up to `count` of the names that a person who wrote `word` most likely meant, best first. */
+export function nearest(word: string, names: Iterable<string>, count = 3): string[] {
+  const wanted = word.toLowerCase();
+  const scored: { name: string; score: number }[] = [];
+  for (const name of names) {
+    const candidate = name.toLowerCase();
+    const length = Math.max(wanted.length, candidate.length);
+    const contained =
+      wanted.length > 2 && (candidate.includes(wanted) || wanted.includes(candidate));
+    const score = contained ? 0.2 : editDistance(wanted, candidate) / Math.max(1, length);
+    if (score <= 0.5) scored.push({ name, score });
+  }
+  scored.sort((a, b) => a.score - b.score);
+  return scored.slice(0, count).map(({ name }) => name);
+}
+
+/** How many letters must be added, dropped or changed to turn one word into the other. */
+function editDistance(a: string, b: string): number {
+  // Names of this length are not typed by hand; comparing them letter by letter would be slow.
+  if (a.length > 128 || b.length > 128) return a === b ? 0 : Math.max(a.length, b.length);
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const change = (above[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(change, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    above = current;
+  }
+  return above[b.length] ?? 0;
+}

@@ -1,0 +1,103 @@
+// Sentences for the ways in which a child does not start or stops working.
+import { SwitchboardError } from '../base/errors.ts';
+import type { ChildConfig } from '../config/config.ts';
+import type { LinkEnd } from './link.ts';
+
+/** The operating system could not start the command. */
+export function explainSpawnError(
+  error: NodeJS.ErrnoException,
+  config: ChildConfig,
+  cmd: string,
+): SwitchboardError {
+  const reasons: Record<string, string> = {
+    ENOENT: `${cmd} was not found`,
+    EACCES: `${cmd} may not be executed`,
+    E2BIG: 'its arguments and environment are too long',
+    EMFILE: 'too many files are open',
+    EAGAIN: 'too many processes are running',
+  };
+  const reason = reasons[error.code ?? ''] ?? `${cmd} failed with ${error.code ?? error.message}`;
+  return new SwitchboardError(
+    'CHILD_START_FAILED',
+    `Server "${config.name}" did not start: ${reason}.`,
+    {
+      hint: `Check "command" in ${config.origin}, or run: switchboard doctor ${config.name}`,
+      cause: error,
+    },
+  );
+}
+
+export function explainMissingFolder(config: ChildConfig): SwitchboardError {
+  return new SwitchboardError(
+    'CHILD_START_FAILED',
+    `Server "${config.name}" did not start: its working directory (cwd) ${config.cwd} does not exist.`,
+    { hint: `Check "cwd" in ${config.origin}.` },
+  );
+}
+
+/** The child ended while it was doing `task`. */
+export function explainEnd(
+  end: LinkEnd,
+  config: ChildConfig,
+  lastOutput: string,
+  task: string,
+): SwitchboardError {
+  const { name } = config;
+  const words =
+    lastOutput === '' ? 'It printed nothing on stderr.' : `Its last output:\n${lastOutput}`;
+  switch (end.kind) {
+    case 'exited': {
+      const by = end.signal === null ? '' : ` (${end.signal})`;
+      return new SwitchboardError(
+        'CHILD_EXITED',
+        `Child MCP ${name} exited with code ${end.code}${by} while ${task}.`,
+        {
+          hint: `The next use starts it again. ${words}`,
+          data: { child: name, exitCode: end.code, signal: end.signal },
+        },
+      );
+    }
+    case 'closed-output':
+      return new SwitchboardError(
+        'CHILD_EXITED',
+        `Server "${name}" closed its output while ${task}.`,
+        {
+          hint: `The next use starts it again. ${words}`,
+        },
+      );
+    case 'unreadable':
+      return new SwitchboardError(
+        'CHILD_PROTOCOL',
+        `Server "${name}" printed ${end.bytes} bytes without the end of a message, and was stopped.`,
+        { hint: 'The next use starts it again.' },
+      );
+  }
+}
+
+/** The child is running but has not answered the handshake in time. */
+export function explainSilence(
+  config: ChildConfig,
+  wait: {
+    command: string;
+    printedJson: boolean;
+    nextFraming: string | undefined;
+    lastOutput: string;
+  },
+): SwitchboardError {
+  const { name, origin, timeouts } = config;
+  const asksToProceed = /ok to proceed\?/i.test(wait.lastOutput);
+  const ways = [
+    asksToProceed
+      ? 'It waits for a confirmation that nobody can give: add "--yes" to its arguments.'
+      : `If it needs longer to start, raise timeouts.childSpawnMs (server declared in ${origin}).`,
+    wait.nextFraming === undefined
+      ? ''
+      : `It printed no JSON at all, so its next start is tried with ${wait.nextFraming} framing; set "framing" to choose one.`,
+    wait.lastOutput === '' ? '' : `Its last output:\n${wait.lastOutput}`,
+  ];
+  return new SwitchboardError(
+    'CHILD_START_FAILED',
+    `Server "${name}" did not answer the handshake within ${timeouts.spawnMs} ms. Its command: ${wait.command}`,
+    { hint: ways.filter(Boolean).join(' '), data: { child: name, silent: !wait.printedJson } },
+  );
+}

@@ -1,0 +1,58 @@
+// The handshake: who the child is, which revision of MCP both speak, and that it is ready.
+import { SwitchboardError } from '../base/errors.ts';
+import { VERSION } from '../base/version.ts';
+import {
+  HANDSHAKE_REVISIONS,
+  isRevision,
+  NEWEST_REVISION,
+  type Revision,
+} from '../mcp/revisions.ts';
+import { isObject } from '../rpc/message.ts';
+import type { Peer } from '../rpc/peer.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+
+export interface Greeting {
+  readonly revision: Revision;
+  readonly serverName: string | undefined;
+  readonly serverVersion: string | undefined;
+  readonly capabilities: Record<string, unknown>;
+}
+
+export interface HandshakeOptions {
+  readonly childName: string;
+  readonly protocolVersion: string | undefined;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise<Greeting> {
+  const params = Verbatim.of({
+    protocolVersion: options.protocolVersion ?? NEWEST_REVISION,
+    capabilities: {},
+    clientInfo: { name: 'switchboard', version: VERSION },
+  });
+  const { timeoutMs, signal } = options;
+  const { value } = await peer.request('initialize', params, { timeoutMs, signal });
+  const greeting = parseGreeting(value, options.childName);
+  peer.notify('notifications/initialized');
+  return greeting;
+}
+
+function parseGreeting(value: unknown, childName: string): Greeting {
+  const answer = isObject(value) ? value : {};
+  const revision = answer['protocolVersion'];
+  if (!isRevision(revision)) {
+    throw new SwitchboardError(
+      'CHILD_PROTOCOL',
+      `Server "${childName}" speaks MCP revision ${JSON.stringify(revision) ?? 'none'}, which Switchboard does not know.`,
+      { hint: `It knows ${HANDSHAKE_REVISIONS.join(', ')}. Update the server or Switchboard.` },
+    );
+  }
+  const info = isObject(answer['serverInfo']) ? answer['serverInfo'] : {};
+  return {
+    revision,
+    serverName: typeof info['name'] === 'string' ? info['name'] : undefined,
+    serverVersion: typeof info['version'] === 'string' ? info['version'] : undefined,
+    capabilities: isObject(answer['capabilities']) ? answer['capabilities'] : {},
+  };
+}

@@ -1,0 +1,50 @@
+// What a child prints on its stderr: always read (a full pipe would stop the child), handed on line
+// by line with secrets masked, and the last of it kept for error messages.
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type { Mask } from '../base/secrets.ts';
+import { cleanText } from '../base/text.ts';
+
+const KEPT_LINES = 8;
+const KEPT_CHARS_PER_LINE = 400;
+/** Longer lines are handed on in pieces, so that output without line ends is not collected. */
+const LONGEST_LINE = 16_384;
+
+export class StderrReader {
+  readonly #mask: Mask;
+  readonly #onLine: (line: string) => void;
+  readonly #decoder = new StringDecoder('utf8');
+  #open = '';
+  #last: string[] = [];
+
+  constructor(stream: Readable, mask: Mask, onLine: (line: string) => void) {
+    this.#mask = mask;
+    this.#onLine = onLine;
+    stream.on('data', (chunk: Buffer) => this.#read(this.#decoder.write(chunk)));
+    stream.on('end', () => this.#read('\n'));
+    stream.on('error', () => {
+      // the pipe broke: the process is ending, which is noticed elsewhere
+    });
+  }
+
+  /** The last lines, as one text; empty if there were none. */
+  get tail(): string {
+    return [...this.#last, this.#open].map(tidy).filter(Boolean).join('\n');
+  }
+
+  #read(text: string): void {
+    const lines = (this.#open + text).split('\n');
+    this.#open = lines.pop() ?? '';
+    if (this.#open.length > LONGEST_LINE) {
+      lines.push(this.#open);
+      this.#open = '';
+    }
+    const printed = lines.filter((line) => line.trim() !== '').map(this.#mask);
+    for (const line of printed) this.#onLine(line);
+    this.#last = [...this.#last, ...printed.slice(-KEPT_LINES)].slice(-KEPT_LINES);
+  }
+}
+
+function tidy(line: string): string {
+  return cleanText(line).trimEnd().slice(0, KEPT_CHARS_PER_LINE);
+}

@@ -1,0 +1,32 @@
+// How a child's process group is asked to leave: its stdin is closed, then SIGTERM, then SIGKILL,
+// with a wait after each. Most servers go at the first step.
+import { isGroupAlive, signalGroup } from '../base/process.ts';
+
+const POLL_MS = 15;
+
+export interface StoppableGroup {
+  readonly leader: number;
+  readonly closeInput: () => void;
+  /** Whether the leader itself has exited; others of its group may still run then. */
+  readonly hasExited: () => boolean;
+}
+
+export async function stopGroup(group: StoppableGroup, graceMs: number): Promise<void> {
+  const { leader, closeInput, hasExited } = group;
+  closeInput();
+  // What a leader that has left leaves behind does not listen to our stdin: no need to wait for it.
+  await waitUntil(() => hasExited() || !isGroupAlive(leader), graceMs);
+  if (!isGroupAlive(leader)) return;
+  signalGroup(leader, 'SIGTERM');
+  await waitUntil(() => !isGroupAlive(leader), graceMs);
+  if (!isGroupAlive(leader)) return;
+  signalGroup(leader, 'SIGKILL');
+  await waitUntil(() => !isGroupAlive(leader), graceMs);
+}
+
+async function waitUntil(isTrue: () => boolean, limitMs: number): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!isTrue() && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

@@ -1,0 +1,78 @@
+// `switchboard call <child> <subtool> [json]`: one call, as a host would make it.
+import { readFileSync } from 'node:fs';
+import { SwitchboardError } from '../base/errors.ts';
+import { cleanText } from '../base/text.ts';
+import { isObject, RpcError } from '../rpc/message.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+import { createOutput } from './output.ts';
+import { Progress } from './progress.ts';
+import { type CommandOptions, chosenChildren, withSwitchboard } from './with-switchboard.ts';
+
+export async function callSubtool(
+  childName: string,
+  subtool: string,
+  json: string | undefined,
+  options: CommandOptions,
+): Promise<number> {
+  const output = createOutput(options);
+  const args = readArguments(json);
+  const result = await withSwitchboard(options, async ({ config, switchboard, signal }) => {
+    chosenChildren(config, childName);
+    using progress = new Progress();
+    const call = switchboard.suites.callTool({
+      name: switchboard.suites.toolFor(childName),
+      args: suiteArguments(subtool, args),
+      meta: undefined,
+      signal,
+      onProgress: undefined,
+    });
+    return progress.during(`${childName} ${subtool}`, call.catch(asToolFailure));
+  });
+  if (output.isJson) process.stdout.write(`${result.text}\n`);
+  else output.line(formatResult(result.value));
+  return isObject(result.value) && result.value['isError'] === true ? 4 : 0;
+}
+
+function readArguments(json: string | undefined): Verbatim {
+  if (json === undefined) return Verbatim.of({});
+  const text = json === '-' ? readFileSync(0, 'utf8') : json;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new SwitchboardError(
+      'USAGE',
+      `The arguments are not valid JSON: ${(error as Error).message}.`,
+      {
+        hint: `Write them as one word for the shell: switchboard call memory search_nodes '{"query": "tea"}'`,
+      },
+    );
+  }
+  if (isObject(value)) return new Verbatim(text, value);
+  throw new SwitchboardError('USAGE', 'The arguments must be a JSON object.', {
+    hint: `For example: '{"query": "tea"}'`,
+  });
+}
+
+function suiteArguments(subtool: string, args: Verbatim): Verbatim {
+  const text = `{"action":"call","subtool":${JSON.stringify(subtool)},"args":${args.text}}`;
+  return new Verbatim(text, { action: 'call', subtool, args: args.value });
+}
+
+function asToolFailure(error: unknown): never {
+  if (!(error instanceof RpcError)) throw error;
+  const data = { code: error.code, data: error.data?.value };
+  throw new SwitchboardError('TOOL_FAILED', error.message, { cause: error, data });
+}
+
+/** A tool result for a person: its texts, and a word for what cannot be shown on a terminal. */
+function formatResult(value: unknown): string {
+  const content = isObject(value) && Array.isArray(value['content']) ? value['content'] : [];
+  const parts = content.map((item: unknown) => {
+    const { type, text, mimeType, data, uri } = isObject(item) ? item : {};
+    if (type === 'text') return cleanText(String(text));
+    const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4)} bytes` : '';
+    return `[${cleanText([type, mimeType, uri].filter(Boolean).join(' '))}${size}]`;
+  });
+  return parts.join('\n');
+}

@@ -1,0 +1,37 @@
+// `switchboard config check|print|schema`: the configuration as it is understood.
+import { describeConfig } from '../config/describe.ts';
+import { loadConfig } from '../config/load.ts';
+import { count, createOutput } from './output.ts';
+import type { CommandOptions } from './with-switchboard.ts';
+
+export async function checkConfig(options: CommandOptions): Promise<number> {
+  const output = createOutput(options);
+  const { files, children, warnings } = await load(options);
+  output.json({ ok: true, files, children: [...children.keys()], warnings });
+  output.line(
+    files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
+  );
+  for (const { name, origin, problem } of children.values()) {
+    output.line(`  ${name}  ${output.style('dim', origin)}`);
+    if (problem) output.line(output.style('yellow', `    ${problem.text}`));
+  }
+  for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));
+  output.line(`${count(children.size, 'server')}, ${count(warnings.length, 'warning')}.`);
+  return 0;
+}
+
+export async function printConfig(options: CommandOptions): Promise<number> {
+  const config = await load(options);
+  process.stdout.write(`${JSON.stringify(describeConfig(config), null, 2)}\n`);
+  return 0;
+}
+
+export async function printSchema(): Promise<number> {
+  const schema = await import('../../switchboard.config.schema.json', { with: { type: 'json' } });
+  process.stdout.write(`${JSON.stringify(schema.default, null, 2)}\n`);
+  return 0;
+}
+
+function load({ config }: CommandOptions) {
+  return loadConfig({ cwd: process.cwd(), env: process.env, configFile: config });
+}

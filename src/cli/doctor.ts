@@ -1,0 +1,147 @@
+// `switchboard doctor [child]`: starts each child, all at once, and says what works, what does not
+// and why.
+import { cleanText } from '../base/text.ts';
+import { VERSION } from '../base/version.ts';
+import type { ChildConfig, Config } from '../config/config.ts';
+import { isExposed } from '../surface/expose.ts';
+import { describeFailure, type Failure } from './failure.ts';
+import { count, createOutput, formatMs, type Output } from './output.ts';
+import { Progress } from './progress.ts';
+import {
+  type CommandOptions,
+  chosenChildren,
+  type Workplace,
+  withSwitchboard,
+} from './with-switchboard.ts';
+
+interface Finding {
+  readonly name: string;
+  readonly origin: string;
+  readonly ok: boolean;
+  /** Milliseconds from the start to the end of the handshake, and of the list after it. */
+  readonly startMs: number | undefined;
+  readonly listMs: number | undefined;
+  readonly server: string | undefined;
+  readonly revision: string | undefined;
+  readonly tools: number | undefined;
+  readonly allowedTools: number | undefined;
+  readonly advice: readonly string[];
+  readonly error: Failure | undefined;
+}
+
+export async function doctor(
+  childName: string | undefined,
+  options: CommandOptions,
+): Promise<number> {
+  const output = createOutput(options);
+  const { config, findings } = await withSwitchboard(options, async (workplace) => {
+    using progress = new Progress();
+    const children = chosenChildren(workplace.config, childName);
+    const examined = children.map((child) =>
+      progress.during(child.name, examine(child, workplace)),
+    );
+    return { config: workplace.config, findings: await Promise.all(examined) };
+  });
+  const { files, project, home, warnings } = config;
+  output.json({
+    version: VERSION,
+    node: process.version,
+    project,
+    home,
+    files,
+    warnings,
+    children: findings,
+  });
+  printSurroundings(config, output);
+  for (const finding of findings) printFinding(finding, output);
+  const failed = findings.filter(({ ok }) => !ok).length;
+  output.line(
+    findings.length === 0
+      ? 'No servers are configured: add one under "mcpServers" in switchboard.config.json.'
+      : `${count(findings.length - failed, 'server')} of ${findings.length} work.`,
+  );
+  return failed > 0 ? 3 : 0;
+}
+
+async function examine(config: ChildConfig, { switchboard, signal }: Workplace): Promise<Finding> {
+  const { name, origin, expose } = config;
+  const begin = performance.now();
+  const base = { name, origin, startMs: undefined, listMs: undefined, server: undefined };
+  try {
+    const child = await switchboard.pool.use(name, signal);
+    const startMs = Math.round(performance.now() - begin);
+    const tools = await child.listTools(signal);
+    const { serverName, serverVersion, revision, capabilities } = child.greeting;
+    return {
+      name,
+      origin,
+      ok: true,
+      startMs,
+      listMs: Math.round(performance.now() - begin) - startMs,
+      server: [serverName, serverVersion].filter(Boolean).join(' '),
+      revision,
+      tools: tools.length,
+      allowedTools: tools.filter((tool) => isExposed(tool.name, expose)).length,
+      advice: [...adviceOnConfig(config), ...adviceOnCapabilities(capabilities)],
+      error: undefined,
+    };
+  } catch (error) {
+    return {
+      ...base,
+      ok: false,
+      revision: undefined,
+      tools: undefined,
+      allowedTools: undefined,
+      advice: adviceOnConfig(config),
+      error: describeFailure(error),
+    };
+  }
+}
+
+function adviceOnConfig({ name, switchboardDescription, suiteDescription }: ChildConfig): string[] {
+  if (switchboardDescription === undefined || suiteDescription === undefined) return [];
+  return [
+    `suites.${name}.description is not used, because the server's own file has a switchboardDescription.`,
+  ];
+}
+
+function adviceOnCapabilities(capabilities: Record<string, unknown>): string[] {
+  const others = ['prompts', 'resources'].filter((feature) => capabilities[feature] !== undefined);
+  if (others.length === 0) return [];
+  return [`it also has ${others.join(' and ')}, which Switchboard does not pass on yet.`];
+}
+
+function printSurroundings({ files, project, warnings }: Config, output: Output): void {
+  output.line(`switchboard ${VERSION}, node ${process.version}, project ${project}`);
+  output.line(
+    files.length > 0 ? `configuration: ${files.join(', ')}` : 'configuration: none, defaults',
+  );
+  if (process.version.startsWith('v20.')) {
+    output.line(
+      output.style('yellow', 'Node 20 no longer gets security fixes; Node 22 or later does.'),
+    );
+  }
+  for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));
+  output.line();
+}
+
+function printFinding(finding: Finding, output: Output): void {
+  const { name, ok, server, revision, tools, allowedTools, startMs, listMs, error, advice } =
+    finding;
+  if (ok) {
+    const allowed = tools === allowedTools ? '' : ` (${allowedTools} allowed)`;
+    const times = `started in ${formatMs(startMs ?? 0)}, listed in ${formatMs(listMs ?? 0)}`;
+    output.line(
+      `${output.style('green', '✓')} ${output.style('bold', name)}  ${count(tools ?? 0, 'tool')}${allowed}, ${times}`,
+    );
+    output.line(output.style('dim', `  ${server}, MCP ${revision}`));
+  } else {
+    output.line(
+      `${output.style('red', '✗')} ${output.style('bold', name)}  ${cleanText(error?.message ?? '')}`,
+    );
+    const hint = cleanText(error?.hint ?? '');
+    if (hint !== '') output.line(`  ${hint.replaceAll('\n', '\n  ')}`);
+    output.line(output.style('dim', `  declared in ${finding.origin}`));
+  }
+  for (const sentence of advice) output.line(output.style('yellow', `  note: ${sentence}`));
+}

@@ -1,0 +1,37 @@
+// How commands print: plain text with a little colour on a terminal, or one JSON document.
+import { styleText } from 'node:util';
+import { cleanText } from '../base/text.ts';
+
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
+
+export interface Output {
+  readonly isJson: boolean;
+  /** Prints a line of text; nothing when the output is JSON. */
+  line(text?: string): void;
+  /** Prints the document; nothing when the output is text. */
+  json(document: unknown): void;
+  style(style: Style, text: string): string;
+}
+
+export function createOutput(options: { json?: boolean | undefined }): Output {
+  const isJson = options.json === true;
+  const { stdout, env } = process;
+  const isColoured = stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  // The reader has closed the pipe (`switchboard tools | head`): there is nobody to print for.
+  stdout.on('error', () => process.exit());
+  return {
+    isJson,
+    line: (text = '') => void (isJson || stdout.write(`${text}\n`)),
+    json: (document) => void (isJson && stdout.write(`${JSON.stringify(document, null, 2)}\n`)),
+    style: (style, text) => (isColoured ? styleText(style, cleanText(text)) : cleanText(text)),
+  };
+}
+
+/** A duration for people: 480 ms, 12.3 s. */
+export function formatMs(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,41 @@
+// A line on the terminal that says what is still being waited for: a server that npx has to fetch
+// first can take half a minute, and a mute program looks like a hung one.
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const INTERVAL_MS = 100;
+
+export class Progress implements Disposable {
+  readonly #waiting = new Map<string, number>();
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #stream = process.stderr;
+  #frame = 0;
+
+  constructor() {
+    if (this.#stream.isTTY) this.#timer = setInterval(() => this.#draw(), INTERVAL_MS).unref();
+  }
+
+  /** Shows `name` until the work is done, whatever comes of it. */
+  async during<T>(name: string, work: Promise<T>): Promise<T> {
+    this.#waiting.set(name, performance.now());
+    try {
+      return await work;
+    } finally {
+      this.#waiting.delete(name);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    if (this.#timer) this.#stream.write('\r\u001b[K');
+  }
+
+  #draw(): void {
+    const now = performance.now();
+    const names = [...this.#waiting].map(
+      ([name, since]) => `${name} ${Math.floor((now - since) / 1_000)} s`,
+    );
+    const frame = FRAMES[this.#frame++ % FRAMES.length] ?? '';
+    const text = names.length === 0 ? '' : `${frame} waiting for ${names.join(', ')}`;
+    this.#stream.write(`\r\u001b[K${text.slice(0, (this.#stream.columns ?? 80) - 1)}`);
+  }
+}

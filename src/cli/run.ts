@@ -1,0 +1,32 @@
+// argv → command → exit status. The one place where an error becomes a text on stderr and a number.
+import { ERRORS, SwitchboardError } from '../base/errors.ts';
+import { killAllGroups } from '../base/process.ts';
+import { VERSION } from '../base/version.ts';
+
+/** Runs the command line; gives the exit status. Anything that is not our error is a bug: 1. */
+export async function run(args: readonly string[]): Promise<number> {
+  // Whatever way we end, no process group of ours stays.
+  process.on('exit', killAllGroups);
+  try {
+    // What hosts do, without a parser: it costs milliseconds at every start.
+    if (args.length === 0) return await (await import('./serve.ts')).serve({});
+    if (args.length === 1 && args[0] === '--version') {
+      process.stdout.write(`${VERSION}\n`);
+      return 0;
+    }
+    return await (await import('./program.ts')).runProgram(args);
+  } catch (error) {
+    return reportError(error, args.includes('--json'));
+  }
+}
+
+function reportError(error: unknown, asJson: boolean): number {
+  if (!(error instanceof SwitchboardError)) throw error;
+  const { code, message, hint, data } = error;
+  if (asJson) {
+    process.stderr.write(`${JSON.stringify({ error: { code, message, hint, data } })}\n`);
+  } else {
+    process.stderr.write(`switchboard: ${message}\n${hint === undefined ? '' : `${hint}\n`}`);
+  }
+  return ERRORS[code].exit;
+}

@@ -1,0 +1,71 @@
+// `switchboard` and `switchboard serve`: the server that a host starts. Everything a host asks for
+// at its start is answered from the configuration; no child is started for it.
+import { createLog, type Log, logLevel } from '../base/log.ts';
+import { killAllGroups } from '../base/process.ts';
+import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import { StdioHost } from '../host/stdio.ts';
+import { Session } from '../session/session.ts';
+import { Switchboard } from '../switchboard.ts';
+
+export interface ServeOptions {
+  readonly configFile?: string | undefined;
+}
+
+/** What an earlier run left behind is looked for when the host has got its first answers. */
+const ORPHANS_AFTER_MS = 1_000;
+const LAST_WRITES_MS = 500;
+
+export async function serve({ configFile }: ServeOptions): Promise<number> {
+  if (process.stdin.isTTY) {
+    process.stderr.write((await import('./about.ts')).ABOUT_SERVE);
+    return 0;
+  }
+  const log = createLog(logLevel(process.env), process.stderr);
+  const config = await loadConfig({ cwd: process.cwd(), env: process.env, configFile });
+  for (const warning of config.warnings) log.warn(warning);
+  await serveUntilHostGoes(config, log);
+  process.stdin.destroy();
+  // A host that never reads its last answers must not keep us here.
+  setTimeout(() => process.exit(0), LAST_WRITES_MS).unref();
+  return 0;
+}
+
+async function serveUntilHostGoes(config: Config, log: Log): Promise<void> {
+  await using switchboard = new Switchboard({ config, log, env: process.env });
+  const { messageBytes } = config;
+  const host = new StdioHost({
+    input: process.stdin,
+    output: process.stdout,
+    messageBytes,
+    onBacklog: (isFull) => {
+      for (const child of switchboard.pool.running) isFull ? child.pause() : child.resume();
+    },
+  });
+  const session = new Session({
+    surface: switchboard.suites,
+    log,
+    messageBytes,
+    send: (json, framing) => host.send(json, framing),
+  });
+  const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
+  await Promise.race([host.listen(session), untilSignal()]);
+  clearTimeout(orphans);
+  session.close();
+}
+
+/** Resolves at the first signal to end; a second one ends us and our children at once. */
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let isEnding = false;
+    const onSignal = (): void => {
+      if (isEnding) {
+        killAllGroups();
+        process.exit(0);
+      }
+      isEnding = true;
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  });
+}

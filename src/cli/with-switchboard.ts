@@ -1,0 +1,56 @@
+// What every command that uses children needs: the configuration, a switchboard, Ctrl-C.
+import { SwitchboardError } from '../base/errors.ts';
+import { createLog, type Log, logLevel } from '../base/log.ts';
+import { nearest } from '../base/text.ts';
+import type { ChildConfig, Config } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import { Switchboard } from '../switchboard.ts';
+
+export interface CommandOptions {
+  readonly config?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+export interface Workplace {
+  readonly config: Config;
+  readonly switchboard: Switchboard;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+export async function withSwitchboard<T>(
+  options: CommandOptions,
+  action: (workplace: Workplace) => Promise<T>,
+): Promise<T> {
+  const { env } = process;
+  const config = await loadConfig({ cwd: process.cwd(), env, configFile: options.config });
+  const interrupted = new AbortController();
+  const onInterrupt = (): void => {
+    interrupted.abort(new SwitchboardError('CANCELLED', 'Interrupted.'));
+  };
+  process.once('SIGINT', onInterrupt);
+  process.once('SIGTERM', onInterrupt);
+  await using switchboard = new Switchboard({ config, log: quietLog(env), env });
+  const { signal } = interrupted;
+  const result = await action({ config, switchboard, signal });
+  signal.throwIfAborted();
+  return result;
+}
+
+/** The children a command is about: the one that was named, or all. */
+export function chosenChildren({ children }: Config, name: string | undefined): ChildConfig[] {
+  if (name === undefined) return [...children.values()];
+  const child = children.get(name);
+  if (child) return [child];
+  const near = nearest(name, children.keys());
+  throw new SwitchboardError('CHILD_UNKNOWN', `No server is named "${name}".`, {
+    hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'See: switchboard config print',
+  });
+}
+
+/** What children print on stderr is shown only to those who look for something. */
+function quietLog(env: NodeJS.ProcessEnv): Log {
+  const level = logLevel(env);
+  const log = createLog(level === 'debug' ? 'debug' : 'warn', process.stderr);
+  return level === 'debug' ? log : { ...log, child: () => {} };
+}

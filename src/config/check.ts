@@ -1,0 +1,79 @@
+// Lets through what the configuration may look like, and refuses the rest with words. The whole
+// schema is loaded only for a file that has something wrong with it.
+import generated from '../../switchboard.config.schema.json' with { type: 'json' };
+import { SwitchboardError } from '../base/errors.ts';
+import { nearest } from '../base/text.ts';
+import type { Source } from './files.ts';
+import { fits, type JsonSchema } from './fits.ts';
+import type { KeyPath } from './position.ts';
+import type { ChildFile, ConfigFile } from './schema.ts';
+import { formatPath, isObject } from './wording.ts';
+
+const CONFIG: JsonSchema = generated;
+const CHILD_FILE: JsonSchema = generated.$defs.childFile;
+const SERVER: JsonSchema = generated.properties.mcpServers.additionalProperties;
+
+/** The value of a main file; a single mistake in it refuses the whole file. */
+export async function checkConfigFile(source: Source): Promise<ConfigFile> {
+  const { value } = source;
+  if (isConfigFile(value)) return value;
+  const { describeProblems } = await import('./problems.ts');
+  const problems = await describeProblems('config', source);
+  throw new SwitchboardError('CONFIG_INVALID', problems.join('\n'), {
+    hint: 'docs/configuration.md lists every key.',
+  });
+}
+
+/** The value of a child file, or a text that says why it is none. */
+export async function checkChildFile(
+  source: Source,
+): Promise<{ readonly value: ChildFile } | { readonly problem: string }> {
+  const { value } = source;
+  if (isChildFile(value)) return { value };
+  const { describeProblems } = await import('./problems.ts');
+  return { problem: (await describeProblems('childFile', source)).join('\n') };
+}
+
+function isConfigFile(value: unknown): value is ConfigFile {
+  return fits(CONFIG, value);
+}
+
+function isChildFile(value: unknown): value is ChildFile {
+  return fits(CHILD_FILE, value);
+}
+
+/** Sentences about keys of an entry of `mcpServers` that nothing here reads. */
+export function strangeServerKeys(
+  name: string,
+  entry: Readonly<Record<string, unknown>>,
+): string[] {
+  return strangeKeys(SERVER, entry, ['mcpServers', name]);
+}
+
+export function strangeChildFileKeys(entry: Readonly<Record<string, unknown>>): string[] {
+  return strangeKeys(CHILD_FILE, entry, []);
+}
+
+function strangeKeys(
+  schema: JsonSchema,
+  entry: Readonly<Record<string, unknown>>,
+  where: KeyPath,
+): string[] {
+  const inner = entry['command'];
+  return [
+    ...strangersIn(entry, schema.properties ?? {}, where),
+    ...(isObject(inner) ? strangersIn(inner, COMMAND_KEYS, [...where, 'command']) : []),
+  ];
+}
+
+const COMMAND_KEYS = { cmd: {}, args: {}, env: {} };
+
+function strangersIn(value: object, known: object, where: KeyPath): string[] {
+  return Object.keys(value)
+    .filter((key) => !Object.hasOwn(known, key))
+    .map((key) => {
+      const [meant] = nearest(key, Object.keys(known), 1);
+      const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+      return `${formatPath([...where, key])} is unknown and ignored.${hint}`;
+    });
+}

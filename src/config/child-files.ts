@@ -1,0 +1,62 @@
+// Child files: a server that describes itself in a `.mcp.json` in its own folder. They are often
+// other people's, so a bad one costs a warning and itself, never the rest.
+import { readFileSync } from 'node:fs';
+import { checkChildFile, strangeChildFileKeys } from './check.ts';
+import { parseJson, withoutByteOrderMark } from './files.ts';
+import type { ChildFile } from './schema.ts';
+import { isObject } from './wording.ts';
+
+export interface FoundChild {
+  readonly file: string;
+  readonly entry: ChildFile;
+}
+
+/** The usable children of these files, the first of each name, and what to say about the rest. */
+export async function readChildFiles(
+  files: readonly string[],
+): Promise<{ readonly children: Map<string, FoundChild>; readonly warnings: string[] }> {
+  const children = new Map<string, FoundChild>();
+  const warnings: string[] = [];
+  for (const file of files) {
+    const read = await readChildFile(file);
+    if (read === undefined) continue;
+    if ('problem' in read) {
+      warnings.push(`${read.problem} The file is ignored.`);
+      continue;
+    }
+    const { name } = read.entry;
+    const first = children.get(name);
+    if (first) {
+      warnings.push(
+        `Two child files have the name "${name}": ${first.file} is used, ${file} is not.`,
+      );
+      continue;
+    }
+    children.set(name, { file, entry: read.entry });
+    for (const says of strangeChildFileKeys(read.entry)) warnings.push(`${file}: ${says}`);
+  }
+  return { children, warnings };
+}
+
+type ReadChild = { readonly entry: ChildFile } | { readonly problem: string };
+
+async function readChildFile(file: string): Promise<ReadChild | undefined> {
+  let text: string;
+  try {
+    text = withoutByteOrderMark(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    // A folder that matches the pattern and has no such file is nothing to speak of.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    return { problem: `${file}: cannot be read (${code}).` };
+  }
+  const parsed = await parseJson(text);
+  if ('problem' in parsed) return { problem: `${file}:${parsed.problem}` };
+  if (isObject(parsed.value) && !('name' in parsed.value) && 'mcpServers' in parsed.value) {
+    return {
+      problem: `${file}: "mcpServers" belongs into switchboard.config.json; a child file describes one server and needs a "name".`,
+    };
+  }
+  const checked = await checkChildFile({ file, value: parsed.value, text });
+  return 'problem' in checked ? checked : { entry: checked.value };
+}

@@ -1,0 +1,57 @@
+// The command of a child, from either of the two ways to write it, or what to do where it has none.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { SwitchboardError } from '../base/errors.ts';
+import type { Command } from './config.ts';
+import type { ChildFile, ServerEntry } from './schema.ts';
+
+/** Where a child is declared, and how. */
+export type Declaration = {
+  readonly origin: string;
+  /** The folder its `cwd` is relative to. */
+  readonly folder: string;
+} & (
+  | { readonly source: 'main-file'; readonly entry: ServerEntry }
+  | { readonly source: 'child-file'; readonly entry: ChildFile }
+);
+
+export function resolveCommand({ source, entry }: Declaration, cwd: string): Command | undefined {
+  const inner = typeof entry.command === 'object' ? entry.command : undefined;
+  const args = inner?.args ?? entry.args ?? [];
+  const env = Object.fromEntries(
+    [...Object.entries(entry.env ?? {}), ...Object.entries(inner?.env ?? {})].map(
+      ([name, value]) => [name, String(value)],
+    ),
+  );
+  const cmd = typeof entry.command === 'string' ? entry.command : inner?.cmd;
+  if (cmd !== undefined) return { cmd, args, env };
+
+  // A folder that is the server's own, by its child file or by `cwd`, may hold a built program. The
+  // project is not such a folder: its dist/index.js is some other program.
+  const isOwnFolder = source === 'child-file' || entry.cwd !== undefined;
+  if (entry.url !== undefined || !isOwnFolder) return undefined;
+  if (!existsSync(join(cwd, 'dist', 'index.js'))) return undefined;
+  return { cmd: process.execPath, args: ['dist/index.js', ...args], env };
+}
+
+/** Why there is no command. The child is listed all the same, and this is said when it is used. */
+export function explainMissingCommand(
+  name: string,
+  { entry, origin }: Declaration,
+): SwitchboardError {
+  const data = { child: name, file: origin };
+  if (entry.url === undefined) {
+    return new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no command.`, {
+      hint: `Add "command" to it in ${origin}, or put its program at dist/index.js in its folder.`,
+      data,
+    });
+  }
+  return new SwitchboardError(
+    'CHILD_NOT_CONFIGURED',
+    `Server "${name}" is reached over HTTP, which this version cannot do.`,
+    {
+      hint: `In ${origin}, put a stdio bridge in the place of "url": "command": "npx", "args": ["-y", "mcp-remote", "<the url>"].`,
+      data,
+    },
+  );
+}

@@ -1,0 +1,72 @@
+// What the configuration means once every file has been read and settled. The rest of the program
+// sees only these types; how things may be written is the business of schema.ts.
+import type { SwitchboardError } from '../base/errors.ts';
+
+export interface Config {
+  /** The folder that relative paths of the configuration are meant from. */
+  readonly project: string;
+  /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */
+  readonly home: string;
+  /** The configuration files that were read, strongest first (child files not included). */
+  readonly files: readonly string[];
+  /** Children by name, in the order they are shown. */
+  readonly children: ReadonlyMap<string, ChildConfig>;
+  /** The longest message that is accepted from a host or a child, in bytes. */
+  readonly messageBytes: number;
+  /** What was wrong but did not stop us: sentences for stderr and `config check`. */
+  readonly warnings: readonly string[];
+}
+
+export interface ChildConfig {
+  readonly name: string;
+  /** The file that declares it. */
+  readonly origin: string;
+  /** As written: `${VAR}` is filled in when the child is started. */
+  readonly command: Command | undefined;
+  /** Why it cannot be started, where that is known beforehand. It is listed all the same. */
+  readonly problem: SwitchboardError | undefined;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly description: string | undefined;
+  readonly switchboardDescription: string | undefined;
+  readonly suiteName: string | undefined;
+  /** `suites.<name>.description`: takes the place of the suite's whole description. */
+  readonly suiteDescription: string | undefined;
+  readonly expose: Expose;
+  readonly introspection: Introspection;
+  readonly timeouts: Timeouts;
+  readonly messageBytes: number;
+  readonly environment: 'inherit' | 'minimal';
+  readonly stderr: 'inherit' | 'log' | 'drop';
+  readonly framing: 'auto' | 'newline' | 'content-length';
+  /** The revision to offer in the handshake instead of the newest. */
+  readonly protocolVersion: string | undefined;
+  /** How results are handed on: as MCP tool results, or as JSON inside one text. */
+  readonly wrapResults: 'mcp' | 'json';
+}
+
+export interface Command {
+  readonly cmd: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Which subtools are shown and may be called; names or globs such as `browser_*`. */
+export interface Expose {
+  readonly allow: readonly string[] | undefined;
+  readonly deny: readonly string[] | undefined;
+}
+
+export interface Introspection {
+  readonly mode: 'summary' | 'full' | 'redacted';
+  readonly summaryMaxChars: number;
+}
+
+export interface Timeouts {
+  /** Milliseconds until the handshake must be done. */
+  readonly spawnMs: number;
+  /** Milliseconds until a request must be answered. */
+  readonly rpcMs: number;
+  /** Milliseconds to wait after each step of stopping: end of input, SIGTERM. */
+  readonly stopMs: number;
+}

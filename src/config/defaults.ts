@@ -1,0 +1,12 @@
+// What holds where no file says anything.
+
+export const DEFAULTS = {
+  discoverGlobs: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'],
+  timeouts: { childSpawnMs: 8000, rpcMs: 60_000, stopMs: 2000 },
+  messageBytes: 16 * 1024 * 1024,
+  introspection: { mode: 'summary', summaryMaxChars: 160 },
+  environment: 'inherit',
+  framing: 'auto',
+  stderr: 'inherit',
+  wrap: 'mcp',
+} as const;

@@ -1,0 +1,56 @@
+// Variables in commands. They are filled in when a child is started, not when the configuration is
+// read: a missing one then costs that child alone, and values stay out of everything that prints
+// the configuration.
+import { SwitchboardError } from '../base/errors.ts';
+import type { ChildConfig, Command } from './config.ts';
+
+const REFERENCE = /\$\$\{|\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+
+/** `${VAR}`, `${env:VAR}` and `${VAR:-default}`; `$${` is a plain `${`, any other `$` is itself. */
+export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
+  return text.replace(REFERENCE, (reference, name?: string, fallback?: string) => {
+    if (name === undefined) return '${';
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    if (fallback !== undefined) return value || fallback;
+    if (value !== undefined) return value;
+    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `The variable ${name} is not set.`, {
+      hint: hintFor(name),
+      data: { variable: name, reference },
+    });
+  });
+}
+
+/** The command of a child as it is to be run. Throws what keeps the child from being started. */
+export function expandCommand(child: ChildConfig, env: NodeJS.ProcessEnv): Command {
+  if (child.problem) throw child.problem;
+  const { name, origin, command } = child;
+  if (!command) {
+    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no command.`, {
+      hint: `Add "command" to it in ${origin}.`,
+    });
+  }
+  const expand = (text: string, where: string) => {
+    try {
+      return expandVariables(text, env);
+    } catch (cause) {
+      if (!(cause instanceof SwitchboardError)) throw cause;
+      const variable = String(cause.data['variable']);
+      throw new SwitchboardError(
+        'CHILD_NOT_CONFIGURED',
+        `Server "${name}" needs the variable ${variable}, which is not set (${where} in ${origin}).`,
+        { hint: hintFor(variable), cause, data: { child: name, file: origin, variable } },
+      );
+    }
+  };
+  return {
+    cmd: expand(command.cmd, 'command'),
+    args: command.args.map((arg, index) => expand(arg, `args[${index}]`)),
+    env: Object.fromEntries(
+      Object.entries(command.env).map(([key, value]) => [key, expand(value, `env.${key}`)]),
+    ),
+  };
+}
+
+function hintFor(variable: string): string {
+  return `Set it where the host starts Switchboard, or write \${${variable}:-default}.`;
+}

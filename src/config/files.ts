@@ -1,0 +1,122 @@
+// Where the configuration files are, and what is in them, before anyone has looked whether it makes
+// sense. JSON is read with comments, trailing commas and a byte order mark, as editors leave them.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { extname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ParseError } from 'jsonc-parser';
+import { SwitchboardError } from '../base/errors.ts';
+import { lineAndColumn } from './position.ts';
+
+// JSON comes first: a JavaScript file runs code of the project, so it is taken only for want of one.
+const NAMES = ['json', 'jsonc', 'js', 'cjs', 'mjs'].map((end) => `switchboard.config.${end}`);
+
+/** A file as read: its value, and its text where that is JSON and errors can be found in it. */
+export interface Source {
+  readonly file: string;
+  readonly value: unknown;
+  readonly text: string | undefined;
+}
+
+export function findConfigFile(folder: string): string | undefined {
+  return NAMES.map((name) => join(folder, name)).find((file) => existsSync(file));
+}
+
+export async function readConfigFile(file: string): Promise<Source> {
+  if (['.js', '.cjs', '.mjs'].includes(extname(file))) {
+    return { file, value: await runScript(file), text: undefined };
+  }
+  const text = readText(file);
+  const parsed = await parseJson(text);
+  if ('value' in parsed) return { file, value: parsed.value, text };
+  throw new SwitchboardError('CONFIG_INVALID', `${file}:${parsed.problem}`, {
+    hint: 'The file must be JSON; comments and trailing commas are allowed.',
+  });
+}
+
+/** The value, or where and why the text is not JSON, as `3:5: …`. */
+export async function parseJson(
+  text: string,
+): Promise<{ readonly value: unknown } | { readonly problem: string }> {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    // Most files are plain JSON; only the others pay for loading the patient parser.
+    const { getNodeValue, parseTree, printParseErrorCode } = await import('jsonc-parser');
+    const errors: ParseError[] = [];
+    // Not its parse(): that would take a key `__proto__` for the object's prototype.
+    const tree = parseTree(text, errors, { allowTrailingComma: true });
+    const [first] = errors;
+    if (tree && !first) return { value: getNodeValue(tree) as unknown };
+    const reason = first && REASONS.get(printParseErrorCode(first.error));
+    return {
+      problem: `${lineAndColumn(text, first?.offset ?? 0)}: Not valid JSON: ${reason ?? 'a value was expected'}.`,
+    };
+  }
+}
+
+const REASONS = new Map([
+  ['InvalidSymbol', 'this is not a value; texts and keys need double quotes'],
+  ['InvalidNumberFormat', 'this is not a number'],
+  ['PropertyNameExpected', 'a key in double quotes was expected'],
+  ['ValueExpected', 'a value was expected'],
+  ['ColonExpected', 'a colon was expected'],
+  ['CommaExpected', 'a comma was expected'],
+  ['CloseBraceExpected', 'a closing } was expected'],
+  ['CloseBracketExpected', 'a closing ] was expected'],
+  ['EndOfFileExpected', 'the file was expected to end here'],
+  ['UnexpectedEndOfComment', 'a comment does not end'],
+  ['UnexpectedEndOfString', 'a text does not end'],
+  ['UnexpectedEndOfNumber', 'this is not a number'],
+  ['InvalidUnicode', 'this \\u escape is not complete'],
+  ['InvalidEscapeCharacter', 'this \\ escape does not exist; write \\\\ for a backslash'],
+  ['InvalidCharacter', 'this character must be written as an escape'],
+]);
+
+function readText(file: string): string {
+  try {
+    return withoutByteOrderMark(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new SwitchboardError('CONFIG_INVALID', `${file} cannot be read.`, {
+      hint: `The system says: ${messageOf(cause)}.`,
+      cause,
+    });
+  }
+}
+
+export function withoutByteOrderMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+/** What a JavaScript file exports: an object, or a function or promise that gives one. */
+async function runScript(file: string): Promise<unknown> {
+  try {
+    // A reload must see the file as it is now, and Node keeps modules: by address, and those of
+    // the older kind by path as well.
+    const path = resolve(file);
+    const require = createRequire(path);
+    delete require.cache[path];
+    const address = `${pathToFileURL(path).href}?changed=${statSync(path).mtimeMs}`;
+    const exported = exportOf(await import(address));
+    return await (isFunction(exported) ? exported() : exported);
+  } catch (cause) {
+    throw new SwitchboardError('CONFIG_INVALID', `${file} failed: ${messageOf(cause)}.`, {
+      hint: 'The file must run and export an object as default or as module.exports.',
+      cause,
+    });
+  }
+}
+
+function exportOf(module: object): unknown {
+  const value: unknown = 'default' in module ? module.default : { ...module };
+  const isTranspiled = typeof value === 'object' && value !== null && '__esModule' in value;
+  return isTranspiled && 'default' in value ? value.default : value;
+}
+
+function isFunction(value: unknown): value is () => unknown {
+  return typeof value === 'function';
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+}

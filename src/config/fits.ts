@@ -1,0 +1,76 @@
+// Whether a value fits the JSON schema that is made from schema.ts. It knows the few words that
+// appear there and answers only yes or no: nearly every file fits, and for those this is all that
+// has to be loaded. What is wrong with the others is found out by problems.ts.
+
+export interface JsonSchema {
+  readonly type?: string | readonly string[] | undefined;
+  readonly properties?: Readonly<Record<string, JsonSchema>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  readonly additionalProperties?: boolean | JsonSchema | undefined;
+  readonly items?: JsonSchema | undefined;
+  readonly anyOf?: readonly JsonSchema[] | undefined;
+  readonly enum?: readonly unknown[] | undefined;
+  readonly minLength?: number | undefined;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly description?: string | undefined;
+  readonly default?: unknown;
+}
+
+export function fits(schema: JsonSchema, value: unknown): boolean {
+  const { type, anyOf, enum: allowed } = schema;
+  if (anyOf && !anyOf.some((option) => fits(option, value))) return false;
+  if (allowed && !allowed.includes(value)) return false;
+  if (type === undefined) return true;
+  return typeof type === 'string'
+    ? fitsType(type, schema, value)
+    : type.some((one) => fitsType(one, schema, value));
+}
+
+function fitsType(type: string, schema: JsonSchema, value: unknown): boolean {
+  switch (type) {
+    case 'string':
+      return typeof value === 'string' && value.length >= (schema.minLength ?? 0);
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'number':
+      return Number.isFinite(value);
+    case 'integer':
+      return isIntegerWithin(schema, value);
+    case 'array':
+      return Array.isArray(value) && value.every((item) => fits(schema.items ?? {}, item));
+    case 'object':
+      return isPlainObject(value) && membersFit(schema, value);
+    default:
+      return false;
+  }
+}
+
+function isIntegerWithin({ minimum, maximum }: JsonSchema, value: unknown): boolean {
+  return (
+    typeof value === 'number' &&
+    Number.isSafeInteger(value) &&
+    value >= (minimum ?? -Infinity) &&
+    value <= (maximum ?? Infinity)
+  );
+}
+
+function membersFit(schema: JsonSchema, value: Readonly<Record<string, unknown>>): boolean {
+  const { properties, required, additionalProperties = true } = schema;
+  if (required && !required.every((key) => Object.hasOwn(value, key))) return false;
+  for (const key of Object.keys(value)) {
+    const known = properties && Object.hasOwn(properties, key) ? properties[key] : undefined;
+    const expected = known ?? additionalProperties;
+    if (expected === false) return false;
+    // A JavaScript file may name a key and leave it undefined, which is as good as not naming it.
+    const isLeftOut = known && value[key] === undefined && !required?.includes(key);
+    if (expected !== true && !isLeftOut && !fits(expected, value[key])) return false;
+  }
+  return true;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}

@@ -1,0 +1,59 @@
+// Reads the whole configuration: the project's file, the user's file and the child files. This is
+// on the way to the first answer of every session, so it reads synchronously and loads nothing
+// heavy unless a file asks for it.
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { SwitchboardError } from '../base/errors.ts';
+import { checkConfigFile } from './check.ts';
+import { readChildFiles } from './child-files.ts';
+import type { Config } from './config.ts';
+import { DEFAULTS } from './defaults.ts';
+import { findConfigFile, readConfigFile } from './files.ts';
+import { expandHome, findFiles } from './globs.ts';
+import { type Layer, messageBytesOf, resolveChildren, setting } from './resolve.ts';
+
+export interface LoadOptions {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Read instead of the project's own file. */
+  readonly configFile?: string | undefined;
+}
+
+export async function loadConfig({ cwd, env, configFile }: LoadOptions): Promise<Config> {
+  // An empty variable is one that somebody tried to unset.
+  const homeFolder = env['HOME'] || homedir();
+  const absolute = (path: string) => resolve(cwd, expandHome(path, homeFolder));
+  const project = absolute(env['WORKSPACE_DIR'] || '.');
+  const home = absolute(env['SWITCHBOARD_HOME'] || join(homeFolder, '.switchboard'));
+
+  const named = configFile || env['SWITCHBOARD_CONFIG'];
+  if (named && !existsSync(absolute(named))) throw missing(absolute(named), configFile);
+  const projectFile = named ? absolute(named) : findConfigFile(project);
+  const userFile = findConfigFile(home);
+
+  const files = new Set([projectFile, userFile].filter((file) => file !== undefined));
+  const layers: Layer[] = [];
+  for (const file of files) {
+    layers.push({ file, config: await checkConfigFile(await readConfigFile(file)) });
+  }
+
+  const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
+  const found = await readChildFiles(await findFiles(globs, project, homeFolder));
+  const settled = resolveChildren({ project, homeFolder, layers, childFiles: found.children });
+  return {
+    project,
+    home,
+    files: [...files],
+    children: settled.children,
+    messageBytes: messageBytesOf(layers),
+    warnings: [...settled.warnings, ...found.warnings],
+  };
+}
+
+function missing(file: string, configFile: string | undefined): SwitchboardError {
+  const source = configFile ? '--config' : 'SWITCHBOARD_CONFIG';
+  return new SwitchboardError('CONFIG_INVALID', `There is no configuration file ${file}.`, {
+    hint: `${source} names it. Correct it, or leave it out.`,
+  });
+}

@@ -1,0 +1,116 @@
+// What is wrong with a file that does not fit, in words: where, which key, what was expected, what is
+// there, and which key was perhaps meant. Loaded only for such a file, since zod takes its time.
+import * as z from 'zod/mini';
+import type { Source } from './files.ts';
+import { createLocator, type KeyPath } from './position.ts';
+import { childFileSchema, configSchema, serverSchema, suiteSchema } from './schema.ts';
+import {
+  describeActual,
+  describeExpected,
+  describeUnknown,
+  formatPath,
+  isObject,
+} from './wording.ts';
+
+interface Problem {
+  readonly path: KeyPath;
+  readonly says: string;
+}
+
+type Schema = z.core.$ZodType;
+
+const SCHEMAS = { config: configSchema, childFile: childFileSchema };
+
+/** One line for each problem: `/p/switchboard.config.json:3:5: timeouts.rpcMs: expected …`. */
+export async function describeProblems(
+  kind: keyof typeof SCHEMAS,
+  { file, value, text }: Source,
+): Promise<string[]> {
+  const problems = problemsOf(SCHEMAS[kind], value);
+  if (problems.length === 0) {
+    // zod takes any object for one; only JavaScript files can hold such.
+    return [`${file}: only plain objects are possible, no class instances.`];
+  }
+  const locate = text === undefined ? undefined : await createLocator(text);
+  return problems.map(({ path, says }) => {
+    const place = locate ? `${file}:${locate(path)}` : file;
+    const key = path.length === 0 ? '' : `${formatPath(path)}: `;
+    return `${place}: ${key}${says}`;
+  });
+}
+
+function problemsOf(schema: Schema, value: unknown): Problem[] {
+  const result = z.safeParse(schema, value);
+  const problems = result.success
+    ? []
+    : result.error.issues.flatMap((issue) => problemsIn(issue, schema, value));
+  return schema === configSchema ? [...problems, ...problemsOfProto(value)] : problems;
+}
+
+/** zod passes over a key `__proto__`, which is as good a name for a server as any other. */
+function problemsOfProto(value: unknown): Problem[] {
+  const entries = new Map<string, Schema>([
+    ['mcpServers', serverSchema],
+    ['suites', suiteSchema],
+  ]);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, named]) => {
+    const schema = entries.get(key);
+    if (!schema || !isObject(named) || !Object.hasOwn(named, '__proto__')) return [];
+    return problemsOf(schema, named['__proto__']).map(({ path, says }) => ({
+      path: [key, '__proto__', ...path],
+      says,
+    }));
+  });
+}
+
+function problemsIn(issue: z.core.$ZodIssue, schema: Schema, root: unknown): Problem[] {
+  const path = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key));
+  if (issue.code === 'unrecognized_keys') {
+    const known = keysAt(schema, path);
+    return issue.keys.map((key) => ({ path: [...path, key], says: describeUnknown(key, known) }));
+  }
+  if (issue.code === 'invalid_union') {
+    // The form whose outside fits is the one that was meant; what is wrong is inside it.
+    const meant = issue.errors.find((inner) => inner.every((one) => one.path.length > 0));
+    if (meant) {
+      return meant.flatMap((one) =>
+        problemsIn({ ...one, path: [...issue.path, ...one.path] }, schema, root),
+      );
+    }
+  }
+  return [
+    {
+      path,
+      says: `expected ${describeExpected(issue)}, got ${describeActual(valueAt(root, path), issue)}.`,
+    },
+  ];
+}
+
+/** The keys that the schema knows at a path. */
+function keysAt(schema: Schema, path: KeyPath): string[] {
+  let here: Schema | undefined = schema;
+  for (const key of path) here = here && stepInto(inside(here), key);
+  const end = here && inside(here);
+  return end instanceof z.ZodMiniObject ? Object.keys(end.def.shape) : [];
+}
+
+function stepInto(schema: Schema, key: string | number): Schema | undefined {
+  if (schema instanceof z.ZodMiniRecord) return schema.def.valueType;
+  if (schema instanceof z.ZodMiniObject) return schema.def.shape[key];
+  return undefined;
+}
+
+function inside(schema: Schema): Schema {
+  return schema instanceof z.ZodMiniOptional ? inside(schema.def.innerType) : schema;
+}
+
+function valueAt(root: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>((value, key) => {
+    const member =
+      typeof value === 'object' && value !== null
+        ? Object.getOwnPropertyDescriptor(value, key)
+        : undefined;
+    return member?.value as unknown;
+  }, root);
+}

@@ -1,0 +1,203 @@
+// How the configuration may be written. This is the one description of it: the JSON schema, with
+// which files are checked and which editors use, and the reference in docs/configuration.md are made
+// from it (`npm run generate`), and it finds the words for what is wrong in a file. Nothing is
+// filled in or changed here; resolve.ts says what it all means.
+//
+// Only its types may be imported on the way to serving: building it costs some 10 ms (measured).
+import * as z from 'zod/mini';
+import { DEFAULTS } from './defaults.ts';
+
+/** setTimeout fires at once beyond this. */
+const LONGEST_MS = 2 ** 31 - 1;
+/** A message is one string, and V8 has none much longer than this. */
+const MOST_BYTES = 512 * 1024 * 1024;
+
+/** A key that may be left out: what it is for, and what holds without it. */
+const key = <T extends z.ZodMiniType>(schema: T, description: string, standard?: unknown) =>
+  z.optional(
+    schema.check(
+      z.meta(standard === undefined ? { description } : { description, default: standard }),
+    ),
+  );
+
+const text = z.string().check(z.minLength(1));
+const texts = z.array(z.string());
+const milliseconds = z.int().check(z.minimum(1), z.maximum(LONGEST_MS));
+const characters = z.int().check(z.minimum(1));
+const environment = z.enum(['inherit', 'minimal']);
+const results = z.strictObject({
+  wrap: key(
+    z.enum(['mcp', 'json']),
+    '`mcp`: results reach the host as the server gave them. `json`: each result is put as JSON into one text.',
+    DEFAULTS.wrap,
+  ),
+});
+const expose = z.strictObject({
+  allow: key(
+    texts,
+    'Only these tools of the server can be seen and called. `*` stands for any text. Unset: all.',
+  ),
+  deny: key(
+    texts,
+    'These tools can be neither seen nor called, even where `allow` names them. `*` stands for any text.',
+  ),
+});
+
+/** What can be said about a child wherever it is declared, and in `suites.<name>` over that. */
+const childKeys = {
+  suiteName: key(text, 'The name of the tool that stands for this server. Unset: `<name>_suite`.'),
+  description: key(z.string(), 'What the server is good for, in words for the model.'),
+  expose: key(expose, 'Which tools of the server can be used.'),
+  summaryMaxChars: key(
+    characters,
+    'The longest summary of a tool of this server, in characters. Unset: `introspection.summaryMaxChars`.',
+  ),
+  rpcTimeoutMs: key(
+    milliseconds,
+    'How long this server may take to answer a request, in milliseconds. Unset: `timeouts.rpcMs`.',
+  ),
+  framing: key(
+    z.enum(['auto', 'newline', 'content-length']),
+    'How messages to this server are set apart: one on each line, or with a `Content-Length` header. `auto` begins with lines.',
+    DEFAULTS.framing,
+  ),
+  stderr: key(
+    z.enum(['inherit', 'log', 'drop']),
+    "What happens to the server's stderr: passed on as it is, written as log lines, or thrown away.",
+    DEFAULTS.stderr,
+  ),
+  protocolVersion: key(
+    z.enum(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']),
+    'The MCP revision to offer to this server, for one that refuses newer ones. Unset: the newest.',
+  ),
+  environment: key(
+    environment,
+    'As `environment` at the top, for this server alone. Unset: what stands there.',
+  ),
+  results: key(
+    results,
+    'As `results` at the top, for this server alone. Unset: what stands there.',
+  ),
+};
+
+const args = texts;
+// Hosts' files have ports and switches as numbers and booleans here.
+const env = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+const command = z.union([
+  text,
+  z.looseObject({
+    cmd: text.check(z.meta({ description: 'The program.' })),
+    args: key(args, 'Its arguments.', []),
+    env: key(env, 'Environment variables for it.', {}),
+  }),
+]);
+
+const entryKeys = {
+  command: key(
+    command,
+    'The program that is the server, with `args` and `env` beside it or, as `{ "cmd", "args", "env" }`, within. Not run through a shell.',
+  ),
+  args: key(args, 'Arguments of the program.', []),
+  env: key(env, 'Environment variables for the program.', {}),
+  cwd: key(
+    text,
+    'The folder the program runs in. Unset: the project; for a child file, the folder of that file. A relative path starts at the same place.',
+  ),
+  type: key(
+    z.string(),
+    'The transport, as hosts write it. Not needed: a server with a `command` speaks over stdio.',
+  ),
+  url: key(
+    z.string(),
+    'The address of an HTTP server. Read so that a paste works; such a server cannot be used yet.',
+  ),
+  headers: key(z.record(z.string(), z.string()), 'HTTP headers. Read, but not used yet.'),
+  ...childKeys,
+};
+
+export const suiteSchema = z.strictObject(childKeys);
+
+/** An entry of `mcpServers`: open, because pasted entries carry keys of the host they come from. */
+export const serverSchema = z.looseObject(entryKeys);
+
+/** A `.mcp.json` in the folder of a server. */
+export const childFileSchema = z.looseObject({
+  name: text.check(z.meta({ description: 'The name of the server. Required.' })),
+  switchboardDescription: key(
+    z.string(),
+    'The whole description of the tool that stands for this server. Wins over every other description.',
+  ),
+  ...entryKeys,
+});
+
+const timeouts = z.strictObject({
+  childSpawnMs: key(
+    milliseconds,
+    'How long a server may take from its start to the end of the handshake. Unset, with a package runner such as `npx`, `uvx` or `docker` as command: `timeouts.rpcMs`, since it may have to download first.',
+    DEFAULTS.timeouts.childSpawnMs,
+  ),
+  rpcMs: key(
+    milliseconds,
+    'How long a server may take to answer a request.',
+    DEFAULTS.timeouts.rpcMs,
+  ),
+  stopMs: key(
+    milliseconds,
+    'How long to wait after each step of stopping a server: end of input, then SIGTERM, then SIGKILL.',
+    DEFAULTS.timeouts.stopMs,
+  ),
+});
+
+const limits = z.strictObject({
+  messageBytes: key(
+    z.int().check(z.minimum(1024), z.maximum(MOST_BYTES)),
+    'The longest message that is accepted from a host or a server, in bytes.',
+    DEFAULTS.messageBytes,
+  ),
+});
+
+const introspection = z.strictObject({
+  mode: key(
+    z.enum(['summary', 'full', 'redacted']),
+    '`summary`: name, short description and input schema of each tool. `full`: everything the server says. `redacted`: names and short descriptions alone.',
+    DEFAULTS.introspection.mode,
+  ),
+  summaryMaxChars: key(
+    characters,
+    'The longest summary of a tool, in characters.',
+    DEFAULTS.introspection.summaryMaxChars,
+  ),
+});
+
+export const configSchema = z.strictObject({
+  $schema: key(z.string(), 'Where editors find the schema of this file. Not read by Switchboard.'),
+  mcpServers: key(
+    z.record(z.string(), serverSchema),
+    "The servers, by name, in the shape of the hosts' own files.",
+    {},
+  ),
+  suites: key(
+    z.record(z.string(), suiteSchema),
+    'Settings for servers by name, wherever those are declared. They win over what the declaration says.',
+    {},
+  ),
+  discoverGlobs: key(
+    z.array(text),
+    'Where child files are looked for, instead of the default places. Relative to the project; `~/` and absolute paths are possible.',
+    DEFAULTS.discoverGlobs,
+  ),
+  timeouts: key(timeouts, 'Time limits, in milliseconds.'),
+  limits: key(limits, 'Limits of size.'),
+  introspection: key(introspection, "What the action `introspect` says about a server's tools."),
+  environment: key(
+    environment,
+    'What servers get of our own environment: all of it, or only what programs need to run (`PATH`, `HOME` and the like). What `env` names is added.',
+    DEFAULTS.environment,
+  ),
+  results: key(results, 'How results of tools are handed on.'),
+});
+
+export type ConfigFile = z.infer<typeof configSchema>;
+export type SuiteKeys = z.infer<typeof suiteSchema>;
+export type ServerEntry = z.infer<typeof serverSchema>;
+export type ChildFile = z.infer<typeof childFileSchema>;

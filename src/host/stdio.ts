@@ -1,0 +1,74 @@
+// A host that has started us and talks over our stdin and stdout.
+import type { Readable, Writable } from 'node:stream';
+import {
+  type BrokenEvent,
+  encodeMessage,
+  Framer,
+  type Framing,
+  type MessageEvent,
+  type OversizeEvent,
+} from '../rpc/framer.ts';
+
+export interface HostListener {
+  receive(message: MessageEvent): void;
+  receiveBroken(event: BrokenEvent): void;
+  receiveOversize(event: OversizeEvent): void;
+}
+
+export interface StdioOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly messageBytes: number;
+  /** The host does not take what we have written: called with true, and with false once it does. */
+  readonly onBacklog: (isFull: boolean) => void;
+}
+
+/** Unread output beyond this is not added to: children wait until the host reads again. */
+const MOST_UNREAD_BYTES = 4 << 20;
+
+export class StdioHost {
+  readonly #options: StdioOptions;
+  #isFull = false;
+
+  constructor(options: StdioOptions) {
+    this.#options = options;
+    // A broken pipe: the host is gone, and the end of its input says so too.
+    options.output.on('error', () => options.input.destroy());
+    options.output.on('drain', () => this.#setFull(false));
+  }
+
+  send(json: string, framing: Framing): void {
+    const { output } = this.#options;
+    if (!output.writable) return;
+    output.write(encodeMessage(json, framing));
+    if (output.writableLength > MOST_UNREAD_BYTES) this.#setFull(true);
+  }
+
+  /** Hands on what the host sends; resolves when it has gone. */
+  listen(listener: HostListener): Promise<void> {
+    const { input, messageBytes } = this.#options;
+    const framer = new Framer({
+      limitBytes: messageBytes,
+      headers: 'any',
+      onMessage: (message) => listener.receive(message),
+      onNoise: () => {}, // not JSON at all: ignored
+      onBroken: (event) => listener.receiveBroken(event),
+      onOversize: (event) => listener.receiveOversize(event),
+    });
+    input.on('data', (chunk: Buffer) => framer.push(chunk));
+    return new Promise((resolve) => {
+      input.once('end', () => {
+        framer.end();
+        resolve();
+      });
+      input.once('error', () => resolve());
+      input.once('close', () => resolve());
+    });
+  }
+
+  #setFull(isFull: boolean): void {
+    if (this.#isFull === isFull) return;
+    this.#isFull = isFull;
+    this.#options.onBacklog(isFull);
+  }
+}

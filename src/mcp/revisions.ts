@@ -1,0 +1,19 @@
+// The revisions of MCP that begin with a handshake, newest first.
+
+export const HANDSHAKE_REVISIONS = [
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+] as const;
+
+export type Revision = (typeof HANDSHAKE_REVISIONS)[number];
+
+export const NEWEST_REVISION: Revision = HANDSHAKE_REVISIONS[0];
+
+/** The only revision in which a host may send several messages as one JSON array. */
+export const BATCH_REVISION: Revision = '2025-03-26';
+
+export function isRevision(value: unknown): value is Revision {
+  return HANDSHAKE_REVISIONS.some((revision) => revision === value);
+}

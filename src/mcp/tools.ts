@@ -1,0 +1,66 @@
+// Tools and their results as MCP knows them, without any I/O.
+import { isObject } from '../rpc/message.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+
+/** A tool as a child lists it: whatever it says, with a name that can be called. */
+export interface Tool {
+  readonly name: string;
+  readonly [key: string]: unknown;
+}
+
+/** The tools of a `tools/list` result that have a name; what else a child lists is no tool. */
+export function parseTools(result: unknown): Tool[] {
+  if (!isObject(result) || !Array.isArray(result['tools'])) return [];
+  return result['tools'].filter(
+    (tool): tool is Tool =>
+      isObject(tool) && typeof tool['name'] === 'string' && tool['name'] !== '',
+  );
+}
+
+/** A result with one text in it. */
+export function textResult(text: string, options: { isError?: boolean } = {}): Verbatim {
+  return Verbatim.of({ content: [{ type: 'text', text }], ...options });
+}
+
+/**
+ * A result of our own making: its keys stay where simple clients look for them, and the same is
+ * there as text and as structured content, where MCP hosts look.
+ */
+export function dataResult(data: Record<string, unknown>): Verbatim {
+  const text = JSON.stringify(data);
+  return Verbatim.of({ ...data, content: [{ type: 'text', text }], structuredContent: data });
+}
+
+/**
+ * What a child answered to a call, as an MCP tool result: as it is, if it is one; otherwise with
+ * `content` added. Undefined if it cannot be made one.
+ */
+export function toToolResult(answer: Verbatim): Verbatim | undefined {
+  const { value } = answer;
+  if (value === null || value === undefined) return undefined;
+  if (!isObject(value)) return textResult(answer.text);
+  if (!Object.hasOwn(value, 'content')) return withContent(answer, value);
+  return isToolResult(value) ? answer : undefined;
+}
+
+/** The whole answer as JSON inside one text, for clients that were written for that form. */
+export function toJsonResult(answer: Verbatim): Verbatim {
+  return textResult(answer.text);
+}
+
+function isToolResult({ content, isError }: Record<string, unknown>): boolean {
+  if (!Array.isArray(content)) return false;
+  if (isError !== undefined && typeof isError !== 'boolean') return false;
+  return content.every((item) => isObject(item) && typeof item['type'] === 'string');
+}
+
+function withContent(answer: Verbatim, value: Record<string, unknown>): Verbatim {
+  const added = { content: [{ type: 'text', text: answer.text }] };
+  const structured = Object.hasOwn(value, 'structuredContent')
+    ? ''
+    : `,"structuredContent":${answer.text}`;
+  const own = answer.text.trim().slice(1, -1);
+  const rest = own.trim() === '' ? '' : `,${own}`;
+  const text = `{"content":${JSON.stringify(added.content)}${structured}${rest}}`;
+  return new Verbatim(text, { ...value, ...added });
+}

@@ -1,0 +1,155 @@
+// Which children exist and which of them run. A child is started on first use, once for everybody
+// who asks meanwhile, and is used until it ends; the next use starts it anew. All are stopped
+// together.
+import { SwitchboardError } from '../base/errors.ts';
+import { nearest } from '../base/text.ts';
+import type { Child } from '../child/child.ts';
+import type { ChildConfig } from '../config/config.ts';
+import type { Framing } from '../rpc/framer.ts';
+import { RestartLimit } from './restart.ts';
+
+export interface StartAttempt {
+  readonly framing: Framing;
+  readonly nextFraming: Framing | undefined;
+  readonly signal: AbortSignal;
+}
+
+export type StartChild = (config: ChildConfig, attempt: StartAttempt) => Promise<Child>;
+
+interface Slot {
+  readonly config: ChildConfig;
+  readonly limit: RestartLimit;
+  framing: Framing;
+  running: Running | undefined;
+}
+
+interface Running {
+  readonly child: Promise<Child>;
+  readonly abort: AbortController;
+  /** The child, once it has started: the short way for every use after the first. */
+  started: Child | undefined;
+}
+
+export class Pool implements AsyncDisposable {
+  readonly #slots = new Map<string, Slot>();
+  readonly #start: StartChild;
+  #closed = false;
+
+  constructor(children: ReadonlyMap<string, ChildConfig>, start: StartChild) {
+    this.#start = start;
+    for (const [name, config] of children) {
+      const framing = config.framing === 'content-length' ? 'content-length' : 'newline';
+      this.#slots.set(name, { config, limit: new RestartLimit(), framing, running: undefined });
+    }
+  }
+
+  get names(): readonly string[] {
+    return [...this.#slots.keys()];
+  }
+
+  /** The running child, started if need be. Rejects at once when `signal` is aborted. */
+  async use(name: string, signal?: AbortSignal): Promise<Child> {
+    const slot = this.#slots.get(name);
+    if (!slot) throw unknownChild(name, this.names);
+    if (slot.running?.started) return slot.running.started;
+    slot.running ??= this.#run(slot);
+    return untilAborted(slot.running.child, signal);
+  }
+
+  /** The children that run now. */
+  get running(): readonly Child[] {
+    return [...this.#slots.values()].flatMap((slot) => slot.running?.started ?? []);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    const stops = [...this.#slots.values()].map(async ({ running }) => {
+      running?.abort.abort(shuttingDown());
+      const child = await running?.child.catch(() => undefined);
+      await child?.stop();
+    });
+    await Promise.all(stops);
+  }
+
+  #run(slot: Slot): Running {
+    const abort = new AbortController();
+    const child = this.#startSlot(slot, abort.signal);
+    const running: Running = { child, abort, started: undefined };
+    child.then(
+      async (started) => {
+        running.started = started;
+        await started.ended;
+        slot.limit.noteEnd(started.hasAnswered ? 'worked' : 'failed');
+        slot.running = undefined;
+      },
+      () => {
+        slot.running = undefined;
+      },
+    );
+    return running;
+  }
+
+  async #startSlot(slot: Slot, signal: AbortSignal): Promise<Child> {
+    if (this.#closed) throw shuttingDown();
+    const { config, limit } = slot;
+    const until = limit.parkedUntil(Date.now());
+    if (until !== undefined) throw parked(config, until);
+    if (limit.waitMs > 0) await sleep(limit.waitMs, signal);
+    limit.noteStart(Date.now());
+    const other: Framing = slot.framing === 'newline' ? 'content-length' : 'newline';
+    const nextFraming = config.framing === 'auto' ? other : undefined;
+    try {
+      return await this.#start(config, { framing: slot.framing, nextFraming, signal });
+    } catch (error) {
+      limit.noteEnd('failed');
+      const silent = error instanceof SwitchboardError && error.data['silent'] === true;
+      if (silent && nextFraming) slot.framing = nextFraming;
+      throw error;
+    }
+  }
+}
+
+function unknownChild(name: string, names: readonly string[]): SwitchboardError {
+  const near = nearest(name, names);
+  const known = near.length > 0 ? near : names.slice(0, 10);
+  return new SwitchboardError('CHILD_UNKNOWN', `No server is named "${name}".`, {
+    hint:
+      known.length > 0
+        ? `${near.length > 0 ? 'Did you mean' : 'There are'}: ${known.join(', ')}?`
+        : 'None is configured: add one under "mcpServers" in switchboard.config.json.',
+  });
+}
+
+function parked({ name }: ChildConfig, until: number): SwitchboardError {
+  const time = new Date(until).toTimeString().slice(0, 8);
+  return new SwitchboardError(
+    'CHILD_PARKED',
+    `Server "${name}" was started five times within ten seconds and is parked until ${time}.`,
+    { hint: `Find out why it ends: switchboard doctor ${name}`, data: { child: name, until } },
+  );
+}
+
+function shuttingDown(): SwitchboardError {
+  return new SwitchboardError('CANCELLED', 'Switchboard is shutting down.');
+}
+
+/** The promise, or the signal's reason as soon as it is aborted; the promise itself goes on. */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    });
+  });
+}

@@ -1,0 +1,37 @@
+// How often a child may be started. Quick failures are followed by growing waits; five starts in
+// ten seconds are the most, after which the child is parked until the oldest of them is ten seconds
+// old. Nothing is restarted by itself: a start needs somebody who wants to use the child.
+
+const WINDOW_MS = 10_000;
+const MAX_STARTS = 5;
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 2_000;
+
+export class RestartLimit {
+  #starts: number[] = [];
+  #failures = 0;
+
+  /** When the child may be started again, if it is parked at `now` (milliseconds). */
+  parkedUntil(now: number): number | undefined {
+    this.#starts = this.#starts.filter((start) => now - start < WINDOW_MS);
+    const oldest = this.#starts[0];
+    return this.#starts.length >= MAX_STARTS && oldest !== undefined
+      ? oldest + WINDOW_MS
+      : undefined;
+  }
+
+  /** Milliseconds to wait before the next start: none after the first failure, then doubling. */
+  get waitMs(): number {
+    if (this.#failures < 2) return 0;
+    return Math.min(FIRST_WAIT_MS * 2 ** (this.#failures - 2), LONGEST_WAIT_MS);
+  }
+
+  noteStart(now: number): void {
+    this.#starts.push(now);
+  }
+
+  /** A life that is over: it has worked, or it ended (or never began) without an answer. */
+  noteEnd(life: 'worked' | 'failed'): void {
+    this.#failures = life === 'worked' ? 0 : this.#failures + 1;
+  }
+}

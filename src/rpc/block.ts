@@ -1,0 +1,172 @@
+// One message printed over several lines. A line that begins an object and does not end it opens a
+// block, and the block takes in lines until the object is closed.
+//
+// The danger is a beginning that never ends, half a message or a log line such as `{"half":`: it
+// must not swallow the good messages behind it. So a line that cannot continue the JSON ends the
+// block and is looked at anew; and where an object may continue it, an object that begins at the
+// first column, as messages do, and turns out to be a message is taken for one.
+import { ByteCollector } from './bytes.ts';
+import { type BrokenReason, type FramerEvents, formatExcerpt } from './framing.ts';
+import {
+  isMessage,
+  type JsonScanner,
+  type Likeness,
+  parseJson,
+  stripDecoration,
+} from './json-text.ts';
+import { OversizeDrain } from './oversize.ts';
+
+/** Each open candidate may cost one parse of the lines behind it, so their number is bounded. */
+const MOST_CANDIDATES = 4;
+/** Enough for an excerpt in any script. */
+const EXCERPT_BYTES = 800;
+
+export interface BlockStart {
+  /** The opening line, from its first bracket on. */
+  readonly text: string;
+  /** The scanner that has read that line. */
+  readonly scanner: JsonScanner;
+  readonly likeness: Likeness;
+}
+
+/** An object inside the block that may be a message of its own. */
+interface Candidate {
+  /** Where it begins among the kept bytes. */
+  readonly start: number;
+  /** The scanner's depth around it. */
+  readonly floor: number;
+}
+
+export class Block {
+  readonly #scanner: JsonScanner;
+  readonly #likeness: Likeness;
+  readonly #limitBytes: number;
+  readonly #events: FramerEvents;
+  /** The lines so far, as bytes: many short strings would need far more memory. */
+  readonly #kept = new ByteCollector();
+  readonly #candidates: Candidate[] = [];
+  #drain: OversizeDrain | undefined;
+  #isOpen = true;
+
+  constructor(start: BlockStart, limitBytes: number, events: FramerEvents) {
+    this.#scanner = start.scanner;
+    this.#likeness = start.likeness;
+    this.#limitBytes = limitBytes;
+    this.#events = events;
+    this.#kept.appendText(`${start.text}\n`);
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Takes in the next line. What it returns is not part of the block and still to be read. */
+  add(line: Buffer): Buffer | undefined {
+    const text = stripDecoration(line.toString());
+    if (this.#drain) return this.#drainLine(this.#drain, line, text);
+    const lineStart = this.#kept.length;
+    if (text.startsWith('{')) this.#addCandidate();
+    this.#kept.appendText(`${text}\n`);
+    let from = 0;
+    for (;;) {
+      const candidate = this.#candidates.at(-1);
+      const outcome = this.#scanner.scan(text, from, candidate?.floor);
+      if (outcome === 'invalid') {
+        this.#breakOff(lineStart);
+        return line;
+      }
+      if (outcome === 'open') {
+        if (this.#kept.length > this.#limitBytes) this.#drain = this.#createDrain();
+        return undefined;
+      }
+      from = this.#scanner.at;
+      const end = lineStart + Buffer.byteLength(text.slice(0, from));
+      if (candidate ? this.#deliverCandidate(candidate, end) : this.#deliverAll(end)) {
+        return restOf(text, from);
+      }
+    }
+  }
+
+  /** Gives the block up. */
+  end(): void {
+    if (this.#drain) this.#drain.finish();
+    else this.#breakOff(this.#kept.length);
+    this.#isOpen = false;
+  }
+
+  /** Gives the block up to a line that is too large itself; the drain knows the block's head. */
+  endInOversize(): OversizeDrain {
+    this.#isOpen = false;
+    return this.#drain ?? this.#createDrain();
+  }
+
+  #addCandidate(): void {
+    if (this.#candidates.length === MOST_CANDIDATES) this.#candidates.shift();
+    this.#candidates.push({ start: this.#kept.length, floor: this.#scanner.depth });
+  }
+
+  /** Whether the candidate that ends here is a message. If so, what came before it was none. */
+  #deliverCandidate(candidate: Candidate, end: number): boolean {
+    this.#candidates.pop();
+    const text = this.#kept.textBetween(candidate.start, end);
+    const value = parseJson(text);
+    if (!isMessage(value, 'marked')) return false;
+    this.#breakOff(candidate.start);
+    this.#events.onMessage({ text, value, framing: 'newline' });
+    return true;
+  }
+
+  #deliverAll(end: number): true {
+    this.#isOpen = false;
+    const text = this.#kept.textBetween(0, end);
+    const value = parseJson(text);
+    if (isMessage(value, this.#likeness)) {
+      this.#events.onMessage({ text, value, framing: 'newline' });
+    } else this.#reportBroken(text, value === undefined ? 'invalid-json' : 'not-an-object');
+    return true;
+  }
+
+  #breakOff(end: number): void {
+    this.#isOpen = false;
+    this.#reportBroken(this.#kept.textBetween(0, Math.min(end, EXCERPT_BYTES)), 'invalid-json');
+  }
+
+  #reportBroken(text: string, reason: BrokenReason): void {
+    const excerpt = formatExcerpt(text);
+    // Behind other text on its line it was never clearly meant as a message.
+    if (this.#likeness === 'marked') this.#events.onNoise(excerpt);
+    else this.#events.onBroken({ reason, framing: 'newline', excerpt });
+  }
+
+  #createDrain(): OversizeDrain {
+    const { onOversize } = this.#events;
+    const limitBytes = this.#limitBytes;
+    const drain = new OversizeDrain({ limitBytes, framing: 'newline', onOversize });
+    drain.feed(this.#kept.take());
+    return drain;
+  }
+
+  /** Beyond the limit only the scanner goes on, to find the end. */
+  #drainLine(drain: OversizeDrain, line: Buffer, text: string): Buffer | undefined {
+    const outcome = isMarkedMessage(text) ? 'invalid' : this.#scanner.scan(text, 0);
+    if (outcome === 'invalid') {
+      this.end();
+      return line;
+    }
+    const end = outcome === 'closed' ? this.#scanner.at : text.length;
+    drain.feed(Buffer.from(`${text.slice(0, end)}\n`));
+    if (outcome === 'open') return undefined;
+    this.end();
+    return restOf(text, end);
+  }
+}
+
+function isMarkedMessage(text: string): boolean {
+  if (!text.startsWith('{') || !text.trimEnd().endsWith('}')) return false;
+  return isMessage(parseJson(text), 'marked');
+}
+
+function restOf(text: string, from: number): Buffer | undefined {
+  const rest = text.slice(from);
+  return rest.trim() ? Buffer.from(rest) : undefined;
+}

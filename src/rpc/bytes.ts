@@ -1,0 +1,73 @@
+// Bytes on their way to becoming text: collecting what arrives in pieces, and trimming without
+// decoding.
+
+const KEPT_CAPACITY = 64 * 1024;
+const FIRST_CAPACITY = 4 * 1024;
+
+/**
+ * Collects pieces into one buffer of its own. The buffer doubles when full, so each byte is copied
+ * a constant number of times however small the pieces are, and no piece keeps the (much larger)
+ * chunk alive that it was cut from.
+ */
+export class ByteCollector {
+  #buffer = Buffer.alloc(0);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  append(piece: Buffer): void {
+    this.#reserve(piece.length);
+    piece.copy(this.#buffer, this.#length);
+    this.#length += piece.length;
+  }
+
+  appendText(text: string): void {
+    this.#reserve(Buffer.byteLength(text));
+    this.#length += this.#buffer.write(text, this.#length);
+  }
+
+  textBetween(start: number, end: number): string {
+    return this.#buffer.toString('utf8', start, Math.min(end, this.#length));
+  }
+
+  /** Everything collected. The next append may overwrite it, so it must be used at once. */
+  take(): Buffer {
+    const taken = this.#buffer.subarray(0, this.#length);
+    this.#length = 0;
+    if (this.#buffer.length > KEPT_CAPACITY) this.#buffer = Buffer.alloc(0);
+    return taken;
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#buffer.length) return;
+    const capacity = Math.max(needed, this.#buffer.length * 2, FIRST_CAPACITY);
+    const larger = Buffer.allocUnsafeSlow(capacity);
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
+  }
+}
+
+/** Whether the byte may stand around a message without meaning: blank, tab, line break, NUL. */
+export function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0d || byte === 0x09 || byte === 0x0a || byte === 0x00;
+}
+
+/** The bytes without blanks at both ends, nor a byte order mark before them. */
+export function trimBytes(bytes: Buffer): Buffer {
+  let start = 0;
+  let end = bytes.length;
+  while (start < end) {
+    if (isBlank(bytes[start])) start += 1;
+    else if (isByteOrderMark(bytes, start)) start += 3;
+    else break;
+  }
+  while (end > start && isBlank(bytes[end - 1])) end -= 1;
+  return start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
+}
+
+function isByteOrderMark(bytes: Buffer, at: number): boolean {
+  return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
+}

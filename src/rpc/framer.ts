@@ -1,0 +1,207 @@
+// From a stream of bytes to messages. Which framing a message has is decided anew for each one: a
+// line that begins a header announces a body of so many bytes, any other line is read as such
+// (`line.ts`), and may begin a message of several lines (`block.ts`).
+//
+// Peers print more than messages, cut them short, and write more than we want to hold. None of this
+// may cost a message that is whole, time that grows faster than the bytes, or memory beyond the
+// limit.
+import type { Block } from './block.ts';
+import { ByteCollector, isBlank, trimBytes } from './bytes.ts';
+import { type FramerEvents, type Framing, formatExcerpt } from './framing.ts';
+import { findGluedHeader, Header, type HeaderNames } from './header.ts';
+import { parseJson } from './json-text.ts';
+import { LineReader } from './line.ts';
+import { OversizeDrain } from './oversize.ts';
+
+// The layers above find all of framing here.
+export {
+  type BrokenEvent,
+  encodeMessage,
+  type Framing,
+  type MessageEvent,
+  type OversizeEvent,
+} from './framing.ts';
+export { idFromOversize } from './oversize.ts';
+
+export interface FramerOptions extends FramerEvents {
+  /** The most bytes one message may have. */
+  readonly limitBytes: number;
+  readonly headers: HeaderNames;
+}
+
+/** The body that a header has announced. */
+interface Body {
+  readonly header: Header;
+  left: number;
+  /** False until its first byte that is not blank has shown that it is a body at all. */
+  begun: boolean;
+}
+
+const LINE_FEED = 0x0a;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+
+export class Framer {
+  readonly #options: FramerOptions;
+  readonly #lines: LineReader;
+  /** What has come of a line or body that is not yet complete. */
+  readonly #pending = new ByteCollector();
+  #header: Header | undefined;
+  #body: Body | undefined;
+  #block: Block | undefined;
+  #drain: OversizeDrain | undefined;
+  #ended = false;
+
+  constructor(options: FramerOptions) {
+    this.#options = options;
+    this.#lines = new LineReader(options.limitBytes, options);
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#ended) return;
+    let at = 0;
+    while (at < chunk.length) {
+      at = this.#body ? this.#takeBody(this.#body, chunk, at) : this.#takeLine(chunk, at);
+    }
+  }
+
+  /** The stream is over: what is left is read as if a line break followed. */
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (this.#drain) this.#drain.finish();
+    else if (this.#body?.begun) this.#readBody(this.#pending.take());
+    else if (this.#body) this.#body.header.reportDropped(this.#options.headers, this.#options);
+    else if (this.#pending.length > 0) this.#readLine(this.#pending.take());
+    this.#dropHeader();
+    if (this.#block?.isOpen) this.#block.end();
+  }
+
+  #takeLine(chunk: Buffer, at: number): number {
+    const lineFeed = chunk.indexOf(LINE_FEED, at);
+    const end = lineFeed === -1 ? chunk.length : lineFeed;
+    const piece = chunk.subarray(at, end);
+    if (this.#pending.length + piece.length > this.#options.limitBytes) {
+      this.#drain ??= this.#createLineDrain();
+    }
+    if (this.#drain) this.#drainPiece(this.#drain, piece, lineFeed !== -1);
+    else if (lineFeed === -1) this.#pending.append(piece);
+    else this.#readLine(this.#withPending(piece));
+    return end + 1;
+  }
+
+  #takeBody(body: Body, chunk: Buffer, at: number): number {
+    const piece = chunk.subarray(at, at + body.left);
+    if (!body.begun) {
+      const blanks = countBlanks(piece);
+      const first = piece[blanks];
+      body.begun = first === OPEN_BRACE || first === OPEN_BRACKET;
+      if (!body.begun) {
+        body.left -= blanks;
+        if (first !== undefined || body.left === 0) this.#refuseBody(body.header);
+        return at + blanks;
+      }
+    }
+    body.left -= piece.length;
+    const isLast = body.left === 0;
+    if (isLast) this.#body = undefined;
+    if (this.#drain) this.#drainPiece(this.#drain, piece, isLast);
+    else if (isLast) this.#readBody(this.#withPending(piece));
+    else this.#pending.append(piece);
+    return at + piece.length;
+  }
+
+  /** The line or body whose last piece this is; what fits in one chunk is not copied. */
+  #withPending(last: Buffer): Buffer {
+    if (this.#pending.length === 0) return last;
+    this.#pending.append(last);
+    return this.#pending.take();
+  }
+
+  #readLine(line: Buffer): void {
+    if (this.#header) {
+      const kind = this.#header.add(line);
+      if (kind === 'end') this.#endHeader(this.#header);
+      if (kind !== 'foreign') return;
+      this.#dropHeader();
+    }
+    let unread: Buffer | undefined = line;
+    if (this.#block?.isOpen) unread = this.#block.add(line);
+    if (!unread) return;
+    this.#header = Header.begin(unread, this.#options.headers);
+    if (this.#header) return;
+    const glued = findGluedHeader(unread);
+    this.#block = this.#lines.read(glued === undefined ? unread : unread.subarray(0, glued));
+    if (glued === undefined) return;
+    if (this.#block) this.#block.end();
+    this.#header = Header.begin(unread.subarray(glued), this.#options.headers);
+  }
+
+  #endHeader(header: Header): void {
+    this.#header = undefined;
+    if (header.length === undefined) {
+      header.reportMissingLength(this.#options);
+      return;
+    }
+    // A host means what it says; what a child printed may be a log line that looks like a header.
+    const begun = this.#options.headers === 'any';
+    if (header.length === 0) {
+      if (begun) this.#readBody(Buffer.alloc(0));
+      else this.#refuseBody(header);
+      return;
+    }
+    this.#body = { header, left: header.length, begun };
+    if (header.length > this.#options.limitBytes) this.#drain = this.#createDrain('content-length');
+  }
+
+  #dropHeader(): void {
+    this.#header?.reportDropped(this.#options.headers, this.#options);
+    this.#header = undefined;
+  }
+
+  /** What follows the header is no message, so both were only text, to be read as lines. */
+  #refuseBody(header: Header): void {
+    header.reportDropped(this.#options.headers, this.#options);
+    this.#body = undefined;
+    this.#drain = undefined;
+  }
+
+  #readBody(bytes: Buffer): void {
+    const framing = 'content-length';
+    const text = trimBytes(bytes).toString();
+    const value = parseJson(text);
+    if (typeof value === 'object' && value !== null) {
+      this.#options.onMessage({ text, value, framing });
+      return;
+    }
+    const reason = value === undefined ? 'invalid-json' : 'not-an-object';
+    this.#options.onBroken({ reason, framing, excerpt: formatExcerpt(text) });
+  }
+
+  #createLineDrain(): OversizeDrain {
+    this.#dropHeader();
+    const drain = this.#block?.isOpen ? this.#block.endInOversize() : this.#createDrain('newline');
+    drain.feed(this.#pending.take());
+    return drain;
+  }
+
+  #createDrain(framing: Framing): OversizeDrain {
+    const { limitBytes, onOversize } = this.#options;
+    return new OversizeDrain({ limitBytes, framing, onOversize });
+  }
+
+  #drainPiece(drain: OversizeDrain, piece: Buffer, isLast: boolean): void {
+    drain.feed(piece);
+    if (!isLast) return;
+    this.#drain = undefined;
+    drain.finish();
+  }
+}
+
+/** Blanks before a body. The bytes of a byte order mark count singly: a chunk may split it. */
+function countBlanks(bytes: Buffer): number {
+  const end = bytes.findIndex(
+    (byte) => !isBlank(byte) && byte !== 0xef && byte !== 0xbb && byte !== 0xbf,
+  );
+  return end === -1 ? bytes.length : end;
+}

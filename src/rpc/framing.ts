@@ -1,0 +1,66 @@
+// The words of framing: the two ways a message travels as bytes, what a reader of bytes reports,
+// and how a message is written. Reading is `framer.ts`.
+
+/** One JSON text on a line of its own, or one behind a `Content-Length` header. */
+export type Framing = 'newline' | 'content-length';
+
+/** One message, or one batch of them. */
+export interface MessageEvent {
+  /** The JSON text as it came, without what surrounded it. May contain line breaks. */
+  readonly text: string;
+  /** An object, or an array (a batch, possibly empty). */
+  readonly value: unknown;
+  readonly framing: Framing;
+}
+
+/**
+ * `not-an-object`: valid JSON, yet no message (a scalar; a pretty-printed object without any member
+ * of JSON-RPC).
+ */
+export type BrokenReason = 'invalid-json' | 'not-an-object' | 'missing-content-length';
+
+/** Something that was meant as a message and is none. */
+export interface BrokenEvent {
+  readonly reason: BrokenReason;
+  readonly framing: Framing;
+  /** Its first 200 characters. */
+  readonly excerpt: string;
+}
+
+/** News of a message beyond the limit, whose bytes are being thrown away. */
+export interface OversizeEvent {
+  readonly bytesSoFar: number;
+  /** Its first 4 KiB. */
+  readonly head: string;
+  /** Its last 4 KiB, once it has ended. */
+  readonly tail: string | undefined;
+  /** False while it still goes on: told when the limit is passed, and at each further multiple. */
+  readonly complete: boolean;
+  readonly framing: Framing;
+}
+
+export interface FramerEvents {
+  readonly onMessage: (message: MessageEvent) => void;
+  /** Text between messages, such as a log line, cut to 200 characters. */
+  readonly onNoise: (text: string) => void;
+  readonly onBroken: (broken: BrokenEvent) => void;
+  readonly onOversize: (oversize: OversizeEvent) => void;
+}
+
+const EXCERPT_CHARS = 200;
+
+export function formatExcerpt(text: string): string {
+  return text.trim().slice(0, EXCERPT_CHARS);
+}
+
+const LINE_BREAKS = /[\r\n]+/g;
+
+/** The JSON text as it goes on the wire. */
+export function encodeMessage(json: string, framing: Framing): string {
+  if (framing === 'content-length') {
+    return `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
+  }
+  // Inside JSON strings line breaks are escaped, so a raw one stands between tokens and may go.
+  const isOneLine = !json.includes('\n') && !json.includes('\r');
+  return `${isOneLine ? json : json.replace(LINE_BREAKS, ' ')}\n`;
+}

@@ -1,0 +1,51 @@
+// JSON-RPC 2.0 on the wire: what a message is, and how ours are written.
+import { Verbatim } from './verbatim.ts';
+
+export type Id = string | number;
+
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+
+/** The other side answered a request with an error, or we are about to. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly code: number;
+  readonly data: Verbatim | undefined;
+
+  constructor(code: number, message: string, data?: Verbatim) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export function isId(value: unknown): value is Id {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
+}
+
+/** Any JSON object that is not an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function requestText(id: Id, method: string, params: Verbatim | undefined): string {
+  const tail = params === undefined ? '}' : `,"params":${params.text}}`;
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(method)}${tail}`;
+}
+
+export function notificationText(method: string, params: Verbatim | undefined): string {
+  const tail = params === undefined ? '}' : `,"params":${params.text}}`;
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${tail}`;
+}
+
+export function resultText(id: Id, result: Verbatim): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
+}
+
+export function errorText(id: Id | null, { code, message, data }: RpcError): string {
+  const tail = data === undefined ? '}}' : `,"data":${data.text}}}`;
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":${code},"message":${JSON.stringify(message)}${tail}`;
+}

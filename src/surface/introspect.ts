@@ -1,0 +1,102 @@
+// What a model is told about a child's subtools when it asks. Descriptions are other people's text:
+// they are cleaned of what cannot be seen, and bounded, as is the answer as a whole.
+import { cleanText, hasHiddenCharacters } from '../base/text.ts';
+import type { Introspection } from '../config/config.ts';
+import type { Tool } from '../mcp/tools.ts';
+import { isObject } from '../rpc/message.ts';
+import { summarise } from './summary.ts';
+
+const LONGEST_NAME = 256;
+const LONGEST_DESCRIPTION = 2_000;
+/** Characters of JSON beyond which input schemas are left out; about 25,000 tokens. */
+const MOST_WITH_SCHEMAS = 100_000;
+/** Characters of JSON beyond which even the plain list is cut. */
+const MOST = 400_000;
+
+/** The answer to `introspect`: the subtools, and a note where something had to be left out. */
+export function describeSubtools(
+  tools: readonly Tool[],
+  settings: Introspection,
+): Record<string, unknown> {
+  const usable = uniqueByName(tools.filter(({ name }) => isUsableName(name)));
+  const notes: string[] = [];
+  const unusable = tools.length - usable.length;
+  if (unusable > 0)
+    notes.push(`${unusable} subtools with repeated or unusable names are left out.`);
+
+  let described = usable.map((tool) => describeSubtool(tool, settings));
+  if (settings.mode !== 'redacted' && usable.length > 1 && sizeOf(described) > MOST_WITH_SCHEMAS) {
+    described = usable.map((tool) => describeSubtool(tool, { ...settings, mode: 'redacted' }));
+    notes.push(
+      'The list is long, so input schemas are left out: introspect with "subtool" shows one whole.',
+    );
+  }
+  const fitting = takeWhileFitting(described);
+  if (fitting.length < described.length) {
+    notes.push(`Only the first ${fitting.length} of ${described.length} subtools are shown.`);
+  }
+  return { tools: fitting, ...(notes.length > 0 ? { note: notes.join(' ') } : {}) };
+}
+
+function describeSubtool(
+  tool: Tool,
+  { mode, summaryMaxChars }: Introspection,
+): Record<string, unknown> {
+  const description = typeof tool['description'] === 'string' ? tool['description'] : undefined;
+  // A summary is made of the beginning only, so that a megabyte of text costs nothing.
+  const beginning = description && cleanText(description.slice(0, 8 * summaryMaxChars + 2_000));
+  const short = { name: tool.name, summary: summarise(beginning, summaryMaxChars) };
+  if (mode === 'redacted') return short;
+  const withSchema = { ...short, inputSchema: cleanSchema(tool['inputSchema']) };
+  if (mode === 'summary') return withSchema;
+  return {
+    ...withSchema,
+    description: boundedText(description ?? ''),
+    ...(tool['title'] === undefined ? {} : { title: cleanSchema(tool['title']) }),
+    ...(tool['outputSchema'] === undefined
+      ? {}
+      : { outputSchema: cleanSchema(tool['outputSchema']) }),
+    ...(tool['annotations'] === undefined ? {} : { annotations: cleanSchema(tool['annotations']) }),
+  };
+}
+
+const PROSE_KEYS = new Set(['description', 'title', '$comment', 'markdownDescription']);
+
+/** A schema with its prose cleaned; names, enums and defaults stay exactly what they are. */
+function cleanSchema(value: unknown, key = 'title', depth = 0): unknown {
+  if (typeof value === 'string') return PROSE_KEYS.has(key) ? boundedText(value) : value;
+  if (depth > 64) return {}; // no schema for people nests this deep
+  if (Array.isArray(value)) return value.map((item) => cleanSchema(item, '', depth + 1));
+  if (!isObject(value)) return value ?? { type: 'object' };
+  const entries = Object.entries(value).map(([name, member]) => [
+    name,
+    cleanSchema(member, name, depth + 1),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function boundedText(text: string): string {
+  const beginning = cleanText(text.slice(0, 2 * LONGEST_DESCRIPTION));
+  if (beginning.length <= LONGEST_DESCRIPTION && text.length <= 2 * LONGEST_DESCRIPTION)
+    return beginning;
+  return `${beginning.slice(0, LONGEST_DESCRIPTION - 1).toWellFormed()}…`;
+}
+
+function isUsableName(name: string): boolean {
+  return name.length <= LONGEST_NAME && !hasHiddenCharacters(name);
+}
+
+function uniqueByName(tools: readonly Tool[]): Tool[] {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool);
+  return [...byName.values()];
+}
+
+function sizeOf(value: unknown): number {
+  return JSON.stringify(value).length;
+}
+
+function takeWhileFitting(items: readonly Record<string, unknown>[]): Record<string, unknown>[] {
+  let size = 0;
+  return items.filter((item) => (size += sizeOf(item)) <= MOST);
+}

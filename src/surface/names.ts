@@ -1,0 +1,23 @@
+// Tool names that every host accepts. Hosts put a prefix such as `mcp__switchboard__` before them
+// and allow 64 characters in all, of letters, digits, `_` and `-`.
+import { createHash } from 'node:crypto';
+
+const LONGEST = 46;
+const KEPT_OF_LONG = 41;
+
+export function toToolName(wanted: string): string {
+  const safe = wanted.replaceAll(/[^A-Za-z0-9_-]/g, '_');
+  if (safe.length <= LONGEST) return safe;
+  const digest = createHash('sha256').update(wanted).digest('hex').slice(0, 4);
+  return `${safe.slice(0, KEPT_OF_LONG)}_${digest}`;
+}
+
+/** The name itself, or the first of name_2, name_3 … that is not taken. */
+export function freeName(name: string, taken: { has(name: string): boolean }): string {
+  if (!taken.has(name)) return name;
+  for (let count = 2; ; count++) {
+    const suffix = `_${count}`;
+    const candidate = name.slice(0, LONGEST - suffix.length) + suffix;
+    if (!taken.has(candidate)) return candidate;
+  }
+}

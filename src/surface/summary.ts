@@ -1,0 +1,35 @@
+// Long descriptions as one line that fits.
+
+/**
+ * The text with its blanks tidied, cut to at most `maxChars` characters: after a sentence that ends
+ * beyond half of that, otherwise at a word or a character, with an ellipsis.
+ */
+export function summarise(text: string | undefined, maxChars: number): string {
+  const tidy = (text ?? '').replaceAll(/\s+/g, ' ').trim();
+  if (tidy.length <= maxChars) return tidy;
+  const sentence = endOfLastSentence(tidy, maxChars);
+  if (sentence > maxChars / 2) return tidy.slice(0, sentence);
+  const room = maxChars - 1;
+  const space = tidy.lastIndexOf(' ', room);
+  const cut = space > room * 0.8 ? tidy.slice(0, space) : wholeCharacters(tidy, room);
+  return `${cut.trimEnd()}…`;
+}
+
+/** The index behind the last full stop (or ! or ?) within the limit that ends a sentence. */
+function endOfLastSentence(text: string, limit: number): number {
+  for (let at = limit - 1; at > 0; at--) {
+    if ('.!?'.includes(text.charAt(at)) && text.charAt(at + 1) === ' ') return at + 1;
+  }
+  return 0;
+}
+
+/** As many whole characters, as people see them, as fit into `room` code units. */
+function wholeCharacters(text: string, room: number): string {
+  let end = 0;
+  // Only the part that may matter is split: a description can be megabytes long.
+  for (const { segment } of new Intl.Segmenter().segment(text.slice(0, room + 64))) {
+    if (end + segment.length > room) break;
+    end += segment.length;
+  }
+  return text.slice(0, end);
+}

@@ -1,0 +1,73 @@
+// The composition root: a configuration in, a running switchboard out. The one file that knows
+// every layer.
+import { join } from 'node:path';
+import type { Log } from './base/log.ts';
+import { createLogFile } from './base/log-file.ts';
+import { endOrphans, RunNote } from './base/orphans.ts';
+import type { Child } from './child/child.ts';
+import type { ChildConfig, Config } from './config/config.ts';
+import { Pool, type StartAttempt } from './pool/pool.ts';
+import { Suites } from './surface/suites.ts';
+
+export interface SwitchboardOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export class Switchboard implements AsyncDisposable {
+  readonly pool: Pool;
+  readonly suites: Suites;
+  readonly #options: SwitchboardOptions;
+  readonly #runNote: RunNote;
+
+  constructor(options: SwitchboardOptions) {
+    const { config, log } = options;
+    this.#options = options;
+    this.#runNote = new RunNote(join(config.home, 'run'));
+    this.pool = new Pool(config.children, (child, attempt) => this.#startChild(child, attempt));
+    this.suites = new Suites(config.children, this.pool, log);
+  }
+
+  /** Ends what an earlier run that was killed has left behind. */
+  async endOrphans(): Promise<void> {
+    const { config, log } = this.#options;
+    const ended = await endOrphans(join(config.home, 'run'), 2_000);
+    if (ended > 0) log.info(`ended ${ended} servers that an earlier run had left behind.`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.pool[Symbol.asyncDispose]();
+    this.#runNote.remove();
+  }
+
+  async #startChild(config: ChildConfig, attempt: StartAttempt): Promise<Child> {
+    const { log, env } = this.#options;
+    const begin = performance.now();
+    // Loaded with the first child: a host that only lists tools does not pay for it.
+    const { startChild } = await import('./child/start.ts');
+    const child = await startChild(config, {
+      ...attempt,
+      env,
+      mark: this.#runNote.environment,
+      onProcess: (pid) => this.#runNote.add(pid),
+      onStderr: stderrSink(config, this.#options),
+      onNotification: (method) => log.debug(`${config.name}: ${method}`),
+      onBug: (error) => log.error(`${config.name}: ${String(error)}`),
+    });
+    log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
+    return child;
+  }
+}
+
+/** Where a child's stderr goes: to ours, to a file of its own, or nowhere. */
+function stderrSink({ name, stderr }: ChildConfig, { config, log }: SwitchboardOptions) {
+  switch (stderr) {
+    case 'inherit':
+      return (line: string) => log.child(name, line);
+    case 'log':
+      return createLogFile(join(config.home, 'logs'), name);
+    case 'drop':
+      return () => {};
+  }
+}

@@ -37,12 +37,15 @@ export function resolveCommand({ source, entry }: Declaration, cwd: string): Com
 /** Why there is no command. The child is listed all the same, and this is said when it is used. */
 export function explainMissingCommand(
   name: string,
-  { entry, origin }: Declaration,
+  { source, entry, origin }: Declaration,
 ): SwitchboardError {
   const data = { child: name, file: origin };
   if (entry.url === undefined) {
     return new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no command.`, {
-      hint: `Add "command" to it in ${origin}, or put its program at dist/index.js in its folder.`,
+      hint:
+        source === 'child-file'
+          ? `Add "command" to ${origin}, or build the program to dist/index.js beside it.`
+          : `Add "command" to it in ${origin}.`,
       data,
     });
   }

@@ -94,8 +94,8 @@ async function runScript(file: string): Promise<unknown> {
     // A reload must see the file as it is now, and Node keeps modules: by address, and those of
     // the older kind by path as well.
     const path = resolve(file);
-    const require = createRequire(path);
-    delete require.cache[path];
+    const { cache } = createRequire(path);
+    delete cache[path];
     const address = `${pathToFileURL(path).href}?changed=${statSync(path).mtimeMs}`;
     const exported = exportOf(await import(address));
     return await (isFunction(exported) ? exported() : exported);
@@ -108,6 +108,7 @@ async function runScript(file: string): Promise<unknown> {
 }
 
 function exportOf(module: object): unknown {
+  if (Object.keys(module).length === 0) return undefined;
   const value: unknown = 'default' in module ? module.default : { ...module };
   const isTranspiled = typeof value === 'object' && value !== null && '__esModule' in value;
   return isTranspiled && 'default' in value ? value.default : value;

@@ -2,7 +2,7 @@
 // there, and which key was perhaps meant. Loaded only for such a file, since zod takes its time.
 import * as z from 'zod/mini';
 import type { Source } from './files.ts';
-import { createLocator, type KeyPath } from './position.ts';
+import { createLocator, type KeyPath, lineAndColumn } from './position.ts';
 import { childFileSchema, configSchema, serverSchema, suiteSchema } from './schema.ts';
 import {
   describeActual,
@@ -31,12 +31,16 @@ export async function describeProblems(
     // zod takes any object for one; only JavaScript files can hold such.
     return [`${file}: only plain objects are possible, no class instances.`];
   }
-  const locate = text === undefined ? undefined : await createLocator(text);
-  return problems.map(({ path, says }) => {
-    const place = locate ? `${file}:${locate(path)}` : file;
-    const key = path.length === 0 ? '' : `${formatPath(path)}: `;
-    return `${place}: ${key}${says}`;
-  });
+  if (text === undefined) return problems.map((problem) => `${file}: ${formatProblem(problem)}`);
+  const locate = await createLocator(text);
+  return problems
+    .map((problem) => ({ offset: locate(problem.path), says: formatProblem(problem) }))
+    .sort((a, b) => a.offset - b.offset)
+    .map(({ offset, says }) => `${file}:${lineAndColumn(text, offset)}: ${says}`);
+}
+
+function formatProblem({ path, says }: Problem): string {
+  return path.length === 0 ? says : `${formatPath(path)}: ${says}`;
 }
 
 function problemsOf(schema: Schema, value: unknown): Problem[] {

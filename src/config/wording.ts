@@ -2,6 +2,7 @@
 // instead, and where.
 import type * as z from 'zod/mini';
 import { nearest } from '../base/text.ts';
+import { isPlainObject } from './fits.ts';
 import type { KeyPath } from './position.ts';
 
 export function describeUnknown(key: string, known: readonly string[]): string {
@@ -58,7 +59,9 @@ export function describeActual(value: unknown, issue: z.core.$ZodIssue): string 
     return String(value);
   }
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'object') return 'an object';
+  if (isPlainObject(value)) return 'an object';
+  if (typeof value === 'object') return `an instance of ${value.constructor.name}`;
+  if (value === '') return 'an empty one';
   const isHarmless =
     issue.code === 'invalid_value' ||
     (issue.code === 'invalid_type' && ['number', 'int'].includes(issue.expected));

@@ -2,7 +2,7 @@
 // decoding.
 
 const KEPT_CAPACITY = 64 * 1024;
-const FIRST_CAPACITY = 4 * 1024;
+const FIRST_CAPACITY = 256;
 
 /**
  * Collects pieces into one buffer of its own. The buffer doubles when full, so each byte is copied

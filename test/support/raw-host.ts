@@ -1,0 +1,156 @@
+// A host that sees every byte: starts the built program and speaks JSON-RPC with it, in either
+// framing. For what the official clients hide: ids, stray output, exit status.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { onTestFinished } from 'vitest';
+import { PROGRAM, type Project } from './project.ts';
+
+export interface Answer {
+  readonly id: unknown;
+  readonly result?: Record<string, unknown> & {
+    content?: { type: string; text: string }[];
+    isError?: boolean;
+  };
+  readonly error?: { code: number; message: string; data?: unknown };
+}
+
+export interface HostOptions {
+  readonly framing?: 'newline' | 'content-length';
+  readonly args?: readonly string[];
+  readonly env?: Record<string, string>;
+}
+
+export class RawHost {
+  readonly process: ChildProcess;
+  readonly exited: Promise<{ code: number | null; signal: string | null }>;
+  /** Every message that came, in order. */
+  readonly messages: Record<string, unknown>[] = [];
+  /** What came on stdout and is no message. */
+  readonly impure: string[] = [];
+  stderr = '';
+  readonly #framing: 'newline' | 'content-length';
+  readonly #waiting = new Map<unknown, (answer: Answer) => void>();
+  #unread: Buffer = Buffer.alloc(0);
+  #lastId = 0;
+
+  constructor(project: Project, { framing = 'newline', args = [], env = {} }: HostOptions = {}) {
+    this.#framing = framing;
+    this.process = spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: project.dir,
+      env: { ...project.env, ...env },
+      stdio: 'pipe',
+    });
+    this.exited = new Promise((resolve) => {
+      this.process.once('exit', (code, signal) => resolve({ code, signal }));
+    });
+    this.process.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
+    this.process.stderr?.on('data', (chunk: Buffer) => {
+      this.stderr += chunk.toString();
+    });
+    this.process.stdin?.on('error', () => {}); // it may end before we have written all
+    onTestFinished(async () => {
+      this.process.stdin?.end();
+      const timer = setTimeout(() => this.process.kill('SIGKILL'), 15_000);
+      await this.exited;
+      clearTimeout(timer);
+    });
+  }
+
+  /** Starts the program and shakes hands. */
+  static async connect(project: Project, options: HostOptions = {}): Promise<RawHost> {
+    const host = new RawHost(project, options);
+    await host.request('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'test', version: '1' },
+    });
+    host.notify('notifications/initialized');
+    return host;
+  }
+
+  request(method: string, params?: unknown, id: unknown = ++this.#lastId): Promise<Answer> {
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.send({ jsonrpc: '2.0', id, method, params });
+    });
+  }
+
+  notify(method: string, params?: unknown): void {
+    this.send({ jsonrpc: '2.0', method, params });
+  }
+
+  call(child: string, subtool: string, args: unknown = {}, id?: unknown): Promise<Answer> {
+    const params = { name: `${child}_suite`, arguments: { action: 'call', subtool, args } };
+    return id === undefined
+      ? this.request('tools/call', params)
+      : this.request('tools/call', params, id);
+  }
+
+  introspect(child: string, more: object = {}): Promise<Answer> {
+    return this.request('tools/call', {
+      name: `${child}_suite`,
+      arguments: { action: 'introspect', ...more },
+    });
+  }
+
+  send(message: unknown): void {
+    const json = JSON.stringify(message);
+    const header = `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n`;
+    this.write(this.#framing === 'newline' ? `${json}\n` : header + json);
+  }
+
+  write(bytes: string | Buffer): void {
+    this.process.stdin?.write(bytes);
+  }
+
+  /** Closes the program's stdin, as a host does that goes; gives its exit status. */
+  close(): Promise<{ code: number | null; signal: string | null }> {
+    this.process.stdin?.end();
+    return this.exited;
+  }
+
+  #read(chunk: Buffer): void {
+    this.#unread = Buffer.concat([this.#unread, chunk]);
+    for (let text = this.#take(); text !== undefined; text = this.#take()) this.#receive(text);
+  }
+
+  /** The next whole message, strictly in the framing that was asked for. */
+  #take(): string | undefined {
+    if (this.#framing === 'newline') {
+      const end = this.#unread.indexOf('\n');
+      return end === -1 ? undefined : this.#cut(0, end, 1);
+    }
+    const headerEnd = this.#unread.indexOf('\r\n\r\n');
+    if (headerEnd === -1) return undefined;
+    const header = this.#unread.toString('utf8', 0, headerEnd);
+    const length = Number(/^Content-Length: (\d+)$/.exec(header)?.[1]);
+    if (Number.isNaN(length)) this.impure.push(header);
+    const end = headerEnd + 4 + (length || 0);
+    return this.#unread.length < end ? undefined : this.#cut(headerEnd + 4, end, 0);
+  }
+
+  #cut(start: number, end: number, skip: number): string {
+    const text = this.#unread.toString('utf8', start, end);
+    this.#unread = this.#unread.subarray(end + skip);
+    return text;
+  }
+
+  #receive(text: string): void {
+    let message: Record<string, unknown>;
+    try {
+      message = JSON.parse(text) as Record<string, unknown>;
+    } catch {
+      this.impure.push(text);
+      return;
+    }
+    if (!Array.isArray(message) && message['jsonrpc'] !== '2.0') this.impure.push(text);
+    this.messages.push(message);
+    if (message['method'] !== undefined) return;
+    this.#waiting.get(message['id'])?.(message as unknown as Answer);
+    this.#waiting.delete(message['id']);
+  }
+}
+
+/** The texts of a tool result, joined. */
+export function textOf({ result }: Answer): string {
+  return (result?.content ?? []).map((item) => item.text).join('');
+}

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { createProject } from './temp-project.ts';
+
+test('every mistake of a file is told at once, each with its place', async () => {
+  const project = createProject({
+    'switchboard.config.json': `{
+  "discoverGlobs": "x",
+  "discoverGlob": [],
+  "timeouts": { "rpcMs": "fast", "stopMs": 0, "childSpawnMs": 1.5, "spawnMs": 1 },
+  "limits": { "messageBytes": 100 },
+  "introspection": { "mode": "short", "summaryMaxChars": null },
+  "environment": "none",
+  "results": { "wrap": "mpc", "warp": 1 },
+  "suites": { "a": { "sweetName": "x", "expose": { "allow": "x", "denied": [] } } },
+  "mcpServers": {
+    "a": { "command": 42, "args": ["x", 1], "rpcTimeoutMs": 2147483648 },
+    "b": { "command": { "cmd": 42 } },
+    "c": { "command": "" },
+    "d": "npx",
+    "two words": { "framing": "lines" },
+    "__proto__": { "command": 42 }
+  }
+}`,
+  });
+  expect(await project.loadError()).toMatchInlineSnapshot(`
+    "CONFIG_INVALID: <project>/switchboard.config.json:2:3: discoverGlobs: expected an array, got a string.
+    <project>/switchboard.config.json:3:3: discoverGlob: unknown key. Did you mean "discoverGlobs"?
+    <project>/switchboard.config.json:4:17: timeouts.rpcMs: expected a number, got "fast".
+    <project>/switchboard.config.json:4:34: timeouts.stopMs: expected a whole number of at least 1, got 0.
+    <project>/switchboard.config.json:4:47: timeouts.childSpawnMs: expected a whole number, got 1.5.
+    <project>/switchboard.config.json:4:68: timeouts.spawnMs: unknown key. Did you mean "childSpawnMs"?
+    <project>/switchboard.config.json:5:15: limits.messageBytes: expected a whole number of at least 1024, got 100.
+    <project>/switchboard.config.json:6:22: introspection.mode: expected "summary", "full" or "redacted", got "short".
+    <project>/switchboard.config.json:6:39: introspection.summaryMaxChars: expected a number, got null.
+    <project>/switchboard.config.json:7:3: environment: expected "inherit" or "minimal", got "none".
+    <project>/switchboard.config.json:8:16: results.wrap: expected "mcp" or "json", got "mpc".
+    <project>/switchboard.config.json:8:31: results.warp: unknown key. Did you mean "wrap"?
+    <project>/switchboard.config.json:9:22: suites.a.sweetName: unknown key. Did you mean "suiteName"?
+    <project>/switchboard.config.json:9:52: suites.a.expose.allow: expected an array, got a string.
+    <project>/switchboard.config.json:9:66: suites.a.expose.denied: unknown key. Did you mean "deny"?
+    <project>/switchboard.config.json:11:12: mcpServers.a.command: expected a string or an object, got 42.
+    <project>/switchboard.config.json:11:41: mcpServers.a.args[1]: expected a string, got 1.
+    <project>/switchboard.config.json:11:45: mcpServers.a.rpcTimeoutMs: expected a whole number of at most 2147483647, got 2147483648.
+    <project>/switchboard.config.json:12:25: mcpServers.b.command.cmd: expected a string, got 42.
+    <project>/switchboard.config.json:13:12: mcpServers.c.command: expected a string that is not empty, got an empty one.
+    <project>/switchboard.config.json:14:5: mcpServers.d: expected an object, got a string.
+    <project>/switchboard.config.json:15:20: mcpServers["two words"].framing: expected "auto", "newline" or "content-length", got "lines".
+    <project>/switchboard.config.json:16:20: mcpServers.__proto__.command: expected a string or an object, got 42. docs/configuration.md lists every key."
+  `);
+});
+
+test('keys of features that do not exist are unknown keys', async () => {
+  const project = createProject({
+    'switchboard.config.json': {
+      suites: {
+        a: { show: 'flip', start: 'eager', idleMs: 1, pin: true, assistant: {}, share: 1 },
+      },
+    },
+  });
+  expect(await project.loadError()).toMatchInlineSnapshot(`
+    "CONFIG_INVALID: <project>/switchboard.config.json:4:7: suites.a.show: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
+    <project>/switchboard.config.json:5:7: suites.a.start: unknown key. Did you mean "stderr"?
+    <project>/switchboard.config.json:6:7: suites.a.idleMs: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
+    <project>/switchboard.config.json:7:7: suites.a.pin: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
+    <project>/switchboard.config.json:8:7: suites.a.assistant: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
+    <project>/switchboard.config.json:9:7: suites.a.share: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results. docs/configuration.md lists every key."
+  `);
+});
+
+test('a value that may be a secret is not repeated', async () => {
+  const project = createProject({
+    'switchboard.config.json': {
+      mcpServers: {
+        a: { command: 'x', env: 'TOKEN=hunter2hunter2', args: '--key=hunter2hunter2' },
+        b: { command: ['hunter2hunter2'], env: { A: ['hunter2hunter2'], B: null } },
+        c: { url: 'https://x', headers: { A: { b: 'hunter2hunter2' } } },
+        d: 'npx --key hunter2hunter2',
+      },
+    },
+  });
+  const message = await project.loadError();
+  expect(message).not.toContain('hunter2');
+  expect(message).toMatchInlineSnapshot(`
+    "CONFIG_INVALID: <project>/switchboard.config.json:5:7: mcpServers.a.env: expected an object, got a string.
+    <project>/switchboard.config.json:6:7: mcpServers.a.args: expected an array, got a string.
+    <project>/switchboard.config.json:9:7: mcpServers.b.command: expected a string or an object, got an array.
+    <project>/switchboard.config.json:13:9: mcpServers.b.env.A: expected a string, a number or a boolean, got an array.
+    <project>/switchboard.config.json:16:9: mcpServers.b.env.B: expected a string, a number or a boolean, got null.
+    <project>/switchboard.config.json:22:9: mcpServers.c.headers.A: expected a string, got an object.
+    <project>/switchboard.config.json:27:5: mcpServers.d: expected an object, got a string. docs/configuration.md lists every key."
+  `);
+});
+
+test('a file in which the first level is no object is refused', async () => {
+  const project = createProject({ 'switchboard.config.json': '[]' });
+  expect(await project.loadError()).toMatchInlineSnapshot(
+    `"CONFIG_INVALID: <project>/switchboard.config.json:1:1: expected an object, got an array. docs/configuration.md lists every key."`,
+  );
+});
+
+test('the user file is checked like the project file', async () => {
+  const project = createProject({
+    '../home/.switchboard/switchboard.config.json': { timeout: 5 },
+  });
+  expect(await project.loadError()).toMatchInlineSnapshot(
+    `"CONFIG_INVALID: <home>/.switchboard/switchboard.config.json:2:3: timeout: unknown key. Did you mean "timeouts"? docs/configuration.md lists every key."`,
+  );
+});
+
+test("unknown keys of a pasted entry are warnings, the host's as well as misspelt ones", async () => {
+  const project = createProject({
+    'switchboard.config.json': {
+      $schema: './switchboard.config.schema.json',
+      mcpServers: {
+        a: { command: 'x', disabled: false, autoApprove: [], suitName: 'y' },
+        b: { command: { cmd: 'x', arg: [] } },
+      },
+    },
+    'mcps/c/.mcp.json': { name: 'c', command: 'x', sumaryMaxChars: 5 },
+  });
+  const { warnings, children } = await project.load();
+  expect(children.size).toBe(3);
+  expect(warnings.map(project.plain)).toMatchInlineSnapshot(`
+    [
+      "<project>/switchboard.config.json: mcpServers.a.disabled is unknown and ignored.",
+      "<project>/switchboard.config.json: mcpServers.a.autoApprove is unknown and ignored.",
+      "<project>/switchboard.config.json: mcpServers.a.suitName is unknown and ignored. Did you mean "suiteName"?",
+      "<project>/switchboard.config.json: mcpServers.b.command.arg is unknown and ignored. Did you mean "args"?",
+      "<project>/mcps/c/.mcp.json: sumaryMaxChars is unknown and ignored. Did you mean "summaryMaxChars"?",
+    ]
+  `);
+});

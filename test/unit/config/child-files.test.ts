@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { createProject } from './temp-project.ts';
+
+const COMMAND = { cmd: 'node' };
+
+test('both default places are searched, .switchboard first', async () => {
+  const project = createProject({
+    'mcps/a/.mcp.json': { name: 'a', command: COMMAND },
+    '.switchboard/mcps/z/.mcp.json': { name: 'z', command: COMMAND },
+    '.switchboard/mcps/y/.mcp.json': { name: 'y', command: COMMAND },
+    'mcps/empty/readme.md': '',
+    'mcps/file': '',
+  });
+  const { children, warnings } = await project.load();
+  expect([...children.keys()]).toEqual(['y', 'z', 'a']);
+  expect(warnings).toEqual([]);
+});
+
+test('a file that is no use is ignored with a reason, and costs only itself', async () => {
+  const project = createProject({
+    'mcps/a/.mcp.json': '{ "name": "a", "command": ',
+    'mcps/b/.mcp.json': { description: 'no name' },
+    'mcps/c/.mcp.json': { name: 42 },
+    'mcps/d/.mcp.json': { name: '' },
+    'mcps/e/.mcp.json': '["e"]',
+    'mcps/f/.mcp.json': { name: 'f', command: { cmd: 42 }, framing: 'lines' },
+    'mcps/g/.mcp.json': { mcpServers: { x: { command: 'y' } } },
+    'mcps/h/.mcp.json': { name: 'h', command: COMMAND, expose: { denied: ['x'] } },
+    'mcps/i/.mcp.json/folder': '',
+    'mcps/z/.mcp.json': '\uFEFF{ "name": "z", /* fine */ "command": { "cmd": "node" }, }',
+  });
+  const { children, warnings } = await project.load();
+  expect([...children.keys()]).toEqual(['z']);
+  expect(warnings.map(project.plain)).toMatchInlineSnapshot(`
+    [
+      "<project>/mcps/a/.mcp.json:1:27: Not valid JSON: a value was expected. The file is ignored.",
+      "<project>/mcps/b/.mcp.json:1:1: name: expected a string, got nothing. The file is ignored.",
+      "<project>/mcps/c/.mcp.json:2:3: name: expected a string, got 42. The file is ignored.",
+      "<project>/mcps/d/.mcp.json:2:3: name: expected a string that is not empty, got an empty one. The file is ignored.",
+      "<project>/mcps/e/.mcp.json:1:1: expected an object, got an array. The file is ignored.",
+      "<project>/mcps/f/.mcp.json:4:5: command.cmd: expected a string, got 42.
+    <project>/mcps/f/.mcp.json:6:3: framing: expected "auto", "newline" or "content-length", got "lines". The file is ignored.",
+      "<project>/mcps/g/.mcp.json: "mcpServers" belongs into switchboard.config.json; a child file describes one server and needs a "name". The file is ignored.",
+      "<project>/mcps/h/.mcp.json:7:5: expose.denied: unknown key. Did you mean "deny"? The file is ignored.",
+      "<project>/mcps/i/.mcp.json: cannot be read (EISDIR). The file is ignored.",
+    ]
+  `);
+});
+
+test('of two files with one name the first counts, and both are named', async () => {
+  const project = createProject({
+    '.switchboard/mcps/a/.mcp.json': { name: 'same', command: { cmd: 'first' } },
+    'mcps/a/.mcp.json': { name: 'same', command: { cmd: 'second' } },
+  });
+  const { children, warnings } = await project.load();
+  expect(children.get('same')?.command?.cmd).toBe('first');
+  expect(warnings.map(project.plain)).toMatchInlineSnapshot(`
+    [
+      "Two child files have the name "same": <project>/.switchboard/mcps/a/.mcp.json is used, <project>/mcps/a/.mcp.json is not.",
+    ]
+  `);
+});
+
+test('the three descriptions are kept apart', async () => {
+  const project = createProject({
+    'mcps/a/.mcp.json': {
+      name: 'a',
+      command: COMMAND,
+      description: 'plain',
+      switchboardDescription: 'whole',
+    },
+    'switchboard.config.json': { suites: { a: { description: 'suite' } } },
+  });
+  expect((await project.load()).children.get('a')).toMatchObject({
+    description: 'plain',
+    switchboardDescription: 'whole',
+    suiteDescription: 'suite',
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { SwitchboardError } from '../../../src/base/errors.ts';
+import { expandCommand, expandVariables } from '../../../src/config/expand.ts';
+import { createProject } from './temp-project.ts';
+
+const ENV = { TOKEN: 's3cret', EMPTY: '' };
+
+test.each([
+  ['${TOKEN}', 's3cret'],
+  ['Bearer ${env:TOKEN}!', 'Bearer s3cret!'],
+  ['${TOKEN}${TOKEN}', 's3crets3cret'],
+  ['${TOKEN:-x}', 's3cret'],
+  ['${EMPTY}', ''],
+  ['${EMPTY:-x}', 'x'],
+  ['${UNSET:-x y/z:-1}', 'x y/z:-1'],
+  ['${UNSET:-}', ''],
+  ['${env:UNSET:-x}', 'x'],
+  ['$${TOKEN}', '${TOKEN}'],
+  ['$TOKEN $ $$ ${ ${} ${input:key} ${1}', '$TOKEN $ $$ ${ ${} ${input:key} ${1}'],
+])('%s becomes %s', (text, expected) => {
+  expect(expandVariables(text, ENV)).toBe(expected);
+});
+
+test.each(['${UNSET}', '${env:UNSET}', '${constructor}', '${__proto__}'])(
+  '%s without a value is an error',
+  (text) => {
+    expect(() => expandVariables(text, ENV)).toThrow(/^The variable \w+ is not set\.$/);
+  },
+);
+
+async function loadChild(entry: object) {
+  const project = createProject({ 'switchboard.config.json': { mcpServers: { a: entry } } });
+  const child = (await project.load()).children.get('a');
+  if (!child) throw new Error('no child');
+  const explain = () => {
+    try {
+      return JSON.stringify(expandCommand(child, ENV));
+    } catch (error) {
+      if (!(error instanceof SwitchboardError)) throw error;
+      return project.plain(error.text);
+    }
+  };
+  return { child, explain };
+}
+
+test('program, arguments and environment of a command are filled in', async () => {
+  const { child } = await loadChild({
+    command: '${UNSET:-node}',
+    args: ['--token', '${TOKEN}'],
+    env: { KEY: 'k-${TOKEN}' },
+  });
+  expect(child.command?.env).toEqual({ KEY: 'k-${TOKEN}' });
+  expect(expandCommand(child, ENV)).toEqual({
+    cmd: 'node',
+    args: ['--token', 's3cret'],
+    env: { KEY: 'k-s3cret' },
+  });
+});
+
+test('a missing variable is told with the server, the place and the file', async () => {
+  const { explain } = await loadChild({ command: 'x', env: { KEY: '${TOKEN}${UNSET}' } });
+  expect(explain()).toMatchInlineSnapshot(
+    `"Server "a" needs the variable UNSET, which is not set (env.KEY in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write \${UNSET:-default}."`,
+  );
+});
+
+test('a child that has no command says so', async () => {
+  const { explain } = await loadChild({});
+  expect(explain()).toMatchInlineSnapshot(
+    `"Server "a" has no command. Add "command" to it in <project>/switchboard.config.json."`,
+  );
+});

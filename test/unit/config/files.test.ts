@@ -1,0 +1,106 @@
+import { utimesSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { createProject } from './temp-project.ts';
+
+describe('JSON', () => {
+  test.each(['json', 'jsonc'])('.%s may have comments, trailing commas and a BOM', async (end) => {
+    const project = createProject({
+      [`switchboard.config.${end}`]: '\uFEFF{\n// one\n"mcpServers": {"a": {"command": "x",},},\n}',
+    });
+    expect((await project.load()).children.get('a')?.command?.cmd).toBe('x');
+  });
+
+  test('a file that is not JSON is refused with the place', async () => {
+    const contents = [
+      '{\n  "timeouts": {\n    "rpcMs": 5',
+      '',
+      '{\n  "suites": {}\n  "timeouts": {}\n}',
+      "{ 'suites': {} }",
+      '{ "suites": "C:\\dir" }',
+      '{}\n{}',
+    ];
+    expect(await errorsOf('switchboard.config.json', contents)).toMatchInlineSnapshot(`
+      [
+        "CONFIG_INVALID: <project>/switchboard.config.json:3:15: Not valid JSON: a closing } was expected. The file must be JSON; comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:1:1: Not valid JSON: a value was expected. The file must be JSON; comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:3:3: Not valid JSON: a comma was expected. The file must be JSON; comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:1:3: Not valid JSON: this is not a value; texts and keys need double quotes. The file must be JSON; comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:1:13: Not valid JSON: this \\ escape does not exist; write \\\\ for a backslash. The file must be JSON; comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:2:1: Not valid JSON: the file was expected to end here. The file must be JSON; comments and trailing commas are allowed.",
+      ]
+    `);
+  });
+
+  test('a file that cannot be read is named', async () => {
+    const project = createProject({ 'switchboard.config.json/file': '' });
+    expect(await project.loadError()).toMatchInlineSnapshot(
+      `"CONFIG_INVALID: <project>/switchboard.config.json cannot be read. The system says: EISDIR: illegal operation on a directory, read."`,
+    );
+  });
+});
+
+describe('JavaScript', () => {
+  const CONFIG = '{ mcpServers: { a: { command: "x" } } }';
+
+  test.each([
+    ['js', `module.exports = ${CONFIG}`],
+    ['cjs', `module.exports = ${CONFIG}`],
+    ['cjs', `exports.__esModule = true; exports.default = ${CONFIG}`],
+    ['mjs', `export default ${CONFIG}`],
+    ['mjs', `export const mcpServers = { a: { command: "x" } }`],
+    ['mjs', `export default () => (${CONFIG})`],
+    ['mjs', `export default async () => (${CONFIG})`],
+    ['mjs', `export default Promise.resolve(${CONFIG})`],
+  ])('.%s with %s is read', async (end, content) => {
+    const project = createProject({ [`switchboard.config.${end}`]: content });
+    const { children, files } = await project.load();
+    expect(children.get('a')?.command?.cmd).toBe('x');
+    expect(files.map(project.plain)).toEqual([`<project>/switchboard.config.${end}`]);
+  });
+
+  test('a file that gives no configuration is refused by name', async () => {
+    const contents = [
+      'throw new Error("no database")',
+      'export default () => Promise.reject("no network")',
+      'export default "x"',
+      'const config = {}',
+      'export default { timeouts: { rpcMs: "fast" } }',
+      'export default { mcpServers: new Map() }',
+      'export default new (class Mine {})()',
+    ];
+    expect(await errorsOf('switchboard.config.mjs', contents)).toMatchInlineSnapshot(`
+      [
+        "CONFIG_INVALID: <project>/switchboard.config.mjs failed: no database. The file must run and export an object as default or as module.exports.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs failed: no network. The file must run and export an object as default or as module.exports.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: expected an object, got a string. docs/configuration.md lists every key.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: expected an object, got nothing. docs/configuration.md lists every key.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: timeouts.rpcMs: expected a number, got "fast". docs/configuration.md lists every key.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: mcpServers: expected an object, got an instance of Map. docs/configuration.md lists every key.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: only plain objects are possible, no class instances. docs/configuration.md lists every key.",
+      ]
+    `);
+  });
+
+  test('the cause of a failure is kept', async () => {
+    const project = createProject({ 'switchboard.config.mjs': 'throw new TypeError("deep")' });
+    await expect(project.load()).rejects.toMatchObject({ cause: { message: 'deep' } });
+  });
+
+  test.each([
+    ['mjs', 'export default'],
+    ['cjs', 'module.exports ='],
+  ])('a changed .%s file is read anew', async (end, beginning) => {
+    const file = `switchboard.config.${end}`;
+    const project = createProject({ [file]: `${beginning} { limits: { messageBytes: 2000 } }` });
+    expect((await project.load()).messageBytes).toBe(2000);
+    const path = project.write(file, `${beginning} { limits: { messageBytes: 3000 } }`);
+    utimesSync(path, 1, 1);
+    expect((await project.load()).messageBytes).toBe(3000);
+  });
+});
+
+async function errorsOf(file: string, contents: readonly string[]): Promise<string[]> {
+  const errors: string[] = [];
+  for (const content of contents) errors.push(await createProject({ [file]: content }).loadError());
+  return errors;
+}

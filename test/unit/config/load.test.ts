@@ -1,0 +1,308 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createProject } from './temp-project.ts';
+
+const CHILD = { command: 'node', args: ['a.js'] };
+
+describe('which file is read', () => {
+  test('with no file at all the defaults hold and there are no children', async () => {
+    const project = createProject();
+    expect(await project.load()).toEqual({
+      project: project.folder,
+      home: join(project.homeFolder, '.switchboard'),
+      files: [],
+      children: new Map(),
+      messageBytes: 16 * 1024 * 1024,
+      warnings: [],
+    });
+  });
+
+  test('JSON is taken before JavaScript, and JavaScript is not run then', async () => {
+    const project = createProject({
+      'switchboard.config.js': 'throw new Error("run")',
+      'switchboard.config.jsonc': { mcpServers: { second: CHILD } },
+      'switchboard.config.json': { mcpServers: { first: CHILD } },
+    });
+    expect([...(await project.load()).children.keys()]).toEqual(['first']);
+  });
+
+  test('the project is WORKSPACE_DIR where that is set, and nothing above it', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { above: CHILD } },
+      'inner/switchboard.config.json': { mcpServers: { inner: CHILD } },
+      'empty/file': '',
+    });
+    const inner = await project.load({ env: { WORKSPACE_DIR: 'inner' } });
+    expect(inner.project).toBe(join(project.folder, 'inner'));
+    expect([...inner.children.keys()]).toEqual(['inner']);
+    expect((await project.load({ cwd: join(project.folder, 'empty') })).children.size).toBe(0);
+  });
+
+  test('a named file takes the place of the project file; the flag is stronger', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { own: CHILD } },
+      'env.json': { mcpServers: { env: CHILD } },
+      'flag.json': { mcpServers: { flag: CHILD } },
+    });
+    const env = { SWITCHBOARD_CONFIG: 'env.json' };
+    expect([...(await project.load({ env })).children.keys()]).toEqual(['env']);
+    const both = await project.load({ env, configFile: 'flag.json' });
+    expect([...both.children.keys()]).toEqual(['flag']);
+    expect(both.files).toEqual([join(project.folder, 'flag.json')]);
+  });
+
+  test('a named file that does not exist is an error', async () => {
+    const project = createProject();
+    expect(
+      await project.loadError({ env: { SWITCHBOARD_CONFIG: 'no.json' } }),
+    ).toMatchInlineSnapshot(
+      `"CONFIG_INVALID: There is no configuration file <project>/no.json. SWITCHBOARD_CONFIG names it. Correct it, or leave it out."`,
+    );
+    expect(await project.loadError({ configFile: '/no/such.json' })).toMatchInlineSnapshot(
+      `"CONFIG_INVALID: There is no configuration file /no/such.json. --config names it. Correct it, or leave it out."`,
+    );
+  });
+
+  test('the user file is found in SWITCHBOARD_HOME or beneath the home folder', async () => {
+    const project = createProject({
+      '../home/.switchboard/switchboard.config.json': { mcpServers: { standard: CHILD } },
+      '../elsewhere/switchboard.config.json': { mcpServers: { elsewhere: CHILD } },
+    });
+    expect([...(await project.load()).children.keys()]).toEqual(['standard']);
+    const other = await project.load({ env: { SWITCHBOARD_HOME: '../elsewhere' } });
+    expect([...other.children.keys()]).toEqual(['elsewhere']);
+    expect(other.home).toBe(join(project.folder, '../elsewhere'));
+  });
+});
+
+describe('what wins', () => {
+  test('a child comes whole from its strongest source', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { a: { command: 'project' } } },
+      '../home/.switchboard/switchboard.config.json': {
+        mcpServers: {
+          b: { command: 'user', description: 'user' },
+          a: { command: 'user', description: 'user' },
+        },
+      },
+      'mcps/a/.mcp.json': { name: 'a', command: { cmd: 'file' }, switchboardDescription: 'file' },
+      'mcps/b/.mcp.json': { name: 'b', command: { cmd: 'file' } },
+      'mcps/c/.mcp.json': { name: 'c', command: { cmd: 'file' } },
+    });
+    const { children, warnings } = await project.load();
+    const seen = [...children.values()].map(({ name, command, description }) => [
+      name,
+      command?.cmd,
+      description,
+    ]);
+    expect(seen).toEqual([
+      ['a', 'project', undefined],
+      ['b', 'user', 'user'],
+      ['c', 'file', undefined],
+    ]);
+    expect(children.get('a')?.switchboardDescription).toBeUndefined();
+    expect(warnings).toEqual([]);
+  });
+
+  test('other objects merge, and a part of one keeps the other defaults', async () => {
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: { a: { ...CHILD, framing: 'newline', expose: { deny: ['entry'] } } },
+        timeouts: { rpcMs: 1 },
+        suites: { a: { expose: { allow: ['project'] } } },
+      },
+      '../home/.switchboard/switchboard.config.json': {
+        timeouts: { rpcMs: 2, stopMs: 3 },
+        introspection: { mode: 'full' },
+        suites: {
+          a: { suiteName: 'user', expose: { allow: ['user'] }, framing: 'content-length' },
+        },
+      },
+    });
+    expect((await project.load()).children.get('a')).toMatchObject({
+      timeouts: { spawnMs: 8000, rpcMs: 1, stopMs: 3 },
+      introspection: { mode: 'full', summaryMaxChars: 160 },
+      suiteName: 'user',
+      framing: 'content-length',
+      expose: { allow: ['project'], deny: ['entry'] },
+    });
+  });
+
+  test('suites win over the entry, and over a child file', async () => {
+    const keys = {
+      suiteName: 'weak',
+      summaryMaxChars: 1,
+      rpcTimeoutMs: 1,
+      stderr: 'drop',
+      protocolVersion: '2024-11-05',
+      environment: 'minimal',
+      results: { wrap: 'json' },
+      description: 'weak',
+    };
+    const strong = {
+      suiteName: 'strong',
+      summaryMaxChars: 2,
+      rpcTimeoutMs: 2,
+      stderr: 'log',
+      protocolVersion: '2025-06-18',
+      environment: 'inherit',
+      results: { wrap: 'mcp' },
+      description: 'strong',
+    };
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: { a: { ...CHILD, ...keys } },
+        suites: { a: strong, b: strong },
+        environment: 'minimal',
+        results: { wrap: 'json' },
+      },
+      'mcps/b/.mcp.json': { name: 'b', ...CHILD, ...keys },
+    });
+    const { children } = await project.load();
+    for (const name of ['a', 'b']) {
+      expect(children.get(name)).toMatchObject({
+        suiteName: 'strong',
+        description: 'weak',
+        suiteDescription: 'strong',
+        introspection: { summaryMaxChars: 2 },
+        timeouts: { rpcMs: 2 },
+        stderr: 'log',
+        protocolVersion: '2025-06-18',
+        environment: 'inherit',
+        wrapResults: 'mcp',
+      });
+    }
+  });
+
+  test('discoverGlobs of a file take the place of the default ones', async () => {
+    const project = createProject({
+      'switchboard.config.json': { discoverGlobs: ['servers/*.json'] },
+      'servers/a.json': { name: 'a', ...CHILD },
+      'mcps/b/.mcp.json': { name: 'b', ...CHILD },
+    });
+    expect([...(await project.load()).children.keys()]).toEqual(['a']);
+  });
+
+  test('suites for a server that nobody declares are a warning', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { github: CHILD }, suites: { githb: {}, zzz: {} } },
+    });
+    expect((await project.load()).warnings.map(project.plain)).toMatchInlineSnapshot(`
+      [
+        "<project>/switchboard.config.json: suites.githb is for a server that does not exist. Did you mean "github"?",
+        "<project>/switchboard.config.json: suites.zzz is for a server that does not exist.",
+      ]
+    `);
+  });
+});
+
+describe('a child as it is settled', () => {
+  test('everything that nobody said has its default', async () => {
+    const project = createProject({ 'switchboard.config.json': { mcpServers: { a: CHILD } } });
+    expect((await project.load()).children.get('a')).toEqual({
+      name: 'a',
+      origin: join(project.folder, 'switchboard.config.json'),
+      command: { cmd: 'node', args: ['a.js'], env: {} },
+      problem: undefined,
+      cwd: project.folder,
+      description: undefined,
+      switchboardDescription: undefined,
+      suiteName: undefined,
+      suiteDescription: undefined,
+      expose: { allow: undefined, deny: undefined },
+      introspection: { mode: 'summary', summaryMaxChars: 160 },
+      timeouts: { spawnMs: 8000, rpcMs: 60_000, stopMs: 2000 },
+      messageBytes: 16 * 1024 * 1024,
+      environment: 'inherit',
+      stderr: 'inherit',
+      framing: 'auto',
+      protocolVersion: undefined,
+      wrapResults: 'mcp',
+    });
+  });
+
+  test('both ways to write a command mean the same, wherever they stand', async () => {
+    const hosts = { command: 'node', args: ['x'], env: { PORT: 80, DEBUG: true, NAME: 'n' } };
+    const files = {
+      command: { cmd: 'node', args: ['x'], env: { PORT: 80, DEBUG: true, NAME: 'n' } },
+    };
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { a: hosts, b: files } },
+      'mcps/c/.mcp.json': { name: 'c', ...hosts },
+      'mcps/d/.mcp.json': { name: 'd', ...files },
+    });
+    for (const { command } of (await project.load()).children.values()) {
+      expect(command).toEqual({
+        cmd: 'node',
+        args: ['x'],
+        env: { PORT: '80', DEBUG: 'true', NAME: 'n' },
+      });
+    }
+  });
+
+  test('cwd is relative to the project, or to the folder of the child file', async () => {
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: { a: { ...CHILD, cwd: 'sub' }, b: { ...CHILD, cwd: '~/x' } },
+      },
+      'mcps/c/.mcp.json': { name: 'c', ...CHILD },
+      'mcps/d/.mcp.json': { name: 'd', ...CHILD, cwd: '../..' },
+    });
+    const { children } = await project.load();
+    expect([...children.values()].map(({ cwd }) => project.plain(cwd))).toEqual([
+      '<project>/sub',
+      '<home>/x',
+      '<project>/mcps/c',
+      '<project>',
+    ]);
+  });
+
+  test('a child file without a command runs dist/index.js where that exists', async () => {
+    const project = createProject({
+      'mcps/built/.mcp.json': { name: 'built' },
+      'mcps/built/dist/index.js': '',
+      'mcps/bare/.mcp.json': { name: 'bare', description: 'nothing here' },
+      'dist/index.js': 'another program',
+      'switchboard.config.json': { mcpServers: { main: {} } },
+    });
+    const { children, warnings } = await project.load();
+    expect(children.get('built')).toMatchObject({
+      command: { cmd: process.execPath, args: ['dist/index.js'], env: {} },
+      problem: undefined,
+    });
+    expect(children.get('main')?.command).toBeUndefined();
+    expect(children.get('bare')?.problem?.code).toBe('CHILD_NOT_CONFIGURED');
+    expect(project.plain(children.get('bare')?.problem?.text ?? '')).toMatchInlineSnapshot(
+      `"Server "bare" has no command. Add "command" to <project>/mcps/bare/.mcp.json, or build the program to dist/index.js beside it."`,
+    );
+    expect(warnings).toEqual([]);
+  });
+
+  test('an HTTP server is listed, with a way out', async () => {
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: { linear: { type: 'http', url: 'https://x', headers: { A: 'b' } } },
+      },
+    });
+    const { children } = await project.load();
+    expect(project.plain(children.get('linear')?.problem?.text ?? '')).toMatchInlineSnapshot(
+      `"Server "linear" is reached over HTTP, which this version cannot do. In <project>/switchboard.config.json, put a stdio bridge in the place of "url": "command": "npx", "args": ["-y", "mcp-remote", "<the url>"]."`,
+    );
+  });
+
+  test('names that JavaScript objects own already are names like any other', async () => {
+    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+    const servers = names.map((name) => `"${name}": {"command": "x", "env": {"__proto__": "v"}}`);
+    const suites = names.map((name) => `"${name}": {"suiteName": "s_${name}"}`);
+    const text = `{"mcpServers": {${servers.join()}}, "suites": {${suites.join()}}}`;
+    for (const content of [text, `// comment\n${text}`]) {
+      const project = createProject({ 'switchboard.config.json': content });
+      const { children, warnings } = await project.load();
+      expect([...children.values()].map(({ suiteName }) => suiteName)).toEqual(
+        names.map((name) => `s_${name}`),
+      );
+      expect(Object.keys(children.get('__proto__')?.command?.env ?? {})).toEqual(['__proto__']);
+      expect(warnings).toEqual([]);
+    }
+  });
+});

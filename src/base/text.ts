@@ -8,8 +8,8 @@ const HIDDEN =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- finding them is the point
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-// oxlint-disable-next-line no-control-regex -- terminals' own escape sequences begin with one
 const TERMINAL_SEQUENCE =
+  // oxlint-disable-next-line no-control-regex -- terminals' own sequences begin with one
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\^_])/g;
 
 /** Text without terminal sequences and hidden characters: safe for a terminal, a log and a model. */

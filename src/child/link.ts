@@ -191,7 +191,9 @@ export class Link {
   #receive(text: string, value: unknown): void {
     this.#printedJson = true;
     // Some servers wrap their answer in an array, as JSON-RPC once allowed.
-    const messages = Array.isArray(value) ? value.map(Verbatim.of) : [new Verbatim(text, value)];
+    const messages = Array.isArray(value)
+      ? value.map((item) => Verbatim.of(item))
+      : [new Verbatim(text, value)];
     for (const message of messages) this.peer.receive(message);
   }
 

@@ -1,5 +1,7 @@
 // The commands and their options. Loaded only when there are arguments.
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
+import { SwitchboardError } from '../base/errors.ts';
+import { nearest } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import type { CommandOptions } from './with-switchboard.ts';
 
@@ -18,11 +20,16 @@ Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/
 /** Runs the command that the arguments name; gives the exit status. */
 export async function runProgram(args: readonly string[]): Promise<number> {
   let status = 0;
-  const program = buildProgram((result) => {
-    status = result;
-  });
+  /** An action of commander's around a command of ours, which gives the exit status. */
+  const action =
+    (start: (options: Options, ...operands: (string | undefined)[]) => Promise<number>) =>
+    async (...given: unknown[]): Promise<void> => {
+      const command = given.pop() as Command;
+      const operands = given.slice(0, -1) as (string | undefined)[];
+      status = await start(command.optsWithGlobals(), ...operands);
+    };
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    await buildProgram(action).parseAsync([...args], { from: 'user' });
     return status;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -31,58 +38,61 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-function buildProgram(finish: (status: number) => void): Command {
+type Options = CommandOptions & { readonly dryRun?: boolean };
+type Start = (options: Options, ...operands: (string | undefined)[]) => Promise<number>;
+type Action = (start: Start) => (...given: unknown[]) => Promise<void>;
+
+function buildProgram(action: Action): Command {
   const program = new Command('switchboard')
     .description('One MCP server in front of all your others: one small tool for each of them.')
     .version(VERSION, '-V, --version', 'print the version')
-    .addOption(new Option('--dry-run', 'list the subtools of every server, like `tools`'))
+    .option('--dry-run', 'list the subtools of every server, like `tools`')
+    .argument('[command]')
+    .usage('[options] [command]')
     .addHelpText('after', EXAMPLES)
     .showSuggestionAfterError()
     .showHelpAfterError('(see: switchboard --help)')
-    .enablePositionalOptions()
-    .exitOverride();
-  withCommonOptions(program).action(async (options: CommandOptions & { dryRun?: boolean }) => {
-    if (options.dryRun)
-      return finish(await (await import('./tools.ts')).listTools(undefined, options));
-    finish(await (await import('./serve.ts')).serve({ configFile: options.config }));
-  });
+    .enablePositionalOptions();
+  const commands = ['serve', 'tools', 'call', 'doctor', 'config'];
+  withCommonOptions(program).action(
+    action(async (options, unknown) => {
+      if (unknown !== undefined) throw unknownCommand(unknown, commands);
+      if (options.dryRun) return (await import('./tools.ts')).listTools(undefined, options);
+      return (await import('./serve.ts')).serve({ configFile: options.config });
+    }),
+  );
 
   const command = (usage: string, description: string): Command =>
     withCommonOptions(program.command(usage).description(description));
-
   command('serve', 'serve MCP over stdin and stdout; what a host runs').action(
-    async (options: CommandOptions) =>
-      finish(await (await import('./serve.ts')).serve({ configFile: options.config })),
+    action(async ({ config }) => (await import('./serve.ts')).serve({ configFile: config })),
   );
   command('tools [server]', 'list the subtools of every server, or of one').action(
-    async (server: string | undefined, options: CommandOptions) =>
-      finish(await (await import('./tools.ts')).listTools(server, options)),
+    action(async (options, server) => (await import('./tools.ts')).listTools(server, options)),
   );
   command(
     'call <server> <subtool> [json]',
     'call one subtool; "-" reads the arguments from stdin',
   ).action(
-    async (server: string, subtool: string, json: string | undefined, options: CommandOptions) =>
-      finish(await (await import('./call.ts')).callSubtool(server, subtool, json, options)),
+    action(async (options, server = '', subtool = '', json) =>
+      (await import('./call.ts')).callSubtool(server, subtool, json, options),
+    ),
   );
   command('doctor [server]', 'start each server and say what works, what does not and why').action(
-    async (server: string | undefined, options: CommandOptions) =>
-      finish(await (await import('./doctor.ts')).doctor(server, options)),
+    action(async (options, server) => (await import('./doctor.ts')).doctor(server, options)),
   );
 
   const config = program.command('config').description('look at the configuration').exitOverride();
   const configCommand = (name: string, description: string): Command =>
     withCommonOptions(config.command(name).description(description));
   configCommand('check', 'say whether the files are sound, and what they add up to').action(
-    async (options: CommandOptions) =>
-      finish(await (await import('./config.ts')).checkConfig(options)),
+    action(async (options) => (await import('./config.ts')).checkConfig(options)),
   );
   configCommand('print', 'print the settled configuration as JSON, without secrets').action(
-    async (options: CommandOptions) =>
-      finish(await (await import('./config.ts')).printConfig(options)),
+    action(async (options) => (await import('./config.ts')).printConfig(options)),
   );
-  configCommand('schema', 'print the JSON Schema of the configuration file').action(async () =>
-    finish(await (await import('./config.ts')).printSchema()),
+  configCommand('schema', 'print the JSON Schema of the configuration file').action(
+    action(async () => (await import('./config.ts')).printSchema()),
   );
   return program;
 }
@@ -92,4 +102,11 @@ function withCommonOptions(command: Command): Command {
     .option('--config <file>', "use this configuration file instead of the project's")
     .option('--json', 'print JSON')
     .exitOverride();
+}
+
+function unknownCommand(word: string, commands: readonly string[]): SwitchboardError {
+  const near = nearest(word, commands, 1);
+  return new SwitchboardError('USAGE', `There is no command "${word}".`, {
+    hint: near.length > 0 ? `Did you mean: switchboard ${near[0]}` : 'See: switchboard --help',
+  });
 }

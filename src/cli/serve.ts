@@ -39,7 +39,10 @@ async function serveUntilHostGoes(config: Config, log: Log): Promise<void> {
     output: process.stdout,
     messageBytes,
     onBacklog: (isFull) => {
-      for (const child of switchboard.pool.running) isFull ? child.pause() : child.resume();
+      for (const child of switchboard.pool.running) {
+        if (isFull) child.pause();
+        else child.resume();
+      }
     },
   });
   const session = new Session({

@@ -38,7 +38,7 @@ function isConfigFile(value: unknown): value is ConfigFile {
   return fits(CONFIG, value);
 }
 
-function isChildFile(value: unknown): value is ChildFile {
+export function isChildFile(value: unknown): value is ChildFile {
   return fits(CHILD_FILE, value);
 }
 

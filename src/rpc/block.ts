@@ -29,7 +29,7 @@ export interface BlockStart {
   readonly likeness: Likeness;
 }
 
-/** An object inside the block that may be a message of its own. */
+/** An object or array inside the block that may be a message or batch of its own. */
 interface Candidate {
   /** Where it begins among the kept bytes. */
   readonly start: number;
@@ -65,7 +65,7 @@ export class Block {
     const text = stripDecoration(line.toString());
     if (this.#drain) return this.#drainLine(this.#drain, line, text);
     const lineStart = this.#kept.length;
-    if (text.startsWith('{')) this.#addCandidate();
+    if (/^[{[]/.test(text)) this.#addCandidate();
     this.#kept.appendText(`${text}\n`);
     let from = 0;
     for (;;) {

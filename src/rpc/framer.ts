@@ -125,15 +125,15 @@ export class Framer {
       if (kind !== 'foreign') return;
       this.#dropHeader();
     }
-    let unread: Buffer | undefined = line;
-    if (this.#block?.isOpen) unread = this.#block.add(line);
+    const unread = this.#block?.isOpen ? this.#block.add(line) : line;
     if (!unread) return;
     this.#header = Header.begin(unread, this.#options.headers);
     if (this.#header) return;
     const glued = findGluedHeader(unread);
-    this.#block = this.#lines.read(glued === undefined ? unread : unread.subarray(0, glued));
+    const before = glued === undefined ? unread : unread.subarray(0, glued);
+    this.#block = unread === line ? this.#lines.read(before) : this.#lines.readRest(before);
     if (glued === undefined) return;
-    if (this.#block) this.#block.end();
+    this.#block?.end();
     this.#header = Header.begin(unread.subarray(glued), this.#options.headers);
   }
 

@@ -42,16 +42,21 @@ export class LineReader {
     if (first === undefined) return undefined;
     if (first === OPEN_BRACE || (first === OPEN_BRACKET && mayBeArray(line))) {
       const text = line.toString();
-      return mayBeWhole(line) && this.#deliver(text) ? undefined : this.#search(text);
+      return mayBeWhole(line) && this.#deliver(text) ? undefined : this.#readDecorated(text);
     }
     if (isScalar(line, first)) {
       const excerpt = formatExcerpt(line.toString('utf8', 0, EXCERPT_BYTES));
       this.#events.onBroken({ reason: 'not-an-object', framing: 'newline', excerpt });
       return undefined;
     }
-    if (mayContainMessage(line)) return this.#search(line.toString());
+    if (mayContainMessage(line)) return this.#readDecorated(line.toString());
     this.#events.onNoise(formatExcerpt(line.toString('utf8', 0, EXCERPT_BYTES)));
     return undefined;
+  }
+
+  /** Reads the rest of a line whose beginning was a message: nothing in it stands alone. */
+  readRest(bytes: Buffer): Block | undefined {
+    return this.#search(bytes.toString().trim());
   }
 
   #deliver(text: string): boolean {
@@ -61,9 +66,14 @@ export class LineReader {
     return true;
   }
 
-  #search(decorated: string): Block | undefined {
-    const text = stripDecoration(decorated).trim();
-    if (text !== decorated && /^[[{]/.test(text) && this.#deliver(text)) return undefined;
+  /** Reads a line that is not JSON as it stands: it may be in colours, or among other text. */
+  #readDecorated(line: string): Block | undefined {
+    const text = stripDecoration(line).trim();
+    const isWhole = text !== line && /^[[{]/.test(text) && this.#deliver(text);
+    return isWhole ? undefined : this.#search(text);
+  }
+
+  #search(text: string): Block | undefined {
     let behind = 0;
     for (const found of findObjects(text)) {
       this.#reportRest(text.slice(behind, found.start));

@@ -181,7 +181,7 @@ export class Peer {
   close(error: Error): void {
     if (this.#closed) return;
     this.#closed = error;
-    for (const pending of [...this.#pending.values()]) pending.settle(error);
+    for (const pending of this.#pending.values()) pending.settle(error);
     for (const controller of this.#running.values()) controller.abort(error);
     this.#running.clear();
   }

@@ -96,7 +96,7 @@ export class Suites implements Surface {
     if (wanted.length === 0)
       throw unknownSubtool(
         config,
-        String(subtool),
+        subtool,
         tools.map(({ name }) => name),
       );
     return dataResult(describeSubtools(wanted, settings));
@@ -230,8 +230,10 @@ function parseObject(text: string): Verbatim | undefined {
 
 function unknownTool(name: string, names: Iterable<string>): SwitchboardError {
   const near = nearest(name, names);
-  return new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${name}`, {
-    ...(near.length > 0 ? { hint: `Did you mean ${near.join(' or ')}?` } : {}),
+  const message = `Unknown tool: ${name}`;
+  if (near.length === 0) return new SwitchboardError('TOOL_UNKNOWN', message);
+  return new SwitchboardError('TOOL_UNKNOWN', message, {
+    hint: `Did you mean ${near.join(' or ')}?`,
   });
 }
 

@@ -17,9 +17,13 @@ export interface Project {
   readonly env: Record<string, string>;
 }
 
-export function createProject(files: Record<string, string | object> = {}): Project {
+/** `atEnd` is told how to remove the folder, where that is not at the end of the test. */
+export function createProject(
+  files: Record<string, string | object> = {},
+  atEnd: (remove: () => void) => void = onTestFinished,
+): Project {
   const dir = mkdtempSync(join(tmpdir(), 'switchboard-test-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  atEnd(() => rmSync(dir, { recursive: true, force: true }));
   const write = (path: string, content: string | object): string => {
     const file = join(dir, path);
     mkdirSync(dirname(file), { recursive: true });

@@ -24,6 +24,8 @@ export class RawHost {
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
   /** Every message that came, in order. */
   readonly messages: Record<string, unknown>[] = [];
+  /** The same as the texts they came as. */
+  readonly texts: string[] = [];
   /** What came on stdout and is no message. */
   readonly impure: string[] = [];
   stderr = '';
@@ -144,6 +146,7 @@ export class RawHost {
     }
     if (!Array.isArray(message) && message['jsonrpc'] !== '2.0') this.impure.push(text);
     this.messages.push(message);
+    this.texts.push(text);
     if (message['method'] !== undefined) return;
     this.#waiting.get(message['id'])?.(message as unknown as Answer);
     this.#waiting.delete(message['id']);

@@ -1,0 +1,58 @@
+// The server behind every measurement: MCP by hand, one JSON text on a line, no dependencies. It
+// does as little as it can, so that what is measured is the way to it. `echo` gives back a text;
+// `large` gives a text of so many bytes, made before it is first wanted and only written then.
+import { onLine } from './lines.mjs';
+
+const TOOLS = [
+  {
+    name: 'echo',
+    description: 'Give back a text.',
+    inputSchema: { type: 'object', properties: { message: { type: 'string' } } },
+  },
+  {
+    name: 'large',
+    description: 'Give a text of so many bytes.',
+    inputSchema: {
+      type: 'object',
+      properties: { bytes: { type: 'integer' }, letter: { type: 'string' } },
+    },
+  },
+];
+
+/** Results of `large` as JSON text, by their arguments. */
+const prepared = new Map();
+
+/** The result of a request, as JSON text. */
+function answer(method, params) {
+  switch (method) {
+    case 'initialize':
+      return JSON.stringify({
+        protocolVersion: params.protocolVersion,
+        capabilities: { tools: {} },
+        serverInfo: { name: 'bench-child', version: '1.0.0' },
+      });
+    case 'tools/list':
+      return JSON.stringify({ tools: TOOLS });
+    case 'tools/call':
+      return params.name === 'large' ? large(params.arguments) : text(params.arguments.message);
+    default:
+      return '{}';
+  }
+}
+
+function text(value) {
+  return JSON.stringify({ content: [{ type: 'text', text: value }] });
+}
+
+function large({ bytes, letter }) {
+  const key = `${bytes} ${letter}`;
+  const times = Math.ceil(bytes / Buffer.byteLength(letter));
+  if (!prepared.has(key)) prepared.set(key, text(letter.repeat(times)));
+  return prepared.get(key);
+}
+
+onLine(process.stdin, (line) => {
+  const { id, method, params } = JSON.parse(line.toString());
+  if (id === undefined) return;
+  process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${answer(method, params)}}\n`);
+});

@@ -1,0 +1,123 @@
+// A host at its barest: starts a node program and speaks JSON-RPC with it, one message on a line.
+// Not the official SDK: that one stops at 10 MB, and reads long lines in quadratic time. Answers
+// are taken in the order in which they come, which is all that a measurement needs.
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { onLine } from './lines.mjs';
+
+export interface Program {
+  /** What node is started with: its own flags, the script, the script's arguments. */
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface Waiter {
+  readonly resolve: (line: Buffer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** How long a program may take to go once its input has ended. */
+const EXIT_MS = 10_000;
+const STDERR_CHARS = 2_000;
+
+const live = new Set<Client>();
+
+export class Client implements AsyncDisposable {
+  readonly #process: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #exited: Promise<unknown>;
+  readonly #lines: Buffer[] = [];
+  readonly #waiters: Waiter[] = [];
+  #failure: Error | undefined;
+  #stderr = '';
+  #lastId = 0;
+
+  constructor({ args, cwd, env }: Program) {
+    this.#process = spawn(process.execPath, [...args], { cwd, env, stdio: 'pipe' });
+    this.#exited = once(this.#process, 'exit');
+    live.add(this);
+    onLine(this.#process.stdout, (line) => this.#take(line));
+    this.#process.stdin.on('error', () => {}); // the exit says it better
+    this.#process.stderr.on('data', (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.toString()).slice(-STDERR_CHARS);
+    });
+    this.#process.once('close', (code, signal) => {
+      live.delete(this);
+      this.#fail(new Error(`${args.join(' ')} ended (${signal ?? code}).\n${this.#stderr}`));
+    });
+  }
+
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
+  /** Writes one message and gives the next line that comes, unread. */
+  exchange(json: string): Promise<Buffer> {
+    this.#process.stdin.write(`${json}\n`);
+    const line = this.#lines.shift();
+    if (line) return Promise.resolve(line);
+    if (this.#failure) return Promise.reject(this.#failure);
+    return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
+  }
+
+  /** The answer to a request as it came. */
+  ask(method: string, params: object = {}): Promise<Buffer> {
+    return this.exchange(this.format(method, params));
+  }
+
+  /** The result of a request. */
+  async request(method: string, params: object = {}): Promise<Record<string, unknown>> {
+    const answer = JSON.parse((await this.ask(method, params)).toString()) as Answer;
+    if (answer.result && answer.result['isError'] !== true) return answer.result;
+    throw new Error(`${method} failed: ${JSON.stringify(answer).slice(0, 1_000)}`);
+  }
+
+  /** A request as JSON, with an id of its own. */
+  format(method: string, params: object): string {
+    return JSON.stringify({ jsonrpc: '2.0', id: ++this.#lastId, method, params });
+  }
+
+  async shakeHands(): Promise<void> {
+    await this.ask('initialize', {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'bench', version: '1.0.0' },
+    });
+    this.#process.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+  }
+
+  /** Closes the program's input, as a host does that goes, and waits until it has ended. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const kill = setTimeout(() => this.#process.kill('SIGKILL'), EXIT_MS);
+    this.#process.stdin.end();
+    await this.#exited;
+    clearTimeout(kill);
+  }
+
+  #take(line: Buffer): void {
+    if (isNews(line)) return;
+    const waiter = this.#waiters.shift();
+    if (waiter) waiter.resolve(line);
+    else this.#lines.push(line);
+  }
+
+  #fail(error: Error): void {
+    this.#failure = error;
+    for (const { reject } of this.#waiters.splice(0)) reject(error);
+  }
+}
+
+interface Answer {
+  readonly result?: Record<string, unknown>;
+}
+
+/** Whether a line is a notification, which nobody waits for. Answers never have a method. */
+function isNews(line: Buffer): boolean {
+  return line.subarray(0, 64).includes('"method"');
+}
+
+/** Ends every program that still runs, and what those have started. */
+export async function stopAll(): Promise<void> {
+  await Promise.all([...live].map((client) => client[Symbol.asyncDispose]()));
+}

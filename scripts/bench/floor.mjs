@@ -1,0 +1,14 @@
+// The least that can answer like Switchboard: gives the results that stand, by method, in the JSON
+// file of the first argument. What it takes to start is what Node takes.
+import { readFileSync } from 'node:fs';
+
+const results = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+
+process.stdin.on('data', (chunk) => {
+  for (const line of chunk.toString().split('\n')) {
+    if (line === '') continue;
+    const { id, method } = JSON.parse(line);
+    if (id === undefined) continue;
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${results[method]}}\n`);
+  }
+});

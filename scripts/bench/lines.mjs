@@ -1,0 +1,30 @@
+// The lines of a stream, each byte looked at once however large a line is and however small the
+// pieces are that it comes in.
+
+const LINE_FEED = 0x0a;
+
+/**
+ * Calls `take` with each line, without its line feed.
+ *
+ * @param {import('node:stream').Readable} stream
+ * @param {(line: Buffer) => void} take
+ */
+export function onLine(stream, take) {
+  /** @type {Buffer[]} */
+  let pieces = [];
+  stream.on('data', (/** @type {Buffer} */ chunk) => {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      const last = chunk.subarray(start, end);
+      start = end + 1;
+      if (pieces.length === 0) {
+        take(last);
+        continue;
+      }
+      const line = Buffer.concat([...pieces, last]);
+      pieces = [];
+      take(line);
+    }
+    if (start < chunk.length) pieces.push(chunk.subarray(start));
+  });
+}

@@ -1,0 +1,62 @@
+// The architecture, enforced. Requests flow down this list, so imports do too; only the edges print
+// or end the process, and only base/process knows how the operating systems differ.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, relative, resolve, sep } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ROOT } from '../support/project.ts';
+
+const LAYERS = [
+  'index.ts',
+  'cli',
+  'switchboard.ts',
+  'host',
+  'session',
+  'surface',
+  'agents',
+  'assistant',
+  'install',
+  'pool',
+  'child',
+  'mcp',
+  'rpc',
+  'config',
+  'base',
+];
+
+const SOURCE = join(ROOT, 'src');
+const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+  .map((file) => file.split(sep).join(posix.sep))
+  .filter((file) => file.endsWith('.ts'));
+
+const textOf = (file: string) => readFileSync(join(SOURCE, file), 'utf8');
+const layerOf = (file: string) => file.split('/')[0] ?? '';
+
+function importsOf(file: string): string[] {
+  const specifiers = [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)];
+  return specifiers
+    .map(([, path = '']) => relative(SOURCE, resolve(SOURCE, dirname(file), path)))
+    .map((path) => path.split(sep).join(posix.sep))
+    .filter((path) => !path.startsWith('..'));
+}
+
+test('every file belongs to a layer', () => {
+  expect(files.filter((file) => !LAYERS.includes(layerOf(file)))).toEqual([]);
+});
+
+describe.each(files)('%s', (file) => {
+  test('imports only from its own layer or a lower one', () => {
+    const rank = (path: string) => LAYERS.indexOf(layerOf(path));
+    expect(importsOf(file).filter((target) => rank(target) < rank(file))).toEqual([]);
+  });
+
+  test('leaves stdout, stderr and the exit status to the command line', () => {
+    const edges = ['index.ts', 'cli'];
+    const uses = textOf(file).match(/console\.|(?<![#.\w])process\.(exit|stdout|stderr|argv)/g) ?? [];
+    expect(edges.includes(layerOf(file)) ? [] : uses).toEqual([]);
+  });
+
+  test('leaves processes and signals to base', () => {
+    const uses = textOf(file).match(/process\.(kill|platform)\b|\bdetached:/g) ?? [];
+    expect(layerOf(file) === 'base' ? [] : uses).toEqual([]);
+  });
+});

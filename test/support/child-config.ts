@@ -1,0 +1,25 @@
+// A child's settled configuration with the defaults, for tests that need only some of it.
+import type { ChildConfig } from '../../src/config/config.ts';
+
+export function childConfig(some: Partial<ChildConfig> & { name: string }): ChildConfig {
+  return {
+    origin: '/project/switchboard.config.json',
+    command: { cmd: 'server', args: [], env: {} },
+    problem: undefined,
+    cwd: '/project',
+    description: undefined,
+    switchboardDescription: undefined,
+    suiteName: undefined,
+    suiteDescription: undefined,
+    expose: { allow: undefined, deny: undefined },
+    introspection: { mode: 'summary', summaryMaxChars: 160 },
+    timeouts: { spawnMs: 8_000, rpcMs: 60_000, stopMs: 2_000 },
+    messageBytes: 16 << 20,
+    environment: 'inherit',
+    stderr: 'inherit',
+    framing: 'auto',
+    protocolVersion: undefined,
+    wrapResults: 'mcp',
+    ...some,
+  };
+}

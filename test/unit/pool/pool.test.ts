@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { SwitchboardError } from '../../../src/base/errors.ts';
+import type { Child } from '../../../src/child/child.ts';
+import type { LinkEnd } from '../../../src/child/link.ts';
+import { Pool, type StartAttempt } from '../../../src/pool/pool.ts';
+import { childConfig } from '../../support/child-config.ts';
+
+/** A child without a process: what the pool needs of one. */
+class FakeChild {
+  hasAnswered = true;
+  stopped = false;
+  end: (end: LinkEnd) => void = () => {};
+  readonly ended = new Promise<LinkEnd>((resolve) => {
+    this.end = resolve;
+  });
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.end({ kind: 'exited', code: 0, signal: null });
+  }
+}
+
+function createPool(start: (attempt: StartAttempt, count: number) => Promise<FakeChild>) {
+  const attempts: StartAttempt[] = [];
+  const pool = new Pool(
+    new Map([['kid', childConfig({ name: 'kid' })]]),
+    async (_config, attempt) => {
+      attempts.push(attempt);
+      return (await start(attempt, attempts.length)) as unknown as Child;
+    },
+  );
+  return { pool, attempts };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('everybody who asks while a child starts gets the same one', async () => {
+  const { pool, attempts } = createPool(async () => new FakeChild());
+  const [first, second] = await Promise.all([pool.use('kid'), pool.use('kid')]);
+
+  expect(first).toBe(second);
+  expect(await pool.use('kid')).toBe(first);
+  expect(attempts).toHaveLength(1);
+});
+
+test('after a child has ended the next use starts a new one', async () => {
+  const { pool } = createPool(async () => new FakeChild());
+  const first = (await pool.use('kid')) as unknown as FakeChild;
+  first.end({ kind: 'exited', code: 1, signal: null });
+  await settled();
+
+  expect(await pool.use('kid')).not.toBe(first);
+});
+
+test('a failed start is told to all who waited, and tried again by the next use', async () => {
+  const { pool } = createPool(async (_attempt, count) => {
+    if (count === 1) throw new Error('no luck');
+    return new FakeChild();
+  });
+  const waiting = [pool.use('kid'), pool.use('kid')];
+
+  for (const use of waiting) await expect(use).rejects.toThrow('no luck');
+  await expect(pool.use('kid')).resolves.toBeInstanceOf(FakeChild);
+});
+
+test('five starts in quick succession park the child, and the error says until when', async () => {
+  const { pool, attempts } = createPool(async () => {
+    throw new Error('no luck');
+  });
+  for (let start = 0; start < 5; start++) await pool.use('kid').catch(() => {});
+
+  await expect(pool.use('kid')).rejects.toMatchObject({
+    code: 'CHILD_PARKED',
+    message: expect.stringMatching(/parked until \d\d:\d\d:\d\d/) as string,
+  });
+  expect(attempts).toHaveLength(5);
+});
+
+test('a start that ended in silence is followed by one in the other framing', async () => {
+  const { pool, attempts } = createPool(async (_attempt, count) => {
+    if (count > 1) return new FakeChild();
+    throw new SwitchboardError('CHILD_START_FAILED', 'silence', { data: { silent: true } });
+  });
+  await pool.use('kid').catch(() => {});
+  await pool.use('kid');
+
+  expect(attempts.map(({ framing }) => framing)).toEqual(['newline', 'content-length']);
+});
+
+test('who gives up waiting for a start is answered at once; the start goes on for the others', async () => {
+  const { pool } = createPool(
+    () => new Promise((resolve) => setTimeout(() => resolve(new FakeChild()), 50)),
+  );
+  const controller = new AbortController();
+  const impatient = pool.use('kid', controller.signal);
+  const patient = pool.use('kid');
+  controller.abort(new Error('never mind'));
+
+  await expect(impatient).rejects.toThrow('never mind');
+  await expect(patient).resolves.toBeInstanceOf(FakeChild);
+});
+
+test('closing stops what runs, calls off what starts, and refuses what comes after', async () => {
+  let aborted = false;
+  const { pool } = createPool(
+    ({ signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted = true;
+          reject(signal.reason as Error);
+        });
+      }),
+  );
+  const use = pool.use('kid');
+  await pool[Symbol.asyncDispose]();
+
+  await expect(use).rejects.toThrow('shutting down');
+  expect(aborted).toBe(true);
+  await expect(pool.use('kid')).rejects.toThrow('shutting down');
+});
+
+test('an unknown name is an error that names the near ones', async () => {
+  const { pool } = createPool(async () => new FakeChild());
+  await expect(pool.use('kit')).rejects.toMatchObject({
+    code: 'CHILD_UNKNOWN',
+    hint: 'Did you mean: kid?',
+  });
+});

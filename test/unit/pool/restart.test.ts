@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { RestartLimit } from '../../../src/pool/restart.ts';
+
+test('the sixth start within ten seconds waits until the first is ten seconds old', () => {
+  const limit = new RestartLimit();
+  for (const start of [0, 100, 200, 300, 400]) {
+    expect(limit.parkedUntil(start)).toBeUndefined();
+    limit.noteStart(start);
+  }
+
+  expect(limit.parkedUntil(500)).toBe(10_000);
+  expect(limit.parkedUntil(9_999)).toBe(10_000);
+  expect(limit.parkedUntil(10_000)).toBeUndefined();
+});
+
+test('the wait before a start doubles with each failure in a row, up to two seconds', () => {
+  const limit = new RestartLimit();
+  const waits = Array.from({ length: 9 }, () => {
+    const { waitMs } = limit;
+    limit.noteEnd('failed');
+    return waitMs;
+  });
+
+  expect(waits).toEqual([0, 0, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
+});
+
+test('a life that has worked is followed by a start without a wait', () => {
+  const limit = new RestartLimit();
+  for (let failure = 0; failure < 5; failure++) limit.noteEnd('failed');
+  limit.noteEnd('worked');
+  expect(limit.waitMs).toBe(0);
+});

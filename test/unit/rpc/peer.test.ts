@@ -1,0 +1,210 @@
+import { expect, test, vi } from 'vitest';
+import { RpcError } from '../../../src/rpc/message.ts';
+import { Peer, type PeerOptions, RpcTimeout } from '../../../src/rpc/peer.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
+
+interface Message {
+  id?: number;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: unknown;
+  error?: { code: number; message: string };
+}
+
+function createPeer(options: Partial<PeerOptions> = {}) {
+  const sent: Message[] = [];
+  const peer = new Peer({
+    send: (json) => sent.push(JSON.parse(json) as Message),
+    onRequest: async () => Verbatim.of({}),
+    onNotification: () => {},
+    onBug: (error) => {
+      throw error;
+    },
+    ...options,
+  });
+  const receive = (message: unknown) =>
+    peer.receive(Verbatim.of({ jsonrpc: '2.0', ...(message as object) }));
+  return { peer, sent, receive };
+}
+
+const LONG = { timeoutMs: 60_000 };
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('answers reach the request they belong to, in whatever order they come', async () => {
+  const { peer, sent, receive } = createPeer();
+  const first = peer.request('a', undefined, LONG);
+  const second = peer.request('b', undefined, LONG);
+
+  receive({ id: sent[1]?.id, result: 'second' });
+  receive({ id: sent[0]?.id, result: 'first' });
+
+  expect((await first).value).toBe('first');
+  expect((await second).value).toBe('second');
+});
+
+test('an answer that nobody waits for, or that comes twice, changes nothing', async () => {
+  const { peer, receive } = createPeer();
+  const request = peer.request('a', undefined, LONG);
+
+  receive({ id: 999, result: 'stray' });
+  receive({ id: 1, result: 'right' });
+  receive({ id: 1, result: 'again' });
+
+  expect((await request).value).toBe('right');
+});
+
+test('a number that comes back as a string is the same id', async () => {
+  const { peer, receive } = createPeer();
+  const request = peer.request('a', undefined, LONG);
+  receive({ id: '1', result: 'ok' });
+  expect((await request).value).toBe('ok');
+});
+
+test("the other side's error keeps its code and data", async () => {
+  const { peer, receive } = createPeer();
+  const request = peer.request('a', undefined, LONG);
+  receive({ id: 1, error: { code: -32042, message: 'no', data: { why: [1] } } });
+
+  const error = await request.catch((reason: unknown) => reason);
+
+  expect(error).toBeInstanceOf(RpcError);
+  expect(error).toMatchObject({ code: -32042, message: 'no', data: { text: '{"why":[1]}' } });
+});
+
+test('an answer without result and error is an error, not a hang', async () => {
+  const { peer, receive } = createPeer();
+  const request = peer.request('a', undefined, LONG);
+  receive({ id: 1 });
+  await expect(request).rejects.toThrow('neither a result nor an error');
+});
+
+test('a request without an answer fails at its limit, and the other side is told', async () => {
+  const { peer, sent, receive } = createPeer();
+
+  await expect(peer.request('slow', undefined, { timeoutMs: 5 })).rejects.toThrow(RpcTimeout);
+  expect(sent[1]).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } });
+  receive({ id: 1, result: 'late' });
+  expect(peer.waiting).toEqual([]);
+});
+
+test('a request that its caller cancels fails with the reason, and the other side is told', async () => {
+  const { peer, sent } = createPeer();
+  const controller = new AbortController();
+  const request = peer.request('a', undefined, { ...LONG, signal: controller.signal });
+  controller.abort(new Error('enough'));
+
+  await expect(request).rejects.toThrow('enough');
+  expect(sent.map(({ method }) => method)).toEqual(['a', 'notifications/cancelled']);
+});
+
+test('a request that is cancelled before it is sent is not sent', async () => {
+  const { peer, sent } = createPeer();
+  const signal = AbortSignal.abort(new Error('too late'));
+  await expect(peer.request('a', undefined, { ...LONG, signal })).rejects.toThrow('too late');
+  expect(sent).toEqual([]);
+});
+
+test('progress reaches its request, in order, also right before the answer', async () => {
+  const { peer, receive } = createPeer();
+  const steps: unknown[] = [];
+  const onProgress = (params: Record<string, unknown>) => steps.push(params['progress']);
+  const params = (id: number) => Verbatim.of({ _meta: { progressToken: id } });
+  const request = peer.request('a', params, { ...LONG, onProgress });
+
+  for (const progress of [1, 2])
+    receive({ method: 'notifications/progress', params: { progressToken: 1, progress } });
+  receive({ method: 'notifications/progress', params: { progressToken: 'nobody', progress: 9 } });
+  receive({ id: 1, result: {} });
+  receive({ method: 'notifications/progress', params: { progressToken: 1, progress: 3 } });
+
+  await request;
+  expect(steps).toEqual([1, 2]);
+});
+
+test('when the connection ends, what waits fails and what runs is cancelled', async () => {
+  let signal: AbortSignal | undefined;
+  const { peer, sent, receive } = createPeer({
+    onRequest: (request) => {
+      signal = request.signal;
+      return new Promise(() => {});
+    },
+  });
+  receive({ id: 7, method: 'work' });
+  const request = peer.request('a', undefined, LONG);
+  peer.close(new Error('gone'));
+
+  await expect(request).rejects.toThrow('gone');
+  await expect(peer.request('b', undefined, LONG)).rejects.toThrow('gone');
+  expect(signal?.aborted).toBe(true);
+  expect(sent).toHaveLength(1);
+});
+
+test('a request is answered once, with its own id', async () => {
+  const { sent, receive } = createPeer({
+    onRequest: async ({ params }) => params ?? Verbatim.of(null),
+  });
+  receive({ id: 0, method: 'echo', params: { x: 1 } });
+  receive({ id: 'zero', method: 'echo' });
+  await settled();
+
+  expect(sent).toEqual([
+    { jsonrpc: '2.0', id: 0, result: { x: 1 } },
+    { jsonrpc: '2.0', id: 'zero', result: null },
+  ]);
+});
+
+test('a request that the other side cancels is not answered', async () => {
+  let finish: (result: Verbatim) => void = () => {};
+  const { sent, receive } = createPeer({
+    onRequest: () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+  });
+  receive({ id: 1, method: 'work' });
+  receive({ method: 'notifications/cancelled', params: { requestId: 1 } });
+  finish(Verbatim.of('done'));
+  await settled();
+
+  expect(sent).toEqual([]);
+});
+
+test('an error of ours is answered as it is; any other is a bug that is logged and not shown', async () => {
+  const onBug = vi.fn();
+  const { sent, receive } = createPeer({
+    onBug,
+    onRequest: async ({ method }) => {
+      throw method === 'known' ? new RpcError(-32602, 'bad') : new TypeError('secret detail');
+    },
+  });
+  receive({ id: 1, method: 'known' });
+  receive({ id: 2, method: 'bug' });
+  await settled();
+
+  expect(sent[0]?.error).toEqual({ code: -32602, message: 'bad' });
+  expect(sent[1]?.error?.code).toBe(-32603);
+  expect(JSON.stringify(sent)).not.toContain('secret detail');
+  expect(onBug).toHaveBeenCalledOnce();
+});
+
+test('a message that is no JSON-RPC 2.0 request is refused under its id', async () => {
+  const { peer, sent } = createPeer();
+  peer.receive(Verbatim.of({ jsonrpc: '1.0', id: 5, method: 'ping' }));
+  peer.receive(Verbatim.of({ jsonrpc: '2.0', id: { a: 1 }, method: 'ping' }));
+  await settled();
+
+  expect(sent).toMatchObject([
+    { id: 5, error: { code: -32600 } },
+    { id: null, error: { code: -32600 } },
+  ]);
+});
+
+test('a send that fails fails its request', async () => {
+  const { peer } = createPeer({
+    send: () => {
+      throw new Error('pipe is full');
+    },
+  });
+  await expect(peer.request('a', undefined, LONG)).rejects.toThrow('pipe is full');
+  expect(peer.waiting).toEqual([]);
+});

@@ -25,7 +25,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 export interface ErrorDetails {
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
   readonly data?: Readonly<Record<string, unknown>>;
 }

@@ -1,0 +1,104 @@
+// Rows 1 and 2: from the start of the process to the answer to tools/list, as a host asks for it
+// (initialize, its answer, initialized, tools/list).
+import { once } from 'node:events';
+import { spawn } from 'node:child_process';
+import { Client, type Program } from './client.ts';
+import { compare, median, takeTurns, timeOf } from './measure.ts';
+import type { Bench, Row } from './row.ts';
+import { CHILD, type Server, type Workspace } from './workspace.ts';
+
+export async function measureStartup({ workspace, rounds, progress }: Bench): Promise<Row[]> {
+  const ten = workspace.switchboard('ten', servers(10));
+  const files = workspace.switchboard('files', servers(500));
+  const mainFile = workspace.switchboardWithMainFile('main-file', servers(500));
+  const floor = await prepareFloor(workspace, ten);
+  progress('starting, with 10 and with 500 servers');
+  const ms = await takeTurns(
+    {
+      node: () => timeOf(() => runNothing(workspace.script('-e', '0'))),
+      floor: () => timeToList(floor),
+      ten: () => timeToList(ten),
+      files: () => timeToList(files),
+      mainFile: () => timeToList(mainFile),
+    },
+    { rounds: rounds(31) },
+  );
+  const tenMs = median(ms.ten);
+  return [
+    {
+      group: 1,
+      what: 'start until tools/list is answered, 10 servers',
+      measured: tenMs,
+      unit: 'ms',
+      against: { what: 'a bare script that answers the same bytes', value: median(ms.floor) },
+      ratio: compare(ms.ten, ms.floor),
+      budget: { most: 1.5 },
+      beside: [`node -e 0, from start to exit: ${median(ms.node).toFixed(1)} ms`],
+    },
+    {
+      group: 1,
+      what: 'the same in milliseconds',
+      measured: tenMs,
+      unit: 'ms',
+      budget: { most: 500 },
+      beside: [],
+    },
+    ...[
+      { what: '500 servers in child files', taken: ms.files },
+      { what: '500 servers in the main file', taken: ms.mainFile },
+    ].map(({ what, taken }) => ({
+      group: 2,
+      what: `the same, ${what}`,
+      measured: median(taken),
+      unit: 'ms' as const,
+      against: { what: 'with 10 servers', value: tenMs },
+      ratio: compare(taken, ms.ten),
+      budget: { most: 1.5 },
+      beside: [],
+    })),
+  ];
+}
+
+function servers(count: number): Server[] {
+  return Array.from({ length: count }, (_, index) => ({
+    name: `server-${index}`,
+    description: `the things that server number ${index} is good for`,
+    args: [CHILD],
+  }));
+}
+
+async function timeToList(program: Program): Promise<number> {
+  const begin = performance.now();
+  await using client = new Client(program);
+  await client.shakeHands();
+  await client.ask('tools/list');
+  return performance.now() - begin;
+}
+
+/** The bare script, given what Switchboard answers; fails unless it then answers the same. */
+async function prepareFloor(workspace: Workspace, program: Program): Promise<Program> {
+  const real = await answersOf(program);
+  const results = real.map((line) => JSON.stringify((JSON.parse(line) as Answer).result));
+  const file = workspace.write('floor.json', { initialize: results[0], 'tools/list': results[1] });
+  const floor = workspace.floor(file);
+  const imitated = await answersOf(floor);
+  if (imitated.join('\n') !== real.join('\n')) {
+    throw new Error(`floor.mjs does not answer the same bytes:\n${imitated.join('\n')}`);
+  }
+  return floor;
+}
+
+interface Answer {
+  readonly result: unknown;
+}
+
+async function answersOf(program: Program): Promise<string[]> {
+  await using client = new Client(program);
+  const hello = await client.ask('initialize', { protocolVersion: '2025-06-18' });
+  const list = await client.ask('tools/list');
+  return [hello.toString(), list.toString()];
+}
+
+async function runNothing({ args, cwd, env }: Program): Promise<void> {
+  await once(spawn(process.execPath, [...args], { cwd, env, stdio: 'pipe' }), 'exit');
+}

@@ -1,0 +1,109 @@
+// A folder of its own for one run: projects with servers in them, a HOME that is nobody's, and the
+// programs that are started there. All of them get the same environment.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Program } from './client.ts';
+
+const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+
+export const BUILT_PROGRAM = pathOf('../../dist/index.js');
+export const CHILD = pathOf('./child.mjs');
+const RELAY = pathOf('./relay.mjs');
+const FLOOR = pathOf('./floor.mjs');
+const PACKAGES = pathOf('../../node_modules/');
+
+/** A server as a project names it: what it is good for, and what node runs for it. */
+export interface Server {
+  readonly name: string;
+  readonly description: string;
+  readonly args: readonly string[];
+}
+
+export class Workspace implements Disposable {
+  readonly dir = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
+  readonly #program: string;
+
+  constructor(program: string) {
+    this.#program = program;
+    this.write('home/.keep', '');
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  /** Writes a file below the folder and gives its path; objects become JSON. */
+  write(path: string, content: string | object): string {
+    const file = join(this.dir, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+    return file;
+  }
+
+  /** A node script with its arguments. */
+  script(...args: string[]): Program {
+    return { args, cwd: this.dir, env: this.#env };
+  }
+
+  relay(...args: string[]): Program {
+    return this.script(RELAY, ...args);
+  }
+
+  floor(resultsFile: string): Program {
+    return this.script(FLOOR, resultsFile);
+  }
+
+  /** Switchboard in a project whose servers each have a child file. */
+  switchboard(project: string, servers: readonly Server[]): Program {
+    for (const [index, { name, description, args }] of servers.entries()) {
+      this.write(`${project}/mcps/${index}/.mcp.json`, {
+        name,
+        description,
+        command: { cmd: process.execPath, args },
+      });
+    }
+    return this.#switchboardIn(project);
+  }
+
+  /** Switchboard in a project whose servers stand in its main file. */
+  switchboardWithMainFile(project: string, servers: readonly Server[]): Program {
+    const entries = servers.map(({ name, description, args }) => [
+      name,
+      { command: process.execPath, args, description },
+    ]);
+    const content = { mcpServers: Object.fromEntries(entries) };
+    this.write(`${project}/switchboard.config.json`, content);
+    return this.#switchboardIn(project);
+  }
+
+  #switchboardIn(project: string): Program {
+    mkdirSync(join(this.dir, project), { recursive: true });
+    return { args: [this.#program], cwd: join(this.dir, project), env: this.#env };
+  }
+
+  get #env(): Record<string, string> {
+    const { PATH = '' } = process.env;
+    return {
+      PATH,
+      HOME: join(this.dir, 'home'),
+      MEMORY_FILE_PATH: join(this.dir, 'memory.jsonl'), // server-memory keeps its graph there
+    };
+  }
+}
+
+/** One of the official servers, as it stands in node_modules. */
+export function realServer(name: 'memory' | 'filesystem' | 'everything', ...more: string[]): Server {
+  const folder = join(PACKAGES, `@modelcontextprotocol/server-${name}`);
+  const { description, bin } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  ) as PackageFile;
+  const [script = ''] = Object.values(bin);
+  return { name, description, args: [join(folder, script), ...more] };
+}
+
+interface PackageFile {
+  readonly description: string;
+  readonly bin: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,106 @@
+// A suite as the host sees it: the tool's name, description and input, and the reading of that
+// input back into what is wanted.
+import { SwitchboardError } from '../base/errors.ts';
+import { cleanText } from '../base/text.ts';
+import type { ChildConfig, Introspection } from '../config/config.ts';
+import type { Tool } from '../mcp/tools.ts';
+import { isObject } from '../rpc/message.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+
+export type SuiteAction =
+  | {
+      readonly action: 'introspect';
+      readonly subtool: string | undefined;
+      readonly verbosity: Introspection['mode'] | undefined;
+    }
+  | { readonly action: 'call'; readonly subtool: string; readonly args: Verbatim };
+
+const VERBOSITIES = ['summary', 'full', 'redacted'] as const;
+
+const INPUT_SCHEMA = {
+  type: 'object',
+  properties: {
+    action: { type: 'string', enum: ['introspect', 'call'] },
+    subtool: { type: 'string' },
+    args: { type: 'object' },
+    verbosity: { type: 'string', enum: VERBOSITIES },
+  },
+  required: ['action'],
+};
+
+export function createSuiteTool(name: string, config: ChildConfig): Tool {
+  return { name, description: describeSuite(config), inputSchema: INPUT_SCHEMA };
+}
+
+/** What the host's model reads: told by the configuration, or made from name and description. */
+function describeSuite(config: ChildConfig): string {
+  const told = config.switchboardDescription ?? config.suiteDescription;
+  if (told !== undefined) return cleanText(told);
+  const description = cleanText(config.description ?? '')
+    .trim()
+    .replace(/\.$/, '');
+  return `Use this tool for ${description || config.name}. Actions: 'introspect' | 'call'.`;
+}
+
+/** Reads the arguments of a call of the suite. What is wrong is said so that a model can mend it. */
+export function parseSuiteAction(toolName: string, args: Verbatim): SuiteAction {
+  const { action, subtool, verbosity } = args.value as Record<string, unknown>;
+  if (action === 'introspect') {
+    return {
+      action,
+      subtool: typeof subtool === 'string' && subtool !== '' ? subtool : undefined,
+      verbosity: parseVerbosity(verbosity),
+    };
+  }
+  if (action === 'call') {
+    if (typeof subtool === 'string' && subtool !== '') {
+      return { action, subtool, args: parseSubtoolArgs(args.member('args'), subtool) };
+    }
+    throw new SwitchboardError(
+      'TOOL_ARGUMENTS',
+      `Missing required parameter: subtool (for ${toolName}).`,
+      { hint: 'List the subtools first: {"action": "introspect"}.' },
+    );
+  }
+  const given = action === undefined ? 'needs an action' : `has no action ${inShort(action)}`;
+  throw new SwitchboardError('TOOL_ARGUMENTS', `${toolName} ${given}.`, {
+    hint: `Valid actions: 'introspect' (list the subtools), 'call' (run one, with "subtool" and "args").`,
+  });
+}
+
+function parseVerbosity(verbosity: unknown): Introspection['mode'] | undefined {
+  if (verbosity === undefined) return undefined;
+  const known = VERBOSITIES.find((mode) => mode === verbosity);
+  if (known) return known;
+  throw new SwitchboardError('TOOL_ARGUMENTS', `There is no verbosity ${inShort(verbosity)}.`, {
+    hint: `Valid ones: ${VERBOSITIES.join(', ')}.`,
+  });
+}
+
+/** The subtool's arguments as the host wrote them; some models write them as JSON in a string. */
+function parseSubtoolArgs(args: Verbatim | undefined, subtool: string): Verbatim {
+  if (args === undefined || args.value === null) return Verbatim.of({});
+  if (isObject(args.value)) return args;
+  const parsed = typeof args.value === 'string' ? parseObject(args.value) : undefined;
+  if (parsed) return parsed;
+  throw new SwitchboardError(
+    'TOOL_ARGUMENTS',
+    `"args" for subtool "${subtool}" must be an object.`,
+    {
+      hint: `{"action": "introspect", "subtool": "${subtool}"} shows what it takes.`,
+    },
+  );
+}
+
+function parseObject(text: string): Verbatim | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? new Verbatim(text, value) : undefined;
+  } catch {
+    return undefined; // not JSON: the caller says what was expected
+  }
+}
+
+function inShort(value: unknown): string {
+  return JSON.stringify(value).slice(0, 80);
+}

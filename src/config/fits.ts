@@ -41,9 +41,9 @@ function fitsType(type: string | undefined, schema: JsonSchema, value: unknown):
     case 'boolean':
       return typeof value === 'boolean';
     case 'number':
-      return Number.isFinite(value);
+      return isWithin(schema, value);
     case 'integer':
-      return isIntegerWithin(schema, value);
+      return isWithin(schema, value) && Number.isSafeInteger(value);
     case 'array':
       return Array.isArray(value) && itemsFit(schema.items ?? {}, value);
     case 'object':
@@ -58,10 +58,10 @@ function itemsFit(schema: JsonSchema, items: readonly unknown[]): boolean {
   return true;
 }
 
-function isIntegerWithin({ minimum, maximum }: JsonSchema, value: unknown): boolean {
+function isWithin({ minimum, maximum }: JsonSchema, value: unknown): boolean {
   return (
     typeof value === 'number' &&
-    Number.isSafeInteger(value) &&
+    Number.isFinite(value) &&
     value >= (minimum ?? -Infinity) &&
     value <= (maximum ?? Infinity)
   );

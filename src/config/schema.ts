@@ -22,7 +22,8 @@ const key = <T extends z.ZodMiniType>(schema: T, description: string, standard?:
 
 const text = z.string().check(z.minLength(1));
 const texts = z.array(z.string());
-const milliseconds = z.int().check(z.minimum(1), z.maximum(LONGEST_MS));
+// Fractions are welcome: limits are sometimes computed.
+const milliseconds = z.number().check(z.minimum(1), z.maximum(LONGEST_MS));
 const characters = z.int().check(z.minimum(1));
 const environment = z.enum(['inherit', 'minimal']);
 const results = z.strictObject({

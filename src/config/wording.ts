@@ -22,9 +22,9 @@ export function describeExpected(issue: z.core.$ZodIssue): string {
     case 'too_small':
       return issue.origin === 'string'
         ? 'a string that is not empty'
-        : `a whole number of at least ${issue.minimum}`;
+        : `a number of at least ${issue.minimum}`;
     case 'too_big':
-      return `a whole number of at most ${issue.maximum}`;
+      return `a number of at most ${issue.maximum}`;
     case 'invalid_union':
       return formatChoice([...new Set(issue.errors.flat().map((one) => describeExpected(one)))]);
     default:

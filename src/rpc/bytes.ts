@@ -3,6 +3,7 @@
 
 const KEPT_CAPACITY = 64 * 1024;
 const FIRST_CAPACITY = 256;
+const EMPTY = Buffer.alloc(0);
 
 /**
  * Collects pieces into one buffer of its own. The buffer doubles when full, so each byte is copied
@@ -10,7 +11,7 @@ const FIRST_CAPACITY = 256;
  * chunk alive that it was cut from.
  */
 export class ByteCollector {
-  #buffer = Buffer.alloc(0);
+  #buffer = EMPTY;
   #length = 0;
 
   get length(): number {
@@ -36,7 +37,7 @@ export class ByteCollector {
   take(): Buffer {
     const taken = this.#buffer.subarray(0, this.#length);
     this.#length = 0;
-    if (this.#buffer.length > KEPT_CAPACITY) this.#buffer = Buffer.alloc(0);
+    if (this.#buffer.length > KEPT_CAPACITY) this.#buffer = EMPTY;
     return taken;
   }
 
@@ -44,7 +45,7 @@ export class ByteCollector {
     const needed = this.#length + bytes;
     if (needed <= this.#buffer.length) return;
     const capacity = Math.max(needed, this.#buffer.length * 2, FIRST_CAPACITY);
-    const larger = Buffer.allocUnsafeSlow(capacity);
+    const larger = Buffer.allocUnsafe(capacity);
     this.#buffer.copy(larger, 0, 0, this.#length);
     this.#buffer = larger;
   }

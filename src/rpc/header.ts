@@ -1,6 +1,5 @@
 // A block of header lines before a message: `Content-Length: 42`, perhaps others, an empty line.
-import type { FramerEvents } from './framing.ts';
-import { formatExcerpt } from './framing.ts';
+import { type FramerEvents, formatExcerpt } from './framing.ts';
 
 /**
  * Which lines begin a header. Hosts print nothing but protocol, so any `Token: value` does; children

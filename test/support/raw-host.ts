@@ -28,6 +28,8 @@ export class RawHost {
   readonly texts: string[] = [];
   /** What came on stdout and is no message. */
   readonly impure: string[] = [];
+  /** The id of every request that was sent through `request`, in order. */
+  readonly requested: unknown[] = [];
   stderr = '';
   readonly #framing: 'newline' | 'content-length';
   readonly #waiting = new Map<unknown, (answer: Answer) => void>();
@@ -72,6 +74,7 @@ export class RawHost {
   request(method: string, params?: unknown, id: unknown = ++this.#lastId): Promise<Answer> {
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
+      this.requested.push(id);
       this.send({ jsonrpc: '2.0', id, method, params });
     });
   }

@@ -26,10 +26,9 @@ test('every mistake of a file is told at once, each with its place', async () =>
     "CONFIG_INVALID: <project>/switchboard.config.json:2:3: discoverGlobs: expected an array, got a string.
     <project>/switchboard.config.json:3:3: discoverGlob: unknown key. Did you mean "discoverGlobs"?
     <project>/switchboard.config.json:4:17: timeouts.rpcMs: expected a number, got "fast".
-    <project>/switchboard.config.json:4:34: timeouts.stopMs: expected a whole number of at least 1, got 0.
-    <project>/switchboard.config.json:4:47: timeouts.childSpawnMs: expected a whole number, got 1.5.
+    <project>/switchboard.config.json:4:34: timeouts.stopMs: expected a number of at least 1, got 0.
     <project>/switchboard.config.json:4:68: timeouts.spawnMs: unknown key. Did you mean "childSpawnMs"?
-    <project>/switchboard.config.json:5:15: limits.messageBytes: expected a whole number of at least 1024, got 100.
+    <project>/switchboard.config.json:5:15: limits.messageBytes: expected a number of at least 1024, got 100.
     <project>/switchboard.config.json:6:22: introspection.mode: expected "summary", "full" or "redacted", got "short".
     <project>/switchboard.config.json:6:39: introspection.summaryMaxChars: expected a number, got null.
     <project>/switchboard.config.json:7:3: environment: expected "inherit" or "minimal", got "none".
@@ -40,7 +39,7 @@ test('every mistake of a file is told at once, each with its place', async () =>
     <project>/switchboard.config.json:9:66: suites.a.expose.denied: unknown key. Did you mean "deny"?
     <project>/switchboard.config.json:11:12: mcpServers.a.command: expected a string or an object, got 42.
     <project>/switchboard.config.json:11:41: mcpServers.a.args[1]: expected a string, got 1.
-    <project>/switchboard.config.json:11:45: mcpServers.a.rpcTimeoutMs: expected a whole number of at most 2147483647, got 2147483648.
+    <project>/switchboard.config.json:11:45: mcpServers.a.rpcTimeoutMs: expected a number of at most 2147483647, got 2147483648.
     <project>/switchboard.config.json:12:25: mcpServers.b.command.cmd: expected a string, got 42.
     <project>/switchboard.config.json:13:12: mcpServers.c.command: expected a string that is not empty, got an empty one.
     <project>/switchboard.config.json:14:5: mcpServers.d: expected an object, got a string.

@@ -54,7 +54,7 @@ describe('the JSON schema', () => {
     { discoverGlobs: 'x' },
     { discoverGlob: [] },
     { timeouts: { rpcMs: 0 } },
-    { timeouts: { rpcMs: 1.5 } },
+    { timeouts: { rpcMs: 0.5 } },
     { limits: { messageBytes: 1023 } },
     { introspection: { mode: 'short' } },
     { suites: { a: { show: 'flip' } } },

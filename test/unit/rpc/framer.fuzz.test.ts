@@ -1,6 +1,6 @@
 // Random streams: messages in every framing and dress between noise of every kind, cut anywhere.
 // The messages that come out must be those that went in, whatever surrounds them.
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { encodeMessage } from '../../../src/rpc/framer.ts';
 import { frameChunks } from './frame-all.ts';
@@ -115,10 +115,10 @@ const dressed = fc.oneof(
   fc
     .tuple(prefix, message)
     .map(([before, value]) => item(`${before}${JSON.stringify(value)}\n`, value)),
-  fc.tuple(message, prefix).map(([value, after]) => {
-    // What opens a block of its own behind a message is noise that the next item may continue.
-    return item(`${JSON.stringify(value)} ${after}\n`, value);
-  }),
+  // Among these is one that opens a block of its own behind the message.
+  fc
+    .tuple(message, prefix)
+    .map(([value, after]) => item(`${JSON.stringify(value)} ${after}\n`, value)),
   fc
     .tuple(
       fc.constantFrom('Server ready ', '[info] ', "{'y': 1} "),
@@ -230,8 +230,8 @@ function byteByByte(bytes: Buffer): Buffer[] {
 
 const bytesOf = (items: readonly Item[]) => Buffer.concat(items.map(({ bytes }) => bytes));
 // Through JSON once, as the framer's were: -0 comes back as 0.
-const messagesOf = (items: readonly Item[]) =>
-  items.flatMap(({ messages }) => JSON.parse(JSON.stringify(messages)) as unknown[]);
+const messagesOf = (items: readonly Item[]): unknown =>
+  JSON.parse(JSON.stringify(items.flatMap(({ messages }) => messages)));
 
 describe('every message that goes in comes out, in order, and nothing else', () => {
   test.each([
@@ -281,29 +281,12 @@ describe('every message that goes in comes out, in order, and nothing else', () 
 });
 
 test('no bytes make it throw, or depend on where they are cut', () => {
-  const fragment = fc.constantFrom(
-    ...['{', '}', '[', ']', '"', '\\', ':', ',', '\n', '\r\n', ' ', '\u001b[', '\u001b]', '\u0000'],
-    ...[
-      '{"',
-      '":',
-      '"jsonrpc"',
-      '"2.0"',
-      '"id"',
-      '1',
-      'true',
-      '\ufeff',
-      'x',
-      'é',
-      'Content-Type: x',
-    ],
-    ...[
-      'Content-Length: 7',
-      'Content-Length: 0',
-      'Content-Length: 99',
-      '\r\n\r\n',
-      '{"jsonrpc":1}',
-    ],
-  );
+  const fragments = [
+    ['{', '}', '[', ']', '"', '\\', ':', ',', '\n', '\r\n', ' ', '\u001b[', '\u001b]', '\u0000'],
+    ['{"', '":', '"jsonrpc"', '"2.0"', '"id"', '1', 'true', '\ufeff', 'x', 'é', '{"jsonrpc":1}'],
+    ['Content-Length: 7', 'Content-Length: 0', 'Content-Length: 99', 'Content-Type: x', '\r\n\r\n'],
+  ].flat();
+  const fragment = fc.constantFrom(...fragments);
   const chaos = fc.oneof(
     fc.array(fragment, { maxLength: 60 }).map((fragments) => Buffer.from(fragments.join(''))),
     fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
@@ -315,10 +298,9 @@ test('no bytes make it throw, or depend on where they are cut', () => {
       const whole = frameChunks([bytes], { headers, limitBytes });
       const cut = frameChunks(byteByByte(bytes), { headers, limitBytes });
       // How often an oversize message is reported while it grows depends on the chunks.
-      const isComplete = ({ complete }: { complete: boolean }) => complete;
-      expect({ ...cut, oversize: cut.oversize.filter(isComplete) }).toEqual({
+      expect({ ...cut, oversize: cut.oversize.filter(({ complete }) => complete) }).toEqual({
         ...whole,
-        oversize: whole.oversize.filter(isComplete),
+        oversize: whole.oversize.filter(({ complete }) => complete),
       });
       for (const { value } of whole.messages) expect(typeof value).toBe('object');
     }),

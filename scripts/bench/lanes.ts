@@ -1,0 +1,71 @@
+// Three ways to one and the same server: directly, through a bare relay, and through Switchboard.
+// They stand ready side by side, each with a server process of its own, and take turns.
+import { Client, type Program } from './client.ts';
+import type { Workspace } from './workspace.ts';
+
+export interface Lane {
+  readonly client: Client;
+  /** A call of a tool of the server, as JSON. */
+  readonly format: (tool: string, args: object) => string;
+}
+
+export class Lanes implements AsyncDisposable {
+  readonly direct: Lane;
+  readonly relay: Lane;
+  readonly switchboard: Lane;
+
+  /** `args` is what node runs as the server: a script and its arguments. */
+  constructor(workspace: Workspace, ...args: string[]) {
+    const name = 'bench';
+    const server = { name, description: 'measurements', args };
+    this.direct = openPlain(workspace.script(...args));
+    this.relay = openPlain(workspace.relay(...args));
+    this.switchboard = openSuite(workspace.switchboard('lanes', [server]), `${name}_suite`);
+  }
+
+  /** Shakes hands on each lane, makes a first call, and fails unless all answer the same. */
+  async prepare(): Promise<void> {
+    const results: string[] = [];
+    for (const { client, format } of this.all) {
+      await client.shakeHands();
+      const line = await client.exchange(format('echo', { message: 'ready' }));
+      results.push(JSON.stringify((JSON.parse(line.toString()) as Answer).result));
+    }
+    if (new Set(results).size !== 1) throw new Error(`The lanes differ:\n${results.join('\n')}`);
+  }
+
+  /** The same measurement on each lane. */
+  each<T>(make: (lane: Lane) => T): Record<'direct' | 'relay' | 'switchboard', T> {
+    const { direct, relay, switchboard } = this;
+    return { direct: make(direct), relay: make(relay), switchboard: make(switchboard) };
+  }
+
+  get all(): readonly Lane[] {
+    return [this.direct, this.relay, this.switchboard];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.all.map(({ client }) => client[Symbol.asyncDispose]()));
+  }
+}
+
+interface Answer {
+  readonly result: unknown;
+}
+
+function openPlain(program: Program): Lane {
+  const client = new Client(program);
+  return {
+    client,
+    format: (tool, args) => client.format('tools/call', { name: tool, arguments: args }),
+  };
+}
+
+function openSuite(program: Program, name: string): Lane {
+  const client = new Client(program);
+  return {
+    client,
+    format: (subtool, args) =>
+      client.format('tools/call', { name, arguments: { action: 'call', subtool, args } }),
+  };
+}

@@ -1,0 +1,164 @@
+// Part A of the faults: servers that do not start, or not well.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { until, withFaults } from '../support/faults.ts';
+import { eventually, processesWith } from '../support/processes.ts';
+import { textOf } from '../support/raw-host.ts';
+
+test('F001: a command that does not exist is named', () =>
+  withFaults({ kid: { command: '/no/such/program' } }, async (trial) => {
+    const answer = await trial.host.call('kid', 'echo');
+
+    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" did not start: /no/such/program was not found. Check "command" in <project>/switchboard.config.json, or run: switchboard doctor kid"`);
+  }));
+
+test('F002: a command that is no program is named', () =>
+  withFaults({ kid: { command: './plain.txt' } }, async (trial) => {
+    writeFileSync(join(trial.project.dir, 'plain.txt'), 'no program', { mode: 0o644 });
+
+    const answer = await trial.host.call('kid', 'echo');
+
+    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" did not start: ./plain.txt may not be executed. Check "command" in <project>/switchboard.config.json, or run: switchboard doctor kid"`);
+  }));
+
+test('F003: where the working directory is missing, it is blamed and not the command', () =>
+  withFaults({ kid: { cwd: 'gone' } }, async (trial) => {
+    const answer = await trial.host.call('kid', 'echo');
+
+    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" did not start: its working directory (cwd) <project>/gone does not exist. Check "cwd" in <project>/switchboard.config.json."`);
+    expect(trial.journal('kid')).toEqual([]);
+  }));
+
+test('F004: a variable that is not set is named, and nothing is started', () =>
+  withFaults({ kid: { env: { KEY: '${NOT_SET_ANYWHERE}' } } }, async (trial) => {
+    const answer = await trial.host.call('kid', 'echo');
+
+    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" needs the variable NOT_SET_ANYWHERE, which is not set (env.KEY in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write \${NOT_SET_ANYWHERE:-default}."`);
+    expect(trial.journal('kid')).toEqual([]);
+  }));
+
+test('F005: a server that exits at once, without an error, has failed', () =>
+  withFaults({ kid: { faults: ['exit=0'] } }, async (trial) => {
+    const answer = await trial.host.call('kid', 'echo');
+
+    expect(trial.failure(answer)).toMatchInlineSnapshot(`
+      "Child MCP kid exited with code 0 while starting. The next use starts it again. Its last output:
+      starting
+      the API key *** is missing a letter"
+    `);
+  }));
+
+test('F006: the last words of a server that exits at once are told, without its secrets', () =>
+  withFaults({ kid: { faults: ['exit=1'] } }, async (trial) => {
+    const answer = await trial.host.call('kid', 'echo');
+
+    expect(trial.failure(answer)).toMatchInlineSnapshot(`
+      "Child MCP kid exited with code 1 while starting. The next use starts it again. Its last output:
+      starting
+      the API key *** is missing a letter"
+    `);
+    expect(trial.host.stderr).toContain('[kid] the API key *** is missing a letter');
+  }));
+
+test('F007: a server that dies after every start is started five times, then parked for a while', () =>
+  withFaults({ kid: { faults: ['die-after=50'] } }, async (trial) => {
+    const failures: string[] = [];
+    for (let call = 0; call < 8; call++) {
+      failures.push(trial.failure(await trial.host.call('kid', 'never')));
+    }
+    const parked = failures.filter((text) => text.includes('parked'));
+
+    expect(trial.journal('kid', 'start')).toHaveLength(5);
+    expect(parked).toHaveLength(3);
+    expect(parked[0]?.replace(/\d\d:\d\d:\d\d/, 'hh:mm:ss')).toMatchInlineSnapshot(`"Server "kid" was started five times within ten seconds and is parked until hh:mm:ss. Find out why it ends: switchboard doctor kid"`);
+  }));
+
+test('F008: a server that has died is not started again while nobody calls it', () =>
+  withFaults({ kid: { faults: ['die-after=50'] } }, async (trial) => {
+    trial.failure(await trial.host.call('kid', 'never'));
+
+    const isStartedAgain = await eventually(() => trial.journal('kid', 'start').length > 1, 1_000);
+
+    expect(isStartedAgain).toBe(false);
+  }));
+
+test('F009, F010: calls wait for a slow start, and two first calls share one process', () =>
+  withFaults({ kid: { faults: ['slow-start=1500'] } }, async (trial) => {
+    const { host } = trial;
+    const calls = [1, 2].map((n) => host.call('kid', 'echo', { text: `call ${n}` }));
+    await until(() => trial.journal('kid', 'start').length > 0, 'started');
+
+    await trial.askNeighbour();
+    const list = await host.request('tools/list');
+    expect(list.result?.['tools']).toHaveLength(2);
+    expect(trial.journal('kid', 'call')).toEqual([]); // all of that came before
+
+    expect((await Promise.all(calls)).map(textOf)).toEqual(['call 1', 'call 2']);
+    expect(trial.journal('kid', 'start')).toHaveLength(1);
+  }));
+
+test('F011: a server that never answers the handshake fails in time and is ended', () =>
+  withFaults(
+    { kid: { faults: ['no-handshake', 'stubborn'] } },
+    async (trial) => {
+      const { host } = trial;
+      await host.call('calm', 'echo');
+      const call = host.call('kid', 'echo');
+      await until(() => trial.journal('kid', 'start').length > 0, 'started');
+      await trial.askNeighbour();
+
+      expect(trial.failure(await call)).toMatchInlineSnapshot(`"Server "kid" did not answer the handshake within 3000 ms. Its command: <node> <fixtures>/servers/faulty.mjs --tag=<tag> --journal=<project>/journals/kid.jsonl --no-handshake --stubborn If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`);
+      const isGone = () =>
+        processesWith(trial.tag).every(({ command }) => !command.includes('no-'));
+      await until(isGone, 'the silent server is gone');
+    },
+    { config: { timeouts: { childSpawnMs: 3_000 } } },
+  ));
+
+test('F012: a server that refuses the handshake is quoted, without its secrets', () =>
+  withFaults({ kid: { faults: ['refuse-handshake'] } }, async (trial) => {
+    const answer = await trial.host.call('kid', 'echo');
+
+    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" refused the handshake: The key *** has expired (-32001). Run: switchboard doctor kid"`);
+    const isGone = () => processesWith(trial.tag).length === 0;
+    await until(isGone, 'the server that refused is gone');
+  }));
+
+test('F013: a server of an unknown revision of MCP is told apart from a broken one', () =>
+  withFaults({ kid: { faults: ['revision=1999-01-01'] } }, async (trial) => {
+    const answer = await trial.host.call('kid', 'echo');
+
+    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" speaks MCP revision "1999-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05. Update the server or Switchboard."`);
+  }));
+
+test('F014: a server that never lists its tools fails in time, and the list of Switchboard does not wait', () =>
+  withFaults({ kid: { faults: ['no-list'], rpcTimeoutMs: 1_500 } }, async (trial) => {
+    const { host } = trial;
+    const introspection = host.introspect('kid');
+    await until(() => trial.journal('kid', 'start').length > 0, 'started');
+
+    const first = await Promise.race([introspection, host.request('tools/list')]);
+    expect(first.result?.['tools']).toMatchObject([{ name: 'calm_suite' }, { name: 'kid_suite' }]);
+    await trial.askNeighbour();
+
+    expect(trial.failure(await introspection)).toMatchInlineSnapshot(`"RPC timeout for tools/list: server "kid" did not answer for its list of tools within 1500 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`);
+    // Its tools can be called all the same.
+    expect(textOf(await host.call('kid', 'echo', { text: 'unlisted' }))).toBe('unlisted');
+  }));
+
+test.for(['stderr', 'stdout'])(
+  'F015: npx that asks on %s whether to proceed is told to say --yes',
+  (stream) =>
+    withFaults(
+      { kid: { faults: [`ask-to-proceed=${stream}`] } },
+      async (trial) => {
+        await trial.askNeighbour();
+
+        const answer = await trial.host.call('kid', 'echo');
+
+        expect(trial.failure(answer)).toContain('add "--yes" to its arguments');
+      },
+      { config: { timeouts: { childSpawnMs: 3_000 } } },
+    ),
+);

@@ -5,6 +5,7 @@ import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
 import { endOrphans, RunNote } from './base/orphans.ts';
 import type { Child } from './child/child.ts';
+import { startChild } from './child/start.ts';
 import type { ChildConfig, Config } from './config/config.ts';
 import { Pool, type StartAttempt } from './pool/pool.ts';
 import { Suites } from './surface/suites.ts';
@@ -44,8 +45,6 @@ export class Switchboard implements AsyncDisposable {
   async #startChild(config: ChildConfig, attempt: StartAttempt): Promise<Child> {
     const { log, env } = this.#options;
     const begin = performance.now();
-    // Loaded with the first child: a host that only lists tools does not pay for it.
-    const { startChild } = await import('./child/start.ts');
     const child = await startChild(config, {
       ...attempt,
       env,

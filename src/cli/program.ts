@@ -3,6 +3,11 @@ import { Command, CommanderError } from 'commander';
 import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
+import { callSubtool } from './call.ts';
+import { checkConfig, printConfig, printSchema } from './config.ts';
+import { doctor } from './doctor.ts';
+import { serve } from './serve.ts';
+import { listTools } from './tools.ts';
 import type { CommandOptions } from './with-switchboard.ts';
 
 const EXAMPLES = `
@@ -57,42 +62,42 @@ function buildProgram(action: Action): Command {
   withCommonOptions(program).action(
     action(async (options, unknown) => {
       if (unknown !== undefined) throw unknownCommand(unknown, commands);
-      if (options.dryRun) return (await import('./tools.ts')).listTools(undefined, options);
-      return (await import('./serve.ts')).serve({ configFile: options.config });
+      if (options.dryRun) return listTools(undefined, options);
+      return serve({ configFile: options.config });
     }),
   );
 
   const command = (usage: string, description: string): Command =>
     withCommonOptions(program.command(usage).description(description));
   command('serve', 'serve MCP over stdin and stdout; what a host runs').action(
-    action(async ({ config }) => (await import('./serve.ts')).serve({ configFile: config })),
+    action(async ({ config }) => serve({ configFile: config })),
   );
   command('tools [server]', 'list the subtools of every server, or of one').action(
-    action(async (options, server) => (await import('./tools.ts')).listTools(server, options)),
+    action(async (options, server) => listTools(server, options)),
   );
   command(
     'call <server> <subtool> [json]',
     'call one subtool; "-" reads the arguments from stdin',
   ).action(
     action(async (options, server = '', subtool = '', json) =>
-      (await import('./call.ts')).callSubtool(server, subtool, json, options),
+      callSubtool(server, subtool, json, options),
     ),
   );
   command('doctor [server]', 'start each server and say what works, what does not and why').action(
-    action(async (options, server) => (await import('./doctor.ts')).doctor(server, options)),
+    action(async (options, server) => doctor(server, options)),
   );
 
   const config = program.command('config').description('look at the configuration').exitOverride();
   const configCommand = (name: string, description: string): Command =>
     withCommonOptions(config.command(name).description(description));
   configCommand('check', 'say whether the files are sound, and what they add up to').action(
-    action(async (options) => (await import('./config.ts')).checkConfig(options)),
+    action(async (options) => checkConfig(options)),
   );
   configCommand('print', 'print the settled configuration as JSON, without secrets').action(
-    action(async (options) => (await import('./config.ts')).printConfig(options)),
+    action(async (options) => printConfig(options)),
   );
   configCommand('schema', 'print the JSON Schema of the configuration file').action(
-    action(async () => (await import('./config.ts')).printSchema()),
+    action(async () => printSchema()),
   );
   return program;
 }

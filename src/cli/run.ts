@@ -2,6 +2,7 @@
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
 import { killAllGroups } from '../base/process.ts';
 import { VERSION } from '../base/version.ts';
+import { serve } from './serve.ts';
 
 /** Runs the command line; gives the exit status. Anything that is not our error is a bug: 1. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -9,7 +10,7 @@ export async function run(args: readonly string[]): Promise<number> {
   process.on('exit', killAllGroups);
   try {
     // What hosts do, without a parser: it costs milliseconds at every start.
-    if (args.length === 0) return await (await import('./serve.ts')).serve({});
+    if (args.length === 0) return await serve({});
     if (args.length === 1 && args[0] === '--version') {
       process.stdout.write(`${VERSION}\n`);
       return 0;

@@ -1,5 +1,6 @@
 // `switchboard` and `switchboard serve`: the server that a host starts. Everything a host asks for
 // at its start is answered from the configuration; no child is started for it.
+
 import { createLog, type Log, logLevel } from '../base/log.ts';
 import { killAllGroups } from '../base/process.ts';
 import type { Config } from '../config/config.ts';
@@ -7,6 +8,7 @@ import { loadConfig } from '../config/load.ts';
 import { StdioHost } from '../host/stdio.ts';
 import { Session } from '../session/session.ts';
 import { Switchboard } from '../switchboard.ts';
+import { ABOUT_SERVE } from './about.ts';
 
 export interface ServeOptions {
   readonly configFile?: string | undefined;
@@ -18,7 +20,7 @@ const LAST_WRITES_MS = 500;
 
 export async function serve({ configFile }: ServeOptions): Promise<number> {
   if (process.stdin.isTTY) {
-    process.stderr.write((await import('./about.ts')).ABOUT_SERVE);
+    process.stderr.write(ABOUT_SERVE);
     return 0;
   }
   const log = createLog(logLevel(process.env), process.stderr);

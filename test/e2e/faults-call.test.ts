@@ -1,0 +1,225 @@
+// Part B of the faults: servers that go wrong while they work on a call.
+import { expect, test } from 'vitest';
+import { answerLine, until, withFaults } from '../support/faults.ts';
+import { processesWith } from '../support/processes.ts';
+import { textOf } from '../support/raw-host.ts';
+
+test('F020: a call that is never answered fails in time, and the server is told', () =>
+  withFaults({ kid: { rpcTimeoutMs: 1_500 } }, async (trial) => {
+    const { host } = trial;
+    const call = host.call('kid', 'never');
+    await until(() => trial.journal('kid', 'call').length > 0, 'the call has come');
+    await trial.askNeighbour();
+
+    expect(trial.failure(await call)).toMatchInlineSnapshot(`"RPC timeout for tools/call: server "kid" did not answer for subtool "never" within 1500 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`);
+    await until(() => trial.journal('kid', 'cancelled').length > 0, 'the server is told');
+    expect(textOf(await host.call('kid', 'echo', { text: 'next' }))).toBe('next');
+    expect(trial.journal('kid', 'start')).toHaveLength(1);
+  }));
+
+test('F021: an answer that comes too late is dropped, and is not taken for the next one', () =>
+  withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
+    const { host } = trial;
+    const late = host.call('kid', 'sleep', { ms: 1_600 });
+    const failure = trial.failure(await late);
+    // The late answer comes while this one is waited for.
+    const next = await host.call('kid', 'sleep', { ms: 800 });
+
+    expect(failure).toContain('within 1000 ms');
+    expect(textOf(next)).toBe('slept 800');
+  }));
+
+test('F022: a server that dies in mid call fails the call, which is sent once only', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const answer = await trial.host.call('kid', 'crash');
+
+    expect(trial.failure(answer)).toMatchInlineSnapshot(`
+      "Child MCP kid exited with code 7 while working on subtool "crash". The next use starts it again. Its last output:
+      giving up, the key was ***"
+    `);
+    expect(trial.journal('kid', 'call')).toHaveLength(1);
+  }));
+
+test('F023: after a server has died, the next call starts it again', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    trial.failure(await host.call('kid', 'crash'));
+
+    const next = await host.call('kid', 'echo', { text: 'back again' });
+
+    expect(textOf(next)).toBe('back again');
+    expect(trial.journal('kid', 'start')).toHaveLength(2);
+  }));
+
+test('F024: when a server is killed, every one of 50 calls in flight fails', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    const calls = Array.from({ length: 49 }, () => host.call('kid', 'never'));
+    calls.push(host.call('kid', 'crash', { signal: 'SIGKILL' }));
+
+    const failures = (await Promise.all(calls)).map((answer) => trial.failure(answer));
+
+    expect(new Set(failures)).toMatchInlineSnapshot(`
+      Set {
+        "Child MCP kid exited with code null (SIGKILL) while working on subtool "never". The next use starts it again. Its last output:
+      giving up, the key was ***",
+        "Child MCP kid exited with code null (SIGKILL) while working on subtool "crash". The next use starts it again. Its last output:
+      giving up, the key was ***",
+      }
+    `);
+  }));
+
+test('F025: half a line of a server that died is not glued to what its next life prints', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    const half = answerLine('never finished').slice(0, -20);
+    const failure = trial.failure(await host.call('kid', 'crash', { before: half }));
+
+    expect(failure).toContain('Child MCP kid exited with code 7');
+    expect(textOf(await host.call('kid', 'echo', { text: 'whole' }))).toBe('whole');
+  }));
+
+test('F026: a server that closes its output is replaced and ended', () =>
+  withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
+    const { host } = trial;
+    const before = textOf(await host.call('kid', 'pid'));
+    const failure = trial.failure(await host.call('kid', 'close-output'));
+
+    expect(failure).toMatchInlineSnapshot(`"Server "kid" closed its output while working on subtool "close-output". The next use starts it again. It printed nothing on stderr."`);
+    expect(textOf(await host.call('kid', 'pid'))).not.toBe(before);
+    const isGone = () => processesWith(trial.tag).every(({ pid }) => pid !== Number(before));
+    await until(isGone, 'the server without output is gone');
+  }));
+
+test('F027: when a launcher dies, the call fails although the real server holds the pipe', () =>
+  withFaults({ kid: { faults: ['launcher'] } }, async (trial) => {
+    const { host } = trial;
+    const orphan = Number(textOf(await host.call('kid', 'pid')));
+    const failure = trial.failure(await host.call('kid', 'kill-launcher'));
+
+    expect(failure).toMatchInlineSnapshot(`"Child MCP kid exited with code null (SIGKILL) while working on subtool "kill-launcher". The next use starts it again. It printed nothing on stderr."`);
+    const isGone = () => processesWith(trial.tag).every(({ pid }) => pid !== orphan);
+    await until(isGone, 'what the launcher has left behind is gone');
+    expect(textOf(await host.call('kid', 'echo', { text: 'again' }))).toBe('again');
+  }));
+
+test('F028: a server that was stopped (SIGSTOP) fails in time and is ended with the program', () =>
+  withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
+    const call = trial.host.call('kid', 'freeze');
+    await trial.askNeighbour();
+
+    expect(trial.failure(await call)).toContain('did not answer for subtool "freeze"');
+    expect(processesWith(trial.tag)).toHaveLength(2);
+  }));
+
+test('F028: a stopped server that leaves megabytes of its input unread fails alone', () =>
+  withFaults({ kid: { rpcTimeoutMs: 3_000 } }, async (trial) => {
+    const { host } = trial;
+    const text = 'x'.repeat(8 << 20);
+    const calls = [host.call('kid', 'freeze')];
+    for (let n = 0; n < 12; n++) calls.push(host.call('kid', 'echo', { text }));
+
+    const failures = (await Promise.all(calls)).map((answer) => trial.failure(answer));
+
+    const unread = failures.filter((failure) => failure.includes('does not read its input'));
+    const late = failures.filter((failure) => failure.includes('within 3000 ms'));
+    expect(unread.length).toBeGreaterThan(0);
+    expect(unread.length + late.length).toBe(13);
+  }));
+
+test('F029: a server that burns time delays nobody else', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const call = trial.host.call('kid', 'spin', { ms: 1_500 });
+    await until(() => trial.journal('kid', 'call').length > 0, 'the call has come');
+
+    const neighbour = trial.askNeighbour().then(() => 'the neighbour');
+    expect(await Promise.race([neighbour, call])).toBe('the neighbour');
+    expect(textOf(await call)).toBe('spun 1500');
+  }));
+
+test.for(['sampling/createMessage', 'roots/list', 'elicitation/create'])(
+  'F033: a server that asks for %s is told that there is no such method',
+  (method) =>
+    withFaults({ kid: {} }, async (trial) => {
+      const answer = await trial.host.call('kid', 'ask', { method });
+
+      expect(JSON.parse(textOf(answer))).toMatchObject({ error: { code: -32601 } });
+      // The host was never asked.
+      expect(trial.host.messages.filter((message) => message['method'])).toEqual([]);
+    }),
+);
+
+test('F033: a server that asks without end and reads no answer fails alone', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    const id = 'x'.repeat(100_000);
+    const ping = `{"jsonrpc":"2.0","id":"${id}","method":"ping"}\n`;
+    const answer = await host.call('kid', 'print', {
+      fill: ping,
+      times: 1_000,
+      after: answerLine('has asked enough'),
+    });
+
+    expect(textOf(answer)).toBe('has asked enough');
+  }));
+
+test('F035: of a storm of progress, only what belongs to the call is passed on', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    const progress = (token: string) =>
+      `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1}}\n`;
+    const request = {
+      name: 'kid_suite',
+      arguments: {
+        action: 'call',
+        subtool: 'print',
+        args: {
+          fill: progress('%TOKEN%') + progress('"nobody"') + progress('999999'),
+          times: 5_000,
+          after: answerLine('there at last'),
+        },
+      },
+      _meta: { progressToken: 'mine' },
+    };
+
+    const answer = await host.request('tools/call', request);
+
+    expect(textOf(answer)).toBe('there at last');
+    const passedOn = host.messages.filter((message) => message['method'] !== undefined);
+    expect(passedOn.length).toBeLessThanOrEqual(5_000);
+    const params = { progressToken: 'mine', progress: 1 };
+    const wanted = { jsonrpc: '2.0', method: 'notifications/progress', params };
+    expect(passedOn).toEqual(passedOn.map(() => wanted));
+  }));
+
+test('F035: without a token of the host, no progress is passed on', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    const line =
+      '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%ID%,"progress":1}}\n';
+    const print = { fill: line, times: 10_000, after: answerLine('done') };
+
+    expect(textOf(await host.call('kid', 'print', print))).toBe('done');
+    expect(host.messages.filter((message) => message['method'])).toEqual([]);
+  }));
+
+test('a secret that a server puts into an error is masked', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const answer = await trial.host.call('kid', 'fail');
+
+    expect(answer.error).toEqual({
+      code: -32001,
+      message: 'The key *** is not accepted (server "kid", subtool "fail")',
+      data: { key: '***' },
+    });
+  }));
+
+test('F079: what a server prints on stderr reaches ours without terminal sequences', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const before = '\u001b[31mred\u001b[0m \u001b]0;title\u0007 and \u202eplain\n';
+
+    await trial.host.call('kid', 'print', { before, to: 'stderr' });
+
+    await until(() => trial.host.stderr.includes('plain'), 'it has been passed on');
+    expect(trial.host.stderr).toContain('[kid] red  and plain\n');
+  }));

@@ -1,12 +1,13 @@
-// Writes what is made from the configuration schema: switchboard.config.schema.json, and the
-// reference in docs/configuration.md between its two markers. With --check it writes nothing and
-// fails when one of them is no longer what it would write.
+// Writes what is made from the sources: switchboard.config.schema.json, the reference in
+// docs/configuration.md between its two markers, and docs/cli.md. With --check it writes nothing
+// and fails when one of them is no longer what it would write.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod/mini';
 import type { JsonSchema } from '../src/config/fits.ts';
 import { childFileSchema, configSchema, serverSchema, suiteSchema } from '../src/config/schema.ts';
+import { formatCliReference } from './cli-reference.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BEGIN = '<!-- reference: written by `npm run generate` from src/config/schema.ts -->';
@@ -18,6 +19,7 @@ export function generateFiles(): Map<string, string> {
   return new Map([
     ['switchboard.config.schema.json', `${JSON.stringify(formatSchema(), null, 2)}\n`],
     ['docs/configuration.md', replaceBetween(docs, formatReference())],
+    ['docs/cli.md', formatCliReference()],
   ]);
 }
 

@@ -9,6 +9,8 @@ export interface Lane {
   readonly format: (tool: string, args: object) => string;
 }
 
+export type LaneName = 'direct' | 'relay' | 'switchboard';
+
 export class Lanes implements AsyncDisposable {
   readonly direct: Lane;
   readonly relay: Lane;
@@ -34,10 +36,13 @@ export class Lanes implements AsyncDisposable {
     if (new Set(results).size !== 1) throw new Error(`The lanes differ:\n${results.join('\n')}`);
   }
 
-  /** The same measurement on each lane. */
-  each<T>(make: (lane: Lane) => T): Record<'direct' | 'relay' | 'switchboard', T> {
-    const { direct, relay, switchboard } = this;
-    return { direct: make(direct), relay: make(relay), switchboard: make(switchboard) };
+  /** The same for each lane, by its name. */
+  each<T>(make: (lane: Lane, name: LaneName) => T): Record<LaneName, T> {
+    return {
+      direct: make(this.direct, 'direct'),
+      relay: make(this.relay, 'relay'),
+      switchboard: make(this.switchboard, 'switchboard'),
+    };
   }
 
   get all(): readonly Lane[] {

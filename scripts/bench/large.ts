@@ -1,6 +1,7 @@
-// Row 5: a result of 10 MB, and what is left of it in memory.
+// Row 5: results of 10 MB, and what is left of them in memory. The time ends when the answer has
+// been parsed, since a host has nothing before; that of the last byte stands beside it.
 import { type Lane, Lanes } from './lanes.ts';
-import { compare, median, sleep, takeTurns } from './measure.ts';
+import { compare, formatTimes, median, sleep, takeTurns } from './measure.ts';
 import { residentMegabytes } from './resident.ts';
 import type { Bench, Row } from './row.ts';
 import { CHILD } from './workspace.ts';
@@ -8,19 +9,26 @@ import { CHILD } from './workspace.ts';
 const LARGE_BYTES = 10_000_000;
 const SETTLE_MS = 6_000;
 
+/** Text of one byte for each letter, such as an image in base64, and text of two. */
+const CONTENTS = [
+  { what: 'a result of 10 MB', letter: 'x' },
+  { what: 'the same, not ASCII', letter: 'ü' },
+];
+
 export async function measureLarge({ workspace, rounds, progress }: Bench): Promise<Row[]> {
   await using lanes = new Lanes(workspace, CHILD);
   await lanes.prepare();
-  for (const lane of lanes.all) for (let call = 0; call < 500; call++) await echo(lane);
+  for (const lane of lanes.all) await warmUp(lane);
   await sleep(1_000);
-  const before = lanes.each(({ client }) => residentMegabytes(client.pid));
-
-  progress('results of 10 MB');
-  const turns = { rounds: rounds(15), warmUps: 2 };
+  const before = lanes.each(residentOf);
   const rows: Row[] = [];
   for (const { what, letter } of CONTENTS) {
-    const whole = lanes.each((lane) => () => timeLarge(lane, letter));
-    const ms = await takeTurns(whole, turns);
+    progress(what);
+    const lastBytes = lanes.each((): number[] => []);
+    const whole = lanes.each(
+      (lane, name) => () => timeLarge(lane, letter, (ms) => lastBytes[name].push(ms)),
+    );
+    const ms = await takeTurns(whole, { rounds: rounds(15), warmUps: 2 });
     rows.push({
       group: 5,
       what,
@@ -30,38 +38,52 @@ export async function measureLarge({ workspace, rounds, progress }: Bench): Prom
       ratio: compare(ms.switchboard, ms.direct),
       budget: { most: 2 },
       beside: [
-        `through the bare relay: ${median(ms.relay).toFixed(1)} ms, ${compare(ms.relay, ms.direct).value.toFixed(2)} × direct`,
+        `the relay takes ${formatTimes(ms.relay, ms.direct)} direct; until the last byte, before the client parses it: the relay ${formatTimes(lastBytes.relay, lastBytes.direct)}, Switchboard ${formatTimes(lastBytes.switchboard, lastBytes.direct)}`,
       ],
     });
   }
-
-  const peak = lanes.each(({ client }) => residentMegabytes(client.pid));
-  progress(`waiting ${SETTLE_MS / 1_000} s for memory to be given back`);
+  const peak = lanes.each(residentOf);
+  progress('waiting for memory to be given back');
   await sleep(SETTLE_MS);
-  const after = lanes.each(({ client }) => residentMegabytes(client.pid));
-  console.error({ before, peak, after });
+  const after = lanes.each(residentOf);
+  const story = (name: 'relay' | 'switchboard'): string =>
+    `${[before, peak, after].map((at) => at[name].toFixed(0)).join(', ')} MB`;
+  rows.push({
+    group: 5,
+    what: `what is left of it in memory after ${SETTLE_MS / 1_000} s`,
+    measured: Math.max(0, after.switchboard - before.switchboard),
+    unit: 'MB',
+    budget: { most: 10 },
+    beside: [
+      `resident before, at the end, and after the wait: Switchboard ${story('switchboard')}; the relay ${story('relay')}`,
+    ],
+  });
   return rows;
 }
 
-const CONTENTS = [
-  { what: 'a result of 10 MB', letter: 'x' },
-  { what: 'the same, not ASCII', letter: 'ü' },
-];
-
-function echo({ client, format }: Lane): Promise<Buffer> {
-  return client.exchange(format('echo', { message: 'ready' }));
+function residentOf({ client }: Lane): number {
+  return residentMegabytes(client.pid);
 }
 
-/** Milliseconds from the request to the answer, read and parsed as every host does. */
-async function timeLarge({ client, format }: Lane, letter: string): Promise<number> {
+async function warmUp({ client, format }: Lane): Promise<void> {
+  for (let call = 0; call < 500; call++) {
+    await client.exchange(format('echo', { message: 'ready' }));
+  }
+}
+
+/** Milliseconds until the answer has been parsed. */
+async function timeLarge(
+  { client, format }: Lane,
+  letter: string,
+  onLastByte: (ms: number) => void,
+): Promise<number> {
   const json = format('large', { bytes: LARGE_BYTES, letter });
   const begin = performance.now();
   const line = await client.exchange(json);
-  const last = performance.now();
+  onLastByte(performance.now() - begin);
   const answer = JSON.parse(line.toString()) as { result: { content: [{ text: string }] } };
   const ms = performance.now() - begin;
-  if (process.env.LASTBYTE) return last - begin;
-  if (Buffer.byteLength(answer.result.content[0].text) < LARGE_BYTES) {
+  if (Buffer.byteLength(answer.result.content[0].text) !== LARGE_BYTES) {
     throw new Error('The result is not whole.');
   }
   return ms;

@@ -3,16 +3,10 @@
 
 const LINE_FEED = 0x0a;
 
-/**
- * Calls `take` with each line, without its line feed.
- *
- * @param {import('node:stream').Readable} stream
- * @param {(line: Buffer) => void} take
- */
+/** Calls `take` with each line, without its line feed. */
 export function onLine(stream, take) {
-  /** @type {Buffer[]} */
   let pieces = [];
-  stream.on('data', (/** @type {Buffer} */ chunk) => {
+  stream.on('data', (chunk) => {
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
       const last = chunk.subarray(start, end);

@@ -45,6 +45,10 @@ export function compare(measured: readonly number[], reference: readonly number[
   };
 }
 
+export function formatTimes(measured: readonly number[], reference: readonly number[]): string {
+  return `${compare(measured, reference).value.toFixed(2)} ×`;
+}
+
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }

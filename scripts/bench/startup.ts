@@ -1,16 +1,17 @@
 // Rows 1 and 2: from the start of the process to the answer to tools/list, as a host asks for it
 // (initialize, its answer, initialized, tools/list).
-import { once } from 'node:events';
+
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Client, type Program } from './client.ts';
 import { compare, median, takeTurns, timeOf } from './measure.ts';
 import type { Bench, Row } from './row.ts';
-import { CHILD, type Server, type Workspace } from './workspace.ts';
+import { numberedServers, type Workspace } from './workspace.ts';
 
 export async function measureStartup({ workspace, rounds, progress }: Bench): Promise<Row[]> {
-  const ten = workspace.switchboard('ten', servers(10));
-  const files = workspace.switchboard('files', servers(500));
-  const mainFile = workspace.switchboardWithMainFile('main-file', servers(500));
+  const ten = workspace.switchboard('ten', numberedServers(10));
+  const files = workspace.switchboard('files', numberedServers(500));
+  const mainFile = workspace.switchboardWithMainFile('main-file', numberedServers(500));
   const floor = await prepareFloor(workspace, ten);
   progress('starting, with 10 and with 500 servers');
   const ms = await takeTurns(
@@ -30,7 +31,7 @@ export async function measureStartup({ workspace, rounds, progress }: Bench): Pr
       what: 'start until tools/list is answered, 10 servers',
       measured: tenMs,
       unit: 'ms',
-      against: { what: 'a bare script that answers the same bytes', value: median(ms.floor) },
+      against: { what: 'bare script, same bytes', value: median(ms.floor) },
       ratio: compare(ms.ten, ms.floor),
       budget: { most: 1.5 },
       beside: [`node -e 0, from start to exit: ${median(ms.node).toFixed(1)} ms`],
@@ -57,14 +58,6 @@ export async function measureStartup({ workspace, rounds, progress }: Bench): Pr
       beside: [],
     })),
   ];
-}
-
-function servers(count: number): Server[] {
-  return Array.from({ length: count }, (_, index) => ({
-    name: `server-${index}`,
-    description: `the things that server number ${index} is good for`,
-    args: [CHILD],
-  }));
 }
 
 async function timeToList(program: Program): Promise<number> {

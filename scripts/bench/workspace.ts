@@ -93,8 +93,20 @@ export class Workspace implements Disposable {
   }
 }
 
+/** Servers to be listed, of which none is ever started. */
+export function numberedServers(count: number): Server[] {
+  return Array.from({ length: count }, (_, index) => ({
+    name: `server-${index}`,
+    description: `the things that server number ${index} is good for`,
+    args: [CHILD],
+  }));
+}
+
 /** One of the official servers, as it stands in node_modules. */
-export function realServer(name: 'memory' | 'filesystem' | 'everything', ...more: string[]): Server {
+export function realServer(
+  name: 'memory' | 'filesystem' | 'everything',
+  ...more: string[]
+): Server {
   const folder = join(PACKAGES, `@modelcontextprotocol/server-${name}`);
   const { description, bin } = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),

@@ -58,7 +58,7 @@ export async function doctor(
   output.line(
     findings.length === 0
       ? 'No servers are configured: add one under "mcpServers" in switchboard.config.json.'
-      : `${count(findings.length - failed, 'server')} of ${findings.length} work.`,
+      : `${findings.length - failed} of ${count(findings.length, 'server')} work.`,
   );
   return failed > 0 ? 3 : 0;
 }

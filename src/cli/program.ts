@@ -47,7 +47,7 @@ type Options = CommandOptions & { readonly dryRun?: boolean };
 type Start = (options: Options, ...operands: (string | undefined)[]) => Promise<number>;
 type Action = (start: Start) => (...given: unknown[]) => Promise<void>;
 
-function buildProgram(action: Action): Command {
+export function buildProgram(action: Action): Command {
   const program = new Command('switchboard')
     .description('One MCP server in front of all your others: one small tool for each of them.')
     .version(VERSION, '-V, --version', 'print the version')
@@ -57,6 +57,7 @@ function buildProgram(action: Action): Command {
     .addHelpText('after', EXAMPLES)
     .showSuggestionAfterError()
     .showHelpAfterError('(see: switchboard --help)')
+    .configureOutput({ getOutHelpWidth: helpWidth })
     .enablePositionalOptions();
   const commands = ['serve', 'tools', 'call', 'doctor', 'config'];
   withCommonOptions(program).action(
@@ -100,6 +101,11 @@ function buildProgram(action: Action): Command {
     action(async () => printSchema()),
   );
   return program;
+}
+
+/** Where there is no terminal, help is the same everywhere: docs/cli.md shows it. */
+function helpWidth(): number {
+  return process.stdout.isTTY ? process.stdout.columns : 100;
 }
 
 function withCommonOptions(command: Command): Command {

@@ -62,7 +62,7 @@ export interface Introspection {
   readonly summaryMaxChars: number;
 }
 
-export interface Timeouts {
+interface Timeouts {
   /** Milliseconds until the handshake must be done. */
   readonly spawnMs: number;
   /** Milliseconds until a request must be answered. */

@@ -51,7 +51,8 @@ describe.each(files)('%s', (file) => {
 
   test('leaves stdout, stderr and the exit status to the command line', () => {
     const edges = ['index.ts', 'cli'];
-    const uses = textOf(file).match(/console\.|(?<![#.\w])process\.(exit|stdout|stderr|argv)/g) ?? [];
+    const uses =
+      textOf(file).match(/console\.|(?<![#.\w])process\.(exit|stdout|stderr|argv)/g) ?? [];
     expect(edges.includes(layerOf(file)) ? [] : uses).toEqual([]);
   });
 

@@ -10,7 +10,9 @@ test('F001: a command that does not exist is named', () =>
   withFaults({ kid: { command: '/no/such/program' } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
-    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" did not start: /no/such/program was not found. Check "command" in <project>/switchboard.config.json, or run: switchboard doctor kid"`);
+    expect(trial.failure(answer)).toMatchInlineSnapshot(
+      `"Server "kid" did not start: /no/such/program was not found. Check "command" in <project>/switchboard.config.json, or run: switchboard doctor kid"`,
+    );
   }));
 
 test('F002: a command that is no program is named', () =>
@@ -19,14 +21,18 @@ test('F002: a command that is no program is named', () =>
 
     const answer = await trial.host.call('kid', 'echo');
 
-    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" did not start: ./plain.txt may not be executed. Check "command" in <project>/switchboard.config.json, or run: switchboard doctor kid"`);
+    expect(trial.failure(answer)).toMatchInlineSnapshot(
+      `"Server "kid" did not start: ./plain.txt may not be executed. Check "command" in <project>/switchboard.config.json, or run: switchboard doctor kid"`,
+    );
   }));
 
 test('F003: where the working directory is missing, it is blamed and not the command', () =>
   withFaults({ kid: { cwd: 'gone' } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
-    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" did not start: its working directory (cwd) <project>/gone does not exist. Check "cwd" in <project>/switchboard.config.json."`);
+    expect(trial.failure(answer)).toMatchInlineSnapshot(
+      `"Server "kid" did not start: its working directory (cwd) <project>/gone does not exist. Check "cwd" in <project>/switchboard.config.json."`,
+    );
     expect(trial.journal('kid')).toEqual([]);
   }));
 
@@ -34,7 +40,9 @@ test('F004: a variable that is not set is named, and nothing is started', () =>
   withFaults({ kid: { env: { KEY: '${NOT_SET_ANYWHERE}' } } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
-    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" needs the variable NOT_SET_ANYWHERE, which is not set (env.KEY in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write \${NOT_SET_ANYWHERE:-default}."`);
+    expect(trial.failure(answer)).toMatchInlineSnapshot(
+      `"Server "kid" needs the variable NOT_SET_ANYWHERE, which is not set (env.KEY in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write \${NOT_SET_ANYWHERE:-default}."`,
+    );
     expect(trial.journal('kid')).toEqual([]);
   }));
 
@@ -71,7 +79,9 @@ test('F007: a server that dies after every start is started five times, then par
 
     expect(trial.journal('kid', 'start')).toHaveLength(5);
     expect(parked).toHaveLength(3);
-    expect(parked[0]?.replace(/\d\d:\d\d:\d\d/, 'hh:mm:ss')).toMatchInlineSnapshot(`"Server "kid" was started five times within ten seconds and is parked until hh:mm:ss. Find out why it ends: switchboard doctor kid"`);
+    expect(parked[0]?.replace(/\d\d:\d\d:\d\d/, 'hh:mm:ss')).toMatchInlineSnapshot(
+      `"Server "kid" was started five times within ten seconds and is parked until hh:mm:ss. Find out why it ends: switchboard doctor kid"`,
+    );
   }));
 
 test('F008: a server that has died is not started again while nobody calls it', () =>
@@ -108,7 +118,9 @@ test('F011: a server that never answers the handshake fails in time and is ended
       await until(() => trial.journal('kid', 'start').length > 0, 'started');
       await trial.askNeighbour();
 
-      expect(trial.failure(await call)).toMatchInlineSnapshot(`"Server "kid" did not answer the handshake within 3000 ms. Its command: <node> <fixtures>/servers/faulty.mjs --tag=<tag> --journal=<project>/journals/kid.jsonl --no-handshake --stubborn If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`);
+      expect(trial.failure(await call)).toMatchInlineSnapshot(
+        `"Server "kid" did not answer the handshake within 3000 ms. Its command: <node> <fixtures>/servers/faulty.mjs --tag=<tag> --journal=<project>/journals/kid.jsonl --no-handshake --stubborn If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`,
+      );
       const isGone = () =>
         processesWith(trial.tag).every(({ command }) => !command.includes('no-'));
       await until(isGone, 'the silent server is gone');
@@ -120,7 +132,9 @@ test('F012: a server that refuses the handshake is quoted, without its secrets',
   withFaults({ kid: { faults: ['refuse-handshake'] } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
-    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" refused the handshake: The key *** has expired (-32001). Run: switchboard doctor kid"`);
+    expect(trial.failure(answer)).toMatchInlineSnapshot(
+      `"Server "kid" refused the handshake: The key *** has expired (-32001). Run: switchboard doctor kid"`,
+    );
     const isGone = () => processesWith(trial.tag).length === 0;
     await until(isGone, 'the server that refused is gone');
   }));
@@ -129,7 +143,9 @@ test('F013: a server of an unknown revision of MCP is told apart from a broken o
   withFaults({ kid: { faults: ['revision=1999-01-01'] } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
-    expect(trial.failure(answer)).toMatchInlineSnapshot(`"Server "kid" speaks MCP revision "1999-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05. Update the server or Switchboard."`);
+    expect(trial.failure(answer)).toMatchInlineSnapshot(
+      `"Server "kid" speaks MCP revision "1999-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05. Update the server or Switchboard."`,
+    );
   }));
 
 test('F014: a server that never lists its tools fails in time, and the list of Switchboard does not wait', () =>
@@ -142,7 +158,9 @@ test('F014: a server that never lists its tools fails in time, and the list of S
     expect(first.result?.['tools']).toMatchObject([{ name: 'calm_suite' }, { name: 'kid_suite' }]);
     await trial.askNeighbour();
 
-    expect(trial.failure(await introspection)).toMatchInlineSnapshot(`"RPC timeout for tools/list: server "kid" did not answer for its list of tools within 1500 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`);
+    expect(trial.failure(await introspection)).toMatchInlineSnapshot(
+      `"RPC timeout for tools/list: server "kid" did not answer for its list of tools within 1500 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
+    );
     // Its tools can be called all the same.
     expect(textOf(await host.call('kid', 'echo', { text: 'unlisted' }))).toBe('unlisted');
   }));

@@ -12,9 +12,7 @@ afterEach(() => {
 });
 
 function start(options: HostOptions = {}): RawHost {
-  const project = createProject(
-    configWith({ mock: MOCK_CHILD, toolbox: testServer('toolbox') }),
-  );
+  const project = createProject(configWith({ mock: MOCK_CHILD, toolbox: testServer('toolbox') }));
   const host = new RawHost(project, options);
   hosts.push(host);
   return host;
@@ -158,7 +156,11 @@ describe('what is no message', () => {
     host.write('{"jsonrpc":"2.0","id":1,"method":\n');
     expect(await host.request('ping', {}, 2)).toMatchObject({ result: {} });
     expect(host.messages).toEqual([
-      { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The message is not valid JSON.' } },
+      {
+        jsonrpc: '2.0',
+        id: null,
+        error: { code: -32700, message: 'The message is not valid JSON.' },
+      },
       { jsonrpc: '2.0', id: 2, result: {} },
     ]);
   });
@@ -198,7 +200,9 @@ describe('what is no message', () => {
 describe('how messages arrive', () => {
   test('lines may end in CRLF, and the last may end with the input', async () => {
     const host = start();
-    host.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\r\n{"jsonrpc":"2.0","id":2,"method":"ping"}');
+    host.write(
+      '{"jsonrpc":"2.0","id":1,"method":"ping"}\r\n{"jsonrpc":"2.0","id":2,"method":"ping"}',
+    );
     await host.close();
     expect(host.messages).toEqual([
       { jsonrpc: '2.0', id: 1, result: {} },
@@ -317,7 +321,9 @@ describe('failures', () => {
   test('of a tool are results in lines, so that the model reads them', async () => {
     const answer = await start().request('tools/call', BAD_ACTION);
     expect(answer.result?.isError).toBe(true);
-    expect(textOf(answer)).toMatchInlineSnapshot(`"mock_suite has no action "dance". Valid actions: 'introspect' (list the subtools), 'call' (run one, with "subtool" and "args")."`);
+    expect(textOf(answer)).toMatchInlineSnapshot(
+      `"mock_suite has no action "dance". Valid actions: 'introspect' (list the subtools), 'call' (run one, with "subtool" and "args")."`,
+    );
   });
 
   test('of a tool are errors -32000 with headers, with the same text', async () => {
@@ -357,7 +363,9 @@ describe('failures', () => {
 
   test('missing arguments are read as none: the action is missing', async () => {
     const answer = await start().request('tools/call', { name: 'mock_suite' });
-    expect(textOf(answer)).toMatchInlineSnapshot(`"mock_suite needs an action. Valid actions: 'introspect' (list the subtools), 'call' (run one, with "subtool" and "args")."`);
+    expect(textOf(answer)).toMatchInlineSnapshot(
+      `"mock_suite needs an action. Valid actions: 'introspect' (list the subtools), 'call' (run one, with "subtool" and "args")."`,
+    );
   });
 
   test.each(['newline', 'content-length'] as const)(
@@ -377,13 +385,18 @@ describe('failures', () => {
 });
 
 describe('the end', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the program and its children', async (signal) => {
-    const host = start();
-    const { pid } = JSON.parse(textOf(await host.call('toolbox', 'where_am_i'))) as { pid: number };
-    host.process.kill(signal);
-    expect(await host.exited).toEqual({ code: 0, signal: null });
-    expect(isRunning(pid)).toBe(false);
-  });
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s ends the program and its children',
+    async (signal) => {
+      const host = start();
+      const { pid } = JSON.parse(textOf(await host.call('toolbox', 'where_am_i'))) as {
+        pid: number;
+      };
+      host.process.kill(signal);
+      expect(await host.exited).toEqual({ code: 0, signal: null });
+      expect(isRunning(pid)).toBe(false);
+    },
+  );
 
   test('the end of the input ends the program and its children', async () => {
     const host = start();

@@ -2,7 +2,7 @@
 // to a client directly, it answers the same through Switchboard.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client as ClientV2, type ClientOptions } from '@modelcontextprotocol/client';
+import { type ClientOptions, Client as ClientV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -72,8 +72,7 @@ const connectV2 =
       server: client.getServerVersion(),
       instructions: client.getInstructions(),
       listTools: () => client.listTools(),
-      callTool: (name, args, options) =>
-        client.callTool({ name, arguments: { ...args } }, options),
+      callTool: (name, args, options) => client.callTool({ name, arguments: { ...args } }, options),
       ...watch(transport),
       close: () => client.close(),
     };
@@ -199,7 +198,11 @@ describe.each([
         { content: [{ annotations: { priority: 1 } }, { type: 'image' }] },
       ],
       ['get-resource-links', { count: 2 }, { content: [{}, { type: 'resource_link' }, {}] }],
-      ['get-resource-reference', { resourceType: 'Blob', resourceId: 1 }, { content: [{}, {}, {}] }],
+      [
+        'get-resource-reference',
+        { resourceType: 'Blob', resourceId: 1 },
+        { content: [{}, {}, {}] },
+      ],
       ['echo', {}, { isError: true, content: [{ text: expect.stringContaining('-32602') }] }],
     ];
     for (const [subtool, args, kind] of calls) {
@@ -217,7 +220,9 @@ describe.each([
       ['list_allowed_directories', {}],
       ['read_text_file', { path: '/etc/passwd' }],
     ] as const) {
-      expect(await suite('filesystem', subtool, args)).toEqual(await direct.callTool(subtool, args));
+      expect(await suite('filesystem', subtool, args)).toEqual(
+        await direct.callTool(subtool, args),
+      );
     }
     await suite('filesystem', 'write_file', { path, content: 'Assam\n' });
     expect(readFileSync(path, 'utf8')).toBe('Assam\n');
@@ -269,10 +274,12 @@ describe.each([
     abort.abort();
     await refused;
     const lines = () => readFileSync(file, 'utf8').trim().split('\n');
-    expect(await eventually(() => lines().at(-1)?.includes('notifications/cancelled') ?? false)).toBe(
-      true,
-    );
-    const [request, cancelled] = lines().slice(-2).map((line) => JSON.parse(line) as object);
+    expect(
+      await eventually(() => lines().at(-1)?.includes('notifications/cancelled') ?? false),
+    ).toBe(true);
+    const [request, cancelled] = lines()
+      .slice(-2)
+      .map((line) => JSON.parse(line) as object);
     expect(cancelled).toMatchObject({
       params: { requestId: (request as { id: number }).id },
     });

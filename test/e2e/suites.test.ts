@@ -256,7 +256,9 @@ describe('introspect', () => {
     expect(full?.['description']).toBe(LONG);
     const wrong = await host.introspect('dict', { verbosity: 'loud' });
     expect(wrong.result?.isError).toBe(true);
-    expect(textOf(wrong)).toMatchInlineSnapshot(`"There is no verbosity "loud". Valid ones: summary, full, redacted."`);
+    expect(textOf(wrong)).toMatchInlineSnapshot(
+      `"There is no verbosity "loud". Valid ones: summary, full, redacted."`,
+    );
   });
 
   test('narrows to one subtool, and names the near ones where there is none of that name', async () => {
@@ -265,7 +267,9 @@ describe('introspect', () => {
     expect(subtoolsOf(one).map(({ name }) => name)).toEqual(['navigate']);
     const none = await host.introspect('mock', { subtool: 'navigat' });
     expect(none.result?.isError).toBe(true);
-    expect(textOf(none)).toMatchInlineSnapshot(`"Server "mock" has no subtool "navigat". Did you mean "navigate"? {"action": "introspect"} lists what it has."`);
+    expect(textOf(none)).toMatchInlineSnapshot(
+      `"Server "mock" has no subtool "navigat". Did you mean "navigate"? {"action": "introspect"} lists what it has."`,
+    );
   });
 
   test('keeps summaries within summaryMaxChars, of the server before the common one', async () => {
@@ -316,7 +320,9 @@ describe('allow and deny', () => {
 
   test('a refused call does not even start the server, nor does a bad one', async () => {
     const { host, starts } = await connectRecording({ expose: { deny: ['browser_*'] } });
-    expect(textOf(await host.call('rec', 'browser_click'))).toMatchInlineSnapshot(`"Subtool 'browser_click' not allowed by Switchboard (suite 'rec'). expose.allow and expose.deny in the configuration decide; {"action": "introspect"} shows what is allowed."`);
+    expect(textOf(await host.call('rec', 'browser_click'))).toMatchInlineSnapshot(
+      `"Subtool 'browser_click' not allowed by Switchboard (suite 'rec'). expose.allow and expose.deny in the configuration decide; {"action": "introspect"} shows what is allowed."`,
+    );
     await host.request('tools/call', { name: 'rec_suite', arguments: { action: 'call' } });
     await host.call('rec', 'page_open', 'no object');
     expect(starts()).toEqual([]);
@@ -325,7 +331,9 @@ describe('allow and deny', () => {
   test('a hidden subtool is not named among the near ones', async () => {
     const { host } = await connectRecording({ expose: { deny: ['page_open'] } });
     const narrowed = textOf(await host.introspect('rec', { subtool: 'page_open' }));
-    expect(narrowed).toMatchInlineSnapshot(`"Server "rec" has no subtool "page_open". Did you mean "page_close"? {"action": "introspect"} lists what it has."`);
+    expect(narrowed).toMatchInlineSnapshot(
+      `"Server "rec" has no subtool "page_open". Did you mean "page_close"? {"action": "introspect"} lists what it has."`,
+    );
   });
 });
 
@@ -347,7 +355,9 @@ describe('call', () => {
     const host = await RawHost.connect(project);
     const answer = await host.call('toolbox', 'ecko');
     expect(answer.result?.isError).toBe(true);
-    expect(textOf(answer)).toMatchInlineSnapshot(`"Server "toolbox" has no subtool "ecko". Did you mean "echo"? {"action": "introspect"} lists what it has."`);
+    expect(textOf(answer)).toMatchInlineSnapshot(
+      `"Server "toolbox" has no subtool "ecko". Did you mean "echo"? {"action": "introspect"} lists what it has."`,
+    );
   });
 
   test('without args sends {}, and args written as a JSON text as the object they are', async () => {
@@ -366,7 +376,9 @@ describe('call', () => {
       { name: 'other', arguments: { a: 1 } },
     ]);
     const wrong = await call({ args: [1] });
-    expect(textOf(wrong)).toMatchInlineSnapshot(`""args" for subtool "other" must be an object. {"action": "introspect", "subtool": "other"} shows what it takes."`);
+    expect(textOf(wrong)).toMatchInlineSnapshot(
+      `""args" for subtool "other" must be an object. {"action": "introspect", "subtool": "other"} shows what it takes."`,
+    );
   });
 
   test('never mixes the request’s _meta into the arguments', async () => {

@@ -1,0 +1,157 @@
+// The benchmark: what Switchboard costs, as ratios to what there would be without it.
+//
+//   npm run bench -- [--only=1,3] [--quick] [--json | --json=FILE] [--program=FILE]
+//
+// Method. Everything is measured in one run, by one raw client (`client.ts`) that starts the built
+// program as a host does and speaks JSON-RPC with it. What is compared takes turns (`measure.ts`),
+// so that noise hits all alike; each figure is a median, each ratio one of medians, and the middle
+// half of the ratios of single rounds shows how steady it is. Times are wall-clock times of this
+// client and therefore contain its own work, the same on both sides of a ratio. Memory is what the
+// system calls resident. Tokens are counted with o200k_base over name, description and inputSchema.
+//
+// Switchboard is held against three scripts of a few lines: `floor.mjs` answers the same bytes and
+// does nothing else, `relay.mjs` parses and passes on each line, and `child.mjs` is the server
+// behind all of them. It does next to nothing, so that the ratios are as bad as they can get; with
+// a real server behind it each of them is nearer to 1.
+//
+// A missed budget is said in the table and changes no exit status: this is no test.
+import { existsSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { measureCalls, measureThroughput } from './calls.ts';
+import { stopAll } from './client.ts';
+import { measureIdle } from './idle.ts';
+import { measureIntrospect } from './introspect.ts';
+import { measureLarge } from './large.ts';
+import type { Group, Row } from './row.ts';
+import { measureStartup } from './startup.ts';
+import { formatBeside, formatTable, formatVerdict } from './table.ts';
+import { countCatalog, countWorkflow } from './tokens.ts';
+import { BUILT_PROGRAM, Workspace } from './workspace.ts';
+
+const GROUPS: readonly { readonly numbers: readonly number[]; readonly run: Group }[] = [
+  { numbers: [1, 2], run: measureStartup },
+  { numbers: [3], run: measureCalls },
+  { numbers: [4], run: measureThroughput },
+  { numbers: [5], run: measureLarge },
+  { numbers: [6], run: measureIdle },
+  { numbers: [7], run: countCatalog },
+  { numbers: [8], run: measureIntrospect },
+  { numbers: [9], run: countWorkflow },
+];
+
+/** A program that has stopped answering must not keep us for ever. */
+const GROUP_MS = 120_000;
+/** A short run has this share of the rounds. */
+const QUICK = 0.2;
+
+interface Options {
+  readonly only: ReadonlySet<number>;
+  readonly isQuick: boolean;
+  /** Where JSON goes: to stdout, or into a file. */
+  readonly json: 'stdout' | { readonly file: string } | undefined;
+  readonly program: string;
+}
+
+async function main(options: Options): Promise<void> {
+  using workspace = new Workspace(options.program);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      void stopAll().finally(() => {
+        workspace[Symbol.dispose]();
+        process.exit(130);
+      });
+    });
+  }
+  try {
+    const rows = await measure(options, workspace);
+    report(rows, options);
+  } finally {
+    await stopAll();
+  }
+}
+
+async function measure({ only, isQuick }: Options, workspace: Workspace): Promise<Row[]> {
+  const begin = performance.now();
+  const progress = (text: string): void => {
+    const seconds = Math.round((performance.now() - begin) / 1_000);
+    process.stderr.write(`${String(seconds).padStart(4)} s  ${text}\n`);
+  };
+  const rounds = (full: number): number => (isQuick ? Math.max(3, Math.round(full * QUICK)) : full);
+  const isWanted = (group: number): boolean => only.size === 0 || only.has(group);
+  const rows: Row[] = [];
+  for (const { numbers, run } of GROUPS) {
+    if (!numbers.some(isWanted)) continue;
+    const group = run({ workspace, rounds, progress });
+    rows.push(...(await withLimit(group, numbers)));
+  }
+  progress('done');
+  return rows.filter(({ group }) => isWanted(group));
+}
+
+async function withLimit(group: Promise<Row[]>, numbers: readonly number[]): Promise<Row[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    const error = new Error(`Group ${numbers.join(', ')} took more than ${GROUP_MS} ms.`);
+    timer = setTimeout(() => reject(error), GROUP_MS);
+  });
+  try {
+    return await Promise.race([group, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function report(rows: readonly Row[], { json, isQuick }: Options): void {
+  const [cpu] = cpus();
+  const machine = {
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    cores: availableParallelism(),
+    cpu: cpu?.model ?? 'unknown',
+  };
+  const text = JSON.stringify({ machine, quick: isQuick, rows }, null, 2);
+  if (json === 'stdout') {
+    process.stdout.write(`${text}\n`);
+    return;
+  }
+  if (json) writeFileSync(json.file, `${text}\n`);
+  const { node, platform, cores, cpu: model } = machine;
+  const run = isQuick ? 'a short run, good for a first look only' : 'a full run';
+  process.stdout.write(
+    `Node ${node}, ${platform}, ${cores} cores (${model}); ${run}.\n\n` +
+      `${formatTable(rows)}\n\nBeside them:\n${formatBeside(rows)}\n\n${formatVerdict(rows)}\n`,
+  );
+}
+
+function readOptions(args: readonly string[]): Options {
+  // `--json` may stand alone, which parseArgs does not know.
+  const { values } = parseArgs({
+    args: args.map((arg) => (arg === '--json' ? '--json=-' : arg)),
+    options: {
+      only: { type: 'string', default: '' },
+      quick: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      program: { type: 'string', default: BUILT_PROGRAM },
+    },
+  });
+  const only = values.only.split(',').filter(Boolean).map(Number);
+  const known = new Set(GROUPS.flatMap(({ numbers }) => numbers));
+  const stranger = only.find((number) => !known.has(number));
+  if (stranger !== undefined) throw new Error(`--only knows 1 to ${known.size}.`);
+  if (!existsSync(values.program)) throw new Error(`${values.program} is missing. Build first.`);
+  return {
+    only: new Set(only),
+    isQuick: values.quick,
+    json:
+      values.json === '-'
+        ? 'stdout'
+        : values.json === undefined
+          ? undefined
+          : { file: values.json },
+    program: resolve(values.program),
+  };
+}
+
+await main(readOptions(process.argv.slice(2)));

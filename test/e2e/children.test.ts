@@ -1,0 +1,481 @@
+// Child servers: how they are started, spoken to and survived.
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { eventually, processesWith } from '../support/processes.ts';
+import { configWith, createProject, FIXTURES, type Project } from '../support/project.ts';
+import { type Answer, RawHost, textOf } from '../support/raw-host.ts';
+import { MOCK_CHILD, testServer } from '../support/servers.ts';
+
+interface Surroundings {
+  readonly pid: number;
+  readonly cwd: string;
+  readonly args: string[];
+  readonly env: Record<string, string>;
+}
+
+async function whereIs(host: RawHost, child: string): Promise<Surroundings> {
+  return JSON.parse(textOf(await host.call(child, 'where_am_i'))) as Surroundings;
+}
+
+/** A recording server's file, and the messages in it. */
+function recordingIn(project: Project) {
+  const file = join(project.dir, 'recording.txt');
+  return {
+    file,
+    wasStarted: () => existsSync(file),
+    messages: () =>
+      readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .filter((line) => !line.startsWith('started'))
+        .map((line) => JSON.parse(line) as { id?: number; method: string; params: object }),
+  };
+}
+
+/** The text of a failed call, without what differs from one machine to the next. */
+function failureOf(answer: Answer, project: Project): string {
+  expect(answer.result?.isError).toBe(true);
+  return textOf(answer)
+    .replaceAll(project.dir, '<project>')
+    .replaceAll(FIXTURES, '<fixtures>')
+    .replaceAll(process.execPath, '<node>');
+}
+
+describe('the environment of a child', () => {
+  test('is ours and what its entry adds, which wins', async () => {
+    const env = { ADDED: 'by the entry', BOTH: 'by the entry', NUMBER: 8080, FLAG: true };
+    const project = createProject(configWith({ one: { ...testServer('toolbox'), env } }));
+    const host = await RawHost.connect(project, { env: { OURS: 'inherited', BOTH: 'inherited' } });
+    expect((await whereIs(host, 'one')).env).toMatchObject({
+      OURS: 'inherited',
+      ADDED: 'by the entry',
+      BOTH: 'by the entry',
+      NUMBER: '8080',
+      FLAG: 'true',
+      PATH: process.env['PATH'],
+    });
+  });
+
+  test('is only what programs need where that is asked for, of one child or of all', async () => {
+    const toolbox = { ...testServer('toolbox'), env: { ADDED: 'by the entry' } };
+    const project = createProject(
+      configWith(
+        { minimal: toolbox, inherit: { ...toolbox, environment: 'inherit' } },
+        { environment: 'minimal' },
+      ),
+    );
+    const host = await RawHost.connect(project, { env: { OURS: 'inherited' } });
+    const minimal = await whereIs(host, 'minimal');
+    expect(minimal.env).toMatchObject({ ADDED: 'by the entry', HOME: project.env['HOME'] });
+    expect(minimal.env).not.toHaveProperty('OURS');
+    expect((await whereIs(host, 'inherit')).env).toMatchObject({ OURS: 'inherited' });
+  });
+
+  test('a child file’s command has its arguments and environment, too', async () => {
+    const { command, args } = testServer('toolbox', 'first', 'second argument');
+    const project = createProject({
+      'mcps/one/.mcp.json': { name: 'one', command: { cmd: command, args, env: { ADDED: 'x' } } },
+    });
+    const where = await whereIs(await RawHost.connect(project), 'one');
+    expect(where.args).toEqual(['first', 'second argument']);
+    expect(where.env).toMatchObject({ ADDED: 'x' });
+  });
+
+  test('nothing is run through a shell', async () => {
+    const odd = ['$(touch pwned)', '; touch pwned', '`touch pwned`', '*', "it's", ''];
+    const project = createProject(configWith({ one: testServer('toolbox', ...odd) }));
+    expect((await whereIs(await RawHost.connect(project), 'one')).args).toEqual(odd);
+    expect(existsSync(join(project.dir, 'pwned'))).toBe(false);
+  });
+});
+
+describe('the folder of a child', () => {
+  test('is the project, or its cwd, or where its child file is', async () => {
+    const { command, args } = testServer('toolbox');
+    const project = createProject({
+      ...configWith({
+        plain: { command, args },
+        relative: { command, args, cwd: 'sub/folder' },
+      }),
+      'mcps/own/.mcp.json': { name: 'own', command: { cmd: command, args } },
+    });
+    mkdirSync(join(project.dir, 'sub/folder'), { recursive: true });
+    const host = await RawHost.connect(project);
+    const dir = realpathSync(project.dir);
+    expect((await whereIs(host, 'plain')).cwd).toBe(dir);
+    expect((await whereIs(host, 'relative')).cwd).toBe(join(dir, 'sub/folder'));
+    expect((await whereIs(host, 'own')).cwd).toBe(join(dir, 'mcps/own'));
+  });
+
+  test('holds its program where the child file names no command', async () => {
+    const toolbox = JSON.stringify(join(FIXTURES, 'servers/toolbox.mjs'));
+    const project = createProject({
+      'mcps/built/.mcp.json': { name: 'built' },
+      'mcps/built/dist/index.js': `import(${toolbox});\n`,
+    });
+    const host = await RawHost.connect(project);
+    expect((await whereIs(host, 'built')).cwd).toBe(join(realpathSync(project.dir), 'mcps/built'));
+  });
+});
+
+describe('variables in a command', () => {
+  test('are filled in where the child is started, with defaults', async () => {
+    const { command, args } = testServer(
+      'toolbox',
+      '${SET}',
+      '${env:SET}',
+      '${UNSET:-default}',
+      '$${SET}',
+      '$SET',
+    );
+    const entry = { command: '${NODE}', args, env: { COPY: 'got ${SET}' } };
+    const project = createProject(configWith({ one: entry }));
+    const host = await RawHost.connect(project, { env: { SET: 'value', NODE: command } });
+    const where = await whereIs(host, 'one');
+    expect(where.args).toEqual(['value', 'value', 'default', '${SET}', '$SET']);
+    expect(where.env).toMatchObject({ COPY: 'got value' });
+  });
+
+  test('that are not set cost their own child alone, before anything is started', async () => {
+    const project = createProject();
+    const { file, wasStarted } = recordingIn(project);
+    const unset = { ...testServer('recording', file), env: { TOKEN: '${NO_SUCH_TOKEN}' } };
+    project.write('switchboard.config.json', { mcpServers: { unset, mock: MOCK_CHILD } });
+    const host = await RawHost.connect(project);
+    expect(failureOf(await host.introspect('unset'), project)).toMatchInlineSnapshot();
+    expect(wasStarted()).toBe(false);
+    expect((await host.call('mock', 'click')).result).toMatchObject({ ok: true });
+  });
+});
+
+describe('a child that cannot be started says why', () => {
+  test.each([
+    { why: 'there is no such program', entry: { command: 'no-such-program-anywhere' } },
+    { why: 'its program may not be executed', entry: { command: './not-executable' } },
+    { why: 'its folder is missing', entry: { ...testServer('toolbox'), cwd: 'not/there' } },
+    { why: 'it has no command', entry: { description: 'nothing to run' } },
+    { why: 'it ends at once', entry: { command: 'sh', args: ['-c', 'echo no licence >&2; exit 3'] } },
+    { why: 'it is killed', entry: { command: 'sh', args: ['-c', 'kill -9 $$'] } },
+    { why: 'it refuses the handshake', entry: testServer('refuses-handshake') },
+  ])('$why', async ({ entry }) => {
+    const project = createProject({
+      ...configWith({ broken: entry, mock: MOCK_CHILD }),
+      'not-executable': '#!/bin/sh\n',
+    });
+    const host = await RawHost.connect(project);
+    const text = failureOf(await host.introspect('broken'), project);
+    expect(text).toMatchSnapshot();
+    expect(text).toContain('broken');
+    expect((await host.call('mock', 'click')).result).toMatchObject({ ok: true });
+  });
+
+  test('it does not answer within childSpawnMs', async () => {
+    const project = createProject(
+      configWith(
+        { mute: testServer('starts-slowly', '600000') },
+        { timeouts: { childSpawnMs: 1_000 } },
+      ),
+    );
+    const host = await RawHost.connect(project);
+    expect(failureOf(await host.introspect('mute'), project)).toMatchInlineSnapshot();
+  });
+});
+
+describe('a slow start', () => {
+  test('through npx may take longer than childSpawnMs’s default', async () => {
+    const { command, args } = testServer('starts-slowly', '9000');
+    const words = [command, ...args].map((word) => `'${word}'`).join(' ');
+    const project = createProject({
+      ...configWith({ fetched: { command: 'npx', args: ['-y', 'some-server'] } }),
+      'bin/npx': `#!/bin/sh\nexec ${words}\n`,
+    });
+    chmodSync(join(project.dir, 'bin/npx'), 0o755);
+    const path = `${join(project.dir, 'bin')}${delimiter}${project.env['PATH']}`;
+    const host = await RawHost.connect(project, { env: { PATH: path } });
+    expect(textOf(await host.call('fetched', 'echo', { a: 1 }))).toBe('{"a":1}');
+  });
+
+  test('through npx is cut off where childSpawnMs is set', async () => {
+    const project = createProject({
+      ...configWith(
+        { fetched: { command: './npx', args: ['-y', 'some-server'] } },
+        { timeouts: { childSpawnMs: 300 } },
+      ),
+      npx: '#!/bin/sh\nexec sleep 600\n',
+    });
+    chmodSync(join(project.dir, 'npx'), 0o755);
+    const host = await RawHost.connect(project);
+    expect(failureOf(await host.introspect('fetched'), project)).toContain(
+      'did not answer the handshake within 300 ms',
+    );
+  });
+});
+
+describe('the handshake with a child', () => {
+  async function messagesOf(settings: object) {
+    const project = createProject();
+    const { file, messages } = recordingIn(project);
+    const rec = { ...testServer('recording', file), ...settings };
+    project.write('switchboard.config.json', { mcpServers: { rec } });
+    const host = await RawHost.connect(project);
+    await host.call('rec', 'other', { a: 1 });
+    await host.introspect('rec');
+    return messages();
+  }
+
+  test('comes before anything else and says who we are', async () => {
+    expect(await messagesOf({})).toEqual([
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: {
+          protocolVersion: '2025-11-25',
+          capabilities: {},
+          clientInfo: { name: 'switchboard', version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+        },
+      },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      {
+        jsonrpc: '2.0',
+        id: 2,
+        method: 'tools/call',
+        params: { name: 'other', arguments: { a: 1 } },
+      },
+      { jsonrpc: '2.0', id: 3, method: 'tools/list', params: {} },
+    ]);
+  });
+
+  test('offers the revision that protocolVersion names', async () => {
+    const [initialize] = await messagesOf({ protocolVersion: '2024-11-05' });
+    expect(initialize?.params).toMatchObject({ protocolVersion: '2024-11-05' });
+  });
+
+  test.each(['2024-11-05', '2025-03-26', '2025-06-18'])(
+    'accepts a child that answers with revision %s',
+    async (revision) => {
+      const project = createProject(configWith({ old: testServer('revision', revision) }));
+      const host = await RawHost.connect(project);
+      expect(textOf(await host.call('old', 'echo', { a: 1 }))).toBe('{"a":1}');
+    },
+  );
+
+  test('refuses a revision that nobody knows, and says which ones are known', async () => {
+    const project = createProject(configWith({ odd: testServer('revision', '2031-01-01') }));
+    const host = await RawHost.connect(project);
+    expect(failureOf(await host.introspect('odd'), project)).toMatchInlineSnapshot();
+    expect(
+      await eventually(() => processesWith(join(FIXTURES, 'servers/revision.mjs 2031')).length === 0),
+    ).toBe(true);
+  });
+});
+
+describe('framing', () => {
+  test('requests go out as lines without headers', async () => {
+    const project = createProject();
+    const { file } = recordingIn(project);
+    project.write('switchboard.config.json', {
+      mcpServers: { rec: testServer('recording', file) },
+    });
+    await (await RawHost.connect(project)).call('rec', 'other');
+    const lines = readFileSync(file, 'utf8').trim().split('\n').slice(1);
+    for (const line of lines) expect(line).toMatch(/^\{"jsonrpc":"2.0",.*\}$/);
+  });
+
+  test('a child that wants headers fails once, with a hint, and works at the next use', async () => {
+    const project = createProject(
+      configWith({ old: testServer('only-headers') }, { timeouts: { childSpawnMs: 3_000 } }),
+    );
+    const host = await RawHost.connect(project);
+    expect(failureOf(await host.introspect('old'), project)).toMatchInlineSnapshot();
+    expect(textOf(await host.call('old', 'echo', { text: 'žluť 🦊' }))).toBe('{"text":"žluť 🦊"}');
+  });
+
+  test('a child that wants headers works at once where framing says so', async () => {
+    const entry = { ...testServer('only-headers'), framing: 'content-length' };
+    const project = createProject(configWith({ old: entry }));
+    const host = await RawHost.connect(project);
+    expect(textOf(await host.call('old', 'echo', { text: 'žluť 🦊' }))).toBe('{"text":"žluť 🦊"}');
+  });
+
+  test.each([
+    'with headers',
+    'on several lines',
+    'among log lines',
+    'in turns with and without headers',
+    'byte by byte',
+    'byte by byte, with headers',
+    'after a byte order mark and with colours',
+  ])('a child may answer %s', async (manner) => {
+    const project = createProject(configWith({ odd: testServer('speaks', manner) }));
+    const host = await RawHost.connect(project);
+    const { result } = await host.introspect('odd');
+    expect(result?.['tools']).toHaveLength(7);
+    for (const text of ['žluť 🦊', 'with "quotes" and {braces}\n', 'x'.repeat(2_000)]) {
+      expect(textOf(await host.call('odd', 'echo', { text }))).toBe(JSON.stringify({ text }));
+    }
+  });
+
+  test('fifty answers out of order each reach their caller, and a stray one nobody', async () => {
+    const project = createProject(configWith({ mixed: testServer('shuffles', '50') }));
+    const host = await RawHost.connect(project);
+    const numbers = Array.from({ length: 50 }, (_, number) => number);
+    const answers = await Promise.all(numbers.map((n) => host.call('mixed', 'echo', { n })));
+    expect(answers.map(textOf)).toEqual(numbers.map((n) => JSON.stringify({ n })));
+    expect(host.messages).toHaveLength(51);
+  });
+});
+
+describe('a call that takes too long', () => {
+  test.each([
+    { limit: 'timeouts.rpcMs', entry: {}, common: { timeouts: { rpcMs: 1_000 } } },
+    { limit: 'rpcTimeoutMs of the server', entry: { rpcTimeoutMs: 1_000 }, common: {} },
+  ])('ends at $limit: the child is told, its late answer ignored', async ({ entry, common }) => {
+    const project = createProject();
+    const { file, messages } = recordingIn(project);
+    const rec = { ...testServer('recording', file), ...entry };
+    project.write('switchboard.config.json', { mcpServers: { rec }, ...common });
+    const host = await RawHost.connect(project);
+    expect(failureOf(await host.call('rec', 'hold'), project)).toMatchInlineSnapshot();
+    expect(await eventually(() => messages().at(-1)?.method === 'notifications/cancelled')).toBe(
+      true,
+    );
+    const [held, cancelled] = messages().slice(-2);
+    expect(cancelled?.params).toEqual({
+      requestId: held?.id,
+      reason: expect.stringContaining('1000 ms'),
+    });
+    // The child has answered late by now; the next call gets its own answer.
+    expect(textOf(await host.call('rec', 'other'))).toBe('recorded');
+    expect(host.messages.filter(({ id }) => id === 2)).toHaveLength(1);
+  });
+});
+
+describe('a child that ends', () => {
+  test('fails every call it was working on, with its name and code', async () => {
+    const project = createProject(configWith({ frail: testServer('toolbox') }));
+    const host = await RawHost.connect(project);
+    const waiting = [1, 2, 3].map(() => host.call('frail', 'wait', { ms: 600_000 }));
+    await host.call('frail', 'say', { text: 'about to go' });
+    const exit = failureOf(await host.call('frail', 'exit', { code: 42 }), project);
+    expect(exit).toMatchInlineSnapshot();
+    for (const answer of await Promise.all(waiting)) {
+      expect(failureOf(answer, project)).toContain('Child MCP frail exited with code 42');
+    }
+  });
+
+  test('is started again by the next use', async () => {
+    const project = createProject(configWith({ frail: testServer('toolbox') }));
+    const host = await RawHost.connect(project);
+    const before = await whereIs(host, 'frail');
+    await host.call('frail', 'exit', { code: 0 });
+    const after = await whereIs(host, 'frail');
+    expect(after.pid).not.toBe(before.pid);
+    await host.call('frail', 'exit', { code: 1 });
+    expect(textOf(await host.call('frail', 'echo', { a: 1 }))).toBe('{"a":1}');
+  });
+
+  test('five times in ten seconds is parked, and the error says until when', async () => {
+    const project = createProject();
+    const log = join(project.dir, 'starts.txt');
+    project.write('switchboard.config.json', {
+      mcpServers: {
+        frail: { command: 'sh', args: ['-c', `echo start >> '${log}'; exit 7`] },
+        mock: MOCK_CHILD,
+      },
+    });
+    const host = await RawHost.connect(project);
+    for (let start = 1; start <= 5; start++) {
+      expect(failureOf(await host.introspect('frail'), project)).toContain(
+        'Child MCP frail exited with code 7',
+      );
+    }
+    const parked = failureOf(await host.introspect('frail'), project);
+    expect(parked.replace(/\d\d:\d\d:\d\d/, 'hh:mm:ss')).toMatchInlineSnapshot();
+    expect(readFileSync(log, 'utf8').split('\n')).toHaveLength(6);
+    expect((await host.call('mock', 'click')).result).toMatchObject({ ok: true });
+  });
+});
+
+describe('stderr of a child', () => {
+  test('is passed on line by line with the child’s name, and is no error', async () => {
+    const project = createProject(configWith({ chatty: testServer('toolbox') }));
+    const host = await RawHost.connect(project);
+    const text = 'ERROR: not really\nsecond line \u001b[31mred\u001b[0m';
+    expect(textOf(await host.call('chatty', 'say', { text }))).toBe('said');
+    await eventually(() => host.stderr.includes('second'));
+    expect(host.stderr).toBe('[chatty] ERROR: not really\n[chatty] second line red\n');
+    expect(host.impure).toEqual([]);
+  });
+
+  test('goes to a file or nowhere where that is asked for', async () => {
+    const project = createProject(
+      configWith({
+        logged: { ...testServer('toolbox'), stderr: 'log' },
+        dropped: { ...testServer('toolbox'), stderr: 'drop' },
+      }),
+    );
+    const host = await RawHost.connect(project);
+    await host.call('logged', 'say', { text: 'for the file' });
+    await host.call('dropped', 'say', { text: 'for nobody' });
+    await host.close();
+    expect(host.stderr).toBe('');
+    const file = join(project.env['HOME'] ?? '', '.switchboard/logs/logged.log');
+    expect(readFileSync(file, 'utf8')).toMatch(/^\S+Z for the file\n$/);
+  });
+});
+
+describe('secrets', () => {
+  const SECRET = 'sk-canary-0123456789';
+
+  test('of a child’s env are never repeated: not in stderr, errors or the most verbose log', async () => {
+    const toolbox = testServer('toolbox');
+    const project = createProject(
+      configWith({
+        safe: { ...toolbox, env: { API_KEY: '${API_KEY}', PORT: '8080' } },
+        dies: {
+          command: 'sh',
+          args: ['-c', 'echo "bad key $API_KEY on $PORT" >&2; exit 1'],
+          env: { API_KEY: SECRET, PORT: '8080' },
+        },
+      }),
+    );
+    const env = { API_KEY: SECRET, SWITCHBOARD_LOG: 'debug' };
+    const host = await RawHost.connect(project, { env });
+
+    await host.call('safe', 'say', { text: `key ${SECRET} on port 8080` });
+    await eventually(() => host.stderr.includes('port 8080'));
+    expect(host.stderr).toContain('[safe] key *** on port 8080');
+
+    const failed = await host.call('safe', 'fail', {
+      code: -32001,
+      message: `${SECRET} is wrong`,
+      data: { key: SECRET },
+    });
+    expect(failed.error).toEqual({
+      code: -32001,
+      message: '*** is wrong (server "safe", subtool "fail")',
+      data: { key: '***' },
+    });
+    expect(textOf(await host.introspect('dies'))).toContain('bad key *** on 8080');
+    await host.close();
+    expect(host.stderr).not.toContain(SECRET);
+  });
+
+  test('in a result are the child’s business and pass', async () => {
+    const project = createProject(
+      configWith({ safe: { ...testServer('toolbox'), env: { API_KEY: SECRET } } }),
+    );
+    const host = await RawHost.connect(project);
+    expect((await whereIs(host, 'safe')).env).toMatchObject({ API_KEY: SECRET });
+  });
+});
+
+test('no network is needed', async () => {
+  const project = createProject(configWith({ mock: MOCK_CHILD }));
+  const options = { env: { NODE_OPTIONS: `--require ${join(FIXTURES, 'no-network.cjs')}` } };
+  const host = await RawHost.connect(project, options);
+  expect((await host.introspect('mock')).result?.['tools']).toHaveLength(4);
+  expect((await host.call('mock', 'click')).result).toMatchObject({ ok: true });
+});

@@ -1,0 +1,205 @@
+// Part D of the faults: too much of everything.
+import { expect, test } from 'vitest';
+import { answerLine, peakMemoryMiB, type Trial, until, withFaults } from '../support/faults.ts';
+import { eventually, processesWith } from '../support/processes.ts';
+import { type Answer, textOf } from '../support/raw-host.ts';
+
+const KIB = 'x'.repeat(1024);
+
+/** What a message of 16 MiB, the most that is accepted, may cost in memory at the most. */
+const MOST_MEMORY_MIB = 110 + 4 * 16;
+
+/** The two ways in which an answer is written: the id before the result, or behind it. */
+const ORDERS = {
+  'the id first': {
+    before: '{"jsonrpc":"2.0","id":%ID%,"result":{"content":[{"type":"text","text":"',
+    after: '"}]}}\n',
+  },
+  'the id last': {
+    before: '{"result":{"content":[{"type":"text","text":"',
+    after: '"}]},"jsonrpc":"2.0","id":%ID%}\n',
+  },
+};
+
+test.for(Object.entries(ORDERS))(
+  'F060: an answer of 100 MiB with %s fails alone, while another call of the server succeeds',
+  ([, order]) =>
+    withFaults({ kid: {} }, async (trial) => {
+      const { host } = trial;
+      const other = host.call('kid', 'sleep', { ms: 500 });
+      const large = host.call('kid', 'print', { ...order, fill: KIB, times: 100 * 1024 });
+      await trial.askNeighbour();
+
+      expect(trial.failure(await large)).toMatchInlineSnapshot();
+      expect(textOf(await other)).toBe('slept 500');
+      expect(textOf(await host.call('kid', 'echo', { text: 'small' }))).toBe('small');
+      expect(trial.journal('kid', 'start')).toHaveLength(1);
+      expectModestMemory(trial);
+    }),
+);
+
+test('F060: a notification over the limit costs no call', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const print = {
+      before: '{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"',
+      fill: KIB,
+      times: 20 * 1024,
+      after: `"}}\n${answerLine('unharmed')}`,
+    };
+
+    expect(textOf(await trial.host.call('kid', 'print', print))).toBe('unharmed');
+  }));
+
+test('F060: a request over the limit costs no call that happens to have its id', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const print = {
+      before: '{"jsonrpc":"2.0","id":%ID%,"method":"sampling/createMessage","params":{"text":"',
+      fill: KIB,
+      times: 20 * 1024,
+      after: `"}}\n${answerLine('unharmed')}`,
+    };
+
+    expect(textOf(await trial.host.call('kid', 'print', print))).toBe('unharmed');
+  }));
+
+test('F061: a server that prints 400 MiB without the end of a line is ended, and replaced', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    const before = Number(textOf(await host.call('kid', 'pid')));
+    const endless = host.call('kid', 'print', { fill: KIB, times: 400 * 1024 });
+    await trial.askNeighbour();
+
+    expect(trial.failure(await endless)).toMatchInlineSnapshot();
+    const isGone = () => processesWith(trial.tag).every(({ pid }) => pid !== before);
+    await until(isGone, 'the endless server is gone');
+    expect(textOf(await host.call('kid', 'echo', { text: 'new life' }))).toBe('new life');
+    expectModestMemory(trial);
+  }));
+
+test('F062: 20 MiB of log lines on stdout do not hide the answer behind them', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const fill = `2026-01-01T00:00:00Z [info] {"level": "info"} ${'.'.repeat(53)}\n`;
+    const print = { fill, times: 200_000, after: answerLine('found') };
+    const call = trial.host.call('kid', 'print', print);
+    await trial.askNeighbour();
+
+    expect(textOf(await call)).toBe('found');
+    expectModestMemory(trial);
+  }));
+
+test.for(['\n', ''])(
+  'F063: 20 MiB on stderr, in lines that end with %j, do not stop a server',
+  (end) =>
+    withFaults({ kid: {} }, async (trial) => {
+      const print = { fill: `a line with ***${end}`, times: 1_400_000, to: 'stderr' };
+      const call = trial.host.call('kid', 'print', print);
+      await trial.askNeighbour();
+
+      expect(textOf(await call)).toBe('printed');
+      expectModestMemory(trial);
+    }),
+);
+
+test('F064: 10,000 announcements of a new list are not passed on', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    const fill = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n';
+    const print = { fill, times: 10_000, after: answerLine('quiet now') };
+
+    expect(textOf(await host.call('kid', 'print', print))).toBe('quiet now');
+    expect(host.messages.filter((message) => message['method']).length).toBeLessThanOrEqual(200);
+  }));
+
+test('F065: of 2,000 calls at once, each gets its own answer', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const texts = Array.from({ length: 2_000 }, (_, n) => `call ${n}`);
+
+    const answers = await Promise.all(
+      texts.map((text, n) => trial.host.call(n % 2 ? 'kid' : 'calm', 'echo', { text })),
+    );
+
+    expect(answers.map(textOf)).toEqual(texts);
+    expect(trial.journal('kid', 'start')).toHaveLength(1);
+  }));
+
+test('F066: of 500 calls that are cancelled, the server is told, and none is answered', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    const ids = Array.from({ length: 500 }, (_, n) => 10_000 + n);
+    for (const id of ids) void host.call('kid', 'sleep', { ms: 3_000 }, id);
+    await until(() => trial.journal('kid', 'call').length === 500, 'all calls have come');
+
+    for (const id of ids) trial.cancel(id);
+
+    await until(() => trial.journal('kid', 'cancelled').length === 500, 'the server is told');
+    // The server answers all the same; this call comes behind.
+    expect(textOf(await host.call('kid', 'sleep', { ms: 3_500 }))).toBe('slept 3500');
+  }));
+
+test('F067: while the host reads nothing, servers wait; later all of 80 MiB is delivered', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    await host.call('kid', 'echo');
+    host.process.stdout?.pause();
+    const calls: Promise<Answer>[] = [];
+    const print = { ...ORDERS['the id first'], fill: KIB, times: 1024 };
+    for (let n = 0; n < 80; n++) calls.push(host.call('kid', 'print', print));
+    await until(() => trial.journal('kid', 'call').length > 2, 'the server works on the calls');
+
+    // It has to wait instead of piling up its answers in our memory.
+    const isThrough = () => trial.journal('kid', 'call').length > 60;
+    expect(await eventually(isThrough, 2_000)).toBe(false);
+
+    host.process.stdout?.resume();
+    const lengths = (await Promise.all(calls)).map((answer) => textOf(answer).length);
+    expect(lengths).toEqual(calls.map(() => 1 << 20));
+    expectModestMemory(trial);
+  }));
+
+test.for([5_000, 300_000])(
+  'F068: a list of %d tools is cut for the model, which is told so',
+  (count) =>
+    withFaults(
+      { kid: { faults: ['list=tools.json'] } },
+      async (trial) => {
+        const { host } = trial;
+
+        const answer = await host.introspect('kid');
+
+        expect(answer.error).toBeUndefined();
+        expect(JSON.stringify(answer).length).toBeLessThan(2 << 20);
+        const { tools, note } = answer.result as { tools: { name: string }[]; note: string };
+        expect(tools.length).toBeGreaterThan(100);
+        expect(note).toContain('introspect with "subtool" shows one whole');
+        expect(note).toContain(`Only the first ${tools.length} of`);
+        expect(textOf(await host.call('kid', 'tool-4999'))).toBe('called tool-4999');
+      },
+      { files: { 'tools.json': manyTools(count) } },
+    ),
+);
+
+test('F068: a description of 4 MiB is cut, in the list and in the whole description', () =>
+  withFaults(
+    { kid: { faults: ['list=tools.json'] } },
+    async (trial) => {
+      const { host } = trial;
+      for (const verbosity of ['summary', 'full']) {
+        const answer = await host.introspect('kid', { verbosity });
+        expect(JSON.stringify(answer).length).toBeLessThan(20_000);
+        expect(textOf(answer)).toContain('…');
+      }
+      expect(textOf(await host.call('kid', 'wordy'))).toBe('called wordy');
+    },
+    { files: { 'tools.json': [{ name: 'wordy', description: 'word '.repeat(800_000) }] } },
+  ));
+
+function manyTools(count: number): object {
+  return Array.from({ length: count }, (_, n) => ({
+    name: `tool-${n}`,
+    description: count > 10_000 ? '' : `Does what is number ${n} of many things. `.repeat(3),
+  }));
+}
+
+function expectModestMemory({ host }: Trial): void {
+  expect(peakMemoryMiB(host.process.pid) ?? 0).toBeLessThan(MOST_MEMORY_MIB);
+}

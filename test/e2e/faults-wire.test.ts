@@ -1,0 +1,271 @@
+// Part C of the faults: servers whose answers are not what they should be.
+import { expect, test } from 'vitest';
+import { answerLine, until, withFaults } from '../support/faults.ts';
+import { type Answer, type RawHost, textOf } from '../support/raw-host.ts';
+
+const DEEP = '['.repeat(50_000) + ']'.repeat(50_000);
+
+/** Has the server print this in place of an answer. `%ID%` is the id of the call. */
+function print(host: RawHost, before: string, more: object = {}): Promise<Answer> {
+  return host.call('kid', 'print', { before, ...more });
+}
+
+test('F040: noise around an answer does no harm', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const noise = [
+      'listening on stdio',
+      '',
+      '\u001b[32m[info]\u001b[0m ready {"level":"info"}',
+      '{"level":"info","msg":"a log line in JSON"}',
+      '{"half": ',
+      '}{][ "quote',
+      'null',
+      '42',
+    ].join('\n');
+
+    const answer = await print(trial.host, `${noise}\n${answerLine('clear')}${noise}\n`);
+
+    expect(textOf(answer)).toBe('clear');
+    expect(textOf(await print(trial.host, answerLine('still clear')))).toBe('still clear');
+  }));
+
+test('F041: noise in place of an answer fails the call in time', () =>
+  withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
+    const answer = await print(trial.host, 'thinking about it\n');
+
+    expect(trial.failure(answer)).toContain('did not answer for subtool "print" within 1000 ms');
+  }));
+
+test('F042: of two answers the first counts, and the second is given to nobody', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    for (let call = 0; call < 5; call++) {
+      const first = `first ${call}`;
+      const answer = await print(trial.host, answerLine(first) + answerLine(`second ${call}`));
+      expect(textOf(answer)).toBe(first);
+    }
+  }));
+
+test('F043: an answer under an id that nobody used answers none of two calls', () =>
+  withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
+    const { host } = trial;
+    const wrong = answerLine('whose?').replace('%ID%', '123456');
+    const answers = await Promise.all([print(host, wrong), print(host, wrong)]);
+
+    for (const answer of answers) expect(trial.failure(answer)).toContain('within 1000 ms');
+  }));
+
+test('F044: a stray answer before the right one is passed over', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const stray = answerLine('stray').replace('%ID%', '"%ID%-not"');
+
+    expect(textOf(await print(trial.host, stray + answerLine('right')))).toBe('right');
+  }));
+
+test('F046: an answer with both a result and an error is an error', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const both = answerLine('fine').replace(
+      '"result"',
+      '"error":{"code":-32050,"message":"not fine"},"result"',
+    );
+
+    const answer = await print(trial.host, both);
+
+    expect(answer.error).toMatchObject({
+      code: -32050,
+      message: expect.stringMatching(/^not fine/),
+    });
+  }));
+
+test('F047: an answer that does not say "jsonrpc" is understood', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const bare = answerLine('understood').replace('"jsonrpc":"2.0",', '');
+
+    expect(textOf(await print(trial.host, bare))).toBe('understood');
+  }));
+
+test('F048: a result of null is a failure of the server', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const answer = await print(trial.host, '{"jsonrpc":"2.0","id":%ID%,"result":null}\n');
+
+    expect(trial.failure(answer)).toMatchInlineSnapshot(
+      `"Server "kid" answered subtool "print" with something that is no tool result: null"`,
+    );
+  }));
+
+test('an answer with neither a result nor an error is a failure of the server', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const answer = await print(trial.host, '{"jsonrpc":"2.0","id":%ID%}\n');
+
+    expect(answer.error).toMatchInlineSnapshot(`
+      {
+        "code": -32603,
+        "message": "The answer has neither a result nor an error. (server "kid", subtool "print")",
+      }
+    `);
+  }));
+
+test.for(['7', '"text"', '{}', '[null]', '[{"text":"no type"}]'])(
+  'F049: a result whose content is %s is a failure of the server',
+  (content) =>
+    withFaults({ kid: {} }, async (trial) => {
+      const line = `{"jsonrpc":"2.0","id":%ID%,"result":{"content":${content}}}\n`;
+
+      const failure = trial.failure(await print(trial.host, line));
+
+      expect(failure).toContain(
+        'Server "kid" answered subtool "print" with something that is no tool result',
+      );
+    }),
+);
+
+test('F050: an answer inside an array is understood', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const line = `[${answerLine('first of all').trim()},{"jsonrpc":"2.0","method":"notifications/x"}]\n`;
+
+    expect(textOf(await print(trial.host, line))).toBe('first of all');
+  }));
+
+test('F051: CRLF and a byte order mark are tolerated', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const line = `\r\n\ufeff${answerLine('marked').replace('\n', '\r\n')}`;
+
+    expect(textOf(await print(trial.host, line))).toBe('marked');
+  }));
+
+test('F053: an answer that comes byte by byte keeps every character', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const text = 'é漢🚀 \u2028 "quoted" \\ end';
+
+    expect(textOf(await print(trial.host, answerLine(text), { bytewise: true }))).toBe(text);
+  }));
+
+test('F054: a result that nests 50,000 deep is answered', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const line = answerLine('deep').replace('"result":{', `"result":{"deep":${DEEP},`);
+
+    expect(textOf(await print(trial.host, line))).toBe('deep');
+  }));
+
+test('F054: error data that nest 50,000 deep are answered', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const error = `{"code":-32050,"message":"deep","data":${DEEP}}`;
+
+    const answer = await print(trial.host, `{"jsonrpc":"2.0","id":%ID%,"error":${error}}\n`);
+
+    expect(answer.error?.code).toBe(-32050);
+  }));
+
+test('F054: an array around a result that nests 50,000 deep is answered', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const line = answerLine('deep').replace('"result":{', `"result":{"deep":${DEEP},`);
+
+    const answer = await print(trial.host, `[${line.trim()}]\n`);
+
+    expect(answer.id).toBeDefined();
+  }));
+
+test('F054: progress that nests 50,000 deep does no harm', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const params = `{"progressToken":%TOKEN%,"progress":1,"deep":${DEEP}}`;
+    const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":${params}}\n`;
+    const args = { before: progress + answerLine('after it') };
+
+    const answer = await trial.host.request('tools/call', {
+      name: 'kid_suite',
+      arguments: { action: 'call', subtool: 'print', args },
+      _meta: { progressToken: 'mine' },
+    });
+
+    expect(textOf(answer)).toBe('after it');
+  }));
+
+test('F054: a list of tools that nests 50,000 deep is answered', () =>
+  withFaults(
+    { kid: { faults: ['list=tools.json'] } },
+    async (trial) => {
+      const answer = await trial.host.introspect('kid');
+
+      expect(textOf(answer)).toContain('"deep"');
+      expect(textOf(await trial.host.call('kid', 'echo', { text: 'sound' }))).toBe('sound');
+    },
+    { files: { 'tools.json': `[{"name":"deep","inputSchema":{"type":"object","d":${DEEP}}}]` } },
+  ));
+
+test('F055: members named __proto__ and constructor change nothing but themselves', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    const hostile =
+      '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"isError":false,';
+    const line = answerLine('harmless')
+      .replace('"result":{', `"result":{${hostile}`)
+      .replace('{', `{${hostile}`);
+
+    expect(textOf(await print(host, line))).toBe('harmless');
+    const list = await host.request('tools/list');
+    expect(list.result?.['tools']).toHaveLength(2);
+    expect(JSON.stringify(list)).not.toContain('polluted');
+  }));
+
+test('F056: of two members with one name the last counts, in what is matched and what is passed on', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const first = '"id":987654,"result":{"content":[{"type":"text","text":"first"}]},';
+    const line = answerLine('last').replace('"id"', `${first}"id"`);
+
+    const answer = await print(trial.host, line);
+
+    expect(answer.result).toEqual({ content: [{ type: 'text', text: 'last' }] });
+  }));
+
+test('F057: a server that speaks with Content-Length headers fails once, with the reason, and works from then on', () =>
+  withFaults(
+    { kid: { faults: ['content-length'] } },
+    async (trial) => {
+      const { host } = trial;
+      const failure = trial.failure(await host.call('kid', 'echo', { text: 'lines' }));
+
+      expect(failure).toContain(
+        'It printed no JSON at all, so its next start is tried with content-length framing',
+      );
+      for (const text of ['headers', 'é漢🚀']) {
+        expect(textOf(await host.call('kid', 'echo', { text }))).toBe(text);
+      }
+      // What works is kept for the next life.
+      trial.failure(await host.call('kid', 'crash'));
+      expect(textOf(await host.call('kid', 'echo', { text: 'again' }))).toBe('again');
+    },
+    { config: { timeouts: { childSpawnMs: 3_000 } } },
+  ));
+
+test('F057: a server that is said to speak with Content-Length headers works at once', () =>
+  withFaults({ kid: { faults: ['content-length'], framing: 'content-length' } }, async (trial) => {
+    const { host } = trial;
+    expect(textOf(await host.call('kid', 'echo', { text: 'é漢🚀' }))).toBe('é漢🚀');
+  }));
+
+test('F058: invalid UTF-8 in an answer is replaced', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const line = answerLine('<\u00ff\u00c3>');
+
+    const answer = await print(trial.host, line, { encoding: 'latin1' });
+
+    expect(textOf(answer)).toBe('<\ufffd\ufffd>');
+  }));
+
+test('F058: half a surrogate pair in an answer is passed on as it was written', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const answer = await print(trial.host, answerLine('<\ud83d>'));
+
+    expect(textOf(answer)).toBe('<\ud83d>');
+  }));
+
+test('F058: invalid UTF-8 and half pairs on stderr and in errors do no harm', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    await print(host, 'odd \u00ff bytes\n', { encoding: 'latin1', to: 'stderr' });
+    await until(() => host.stderr.includes('[kid] odd \ufffd bytes'), 'passed on');
+
+    const error = '{"code":-32050,"message":"half \\ud83d a pair"}';
+    const answer = await print(host, `{"jsonrpc":"2.0","id":%ID%,"error":${error}}\n`);
+
+    expect(answer.error?.message).toContain('half \ud83d a pair');
+  }));

@@ -16,6 +16,9 @@ export interface SwitchboardOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** Milliseconds between SIGTERM and SIGKILL for what a killed run left behind. */
+const ORPHAN_GRACE_MS = 2_000;
+
 export class Switchboard implements AsyncDisposable {
   readonly pool: Pool;
   readonly suites: Suites;
@@ -33,8 +36,13 @@ export class Switchboard implements AsyncDisposable {
   /** Ends what an earlier run that was killed has left behind. */
   async endOrphans(): Promise<void> {
     const { config, log } = this.#options;
-    const ended = await endOrphans(join(config.home, 'run'), 2_000);
-    if (ended > 0) log.info(`ended ${ended} servers that an earlier run had left behind.`);
+    try {
+      const ended = await endOrphans(join(config.home, 'run'), ORPHAN_GRACE_MS);
+      if (ended > 0) log.info(`ended ${ended} servers that an earlier run had left behind.`);
+    } catch (error) {
+      // Not being able to tidy up after others must not end this run.
+      log.warn(`could not end what an earlier run left behind: ${String(error)}`);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,14 +1,13 @@
 // `switchboard` and `switchboard serve`: the server that a host starts. Everything a host asks for
 // at its start is answered from the configuration; no child is started for it.
-
 import { createLog, type Log, logLevel } from '../base/log.ts';
-import { killAllGroups } from '../base/process.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { StdioHost } from '../host/stdio.ts';
 import { Session } from '../session/session.ts';
 import { Switchboard } from '../switchboard.ts';
 import { ABOUT_SERVE } from './about.ts';
+import { onEndSignal } from './signals.ts';
 
 export interface ServeOptions {
   readonly configFile?: string | undefined;
@@ -25,12 +24,18 @@ export async function serve({ configFile }: ServeOptions): Promise<number> {
   }
   const log = createLog(logLevel(process.env), process.stderr);
   const config = await loadConfig({ cwd: process.cwd(), env: process.env, configFile });
+  for (const file of config.files.filter(isProgram)) log.info(`ran ${file} for the configuration.`);
   for (const warning of config.warnings) log.warn(warning);
   await serveUntilHostGoes(config, log);
   process.stdin.destroy();
   // A host that never reads its last answers must not keep us here.
   setTimeout(() => process.exit(0), LAST_WRITES_MS).unref();
   return 0;
+}
+
+/** A configuration that is code is worth a word: a project's file was run with the user's rights. */
+function isProgram(file: string): boolean {
+  return /\.[cm]?js$/.test(file);
 }
 
 async function serveUntilHostGoes(config: Config, log: Log): Promise<void> {
@@ -54,23 +59,8 @@ async function serveUntilHostGoes(config: Config, log: Log): Promise<void> {
     send: (json, framing) => host.send(json, framing),
   });
   const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
-  await Promise.race([host.listen(session), untilSignal()]);
+  const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0));
+  await Promise.race([host.listen(session), signalled]);
   clearTimeout(orphans);
   session.close();
-}
-
-/** Resolves at the first signal to end; a second one ends us and our children at once. */
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isEnding = false;
-    const onSignal = (): void => {
-      if (isEnding) {
-        killAllGroups();
-        process.exit(0);
-      }
-      isEnding = true;
-      resolve();
-    };
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  });
 }

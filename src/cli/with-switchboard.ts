@@ -1,10 +1,11 @@
 // What every command that uses children needs: the configuration, a switchboard, Ctrl-C.
-import { SwitchboardError } from '../base/errors.ts';
+import { ERRORS, SwitchboardError } from '../base/errors.ts';
 import { createLog, type Log, logLevel } from '../base/log.ts';
 import { nearest } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { Switchboard } from '../switchboard.ts';
+import { onEndSignal } from './signals.ts';
 
 export interface CommandOptions {
   readonly config?: string | undefined;
@@ -25,11 +26,10 @@ export async function withSwitchboard<T>(
   const { env } = process;
   const config = await loadConfig({ cwd: process.cwd(), env, configFile: options.config });
   const interrupted = new AbortController();
-  const onInterrupt = (): void => {
-    interrupted.abort(new SwitchboardError('CANCELLED', 'Interrupted.'));
-  };
-  process.once('SIGINT', onInterrupt);
-  process.once('SIGTERM', onInterrupt);
+  onEndSignal(
+    () => interrupted.abort(new SwitchboardError('CANCELLED', 'Interrupted.')),
+    ERRORS.CANCELLED.exit,
+  );
   await using switchboard = new Switchboard({ config, log: quietLog(env), env });
   const { signal } = interrupted;
   const result = await action({ config, switchboard, signal });

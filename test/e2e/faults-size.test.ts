@@ -9,6 +9,9 @@ const KIB = 'x'.repeat(1024);
 /** What a message of 16 MiB, the most that is accepted, may cost in memory at the most. */
 const MOST_MEMORY_MIB = 110 + 4 * 16;
 
+const TOO_LARGE =
+  'Server "kid" sent a message of more than 16777216 bytes. Ask for less at once, or raise limits.messageBytes in the configuration.';
+
 /** The two ways in which an answer is written: the id before the result, or behind it. */
 const ORDERS = {
   'the id first': {
@@ -30,7 +33,7 @@ test.for(Object.entries(ORDERS))(
       const large = host.call('kid', 'print', { ...order, fill: KIB, times: 100 * 1024 });
       await trial.askNeighbour();
 
-      expect(trial.failure(await large)).toMatchInlineSnapshot();
+      expect(trial.failure(await large)).toBe(TOO_LARGE);
       expect(textOf(await other)).toBe('slept 500');
       expect(textOf(await host.call('kid', 'echo', { text: 'small' }))).toBe('small');
       expect(trial.journal('kid', 'start')).toHaveLength(1);
@@ -69,7 +72,7 @@ test('F061: a server that prints 400 MiB without the end of a line is ended, and
     const endless = host.call('kid', 'print', { fill: KIB, times: 400 * 1024 });
     await trial.askNeighbour();
 
-    expect(trial.failure(await endless)).toMatchInlineSnapshot();
+    expect(trial.failure(await endless)).toBe(TOO_LARGE);
     const isGone = () => processesWith(trial.tag).every(({ pid }) => pid !== before);
     await until(isGone, 'the endless server is gone');
     expect(textOf(await host.call('kid', 'echo', { text: 'new life' }))).toBe('new life');
@@ -156,7 +159,7 @@ test('F067: while the host reads nothing, servers wait; later all of 80 MiB is d
     expectModestMemory(trial);
   }));
 
-test.for([5_000, 300_000])(
+test.for([5_000, 200_000])(
   'F068: a list of %d tools is cut for the model, which is told so',
   (count) =>
     withFaults(
@@ -193,11 +196,11 @@ test('F068: a description of 4 MiB is cut, in the list and in the whole descript
     { files: { 'tools.json': [{ name: 'wordy', description: 'word '.repeat(800_000) }] } },
   ));
 
-function manyTools(count: number): object {
-  return Array.from({ length: count }, (_, n) => ({
-    name: `tool-${n}`,
-    description: count > 10_000 ? '' : `Does what is number ${n} of many things. `.repeat(3),
-  }));
+function manyTools(count: number): string {
+  const description = count > 10_000 ? undefined : 'Does one of very many things. '.repeat(3);
+  return JSON.stringify(
+    Array.from({ length: count }, (_, n) => ({ name: `tool-${n}`, description })),
+  );
 }
 
 function expectModestMemory({ host }: Trial): void {

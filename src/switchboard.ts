@@ -57,13 +57,22 @@ export class Switchboard implements AsyncDisposable {
       ...attempt,
       env,
       mark: this.#runNote.environment,
-      onProcess: (pid) => this.#runNote.add(pid),
+      onProcess: (pid) => this.#noteProcess(pid),
       onStderr: stderrSink(config, this.#options),
       onNotification: (method) => log.debug(`${config.name}: ${method}`),
       onBug: (error) => log.error(`${config.name}: ${String(error)}`),
     });
     log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
     return child;
+  }
+
+  #noteProcess(pid: number): void {
+    try {
+      this.#runNote.add(pid);
+    } catch (error) {
+      // A home that cannot be written is no reason not to work.
+      this.#options.log.debug(`could not note process ${pid}: ${String(error)}`);
+    }
   }
 }
 
@@ -73,7 +82,7 @@ function stderrSink({ name, stderr }: ChildConfig, { config, log }: SwitchboardO
     case 'inherit':
       return (line: string) => log.child(name, line);
     case 'log':
-      return createLogFile(join(config.home, 'logs'), name);
+      return createLogFile(join(config.home, 'logs'), name, log.warn);
     case 'drop':
       return () => {};
   }

@@ -7,18 +7,35 @@ import { cleanText } from './text.ts';
 
 const LARGEST_BYTES = 5 << 20;
 
-export function createLogFile(folder: string, name: string): (line: string) => void {
+/** Gives a function that writes a line. The first failure is reported and is the last try. */
+export function createLogFile(
+  folder: string,
+  name: string,
+  onProblem: (problem: string) => void,
+): (line: string) => void {
   const file = join(folder, `${fileName(name)}.log`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  let size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  return (line) => {
-    const text = `${new Date().toISOString()} ${cleanText(line)}\n`;
+  let size: number | undefined;
+  let hasFailed = false;
+  const write = (text: string): void => {
+    if (size === undefined) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    }
     if (size + text.length > LARGEST_BYTES) {
       renameSync(file, `${file}.1`);
       size = 0;
     }
     appendFileSync(file, text, { mode: 0o600 });
     size += Buffer.byteLength(text);
+  };
+  return (line) => {
+    if (hasFailed) return;
+    try {
+      write(`${new Date().toISOString()} ${cleanText(line)}\n`);
+    } catch (error) {
+      hasFailed = true;
+      onProblem(`${file} cannot be written: ${String(error)}`);
+    }
   };
 }
 

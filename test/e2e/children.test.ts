@@ -143,7 +143,7 @@ describe('variables in a command', () => {
     const unset = { ...testServer('recording', file), env: { TOKEN: '${NO_SUCH_TOKEN}' } };
     project.write('switchboard.config.json', { mcpServers: { unset, mock: MOCK_CHILD } });
     const host = await RawHost.connect(project);
-    expect(failureOf(await host.introspect('unset'), project)).toMatchInlineSnapshot();
+    expect(failureOf(await host.introspect('unset'), project)).toMatchInlineSnapshot(`"Server "unset" needs the variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write \${NO_SUCH_TOKEN:-default}."`);
     expect(wasStarted()).toBe(false);
     expect((await host.call('mock', 'click')).result).toMatchObject({ ok: true });
   });
@@ -178,7 +178,10 @@ describe('a child that cannot be started says why', () => {
       ),
     );
     const host = await RawHost.connect(project);
-    expect(failureOf(await host.introspect('mute'), project)).toMatchInlineSnapshot();
+    expect(failureOf(await host.introspect('mute'), project)).toMatchInlineSnapshot(`
+      "Server "mute" did not answer the handshake within 1000 ms. Its command: <node> <fixtures>/servers/starts-slowly.mjs 600000 If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one. Its last output:
+      getting ready"
+    `);
   });
 });
 
@@ -264,7 +267,7 @@ describe('the handshake with a child', () => {
   test('refuses a revision that nobody knows, and says which ones are known', async () => {
     const project = createProject(configWith({ odd: testServer('revision', '2031-01-01') }));
     const host = await RawHost.connect(project);
-    expect(failureOf(await host.introspect('odd'), project)).toMatchInlineSnapshot();
+    expect(failureOf(await host.introspect('odd'), project)).toMatchInlineSnapshot(`"Server "odd" speaks MCP revision "2031-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05. Update the server or Switchboard."`);
     expect(
       await eventually(() => processesWith(join(FIXTURES, 'servers/revision.mjs 2031')).length === 0),
     ).toBe(true);
@@ -288,7 +291,7 @@ describe('framing', () => {
       configWith({ old: testServer('only-headers') }, { timeouts: { childSpawnMs: 3_000 } }),
     );
     const host = await RawHost.connect(project);
-    expect(failureOf(await host.introspect('old'), project)).toMatchInlineSnapshot();
+    expect(failureOf(await host.introspect('old'), project)).toMatchInlineSnapshot(`"Server "old" did not answer the handshake within 3000 ms. Its command: <node> <fixtures>/servers/only-headers.mjs If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`);
     expect(textOf(await host.call('old', 'echo', { text: 'žluť 🦊' }))).toBe('{"text":"žluť 🦊"}');
   });
 
@@ -337,7 +340,7 @@ describe('a call that takes too long', () => {
     const rec = { ...testServer('recording', file), ...entry };
     project.write('switchboard.config.json', { mcpServers: { rec }, ...common });
     const host = await RawHost.connect(project);
-    expect(failureOf(await host.call('rec', 'hold'), project)).toMatchInlineSnapshot();
+    expect(failureOf(await host.call('rec', 'hold'), project)).toMatchInlineSnapshot(`"RPC timeout for tools/call: server "rec" did not answer for subtool "hold" within 1000 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`);
     expect(await eventually(() => messages().at(-1)?.method === 'notifications/cancelled')).toBe(
       true,
     );
@@ -359,7 +362,10 @@ describe('a child that ends', () => {
     const waiting = [1, 2, 3].map(() => host.call('frail', 'wait', { ms: 600_000 }));
     await host.call('frail', 'say', { text: 'about to go' });
     const exit = failureOf(await host.call('frail', 'exit', { code: 42 }), project);
-    expect(exit).toMatchInlineSnapshot();
+    expect(exit).toMatchInlineSnapshot(`
+      "Child MCP frail exited with code 42 while working on subtool "exit". The next use starts it again. Its last output:
+      about to go"
+    `);
     for (const answer of await Promise.all(waiting)) {
       expect(failureOf(answer, project)).toContain('Child MCP frail exited with code 42');
     }
@@ -392,7 +398,7 @@ describe('a child that ends', () => {
       );
     }
     const parked = failureOf(await host.introspect('frail'), project);
-    expect(parked.replace(/\d\d:\d\d:\d\d/, 'hh:mm:ss')).toMatchInlineSnapshot();
+    expect(parked.replace(/\d\d:\d\d:\d\d/, 'hh:mm:ss')).toMatchInlineSnapshot(`"Server "frail" was started five times within ten seconds and is parked until hh:mm:ss. Find out why it ends: switchboard doctor frail"`);
     expect(readFileSync(log, 'utf8').split('\n')).toHaveLength(6);
     expect((await host.call('mock', 'click')).result).toMatchObject({ ok: true });
   });

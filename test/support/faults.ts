@@ -11,6 +11,8 @@ import { eventually, processesWith } from './processes.ts';
 import { createProject, FIXTURES, type Project } from './project.ts';
 import { type Answer, type HostOptions, RawHost, textOf } from './raw-host.ts';
 
+type Exit = Awaited<RawHost['exited']>;
+
 /** An entry of `mcpServers`. Without a `command` it is the faulty server, with these faults. */
 export interface ChildOfTrial {
   readonly faults?: readonly string[];
@@ -25,12 +27,12 @@ export interface TrialOptions {
   /** More files of the project. */
   readonly files?: Record<string, string | object>;
   readonly host?: HostOptions;
-  /** Set where the program is made to end: it is not spoken to at the end of the trial. */
-  readonly ends?: true;
 }
 
 export interface JournalEntry {
   readonly what: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
   readonly [key: string]: unknown;
 }
 
@@ -48,6 +50,7 @@ export class Trial {
   readonly #leaks: string[] = [];
   readonly #hostOptions: HostOptions;
   readonly #cancelled = new Set<unknown>();
+  readonly #ended = new Set<RawHost>();
 
   constructor(
     children: Record<string, ChildOfTrial>,
@@ -79,6 +82,21 @@ export class Trial {
     const { stdout, stderr } = host.process;
     for (const stream of [stdout, stderr]) if (stream) this.#watchForSecret(stream);
     return host;
+  }
+
+  /** Makes a program end, which from then on owes no answers; gives its exit status. */
+  async end(how: (host: RawHost) => unknown, host = this.host): Promise<Exit> {
+    this.#ended.add(host);
+    await how(host);
+    return host.exited;
+  }
+
+  /** Rejects when the program ends that was started first, unless the test made it end. */
+  async failWhenGone(): Promise<void> {
+    const { code, signal } = await this.host.exited;
+    if (this.#ended.has(this.host)) return;
+    const lastWords = this.host.stderr.slice(-2_000);
+    throw new Error(`Switchboard ended in mid test (${signal ?? code}). Its stderr: ${lastWords}`);
   }
 
   /** A child as it stands in the configuration. */
@@ -120,13 +138,16 @@ export class Trial {
       .replaceAll(this.tag, '<tag>');
   }
 
-  async expectGoodEnd(ends: boolean): Promise<void> {
+  async expectGoodEnd(): Promise<void> {
     for (const host of this.hosts) {
-      if (!ends) await this.askNeighbour(host);
-      const exit = await (ends ? host.exited : host.close());
-      if (!ends) expect(exit).toEqual({ code: 0, signal: null });
+      const owes = this.#ended.has(host) ? 'nothing' : 'every answer';
+      if (owes === 'every answer') {
+        await this.askNeighbour(host);
+        expect(await this.end(() => host.close(), host)).toEqual({ code: 0, signal: null });
+      }
+      await host.exited;
       expect(host.impure).toEqual([]);
-      this.#expectOneAnswerEach(host, ends);
+      this.#expectOneAnswerEach(host, owes);
     }
     expect(this.#leaks, 'the secret was told').toEqual([]);
     await eventually(() => processesWith(this.tag).length === 0, PATIENCE_MS);
@@ -144,24 +165,25 @@ export class Trial {
     });
   }
 
-  #expectOneAnswerEach({ messages, requested }: RawHost, ends: boolean): void {
-    const answers = new Map<string, number>();
-    for (const { id, method } of messages) {
-      if (method !== undefined || id == null) continue;
-      const key = JSON.stringify(id);
-      answers.set(key, (answers.get(key) ?? 0) + 1);
-    }
-    const isTwice = [...answers].filter(([, count]) => count > 1).map(([key]) => key);
-    expect(isTwice, 'answered twice').toEqual([]);
-    const called = [...this.#cancelled].filter((id) => answers.has(JSON.stringify(id)));
-    expect(called, 'answered, though cancelled').toEqual([]);
-    if (ends) return;
-    const isOpen = (id: unknown) => !this.#cancelled.has(id) && !answers.has(JSON.stringify(id));
-    expect(requested.filter(isOpen), 'never answered').toEqual([]);
+  #expectOneAnswerEach(host: RawHost, owes: 'nothing' | 'every answer'): void {
+    const requested = countById(host.requested);
+    const answered = countById(
+      host.messages.flatMap(({ id, method }) => (method === undefined && id != null ? [id] : [])),
+    );
+    const cancelled = countById(this.#cancelled);
+    const tooOften = [...answered].filter(([id, count]) => count > (requested.get(id) ?? 1));
+    expect(tooOften, 'answered too often').toEqual([]);
+    const inVain = [...answered.keys()].filter((id) => cancelled.has(id));
+    expect(inVain, 'answered, though cancelled').toEqual([]);
+    if (owes === 'nothing') return;
+    const open = [...requested].filter(
+      ([id, count]) => !cancelled.has(id) && count !== answered.get(id),
+    );
+    expect(open, 'never answered').toEqual([]);
   }
 
   #journalFile(child: string): string {
-    return join(this.project.dir, 'journals', `${child.replaceAll(/\W/g, '_')}.jsonl`);
+    return join(this.project.dir, 'journals', `${encodeURIComponent(child)}.jsonl`);
   }
 
   /** For a test that failed: nothing of it must disturb the next. */
@@ -183,10 +205,10 @@ export async function withFaults(
   options: TrialOptions = {},
 ): Promise<void> {
   const trial = new Trial(children, options);
-  const host = await trial.start();
-  const ends = options.ends ?? false;
-  await Promise.race([test(trial), ends ? new Promise(() => {}) : failWhenGone(host)]);
-  await trial.expectGoodEnd(ends);
+  await trial.start();
+  const whole = test(trial).then(() => trial.expectGoodEnd());
+  await Promise.race([whole, trial.failWhenGone()]);
+  await whole;
 }
 
 /** Waits until it is true, and fails if that does not come. */
@@ -207,10 +229,14 @@ export function peakMemoryMiB(pid: number | undefined): number | undefined {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(file, 'utf8'))?.[1]) / 1024;
 }
 
-async function failWhenGone(host: RawHost): Promise<never> {
-  const { code, signal } = await host.exited;
-  const lastWords = host.stderr.slice(-2_000);
-  throw new Error(`Switchboard ended in mid test (${signal ?? code}). Its stderr: ${lastWords}`);
+/** How often each id occurs. The number 1 and the text "1" are two ids. */
+function countById(ids: Iterable<unknown>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const id of ids) {
+    const key = JSON.stringify(id);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function filesBelow(folder: string): { path: string; text: string }[] {

@@ -19,6 +19,11 @@ export interface HostOptions {
   readonly env?: Record<string, string>;
 }
 
+interface Waiting {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
 export class RawHost {
   readonly process: ChildProcess;
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
@@ -32,7 +37,7 @@ export class RawHost {
   readonly requested: unknown[] = [];
   stderr = '';
   readonly #framing: 'newline' | 'content-length';
-  readonly #waiting = new Map<unknown, (answer: Answer) => void>();
+  readonly #waiting = new Map<unknown, Waiting>();
   #unread: Buffer = Buffer.alloc(0);
   #lastId = 0;
 
@@ -45,6 +50,11 @@ export class RawHost {
     });
     this.exited = new Promise((resolve) => {
       this.process.once('exit', (code, signal) => resolve({ code, signal }));
+    });
+    // Not `exit`: its last answers may still be on their way then.
+    this.process.once('close', () => {
+      const error = new Error(`The program ended without an answer. It said: ${this.stderr}`);
+      for (const { reject } of this.#waiting.values()) reject(error);
     });
     this.process.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
     this.process.stderr?.on('data', (chunk: Buffer) => {
@@ -151,7 +161,7 @@ export class RawHost {
     this.messages.push(message);
     this.texts.push(text);
     if (message['method'] !== undefined) return;
-    this.#waiting.get(message['id'])?.(message as unknown as Answer);
+    this.#waiting.get(message['id'])?.resolve(message as unknown as Answer);
     this.#waiting.delete(message['id']);
   }
 }

@@ -1,0 +1,197 @@
+// Part F of the faults: whatever way the program ends, no process stays.
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { answerLine, type Trial, until, withFaults } from '../support/faults.ts';
+import { processesWith } from '../support/processes.ts';
+import { type RawHost, textOf } from '../support/raw-host.ts';
+
+const STUBBORN = { faults: ['stubborn', 'grandchild', 'stubborn-grandchild'] };
+
+/** Starts a server and what belongs to it; gives its process id. */
+async function startChild(trial: Trial, child = 'kid', host = trial.host): Promise<number> {
+  const pid = Number(textOf(await host.call(child, 'pid')));
+  expect(pid).toBeGreaterThan(1);
+  return pid;
+}
+
+async function startFamily(trial: Trial): Promise<void> {
+  await startChild(trial);
+  await until(() => trial.journal('kid', 'start').length === 3, 'the grandchildren run');
+}
+
+const isRunning = ({ tag }: Trial, pid: number) =>
+  processesWith(tag).some((running) => running.pid === pid);
+
+test('F081: a server that ignores EOF and SIGTERM ends with the program', () =>
+  withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
+    await startChild(trial);
+
+    const { code } = await trial.end((host) => host.close());
+
+    expect(code).toBe(0);
+    expect(trial.journal('kid').map(({ what }) => what)).toEqual([
+      'start',
+      'call',
+      'eof',
+      'SIGTERM',
+    ]);
+  }));
+
+test('F082: grandchildren, mild and stubborn, end with a server that goes by itself', () =>
+  withFaults({ kid: { faults: ['grandchild', 'stubborn-grandchild'] } }, startFamily));
+
+test('F082: grandchildren, mild and stubborn, end with a stubborn server', () =>
+  withFaults({ kid: STUBBORN }, startFamily));
+
+test('F084: a host that closes stdin while calls run does not have to wait for them', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const { host } = trial;
+    void host.call('kid', 'never');
+    void host.call('calm', 'sleep', { ms: 60_000 });
+    await until(() => trial.journal('kid', 'call').length > 0, 'the first call runs');
+    await until(() => trial.journal('calm', 'call').length > 0, 'the second call runs');
+
+    expect(await trial.end(() => host.close())).toEqual({ code: 0, signal: null });
+  }));
+
+test('F084: a server that is just being started when the host goes ends, too', () =>
+  withFaults({ kid: { faults: ['no-handshake', 'stubborn'] } }, async (trial) => {
+    const { host } = trial;
+    void host.call('kid', 'echo');
+    await until(() => trial.journal('kid', 'start').length > 0, 'it is being started');
+
+    expect(await trial.end(() => host.close())).toEqual({ code: 0, signal: null });
+  }));
+
+test('F085: a host that vanishes in the middle of a large answer leaves nothing behind', () =>
+  withFaults({ kid: STUBBORN }, async (trial) => {
+    const { host } = trial;
+    await startFamily(trial);
+    const { stdin, stdout, stderr } = host.process;
+    const vanish = () => {
+      for (const pipe of [stdin, stdout, stderr]) pipe?.destroy();
+    };
+    stdout?.once('data', () => void trial.end(vanish));
+    void host.call('kid', 'print', {
+      before: answerLine('').slice(0, -6),
+      fill: 'x'.repeat(1024),
+      times: 12 * 1024,
+      after: '"}]}}\n',
+    });
+
+    await host.exited;
+  }));
+
+test.for(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'F086: %s ends the program and the most stubborn of its servers',
+  (signal) =>
+    withFaults({ kid: STUBBORN }, async (trial) => {
+      await startFamily(trial);
+      void trial.host.call('kid', 'never');
+
+      const exit = await trial.end((host) => host.process.kill(signal));
+
+      expect(exit).toEqual({ code: 0, signal: null });
+    }),
+);
+
+test('F087: when the program is killed, servers that listen to EOF go', () =>
+  withFaults({ kid: {} }, async (trial) => {
+    const kid = await startChild(trial);
+    await trial.end((host) => host.process.kill('SIGKILL'));
+
+    await until(() => !isRunning(trial, kid), 'the server is gone');
+    expect(trial.journal('kid', 'eof')).toHaveLength(1);
+  }));
+
+test('F087: what stays when the program is killed is ended by the next one, and nothing else is', () =>
+  withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
+    const survivor = await startChild(trial);
+    const killed = await trial.start();
+    const orphan = await startChild(trial, 'kid', killed);
+    await trial.end((host) => host.process.kill('SIGKILL'), killed);
+    await until(() => trial.journal('kid', 'eof').length === 1, 'the orphan has seen EOF');
+    expect(isRunning(trial, orphan)).toBe(true);
+
+    const next = await trial.start();
+
+    await until(() => !isRunning(trial, orphan), 'the orphan is ended');
+    await until(() => next.stderr.includes('left behind'), 'it is told');
+    expect(next.stderr).toContain('ended 1 servers that an earlier run had left behind.');
+    expect(await startChild(trial)).toBe(survivor);
+  }));
+
+test('F089: an error that nobody expected ends the program with its servers, and says so', () =>
+  withFaults(
+    { kid: STUBBORN },
+    async (trial) => {
+      await startFamily(trial);
+
+      const { code } = await trial.end((host) => host.process.kill('SIGUSR2'));
+
+      expect(code).not.toBe(0);
+      expect(trial.host.stderr).toContain('nobody expected this');
+    },
+    {
+      config: { environment: 'minimal' }, // servers must not see these options of node
+      host: { env: { NODE_OPTIONS: `--import=${moduleThatThrowsOn('SIGUSR2')}` } },
+    },
+  ));
+
+test('F090: a second SIGINT does not wait for anybody', () =>
+  withFaults(
+    { kid: STUBBORN },
+    async (trial) => {
+      await startFamily(trial);
+      const begin = performance.now();
+
+      await trial.end(async (host) => {
+        host.process.kill('SIGINT');
+        await until(() => trial.journal('kid', 'eof').length > 0, 'the server is asked to go');
+        host.process.kill('SIGINT');
+      });
+
+      expect(performance.now() - begin).toBeLessThan(30_000);
+    },
+    { config: { timeouts: { stopMs: 60_000 } } },
+  ));
+
+test('F091: a program that slept through its limits goes on, with the servers it had', () =>
+  withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
+    const { host } = trial;
+    const before = await startChild(trial);
+    const call = host.call('kid', 'sleep', { ms: 500 });
+    await until(() => trial.journal('kid', 'call').length === 2, 'the call runs');
+    host.process.kill('SIGSTOP');
+    await pause(1_500);
+    host.process.kill('SIGCONT');
+
+    expect((await call).result).toBeDefined(); // answered, or too late
+    expect(await startChild(trial)).toBe(before);
+  }));
+
+test('F092: stubborn servers are stopped side by side', () => {
+  const names = Array.from({ length: 8 }, (_, n) => `kid${n}`);
+  const children = Object.fromEntries(names.map((name) => [name, { faults: ['stubborn'] }]));
+  return withFaults(
+    children,
+    async (trial) => {
+      await Promise.all(names.map((name) => startChild(trial, name)));
+
+      await trial.end((host: RawHost) => host.close());
+
+      const timesOf = (what: string) =>
+        names.flatMap((name) => trial.journal(name, what).map(({ at }) => at));
+      expect(timesOf('SIGTERM')).toHaveLength(names.length);
+      // The last has seen the first step before the first has seen the second.
+      expect(Math.max(...timesOf('eof'))).toBeLessThanOrEqual(Math.min(...timesOf('SIGTERM')));
+    },
+    { config: { timeouts: { stopMs: 2_000 } } },
+  );
+});
+
+/** The address of a module for `node --import`. */
+function moduleThatThrowsOn(signal: string): string {
+  const code = `process.once('${signal}', () => { throw new Error('nobody expected this'); })`;
+  return `data:text/javascript,${encodeURIComponent(code)}`;
+}

@@ -1,0 +1,46 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createLogFile } from '../../../src/base/log-file.ts';
+import { createProject } from '../../support/project.ts';
+
+const fail = (problem: string) => {
+  throw new Error(problem);
+};
+
+test('lines are written with their time, without terminal sequences', () => {
+  const { dir } = createProject();
+  createLogFile(join(dir, 'logs'), 'kid', fail)('\u001b[31mred\u001b[0m');
+
+  expect(readFileSync(join(dir, 'logs/kid.log'), 'utf8')).toMatch(/^\d{4}-\d\d-\d\dT\S+Z red\n$/);
+});
+
+test('a name that is a path stays inside the folder', () => {
+  const { dir } = createProject();
+  createLogFile(join(dir, 'logs'), '../../evil', fail)('hello');
+
+  expect(readdirSync(join(dir, 'logs'))).toEqual([
+    expect.stringMatching(/^______evil-[0-9a-f]{8}\.log$/),
+  ]);
+});
+
+test('a full file becomes the older one, of which there is only one', () => {
+  const { dir } = createProject();
+  const write = createLogFile(join(dir, 'logs'), 'kid', fail);
+  for (let mebibyte = 0; mebibyte < 12; mebibyte++) write('x'.repeat(1 << 20));
+
+  expect(readdirSync(join(dir, 'logs')).sort()).toEqual(['kid.log', 'kid.log.1']);
+  expect(statSync(join(dir, 'logs/kid.log')).size).toBeLessThanOrEqual(5 << 20);
+});
+
+test('a folder that cannot be written is reported once, and nothing is thrown', () => {
+  const { dir } = createProject();
+  writeFileSync(join(dir, 'logs'), 'a file where a folder should be');
+  const problems: string[] = [];
+  const write = createLogFile(join(dir, 'logs'), 'kid', (problem) => problems.push(problem));
+  write('one');
+  write('two');
+
+  expect(problems).toHaveLength(1);
+  expect(existsSync(join(dir, 'logs/kid.log'))).toBe(false);
+});

@@ -17,7 +17,6 @@ await build({
   format: 'esm',
   target: 'node20.19',
   minify: true,
-  keepNames: true,
   legalComments: 'linked',
   define: { __VERSION__: JSON.stringify(version) },
   banner: {

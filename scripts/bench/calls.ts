@@ -33,7 +33,7 @@ export async function measureThroughput({ workspace, rounds, progress }: Bench):
   await lanes.prepare();
   progress(`calls, ${IN_FLIGHT} at a time`);
   const flights = lanes.each((lane) => () => callsPerSecond(lane));
-  const rate = await takeTurns(flights, { rounds: rounds(15), warmUps: 4 });
+  const rate = await takeTurns(flights, { rounds: rounds(21), warmUps: 4 });
   return [
     {
       group: 4,
@@ -71,7 +71,7 @@ async function timeCalls({ workspace, rounds }: Bench, ...server: string[]): Pro
   await using lanes = new Lanes(workspace, ...server);
   await lanes.prepare();
   const blocks = lanes.each((lane) => () => medianCall(lane));
-  return await takeTurns(blocks, { rounds: rounds(25), warmUps: 15 });
+  return await takeTurns(blocks, { rounds: rounds(50), warmUps: 15 });
 }
 
 /** Milliseconds of a call, the median of a block of them. */

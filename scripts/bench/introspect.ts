@@ -16,7 +16,7 @@ export async function measureIntrospect({ workspace, rounds, progress }: Bench):
         direct: () => timeDirect(workspace.script(...args)),
         switchboard: () => timeIntrospect(switchboard, `${name}_suite`),
       },
-      { rounds: rounds(13) },
+      { rounds: rounds(15) },
     );
     rows.push({
       group: 8,

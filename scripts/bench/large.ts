@@ -28,7 +28,7 @@ export async function measureLarge({ workspace, rounds, progress }: Bench): Prom
     const whole = lanes.each(
       (lane, name) => () => timeLarge(lane, letter, (ms) => lastBytes[name].push(ms)),
     );
-    const ms = await takeTurns(whole, { rounds: rounds(15), warmUps: 2 });
+    const ms = await takeTurns(whole, { rounds: rounds(21), warmUps: 2 });
     rows.push({
       group: 5,
       what,

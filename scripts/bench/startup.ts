@@ -22,7 +22,7 @@ export async function measureStartup({ workspace, rounds, progress }: Bench): Pr
       files: () => timeToList(files),
       mainFile: () => timeToList(mainFile),
     },
-    { rounds: rounds(31) },
+    { rounds: rounds(41) },
   );
   const tenMs = median(ms.ten);
   return [

@@ -220,6 +220,13 @@ test('a secret that a server puts into an error is masked', () =>
     });
   }));
 
+test('a secret that a server puts into a result is passed on: results are never altered', () =>
+  withFaults({ kid: { env: { TOKEN: 'a-token-of-the-server' } } }, async (trial) => {
+    const answer = await trial.host.call('kid', 'env', { name: 'TOKEN' });
+
+    expect(textOf(answer)).toBe('a-token-of-the-server');
+  }));
+
 test('F079: what a server prints on stderr reaches ours without terminal sequences', () =>
   withFaults({ kid: {} }, async (trial) => {
     const before = '\u001b[31mred\u001b[0m \u001b]0;title\u0007 and \u202eplain\n';

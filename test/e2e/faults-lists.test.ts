@@ -1,6 +1,6 @@
 // Part E of the faults: odd lists of tools.
 import { expect, test } from 'vitest';
-import { answerLine, type ChildOfTrial, type Trial, withFaults } from '../support/faults.ts';
+import { answerLine, type ChildOfTrial, type Trial, until, withFaults } from '../support/faults.ts';
 import { textOf } from '../support/raw-host.ts';
 
 const OBJECT = { type: 'object' };
@@ -127,7 +127,8 @@ test('F075: two servers whose tools would share a name are told apart, and each 
     const kids = ['kid_one_suite', 'kid_one_suite_2', 'kid_one_suite_3'];
 
     expect(tools.map(({ name }) => name)).toEqual(['calm_suite', ...kids]);
-    expect(host.stderr).toContain('two servers would share the tool name kid_one_suite');
+    await until(() => host.stderr.includes('kid_one_suite_3'), 'the user is told');
+    expect(host.stderr).toContain('"kid_one" is shown as kid_one_suite_2');
     const call = { action: 'call', subtool: 'echo' };
     for (const name of kids) {
       await host.request('tools/call', { name, arguments: { ...call, args: { text: name } } });

@@ -1,6 +1,7 @@
 // A host that sees every byte: starts the built program and speaks JSON-RPC with it, in either
 // framing. For what the official clients hide: ids, stray output, exit status.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { PROGRAM, type Project } from './project.ts';
 
@@ -38,6 +39,7 @@ export class RawHost {
   stderr = '';
   readonly #framing: 'newline' | 'content-length';
   readonly #waiting = new Map<unknown, Waiting>();
+  readonly #closed: Promise<unknown>;
   #unread: Buffer = Buffer.alloc(0);
   #lastId = 0;
 
@@ -51,8 +53,9 @@ export class RawHost {
     this.exited = new Promise((resolve) => {
       this.process.once('exit', (code, signal) => resolve({ code, signal }));
     });
-    // Not `exit`: its last answers may still be on their way then.
-    this.process.once('close', () => {
+    // Not `exit`: its last words may still be on their way then.
+    this.#closed = once(this.process, 'close');
+    void this.#closed.then(() => {
       const error = new Error(`The program ended without an answer. It said: ${this.stderr}`);
       for (const { reject } of this.#waiting.values()) reject(error);
     });
@@ -82,11 +85,13 @@ export class RawHost {
   }
 
   request(method: string, params?: unknown, id: unknown = ++this.#lastId): Promise<Answer> {
-    return new Promise((resolve) => {
-      this.#waiting.set(id, resolve);
+    const answered = new Promise<Answer>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
       this.requested.push(id);
       this.send({ jsonrpc: '2.0', id, method, params });
     });
+    answered.catch(() => {}); // for those who end the program on purpose and do not wait
+    return answered;
   }
 
   notify(method: string, params?: unknown): void {
@@ -121,6 +126,13 @@ export class RawHost {
   close(): Promise<{ code: number | null; signal: string | null }> {
     this.process.stdin?.end();
     return this.exited;
+  }
+
+  /** Closes the program's stdin; gives all that it has said on stderr until its end. */
+  async lastWords(): Promise<string> {
+    this.process.stdin?.end();
+    await this.#closed;
+    return this.stderr;
   }
 
   #read(chunk: Buffer): void {
@@ -164,6 +176,11 @@ export class RawHost {
     this.#waiting.get(message['id'])?.resolve(message as unknown as Answer);
     this.#waiting.delete(message['id']);
   }
+}
+
+/** The tools of a list, and the subtools of an introspection. */
+export function toolsOf({ result }: Answer): { name: string; [key: string]: unknown }[] {
+  return (result?.['tools'] ?? []) as { name: string }[];
 }
 
 /** The texts of a tool result, joined. */

@@ -1,0 +1,524 @@
+// The commands: what they print, on which stream, and the status they end with.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type RunOptions, runSwitchboard } from '../support/command.ts';
+import { eventually, processesWith } from '../support/processes.ts';
+import { createProject, PROGRAM, type Project } from '../support/project.ts';
+import { MOCK_CHILD, testServer } from '../support/servers.ts';
+import { runOnTerminal } from '../support/terminal.ts';
+
+const projects: Project[] = [];
+
+afterEach(async () => {
+  for (const { dir } of projects.splice(0)) {
+    expect(await eventually(() => processesWith(dir).length === 0)).toBe(true);
+  }
+});
+
+/** A project whose folder stands on the command line of each of its test servers. */
+function createCliProject(servers: Record<string, object> = {}, more: object = {}): Project {
+  const project = createProject();
+  projects.push(project);
+  const marked = Object.entries({
+    toolbox: { ...testServer('toolbox'), expose: { deny: ['exit'] } },
+    ...servers,
+  }).map(([name, entry]) => {
+    const { args = [] } = entry as { args?: string[] };
+    return [name, { ...entry, args: [...args, project.dir] }] as const;
+  });
+  project.write('switchboard.config.json', { mcpServers: Object.fromEntries(marked), ...more });
+  return project;
+}
+
+const BROKEN = { command: 'sh', args: ['-c', 'echo no licence >&2; exit 3'] };
+
+/** Runs a command; what differs between machines and runs is made the same. */
+async function run(project: Project, args: readonly string[], options: RunOptions = {}) {
+  const { status, stdout, stderr } = await runSwitchboard(project, args, options);
+  const steady = (text: string) =>
+    text
+      .replaceAll(project.dir, '<project>')
+      .replaceAll(/\b[\d.]+ m?s\b/g, '<time>')
+      .replaceAll(/node v[\d.]+/g, 'node <version>')
+      .replaceAll(/switchboard \d+\.\d+\.\d+\S*?(?=,|\n|$)/g, 'switchboard <version>')
+      .replace(/^Node 20 no longer.*\n/m, '');
+  return { status, stdout: steady(stdout), stderr: steady(stderr) };
+}
+
+async function runJson(project: Project, args: readonly string[]): Promise<unknown> {
+  const { stdout } = await runSwitchboard(project, [...args, '--json']);
+  return JSON.parse(stdout) as unknown;
+}
+
+describe('--version and --help', () => {
+  test.each(['--version', '-V'])('%s prints the version', async (flag) => {
+    const outcome = await runSwitchboard(createCliProject(), [flag]);
+    expect(outcome).toEqual({
+      status: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\S*\n$/),
+      stderr: '',
+    });
+  });
+
+  test('--help shows every command and option, and the exit statuses', async () => {
+    const { status, stdout, stderr } = await run(createCliProject(), ['--help']);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatchInlineSnapshot(`
+      "Usage: switchboard [options] [command]
+
+      One MCP server in front of all your others: one small tool for each of them.
+
+      Options:
+        -V, --version                             print the version
+        --dry-run                                 list the subtools of every server, like \`tools\`
+        --config <file>                           use this configuration file instead of the project's
+        --json                                    print JSON
+        -h, --help                                display help for command
+
+      Commands:
+        serve [options]                           serve MCP over stdin and stdout; what a host runs
+        tools [options] [server]                  list the subtools of every server, or of one
+        call [options] <server> <subtool> [json]  call one subtool; "-" reads the arguments from stdin
+        doctor [options] [server]                 start each server and say what works, what does not and
+                                                  why
+        config                                    look at the configuration
+
+      Examples:
+        switchboard                                   serve, as a host starts it
+        switchboard doctor                            start each server and say what works
+        switchboard tools memory                      list the tools of one server
+        switchboard call memory read_graph            call a tool
+        switchboard call memory search_nodes '{"query": "tea"}'
+
+      Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 130 interrupted.
+      Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
+
+      "
+    `);
+  });
+
+  test.each(['serve', 'tools', 'call', 'doctor', 'config'])(
+    '%s --help is help',
+    async (command) => {
+      const { status, stdout } = await run(createCliProject(), [command, '--help']);
+      expect(status).toBe(0);
+      expect(stdout).toContain(`Usage: switchboard ${command}`);
+    },
+  );
+});
+
+describe('what is not understood ends with 2 and a word of help', () => {
+  test.each([
+    [['tols'], 'There is no command "tols".'],
+    [['--nope'], "unknown option '--nope'"],
+    [['tools', '--jsn'], '--json'],
+    [['tools', 'a', 'b'], 'too many arguments'],
+    [['call'], "missing required argument 'server'"],
+    [['config', 'chek'], 'check'],
+    [['tools', 'toolbx'], 'Did you mean toolbox?'],
+    [['doctor', 'toolbx'], 'Did you mean toolbox?'],
+    [['tools', '--config', 'nowhere.json'], 'nowhere.json'],
+  ])('%j', async (args, says) => {
+    const { status, stdout, stderr } = await run(createCliProject(), args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(says);
+  });
+});
+
+describe('tools', () => {
+  test.each([['tools'], ['--dry-run']])(
+    '%s lists the subtools of every server',
+    async (command) => {
+      const { status, stdout, stderr } = await run(createCliProject({ mock: MOCK_CHILD }), [
+        command,
+      ]);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout).toMatchInlineSnapshot(`
+      "toolbox  7 tools, <time>
+        echo        Gives its arguments back.
+        where_am_i  Gives the pid, folder, arguments and environment.
+        say         Prints a text on stderr.
+        complain    Answers with a result that is an error.
+        fail        Answers with a JSON-RPC error.
+        wait        Answers after some milliseconds.
+        exit       (not allowed)  Ends the process with a code, before it answers.
+
+      mock  4 tools, <time>
+        click      Click a selector
+        type_text  Type text into the element that a selector finds
+        navigate   Open an address in the current tab and wait until the page has finished loading. The address has to be complete, with its scheme.
+        echo       Give back the arguments
+
+      "
+    `);
+    },
+  );
+
+  test('of one server lists only those', async () => {
+    const { stdout } = await run(createCliProject({ mock: MOCK_CHILD }), ['tools', 'mock']);
+    expect(stdout).toContain('click');
+    expect(stdout).not.toContain('where_am_i');
+  });
+
+  test('shows the others where one does not start, and ends with 3', async () => {
+    const { status, stdout } = await run(createCliProject({ broken: BROKEN }), ['tools']);
+    expect(status).toBe(3);
+    expect(stdout).toContain('echo        Gives its arguments back.');
+    expect(stdout.slice(stdout.indexOf('broken'))).toMatchInlineSnapshot(`
+      "broken  failed after <time>
+        Child MCP broken exited with code 3 while starting.
+        The next use starts it again. Its last output:
+        no licence
+
+      "
+    `);
+  });
+
+  test('--json gives the same as a document', async () => {
+    expect(await runJson(createCliProject({ broken: BROKEN }), ['tools'])).toEqual({
+      children: [
+        {
+          name: 'toolbox',
+          ms: expect.any(Number),
+          tools: expect.arrayContaining([
+            { name: 'echo', summary: 'Gives its arguments back.', allowed: true },
+            { name: 'exit', summary: expect.any(String), allowed: false },
+          ]),
+        },
+        {
+          name: 'broken',
+          ms: expect.any(Number),
+          tools: [],
+          error: {
+            code: 'CHILD_EXITED',
+            message: expect.stringContaining('Child MCP broken exited with code 3'),
+            hint: expect.stringContaining('no licence'),
+          },
+        },
+      ],
+    });
+  });
+
+  test('without any server says so', async () => {
+    const project = createProject();
+    const { status, stdout } = await run(project, ['tools']);
+    expect(status).toBe(0);
+    expect(stdout).toMatchInlineSnapshot(`
+      "No servers are configured. See: switchboard --help
+      "
+    `);
+  });
+});
+
+describe('call', () => {
+  const call = (project: Project, words: readonly string[], options?: RunOptions) =>
+    run(project, ['call', ...words], options);
+
+  test('prints the text of the result', async () => {
+    const project = createCliProject();
+    expect(await call(project, ['toolbox', 'echo', '{"a": [1.0, "ž"]}'])).toEqual({
+      status: 0,
+      stdout: '{"a":[1,"ž"]}\n',
+      stderr: '',
+    });
+    expect((await call(project, ['toolbox', 'echo'])).stdout).toBe('{}\n');
+  });
+
+  test('reads the arguments from stdin for "-"', async () => {
+    const options = { input: '{\n  "from": "stdin"\n}\n' };
+    const { status, stdout } = await call(createCliProject(), ['toolbox', 'echo', '-'], options);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '{"from":"stdin"}\n' });
+  });
+
+  test('--json gives the result as it came, exactly', async () => {
+    const result = '{"content":[{"type":"image","data":"AAAA","mimeType":"image/png"}],"n":1.0}';
+    const project = createCliProject();
+    project.write('switchboard.config.json', {
+      mcpServers: { rec: testServer('recording', join(project.dir, 'rec.txt'), result) },
+    });
+    expect((await call(project, ['rec', 'other', '{}', '--json'])).stdout).toBe(`${result}\n`);
+    expect((await call(project, ['rec', 'other'])).stdout).toBe('[image image/png, 3 bytes]\n');
+  });
+
+  test.each([
+    [['toolbox', 'echo', '{a}'], 'The arguments are not valid JSON'],
+    [['toolbox', 'echo', '[1]'], 'The arguments must be a JSON object.'],
+    [['toolbx', 'echo'], 'No server is named "toolbx".\nDid you mean toolbox?'],
+  ])('%j is a mistake of usage: 2', async (words, says) => {
+    const { status, stdout, stderr } = await call(createCliProject(), words);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(says);
+  });
+
+  test.each([
+    [['toolbox', 'complain', '{"text":"No tea left."}'], 'No tea left.\n', ''],
+    [['toolbox', 'fail', '{"code":-32001,"message":"No tea."}'], '', 'No tea. (server "toolbox"'],
+    [['toolbox', 'ecko'], '', 'Did you mean "echo"?'],
+    [['toolbox', 'exit'], '', "Subtool 'exit' not allowed"],
+  ])('%j is a failure of the tool: 4', async (words, stdout, says) => {
+    const outcome = await call(createCliProject(), words);
+    expect(outcome).toMatchObject({ status: 4, stdout });
+    expect(outcome.stderr).toContain(says);
+  });
+
+  test('of a server that does not start ends with 3', async () => {
+    const outcome = await call(createCliProject({ broken: BROKEN }), ['broken', 'x']);
+    expect({ status: outcome.status, stdout: outcome.stdout }).toEqual({ status: 3, stdout: '' });
+    expect(outcome.stderr).toMatchInlineSnapshot(`
+      "switchboard: Child MCP broken exited with code 3 while starting.
+      The next use starts it again. Its last output:
+      no licence
+      "
+    `);
+  });
+
+  test('--json gives a failure as a document on stderr', async () => {
+    const project = createCliProject({ broken: BROKEN });
+    const { status, stdout, stderr } = await call(project, ['broken', 'x', '--json']);
+    expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
+    expect(JSON.parse(stderr)).toEqual({
+      error: {
+        code: 'CHILD_EXITED',
+        message: 'Child MCP broken exited with code 3 while starting.',
+        hint: expect.stringContaining('no licence'),
+        data: { child: 'broken', exitCode: 3, signal: null },
+      },
+    });
+  });
+});
+
+describe('doctor', () => {
+  test('says what works, what does not and why, and ends with 3 if anything does not', async () => {
+    const project = createCliProject({
+      broken: BROKEN,
+      unset: { command: 'x', env: { TOKEN: '${NO_SUCH_TOKEN}' } },
+      remote: { url: 'https://example.com/mcp' },
+    });
+    const { status, stdout, stderr } = await run(project, ['doctor']);
+    expect({ status, stderr }).toEqual({ status: 3, stderr: '' });
+    expect(stdout).toMatchInlineSnapshot(`
+      "switchboard <version>, node <version>, project <project>
+      configuration: <project>/switchboard.config.json
+
+      ✓ toolbox  7 tools (6 allowed), started in <time>, listed in <time>
+        test-server 1.0.0, MCP 2025-11-25
+      ✗ broken  Child MCP broken exited with code 3 while starting.
+        The next use starts it again. Its last output:
+        no licence
+        declared in <project>/switchboard.config.json
+      ✗ unset  Server "unset" needs the variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json).
+        Set it where the host starts Switchboard, or write \${NO_SUCH_TOKEN:-default}.
+        declared in <project>/switchboard.config.json
+      ✗ remote  Server "remote" is reached over HTTP, which this version cannot do.
+        In <project>/switchboard.config.json, put a stdio bridge in the place of "url": "command": "npx", "args": ["-y", "mcp-remote", "<the url>"].
+        declared in <project>/switchboard.config.json
+      1 of 4 servers work.
+      "
+    `);
+  });
+
+  test('ends with 0 where all is well, and examines one server alone if asked to', async () => {
+    const project = createCliProject({ broken: BROKEN });
+    const { status, stdout } = await run(project, ['doctor', 'toolbox']);
+    expect(status).toBe(0);
+    expect(stdout).toContain('✓ toolbox  7 tools (6 allowed)');
+    expect(stdout).not.toContain('broken');
+  });
+
+  test('warns where a child file’s description makes that of the configuration useless', async () => {
+    const project = createCliProject({}, { suites: { own: { description: 'b' } } });
+    project.write('mcps/own/.mcp.json', {
+      name: 'own',
+      switchboardDescription: 'a',
+      command: { cmd: process.execPath, args: [testServer('toolbox').args[0]] },
+    });
+    const { stdout } = await run(project, ['doctor', 'own']);
+    expect(stdout).toContain('note: suites.own.description is not used');
+  });
+
+  test('--json gives the same as a document', async () => {
+    const project = createCliProject({ broken: BROKEN });
+    expect(await runJson(project, ['doctor'])).toMatchObject({
+      version: expect.any(String),
+      node: process.version,
+      project: project.dir,
+      files: [join(project.dir, 'switchboard.config.json')],
+      warnings: [],
+      children: [
+        { name: 'toolbox', ok: true, tools: 7, allowedTools: 6, revision: '2025-11-25' },
+        { name: 'broken', ok: false, error: { code: 'CHILD_EXITED' } },
+      ],
+    });
+  });
+});
+
+describe('config', () => {
+  test('check says which files were read, which servers there are and what is odd', async () => {
+    const project = createCliProject({ bare: { discription: 'x' } });
+    const { status, stdout } = await run(project, ['config', 'check']);
+    expect(status).toBe(0);
+    expect(stdout).toMatchInlineSnapshot(`
+      "Read <project>/switchboard.config.json.
+        toolbox  <project>/switchboard.config.json
+        bare  <project>/switchboard.config.json
+          Server "bare" has no command. Add "command" to it in <project>/switchboard.config.json.
+      warning: <project>/switchboard.config.json: mcpServers.bare.discription is unknown and ignored. Did you mean "description"?
+      2 servers, 1 warning.
+      "
+    `);
+  });
+
+  test('check of a wrong file ends with 2 and says what is wrong', async () => {
+    const project = createProject({ 'switchboard.config.json': { timeouts: { rpcms: 1 } } });
+    const { status, stdout, stderr } = await run(project, ['config', 'check']);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatchInlineSnapshot(`
+      "switchboard: <project>/switchboard.config.json:3:5: timeouts.rpcms: unknown key. Did you mean "rpcMs"?
+      docs/configuration.md lists every key.
+      "
+    `);
+    const asJson = await run(project, ['config', 'check', '--json']);
+    expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { code: 'CONFIG_INVALID' } });
+  });
+
+  test('check --json is a document', async () => {
+    const project = createCliProject();
+    expect(await runJson(project, ['config', 'check'])).toEqual({
+      ok: true,
+      files: [join(project.dir, 'switchboard.config.json')],
+      children: ['toolbox'],
+      warnings: [],
+    });
+  });
+
+  test('print shows the settled configuration without any secret', async () => {
+    const project = createCliProject({
+      secret: { command: 'x', env: { KEY: 'sk-canary-123456' } },
+    });
+    const { status, stdout } = await run(project, ['config', 'print']);
+    expect(status).toBe(0);
+    expect((await run(project, ['config', 'print', '--json'])).stdout).toBe(stdout);
+    expect(stdout).not.toContain('canary');
+    expect(JSON.parse(stdout)).toMatchObject({
+      project: '<project>',
+      children: [
+        {
+          name: 'toolbox',
+          timeouts: { spawnMs: 8_000, rpcMs: 60_000, stopMs: 2_000 },
+          introspection: { mode: 'summary', summaryMaxChars: 160 },
+          expose: { deny: ['exit'] },
+        },
+        { name: 'secret', command: { cmd: 'x', env: { KEY: '***' } } },
+      ],
+    });
+  });
+
+  test('schema prints a JSON Schema that takes what the program takes', async () => {
+    const { status, stdout } = await run(createCliProject(), ['config', 'schema']);
+    expect(status).toBe(0);
+    expect(await runJson(createCliProject(), ['config', 'schema'])).toEqual(JSON.parse(stdout));
+    const validate = new Ajv2020({ strict: false }).compile(JSON.parse(stdout) as object);
+    expect(validate({ mcpServers: { a: { command: 'x' } }, timeouts: { rpcMs: 5 } })).toBe(true);
+    expect(validate({ mcpServer: {} })).toBe(false);
+    expect(validate({ discoverGlobs: 'x' })).toBe(false);
+  });
+});
+
+describe('without a terminal', () => {
+  test('nothing is coloured and nothing moves', async () => {
+    const project = createCliProject({ broken: BROKEN });
+    for (const args of [['tools'], ['doctor'], ['config', 'check'], ['--help']]) {
+      const { stdout, stderr } = await run(project, args, { env: { TERM: 'xterm-256color' } });
+      expect(stdout + stderr).not.toContain('\u001b');
+    }
+  });
+});
+
+describe('an interruption', () => {
+  test.each([[['tools']], [['doctor']], [['call', 'slow', 'echo']]])(
+    'of %j while a server starts ends with 130 and leaves nothing',
+    async (args) => {
+      const project = createCliProject({ slow: testServer('starts-slowly', '600000') });
+      const program = spawn(process.execPath, [PROGRAM, ...args], {
+        cwd: project.dir,
+        env: project.env,
+        stdio: 'ignore',
+      });
+      const ended = once(program, 'exit');
+      expect(await eventually(() => processesWith(`600000 ${project.dir}`).length > 0)).toBe(true);
+      program.kill('SIGINT');
+      expect(await ended).toEqual([130, null]);
+      expect(processesWith(`600000 ${project.dir}`)).toEqual([]);
+    },
+  );
+});
+
+describe('on a terminal', () => {
+  const COMMAND = [process.execPath, PROGRAM];
+  // oxlint-disable-next-line no-control-regex -- colours are control sequences
+  const COLOUR = /\u001b\[[\d;]*m/;
+
+  test('the server says what it is and ends', async () => {
+    const { dir, env } = createCliProject();
+    const { status, screen } = await runOnTerminal(COMMAND, { cwd: dir, env });
+    expect(status).toBe(0);
+    expect(screen.replaceAll('\r\n', '\n')).toMatchInlineSnapshot(`
+      "Switchboard is an MCP server: a host such as Claude Code, Codex or Cursor starts it and
+      talks to it over stdin. This is a terminal, so there is nobody to talk to.
+
+      To use it, add it to your host, for example
+        claude mcp add switchboard -- npx -y switchboard
+      or, in a host's configuration file
+        { "mcpServers": { "switchboard": { "command": "npx", "args": ["-y", "switchboard"] } } }
+
+      To look at your servers from here
+        switchboard doctor        start each server and say what works
+        switchboard tools         list the tools of every server
+        switchboard --help        all commands
+      "
+    `);
+  });
+
+  test('doctor shows what it waits for while a server starts, and colours its findings', async () => {
+    const project = createCliProject();
+    const gate = join(project.dir, 'gate');
+    project.write('switchboard.config.json', {
+      mcpServers: { slow: testServer('waits-for-file', `${gate}-own`, gate) },
+    });
+    const { status, screen } = await runOnTerminal([...COMMAND, 'doctor'], {
+      cwd: project.dir,
+      env: project.env,
+      keys(screen) {
+        if (screen.includes('waiting for slow')) writeFileSync(gate, '');
+        return undefined; // nothing is typed
+      },
+    });
+    expect(screen).toMatch(/waiting for slow \d+ s/);
+    expect(screen).toMatch(COLOUR);
+    expect(screen).toContain('1 of 1 server');
+    expect(status).toBe(0);
+  });
+
+  test.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('nothing is coloured with %j', async (more) => {
+    const { dir, env } = createCliProject();
+    const options = { cwd: dir, env: { ...env, ...more } };
+    const { status, screen } = await runOnTerminal([...COMMAND, 'doctor'], options);
+    expect(status).toBe(0);
+    expect(screen).toContain('✓ toolbox');
+    expect(screen).not.toMatch(COLOUR);
+  });
+
+  test('Ctrl-C ends a command that waits, with 130', async () => {
+    const project = createCliProject({ slow: testServer('starts-slowly', '600000') });
+    const { status } = await runOnTerminal([...COMMAND, 'doctor'], {
+      cwd: project.dir,
+      env: project.env,
+      keys: (screen) => (screen.includes('waiting for slow') ? '\u0003' : undefined),
+    });
+    expect(status).toBe(130);
+  });
+});

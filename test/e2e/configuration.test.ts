@@ -1,0 +1,328 @@
+// Where the configuration comes from and what is said about it, seen through the running program.
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runSwitchboard } from '../support/command.ts';
+import { createProject, type Project } from '../support/project.ts';
+import { type HostOptions, RawHost, textOf, toolsOf } from '../support/raw-host.ts';
+import { MOCK_CHILD, testServer } from '../support/servers.ts';
+
+const MCP_SERVERS = { one: MOCK_CHILD };
+const JSON_TEXT = JSON.stringify({ mcpServers: MCP_SERVERS });
+
+async function suitesIn(project: Project, options: HostOptions = {}): Promise<string[]> {
+  const host = await RawHost.connect(project, options);
+  return toolsOf(await host.request('tools/list')).map(({ name }) => name);
+}
+
+/** Starts the server in a project whose configuration is wrong; gives what it says. */
+async function refusalIn(project: Project, options: { env?: Record<string, string> } = {}) {
+  const { status, stdout, stderr } = await runSwitchboard(project, [], options);
+  expect(stdout).toBe('');
+  expect(status).toBe(2);
+  return stderr.replaceAll(project.dir, '<project>');
+}
+
+describe('the project’s file', () => {
+  test.each([
+    { file: 'switchboard.config.json', text: JSON_TEXT },
+    {
+      file: 'switchboard.config.json',
+      text: `\uFEFF// with comments\n{ "$schema": "./x.json", "mcpServers": ${JSON.stringify(MCP_SERVERS)}, }\n`,
+    },
+    { file: 'switchboard.config.jsonc', text: `/* comment */ ${JSON_TEXT}` },
+    { file: 'switchboard.config.js', text: `module.exports = ${JSON_TEXT};\n` },
+    { file: 'switchboard.config.cjs', text: `module.exports = ${JSON_TEXT};\n` },
+    { file: 'switchboard.config.mjs', text: `export default ${JSON_TEXT};\n` },
+    { file: 'switchboard.config.mjs', text: `export default async () => (${JSON_TEXT});\n` },
+    {
+      file: 'switchboard.config.mjs',
+      text: `export const mcpServers = ${JSON.stringify(MCP_SERVERS)};\n`,
+    },
+  ])('may be $file: $text', async ({ file, text }) => {
+    expect(await suitesIn(createProject({ [file]: text }))).toEqual(['one_suite']);
+  });
+
+  test('is read as JSON where there is JSON and JavaScript', async () => {
+    const project = createProject({
+      'switchboard.config.json': JSON_TEXT,
+      'switchboard.config.js': 'throw new Error("must not run");\n',
+    });
+    expect(await suitesIn(project)).toEqual(['one_suite']);
+  });
+
+  test('may be a script that prints: stdout still belongs to the protocol', async () => {
+    const text = `console.log('configured'); export default ${JSON_TEXT};\n`;
+    const host = await RawHost.connect(createProject({ 'switchboard.config.mjs': text }));
+    expect(host.impure).toEqual([]);
+  });
+
+  test('is named on stderr where it is a script, since it is the project’s code that runs', async () => {
+    const project = createProject({ 'switchboard.config.mjs': `export default ${JSON_TEXT};\n` });
+    const host = await RawHost.connect(project);
+    expect(await host.lastWords()).toContain(join(project.dir, 'switchboard.config.mjs'));
+  });
+
+  test('is not looked for in folders above', async () => {
+    const project = createProject({ 'switchboard.config.json': JSON_TEXT, 'sub/x': '' });
+    const below = { ...project, dir: join(project.dir, 'sub') };
+    expect(await suitesIn(below)).toEqual([]);
+  });
+
+  test('is another one where --config or SWITCHBOARD_CONFIG names it, the flag first', async () => {
+    const servers = (name: string) => ({ mcpServers: { [name]: MOCK_CHILD } });
+    const project = createProject({
+      'switchboard.config.json': servers('own'),
+      'other/by-flag.json': servers('flag'),
+      'other/by-env.json': servers('env'),
+    });
+    const env = { SWITCHBOARD_CONFIG: 'other/by-env.json' };
+    const args = ['--config', 'other/by-flag.json'];
+    expect(await suitesIn(project)).toEqual(['own_suite']);
+    expect(await suitesIn(project, { env })).toEqual(['env_suite']);
+    expect(await suitesIn(project, { env, args })).toEqual(['flag_suite']);
+    expect(await suitesIn(project, { args: ['serve', ...args] })).toEqual(['flag_suite']);
+  });
+
+  test('that is named and does not exist is an error', async () => {
+    const env = { SWITCHBOARD_CONFIG: 'nowhere.json' };
+    expect(await refusalIn(createProject(), { env })).toMatchInlineSnapshot(`
+      "switchboard: There is no configuration file <project>/nowhere.json.
+      SWITCHBOARD_CONFIG names it. Correct it, or leave it out.
+      "
+    `);
+  });
+
+  test('is that of WORKSPACE_DIR where that is set', async () => {
+    const project = createProject({
+      'elsewhere/switchboard.config.json': {
+        mcpServers: { there: { ...testServer('toolbox') } },
+      },
+      'elsewhere/mcps/child/.mcp.json': { name: 'child' },
+      'switchboard.config.json': JSON_TEXT,
+    });
+    const env = { WORKSPACE_DIR: join(project.dir, 'elsewhere') };
+    expect(await suitesIn(project, { env })).toEqual(['there_suite', 'child_suite']);
+    const host = await RawHost.connect(project, { env });
+    const where = JSON.parse(textOf(await host.call('there', 'where_am_i'))) as { cwd: string };
+    expect(where.cwd).toMatch(/elsewhere$/);
+  });
+});
+
+describe('the user’s file', () => {
+  const user = {
+    mcpServers: { mine: MOCK_CHILD, both: { ...MOCK_CHILD, description: 'of the user' } },
+    introspection: { mode: 'redacted', summaryMaxChars: 20 },
+  };
+  const files = {
+    'switchboard.config.json': {
+      mcpServers: { both: { ...MOCK_CHILD, description: 'of the project' } },
+      introspection: { mode: 'summary' },
+    },
+  };
+
+  test('is in ~/.switchboard: its servers come after the project’s, which win', async () => {
+    const project = createProject({ ...files, 'home/.switchboard/switchboard.config.json': user });
+    const host = await RawHost.connect(project);
+    const tools = toolsOf(await host.request('tools/list'));
+    expect(tools.map(({ name, description }) => [name, description])).toEqual([
+      ['both_suite', "Use this tool for of the project. Actions: 'introspect' | 'call'."],
+      ['mine_suite', "Use this tool for mine. Actions: 'introspect' | 'call'."],
+    ]);
+    const subtools = toolsOf(await host.introspect('mine'));
+    expect(subtools).toHaveLength(4);
+    for (const tool of subtools) {
+      expect(Object.keys(tool)).toEqual(['name', 'summary', 'inputSchema']);
+      expect(tool['summary']).toMatch(/^.{1,20}$/);
+    }
+  });
+
+  test('is in SWITCHBOARD_HOME where that is set', async () => {
+    const project = createProject({
+      'my home/switchboard.config.mjs': `export default ${JSON_TEXT}`,
+    });
+    const env = { SWITCHBOARD_HOME: join(project.dir, 'my home') };
+    expect(await suitesIn(project, { env })).toEqual(['one_suite']);
+    expect(await suitesIn(project)).toEqual([]);
+  });
+
+  test('that is wrong is an error, too', async () => {
+    const project = createProject({
+      'home/.switchboard/switchboard.config.json': { mcpServer: {} },
+    });
+    expect(await refusalIn(project)).toMatchInlineSnapshot(`
+      "switchboard: <project>/home/.switchboard/switchboard.config.json:2:3: mcpServer: unknown key. Did you mean "mcpServers"?
+      docs/configuration.md lists every key.
+      "
+    `);
+  });
+});
+
+describe('a file that is wrong ends the program with 2 and says where', () => {
+  test.each([
+    {
+      what: 'an unknown key',
+      text: '{\n  "mcpServers": {},\n  "discoverGlob": []\n}\n',
+      says: '<file>:3:3: discoverGlob: unknown key. Did you mean "discoverGlobs"?',
+    },
+    {
+      what: 'a wrong type',
+      text: '{ "discoverGlobs": "x" }',
+      says: '<file>:1:3: discoverGlobs: expected an array, got a string.',
+    },
+    {
+      what: 'a number out of range',
+      text: '{\n  "timeouts": {\n    "rpcMs": -5\n  }\n}',
+      says: '<file>:3:5: timeouts.rpcMs: expected a number of at least 1, got -5.',
+    },
+    {
+      what: 'a word that is none of the choices',
+      text: '{ "introspection": { "mode": "loud" } }',
+      says: '<file>:1:22: introspection.mode: expected "summary", "full" or "redacted", got "loud".',
+    },
+    {
+      what: 'an unknown key of a suite',
+      text: '{ "suites": { "a": { "suitName": "x" } } }',
+      says: '<file>:1:22: suites.a.suitName: unknown key. Did you mean "suiteName"?',
+    },
+    {
+      what: 'broken JSON',
+      text: '{\n  "mcpServers": {\n',
+      says: '<file>:3:1: Not valid JSON: a closing } was expected.',
+    },
+    { what: 'nothing at all', text: '', says: '<file>:1:1: Not valid JSON: a value was expected.' },
+  ])('$what', async ({ text, says }) => {
+    const project = createProject({ 'switchboard.config.json': text });
+    const said = (await refusalIn(project)).replaceAll(
+      '<project>/switchboard.config.json',
+      '<file>',
+    );
+    expect(said.split('\n')[0]).toBe(`switchboard: ${says}`);
+  });
+
+  test('all mistakes at once, in the order of the file', async () => {
+    const project = createProject({
+      'switchboard.config.json':
+        '{\n  "timeout": {},\n  "mcpServers": {\n    "a": { "command": 7, "args": "x" }\n  }\n}\n',
+    });
+    expect(await refusalIn(project)).toMatchInlineSnapshot(`
+      "switchboard: <project>/switchboard.config.json:2:3: timeout: unknown key. Did you mean "timeouts"?
+      <project>/switchboard.config.json:4:12: mcpServers.a.command: expected a string or an object, got 7.
+      <project>/switchboard.config.json:4:26: mcpServers.a.args: expected an array, got a string.
+      docs/configuration.md lists every key.
+      "
+    `);
+  });
+
+  test('a script that throws', async () => {
+    const project = createProject({
+      'switchboard.config.mjs': 'throw new Error("no luck today");\n',
+    });
+    expect(await refusalIn(project)).toMatchInlineSnapshot(`
+      "switchboard: <project>/switchboard.config.mjs failed: no luck today.
+      The file must run and export an object as default or as module.exports.
+      "
+    `);
+  });
+
+  test('a secret in the wrong place is not repeated', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { a: { command: 'x', env: 'sk-canary-123456' } } },
+    });
+    expect(await refusalIn(project)).not.toContain('canary');
+  });
+});
+
+describe('child files', () => {
+  test('are found in both places, .switchboard first, and the first of a name wins', async () => {
+    const project = createProject({
+      'mcps/a/.mcp.json': { name: 'a', description: 'the second' },
+      '.switchboard/mcps/z/.mcp.json': { name: 'a', description: 'the first' },
+      '.switchboard/mcps/b/.mcp.json': { name: 'b' },
+      'mcps/not-one/readme.txt': 'nothing here',
+    });
+    const host = await RawHost.connect(project);
+    const tools = toolsOf(await host.request('tools/list'));
+    expect(tools.map(({ name }) => name)).toEqual(['b_suite', 'a_suite']);
+    expect(tools[1]?.['description']).toContain('the first');
+    expect((await host.lastWords()).replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
+      "switchboard: warn: Two child files have the name "a": <project>/.switchboard/mcps/z/.mcp.json is used, <project>/mcps/a/.mcp.json is not.
+      "
+    `);
+  });
+
+  test('that are broken cost a warning each, and the others are listed', async () => {
+    const project = createProject({
+      'mcps/1/.mcp.json': 'not JSON',
+      'mcps/2/.mcp.json': { description: 'no name' },
+      'mcps/3/.mcp.json': { name: 7 },
+      'mcps/4/.mcp.json': { name: 'd', command: { cmd: 'x' }, comand: 'y' },
+      'mcps/5/.mcp.json': { mcpServers: {} },
+      'mcps/6/.mcp.json': { name: 'good' },
+    });
+    const host = await RawHost.connect(project);
+    const tools = toolsOf(await host.request('tools/list'));
+    expect(tools.map(({ name }) => name)).toEqual(['d_suite', 'good_suite']);
+    expect((await host.lastWords()).replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
+      "switchboard: warn: <project>/mcps/1/.mcp.json:1:1: Not valid JSON: this is not a value; texts and keys need double quotes. The file is ignored.
+      switchboard: warn: <project>/mcps/2/.mcp.json:1:1: name: expected a string, got nothing. The file is ignored.
+      switchboard: warn: <project>/mcps/3/.mcp.json:2:3: name: expected a string, got 7. The file is ignored.
+      switchboard: warn: <project>/mcps/4/.mcp.json: comand is unknown and ignored. Did you mean "command"?
+      switchboard: warn: <project>/mcps/5/.mcp.json: "mcpServers" belongs into switchboard.config.json; a child file describes one server and needs a "name". The file is ignored.
+      "
+    `);
+  });
+
+  test('are looked for where discoverGlobs says, and only there', async () => {
+    const project = createProject({
+      'switchboard.config.json': { discoverGlobs: ['servers/**/{a,b}.json', 'more/*.json'] },
+      'mcps/default/.mcp.json': { name: 'default' },
+      'servers/deep/down/a.json': { name: 'a' },
+      'servers/b.json': { name: 'b' },
+      'servers/c.json': { name: 'c' },
+      'more/m.json': { name: 'm' },
+    });
+    expect(await suitesIn(project)).toEqual(['b_suite', 'a_suite', 'm_suite']);
+  });
+
+  test('that come later are not seen by a session that runs', async () => {
+    const project = createProject({ 'mcps/a/.mcp.json': { name: 'a' } });
+    const host = await RawHost.connect(project);
+    const before = await host.request('tools/list');
+    project.write('mcps/b/.mcp.json', { name: 'b' });
+    expect((await host.request('tools/list')).result).toEqual(before.result);
+    expect(await suitesIn(project)).toEqual(['a_suite', 'b_suite']);
+  });
+
+  test('lose against an entry of mcpServers with the same name', async () => {
+    const project = createProject({
+      'switchboard.config.json': JSON_TEXT,
+      'mcps/one/.mcp.json': { name: 'one', command: { cmd: 'no-such-program' } },
+    });
+    const host = await RawHost.connect(project);
+    expect((await host.call('one', 'click')).result).toMatchObject({ ok: true });
+  });
+});
+
+test('a folder without any configuration gives an empty list and no word on stderr', async () => {
+  const project = createProject();
+  const host = await RawHost.connect(project);
+  expect((await host.request('tools/list')).result).toEqual({ tools: [] });
+  expect(await host.lastWords()).toBe('');
+});
+
+test('keys of other hosts in a pasted entry are warned about and do no harm', async () => {
+  const project = createProject({
+    'switchboard.config.json': {
+      mcpServers: { one: { ...MOCK_CHILD, type: 'stdio', alwaysAllow: ['x'], discription: 'y' } },
+      suites: { oen: { suiteName: 'x' } },
+    },
+  });
+  const host = await RawHost.connect(project);
+  expect((await host.call('one', 'click')).result).toMatchObject({ ok: true });
+  expect((await host.lastWords()).replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
+    "switchboard: warn: <project>/switchboard.config.json: mcpServers.one.alwaysAllow is unknown and ignored.
+    switchboard: warn: <project>/switchboard.config.json: mcpServers.one.discription is unknown and ignored. Did you mean "description"?
+    switchboard: warn: <project>/switchboard.config.json: suites.oen is for a server that does not exist.
+    "
+  `);
+});

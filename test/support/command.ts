@@ -1,0 +1,50 @@
+// Runs the built program as a command and waits for its end.
+import { spawn } from 'node:child_process';
+import { PROGRAM, type Project } from './project.ts';
+
+export interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly env?: Record<string, string>;
+  readonly cwd?: string;
+  /** What stands on its stdin; nothing at all unless set. */
+  readonly input?: string;
+}
+
+export function runSwitchboard(
+  project: Project,
+  args: readonly string[],
+  { env = {}, cwd = project.dir, input = '' }: RunOptions = {},
+): Promise<Outcome> {
+  return runCommand(process.execPath, [PROGRAM, ...args], {
+    cwd,
+    env: { ...project.env, ...env },
+    input,
+  });
+}
+
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  { cwd, env, input = '' }: { cwd: string; env: NodeJS.ProcessEnv; input?: string },
+): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, [...args], { cwd, env, stdio: 'pipe' });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    child.once('error', reject);
+    child.once('close', (status) => resolve({ status, stdout, stderr }));
+    child.stdin.on('error', () => {}); // it need not read what it is given
+    child.stdin.end(input);
+  });
+}

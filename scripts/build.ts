@@ -1,15 +1,18 @@
 // Bundles the program: a small dist/index.js that holds what serving over stdio needs, and chunks
 // that are loaded when a command or a rare situation asks for them. Dependencies are included, so
 // that `npx` fetches one package and a host's start reads few files.
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
-rmSync('dist', { recursive: true, force: true });
+// Built beside the old one and put in its place whole: programs that run meanwhile find theirs.
+const NEW = 'dist.new';
+const OLD = 'dist.old';
+for (const folder of [NEW, OLD]) rmSync(folder, { recursive: true, force: true });
 await build({
   entryPoints: ['src/index.ts'],
-  outdir: 'dist',
+  outdir: NEW,
   bundle: true,
   splitting: true,
   platform: 'node',
@@ -28,5 +31,8 @@ await build({
 });
 
 // The same program under the name that does not end in `.js`, for hosts configured that way.
-writeFileSync('dist/switchboard', "#!/usr/bin/env node\nimport './index.js';\n");
-for (const file of ['dist/index.js', 'dist/switchboard']) chmodSync(file, 0o755);
+writeFileSync(`${NEW}/switchboard`, "#!/usr/bin/env node\nimport './index.js';\n");
+for (const file of ['index.js', 'switchboard']) chmodSync(`${NEW}/${file}`, 0o755);
+if (existsSync('dist')) renameSync('dist', OLD);
+renameSync(NEW, 'dist');
+rmSync(OLD, { recursive: true, force: true });

@@ -82,7 +82,7 @@ function stderrSink({ name, stderr }: ChildConfig, { config, log }: SwitchboardO
     case 'inherit':
       return (line: string) => log.child(name, line);
     case 'log':
-      return createLogFile(join(config.home, 'logs'), name, log.warn);
+      return createLogFile(join(config.home, 'logs'), name, (problem) => log.warn(problem));
     case 'drop':
       return () => {};
   }

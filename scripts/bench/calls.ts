@@ -14,11 +14,11 @@ export async function measureCalls(bench: Bench): Promise<Row[]> {
   const ms = await timeCalls(bench, CHILD);
   const real = await timeCalls(bench, ...realServer('everything').args);
   return [
-    callRow('one small call', ms),
-    callRow('the same, a server on the official SDK', real),
+    callRow('a small call', ms),
+    callRow('a small call, server on the SDK', real),
     {
       group: 3,
-      what: 'what is added to a direct call',
+      what: 'added to a direct call',
       measured: median(ms.switchboard) - median(ms.direct),
       unit: 'ms',
       budget: { most: 20 },
@@ -33,14 +33,14 @@ export async function measureThroughput({ workspace, rounds, progress }: Bench):
   await lanes.prepare();
   progress(`calls, ${IN_FLIGHT} at a time`);
   const flights = lanes.each((lane) => () => callsPerSecond(lane));
-  const rate = await takeTurns(flights, { rounds: rounds(21), warmUps: 4 });
+  const rate = await takeTurns(flights, { rounds: rounds(21), warmUps: 6 });
   return [
     {
       group: 4,
       what: `${IN_FLIGHT} small calls in flight`,
       measured: median(rate.switchboard),
       unit: 'calls/s',
-      against: { what: 'bare relay', value: median(rate.relay) },
+      against: { what: 'relay', value: median(rate.relay) },
       ratio: compare(rate.switchboard, rate.relay),
       budget: { least: 0.9 },
       beside: [
@@ -58,7 +58,7 @@ function callRow(what: string, ms: Taken): Row {
     what,
     measured: median(ms.switchboard),
     unit: 'ms',
-    against: { what: 'bare relay', value: median(ms.relay) },
+    against: { what: 'relay', value: median(ms.relay) },
     ratio: compare(ms.switchboard, ms.relay),
     budget: { most: 1.15 },
     beside: [
@@ -71,7 +71,7 @@ async function timeCalls({ workspace, rounds }: Bench, ...server: string[]): Pro
   await using lanes = new Lanes(workspace, ...server);
   await lanes.prepare();
   const blocks = lanes.each((lane) => () => medianCall(lane));
-  return await takeTurns(blocks, { rounds: rounds(50), warmUps: 15 });
+  return await takeTurns(blocks, { rounds: rounds(50), warmUps: 50 });
 }
 
 /** Milliseconds of a call, the median of a block of them. */

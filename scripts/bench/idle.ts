@@ -26,7 +26,7 @@ export async function measureIdle({ workspace, progress }: Bench): Promise<Row[]
   return [
     {
       group: 6,
-      what: 'memory at rest, 10 servers, none running',
+      what: 'memory at rest, no server running',
       measured: median(taken.switchboard),
       unit: 'MB',
       against: { what: 'bare node', value: median(taken.bare) },

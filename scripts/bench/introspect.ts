@@ -20,10 +20,10 @@ export async function measureIntrospect({ workspace, rounds, progress }: Bench):
     );
     rows.push({
       group: 8,
-      what: `first introspection of a cold server-${name}`,
+      what: `first introspection, server-${name}`,
       measured: median(ms.switchboard),
       unit: 'ms',
-      against: { what: 'asked directly', value: median(ms.direct) },
+      against: { what: 'direct', value: median(ms.direct) },
       ratio: compare(ms.switchboard, ms.direct),
       budget: { most: 1.2 },
       beside: [],

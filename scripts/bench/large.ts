@@ -12,7 +12,7 @@ const SETTLE_MS = 6_000;
 /** Text of one byte for each letter, such as an image in base64, and text of two. */
 const CONTENTS = [
   { what: 'a result of 10 MB', letter: 'x' },
-  { what: 'the same, not ASCII', letter: 'ü' },
+  { what: 'a result of 10 MB, not ASCII', letter: 'ü' },
 ];
 
 export async function measureLarge({ workspace, rounds, progress }: Bench): Promise<Row[]> {
@@ -50,7 +50,7 @@ export async function measureLarge({ workspace, rounds, progress }: Bench): Prom
     `${[before, peak, after].map((at) => at[name].toFixed(0)).join(', ')} MB`;
   rows.push({
     group: 5,
-    what: `what is left of it in memory after ${SETTLE_MS / 1_000} s`,
+    what: `memory kept of it after ${SETTLE_MS / 1_000} s`,
     measured: Math.max(0, after.switchboard - before.switchboard),
     unit: 'MB',
     budget: { most: 10 },

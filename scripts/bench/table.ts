@@ -2,9 +2,9 @@
 // used, and beneath them the figures that belong beside.
 import { type Row, shareOfBudget, type Unit } from './row.ts';
 
-const BAR_WIDTH = 20;
+const BAR_WIDTH = 14;
 /** The bar's place for the whole budget; what is missed goes on behind it. */
-const BUDGET_AT = 15;
+const BUDGET_AT = 10;
 
 const HEAD = ['', 'what', 'measured', 'against', 'ratio', 'middle half', 'budget', '', 'used', ''];
 const TO_THE_RIGHT = new Set([0, 2, 4, 8]);

@@ -27,12 +27,12 @@ export async function countCatalog({ workspace, progress }: Bench): Promise<Row[
   return [
     {
       group: 7,
-      what: 'tools/list of 45 published servers',
+      what: 'tools/list, 45 published servers',
       measured,
       unit: 'tokens',
       budget: { most: 5_000 },
       beside: [
-        `their ${format(sum(servers.map(({ tools }) => tools)))} tools listed directly: ${format(everything)} tokens, ${formatLess(measured, everything)} than that`,
+        `their ${format(sum(servers.map(({ tools }) => tools)))} tools listed directly are ${format(everything)} tokens; the suites are ${formatLess(measured, everything)}`,
         `the largest are ${largest.join(' and ')}, the median is ${middle?.npm} (${format(middle?.tokens ?? 0)})`,
         `one suite: median ${format(median(each))} tokens, largest ${format(Math.max(...each))}`,
       ],
@@ -54,7 +54,7 @@ export async function countWorkflow({ workspace, progress }: Bench): Promise<Row
 
   await using client = new Client(workspace.switchboard('workflow', servers));
   const list = countToolTokens(await listTools(client));
-  const rows = [tokenRow(`tools/list of 3 servers (${direct.flat().length} tools)`, list, all)];
+  const rows = [tokenRow(`tools/list, 3 servers, ${direct.flat().length} tools`, list, all)];
   for (const { name } of servers) {
     const answer = await client.request('tools/call', {
       name: `${name}_suite`,
@@ -62,7 +62,7 @@ export async function countWorkflow({ workspace, progress }: Bench): Promise<Row
     });
     const { content } = answer as { content: [{ text: string }] };
     const introspection = countTextTokens(content[0].text);
-    rows.push(tokenRow(`and one introspection, of ${name}`, list + introspection, all));
+    rows.push(tokenRow(`the same + introspection of ${name}`, list + introspection, all));
   }
   return rows;
 }
@@ -73,7 +73,7 @@ function tokenRow(what: string, measured: number, all: number): Row {
     what,
     measured,
     unit: 'tokens',
-    against: { what: 'all tools listed', value: all },
+    against: { what: 'all tools', value: all },
     ratio: { value: measured / all, spread: [measured / all, measured / all] },
     beside: [],
   };

@@ -1,8 +1,8 @@
 // A log file for one child, for people who want its stderr kept but not shown: one file and one
 // older file, neither of which grows without end.
-import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { shortDigest } from './digest.ts';
 import { cleanText } from './text.ts';
 
 const LARGEST_BYTES = 5 << 20;
@@ -43,5 +43,5 @@ export function createLogFile(
 function fileName(name: string): string {
   const safe = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60);
   if (safe === name) return safe;
-  return `${safe}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
+  return `${safe}-${shortDigest(name)}`;
 }

@@ -27,6 +27,7 @@ export function logLevel(env: NodeJS.ProcessEnv): Level {
 
 export function createLog(level: Level, stream: Writable): Log {
   let dropped = 0;
+  stream.on('error', () => {}); // nobody reads our log any more: that stops nothing
   const write = (line: string): void => {
     if (stream.writableLength > MAX_UNREAD_BYTES) {
       dropped++;

@@ -2,11 +2,8 @@
 // some do not. Each run therefore notes the process groups it starts in a file, and marks them by
 // an environment variable; the next run ends groups whose Switchboard is gone. Group numbers are
 // used again by the system, so only a process that carries the mark is ours to end.
-import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { isGroupAlive, signalGroup } from './process.ts';
 
 const MARK = 'SWITCHBOARD_RUN';
@@ -14,7 +11,7 @@ const MARK = 'SWITCHBOARD_RUN';
 /** The note of one run. The file exists from the first child on and goes with the run. */
 export class RunNote {
   readonly #folder: string;
-  readonly #id = `${process.pid}-${randomBytes(6).toString('hex')}`;
+  readonly #id = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
   #written = false;
 
   constructor(folder: string) {
@@ -50,13 +47,14 @@ export async function endOrphans(folder: string, graceMs: number): Promise<numbe
   for (const id of listFolder(folder)) {
     const [ownerStart, ...leaders] = readText(join(folder, id)).trim().split('\n');
     const owner = Number.parseInt(id, 10);
-    if (!(owner > 0) || (isAlive(owner) && startTime(owner) === ownerStart)) continue;
+    if (owner > 0 && isAlive(owner) && startTime(owner) === ownerStart) continue;
     const marked = await groupsMarked(`${MARK}=${id}`);
     const orphans = leaders.map(Number).filter((leader) => marked.has(leader));
     for (const group of orphans) signalGroup(group, 'SIGTERM');
     if (orphans.some(isGroupAlive)) await new Promise((resolve) => setTimeout(resolve, graceMs));
     for (const group of orphans.filter(isGroupAlive)) signalGroup(group, 'SIGKILL');
-    rmSync(join(folder, id), { force: true });
+    // What is no note of ours is removed as well: the folder holds nothing else.
+    rmSync(join(folder, id), { force: true, recursive: true });
     ended += orphans.length;
   }
   return ended;
@@ -72,8 +70,11 @@ async function groupsMarked(mark: string): Promise<Set<number>> {
 }
 
 async function groupsMarkedByPs(mark: string): Promise<Set<number>> {
-  const { stdout } = await promisify(execFile)('ps', ['-AEww', '-o', 'pgid=,command='], {
-    maxBuffer: 64 << 20,
+  const { execFile } = await import('node:child_process');
+  const stdout = await new Promise<string>((resolve) => {
+    execFile('ps', ['-AEww', '-o', 'pgid=,command='], { maxBuffer: 64 << 20 }, (_error, output) =>
+      resolve(output),
+    );
   });
   const lines = stdout.split('\n').filter((line) => line.split(' ').includes(mark));
   return new Set(lines.map((line) => Number.parseInt(line, 10)));

@@ -1,7 +1,7 @@
 // Processes as groups. A child server may start others (npx does, browsers do), so each runs in a
 // process group of its own and is signalled as a group. This is the one file that knows how the
 // operating systems differ.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { statSync } from 'node:fs';
 
 export interface GroupCommand {
@@ -16,18 +16,29 @@ const WINDOWS = process.platform === 'win32';
 /** Leaders of the groups that are not known to be gone yet. */
 const liveGroups = new Set<number>();
 
-/** Starts a command without a shell, with pipes for stdin, stdout and stderr. */
+/**
+ * Starts a command without a shell, with pipes for stdin, stdout and stderr. Rejects if the
+ * operating system cannot start it.
+ */
 export async function spawnGroup({ cmd, args, cwd, env }: GroupCommand): Promise<ChildProcess> {
-  const options = {
+  // Loaded with the first child: a host that only lists tools does not wait for it. npx and its
+  // like are .cmd files on Windows, which Node does not start by itself.
+  const spawn = WINDOWS
+    ? (await import('cross-spawn')).default
+    : (await import('node:child_process')).spawn;
+  const child = spawn(cmd, [...args], {
     cwd,
     env,
-    stdio: ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     detached: !WINDOWS, // on POSIX: a process group of its own; on Windows: a console of its own
     windowsHide: true,
-  };
-  // npx and its like are .cmd files on Windows, which Node refuses to start by itself.
-  const start = WINDOWS ? (await import('cross-spawn')).default : spawn;
-  const child = start(cmd, [...args], options);
+  });
+  // Whatever way we end, no group of ours stays.
+  if (liveGroups.size === 0) process.once('exit', killAllGroups);
+  await new Promise((resolve, reject) => {
+    child.on('error', reject); // later ones, of signals that cannot be sent, change nothing
+    child.once('spawn', resolve);
+  });
   const { pid } = child;
   if (pid !== undefined) {
     liveGroups.add(pid);
@@ -39,10 +50,7 @@ export async function spawnGroup({ cmd, args, cwd, env }: GroupCommand): Promise
 /** Sends a signal to every process of the group. A group that is gone already is no error. */
 export function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (WINDOWS) {
-    const force = signal === 'SIGKILL' ? ['/F'] : [];
-    execFile('taskkill', ['/PID', String(leader), '/T', ...force], () => {
-      // taskkill fails when the process is gone, which is what was wanted
-    });
+    void endTree(leader, signal);
     return;
   }
   try {
@@ -59,8 +67,9 @@ export function isGroupAlive(leader: number): boolean {
     process.kill(-leader, 0);
     return true;
   } catch (error) {
-    if (isGone(error)) liveGroups.delete(leader);
-    return !isGone(error);
+    if (!isGone(error)) return true;
+    liveGroups.delete(leader);
+    return false;
   }
 }
 
@@ -76,24 +85,25 @@ export function isFolder(path: string): boolean {
 
 /** What a program needs of our environment to run at all, and nothing that may be a secret. */
 export function minimalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const wanted = WINDOWS ? WINDOWS_BASICS : POSIX_BASICS;
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => wanted.has(WINDOWS ? name.toUpperCase() : name)),
-  );
+  const wanted = new Set((WINDOWS ? WINDOWS_BASICS : POSIX_BASICS).split(' '));
+  const names = Object.keys(env).filter((name) => wanted.has(WINDOWS ? name.toUpperCase() : name));
+  return Object.fromEntries(names.map((name) => [name, env[name]]));
 }
 
-const POSIX_BASICS = new Set(
-  'PATH HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TERM TMPDIR TZ XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME'.split(
-    ' ',
-  ),
-);
-const WINDOWS_BASICS = new Set(
-  'PATH PATHEXT APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) HOMEDRIVE HOMEPATH USERNAME USERPROFILE SYSTEMDRIVE SYSTEMROOT WINDIR COMSPEC TEMP TMP'.split(
-    ' ',
-  ),
-);
+const POSIX_BASICS =
+  'PATH HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TERM TMPDIR TZ XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME';
+const WINDOWS_BASICS =
+  'PATH PATHEXT APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) HOMEDRIVE HOMEPATH USERNAME USERPROFILE SYSTEMDRIVE SYSTEMROOT WINDIR COMSPEC TEMP TMP';
 
-/** EPERM: the group's last member is a process that is no longer ours, such as a zombie's on macOS. */
+async function endTree(leader: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  const { execFile } = await import('node:child_process');
+  const force = signal === 'SIGKILL' ? ['/F'] : [];
+  execFile('taskkill', ['/PID', String(leader), '/T', ...force], () => {
+    // it fails when the process is gone, which is what was wanted
+  });
+}
+
+/** EPERM: what is left of the group is not ours any more. */
 function isGone(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ESRCH' || code === 'EPERM';

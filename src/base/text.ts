@@ -32,7 +32,7 @@ export function nearest(word: string, names: Iterable<string>, count = 3): strin
     const contained =
       wanted.length > 2 && (candidate.includes(wanted) || wanted.includes(candidate));
     const score = contained ? 0.2 : editDistance(wanted, candidate) / Math.max(1, length);
-    if (score <= 0.4) scored.push({ name, score });
+    if (score <= 0.5) scored.push({ name, score });
   }
   scored.sort((a, b) => a.score - b.score);
   return scored.slice(0, count).map(({ name }) => name);

@@ -1,5 +1,6 @@
 // One running child that has shaken hands: its tools listed, its tools called. Failures leave here
 // as sentences that name the child and what it was doing.
+import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import type { Mask } from '../base/secrets.ts';
 import type { ChildConfig } from '../config/config.ts';
@@ -14,9 +15,9 @@ import { type Link, type LinkEnd, LinkEnded } from './link.ts';
 export interface CallOptions {
   /** `_meta` of the host's request, handed on to the child. */
   readonly meta?: Record<string, unknown> | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly cancellation?: Cancellation | undefined;
   /** Set where the host wants progress: called with each notification's parameters. */
-  readonly onProgress?: ((params: Record<string, unknown>) => void) | undefined;
+  readonly onProgress?: ((params: Verbatim) => void) | undefined;
 }
 
 /** A child whose list of tools does not come to an end is cut off here. */
@@ -53,27 +54,31 @@ export class Child {
     return this.#hasAnswered;
   }
 
-  /** All tools, from every page of the list. */
-  async listTools(signal?: AbortSignal): Promise<Tool[]> {
-    const tools: Tool[] = [];
+  /** All tools, from every page of the list, which together must come within the limit. */
+  async listTools(cancellation?: Cancellation): Promise<Tool[]> {
+    const end = performance.now() + this.#config.timeouts.rpcMs;
+    const pages: Tool[][] = [];
     const seen = new Set<string>();
     let cursor: string | undefined;
-    for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page++) {
+    do {
       const params = Verbatim.of(cursor === undefined ? {} : { cursor });
-      const { value } = await this.#request('tools/list', params, { signal }, 'its list of tools');
-      tools.push(...parseTools(value));
+      const timeoutMs = Math.max(1, end - performance.now());
+      const options = { cancellation, timeoutMs };
+      const { value } = await this.#request('tools/list', params, options, 'its list of tools');
+      pages.push(parseTools(value));
       const next = isObject(value) ? value['nextCursor'] : undefined;
-      if (typeof next !== 'string' || seen.has(next)) break;
-      seen.add(next);
-      cursor = next;
-    }
+      // A cursor that comes again would lead in a circle.
+      cursor = typeof next === 'string' && !seen.has(next) ? next : undefined;
+      if (cursor !== undefined) seen.add(cursor);
+    } while (cursor !== undefined && pages.length < MAX_PAGES);
+    const tools = pages.flat().slice(0, MAX_TOOLS);
     this.#toolNames = new Set(tools.map(({ name }) => name));
     return tools;
   }
 
   /** Whether the child has the tool, by its last list if that has it, else by a new one. */
-  async hasTool(subtool: string, signal?: AbortSignal): Promise<boolean> {
-    if (!this.#toolNames.has(subtool)) await this.listTools(signal);
+  async hasTool(subtool: string, cancellation?: Cancellation): Promise<boolean> {
+    if (!this.#toolNames.has(subtool)) await this.listTools(cancellation);
     return this.#toolNames.has(subtool);
   }
 
@@ -84,14 +89,16 @@ export class Child {
 
   /** Calls a tool; gives the child's result as it came. */
   callTool(subtool: string, args: Verbatim, options: CallOptions): Promise<Verbatim> {
-    const { meta, signal, onProgress } = options;
+    const { meta, cancellation, onProgress } = options;
     const params = (id: number): Verbatim => {
-      const handedOn = { ...meta, ...(onProgress ? { progressToken: id } : {}) };
-      const tail = Object.keys(handedOn).length > 0 ? `,"_meta":${JSON.stringify(handedOn)}` : '';
+      const handedOn = onProgress ? { ...meta, progressToken: id } : meta;
+      const tail = handedOn ? `,"_meta":${JSON.stringify(handedOn)}` : '';
       const text = `{"name":${JSON.stringify(subtool)},"arguments":${args.text}${tail}}`;
       return new Verbatim(text, undefined);
     };
-    return this.#request('tools/call', params, { signal, onProgress }, `subtool "${subtool}"`);
+    const timeoutMs = this.#config.timeouts.rpcMs;
+    const requested = { cancellation, onProgress, timeoutMs };
+    return this.#request('tools/call', params, requested, `subtool "${subtool}"`);
   }
 
   pause(): void {
@@ -106,26 +113,27 @@ export class Child {
     return this.#link.stop();
   }
 
-  async #request(
+  #request(
     method: string,
     params: Params,
-    options: Omit<RequestOptions, 'timeoutMs'>,
+    options: RequestOptions,
     task: string,
   ): Promise<Verbatim> {
-    const timeoutMs = this.#config.timeouts.rpcMs;
-    try {
-      const answer = await this.#link.peer.request(method, params, { ...options, timeoutMs });
-      this.#hasAnswered = true;
-      return answer;
-    } catch (error) {
-      throw this.#explain(error, task);
-    }
+    return this.#link.peer.request(method, params, options).then(
+      (answer) => {
+        this.#hasAnswered = true;
+        return answer;
+      },
+      (error: unknown) => {
+        throw this.#explain(error, task);
+      },
+    );
   }
 
   #explain(error: unknown, task: string): unknown {
     const { name, origin, timeouts } = this.#config;
     if (error instanceof RpcError) {
-      const data = error.data && new Verbatim(this.#mask(error.data.text), error.data.value);
+      const data = error.data && new Verbatim(this.#mask(error.data.text), undefined);
       return new RpcError(
         error.code,
         `${this.#mask(error.message)} (server "${name}", ${task})`,

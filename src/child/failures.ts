@@ -65,6 +65,12 @@ export function explainEnd(
           hint: `The next use starts it again. ${words}`,
         },
       );
+    case 'unread-input':
+      return new SwitchboardError(
+        'CHILD_PROTOCOL',
+        `Server "${name}" did not read its input (${end.bytes} bytes were waiting), and was stopped.`,
+        { hint: 'The next use starts it again.' },
+      );
     case 'unreadable':
       return new SwitchboardError(
         'CHILD_PROTOCOL',
@@ -72,6 +78,15 @@ export function explainEnd(
         { hint: 'The next use starts it again.' },
       );
   }
+}
+
+/** An answer is larger than we take; only the request it belongs to fails. */
+export function explainOversize(name: string, messageBytes: number): SwitchboardError {
+  return new SwitchboardError(
+    'MESSAGE_TOO_LARGE',
+    `Server "${name}" sent a message of more than ${messageBytes} bytes.`,
+    { hint: 'Ask for less at once, or raise limits.messageBytes in the configuration.' },
+  );
 }
 
 /** The child is running but has not answered the handshake in time. */
@@ -97,7 +112,7 @@ export function explainSilence(
   ];
   return new SwitchboardError(
     'CHILD_START_FAILED',
-    `Server "${name}" did not answer the handshake within ${timeouts.spawnMs} ms. Its command: ${wait.command}`,
+    `Server "${name}" did not answer the handshake within ${timeouts.spawnMs} ms (command: ${wait.command}).`,
     { hint: ways.filter(Boolean).join(' '), data: { child: name, silent: !wait.printedJson } },
   );
 }

@@ -1,4 +1,5 @@
 // The handshake: who the child is, which revision of MCP both speak, and that it is ready.
+import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
 import {
@@ -22,7 +23,7 @@ export interface HandshakeOptions {
   readonly childName: string;
   readonly protocolVersion: string | undefined;
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
 }
 
 export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise<Greeting> {
@@ -31,8 +32,8 @@ export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise
     capabilities: {},
     clientInfo: { name: 'switchboard', version: VERSION },
   });
-  const { timeoutMs, signal } = options;
-  const { value } = await peer.request('initialize', params, { timeoutMs, signal });
+  const { timeoutMs, cancellation } = options;
+  const { value } = await peer.request('initialize', params, { timeoutMs, cancellation });
   const greeting = parseGreeting(value, options.childName);
   peer.notify('notifications/initialized');
   return greeting;

@@ -3,19 +3,14 @@
 // or when what it prints can no longer be read.
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { SwitchboardError } from '../base/errors.ts';
 import { type GroupCommand, spawnGroup } from '../base/process.ts';
 import type { Mask } from '../base/secrets.ts';
-import {
-  encodeMessage,
-  Framer,
-  type Framing,
-  idFromOversize,
-  type OversizeEvent,
-} from '../rpc/framer.ts';
-import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+import { Framer, type Framing, idFromOversize, type OversizeEvent } from '../rpc/framer.ts';
+import { type Id, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+import { Outbox } from '../rpc/outbox.ts';
 import { Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
+import { explainOversize } from './failures.ts';
 import { StderrReader } from './stderr.ts';
 import { stopGroup } from './stop.ts';
 
@@ -35,6 +30,7 @@ export interface LinkOptions {
 export type LinkEnd =
   | { readonly kind: 'exited'; readonly code: number | null; readonly signal: string | null }
   | { readonly kind: 'closed-output' }
+  | { readonly kind: 'unread-input'; readonly bytes: number }
   | { readonly kind: 'unreadable'; readonly bytes: number };
 
 /** Requests in flight when a link ends fail with this; the child adds what it was doing. */
@@ -51,7 +47,7 @@ export class LinkEnded extends Error {
 /** A process that has exited may have printed its last answer just before: time to read it. */
 const LAST_WORDS_MS = 150;
 /** A line this many times over the limit that we cannot make out is no longer waited for. */
-const GIVE_UP_AFTER_LIMITS = 4;
+const GIVE_UP_AFTER_LIMITS = 16;
 /** Where the request is known that the line answers, other requests are worth waiting longer. */
 const GIVE_UP_ON_KNOWN_AFTER_LIMITS = 64;
 const UNREAD_INPUT_BYTES = 64 << 20;
@@ -63,6 +59,7 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #process: ChildProcess;
   readonly #stdin: Writable;
+  readonly #outbox: Outbox;
   readonly #stdout: Readable;
   readonly #stderr: StderrReader;
   readonly #framer: Framer;
@@ -75,18 +72,18 @@ export class Link {
 
   /** Starts the process. Rejects if the operating system cannot start it. */
   static async open(options: LinkOptions): Promise<Link> {
-    const child = await spawnGroup(options.command);
-    const { pid } = child;
-    if (pid !== undefined) return new Link(options, child, pid);
-    return new Promise((_resolve, reject) => child.once('error', reject));
+    return new Link(options, await spawnGroup(options.command));
   }
 
-  private constructor(options: LinkOptions, child: ChildProcess, pid: number) {
-    const { stdin, stdout, stderr } = child;
-    if (!stdin || !stdout || !stderr) throw new Error('The process has no pipes.');
+  private constructor(options: LinkOptions, child: ChildProcess) {
+    const { stdin, stdout, stderr, pid } = child;
+    if (!stdin || !stdout || !stderr || pid === undefined) {
+      throw new Error('The process has no pipes or no number.');
+    }
     this.#options = options;
     this.#process = child;
     this.#stdin = stdin;
+    this.#outbox = new Outbox(stdin);
     this.#stdout = stdout;
     this.pid = pid;
     this.ended = new Promise((resolve) => {
@@ -95,7 +92,7 @@ export class Link {
     this.#stderr = new StderrReader(stderr, options.mask, options.onStderr);
     this.peer = new Peer({
       send: (json) => this.#send(json),
-      onRequest: async ({ method }) => refuseRequest(method),
+      onRequest: ({ method }) => refuseRequest(method),
       onNotification: options.onNotification,
       onBug: options.onBug,
     });
@@ -122,6 +119,11 @@ export class Link {
   /** The last that the child printed beside the protocol, for error messages. */
   get lastOutput(): string {
     return this.#stderr.tail || this.#options.mask(this.#noise);
+  }
+
+  /** Takes what was printed last without a line end for what it is: nothing more will come. */
+  endOutput(): void {
+    this.#framer.end();
   }
 
   /** Stops reading what the child prints, so that it has to wait; for when nobody takes it. */
@@ -157,6 +159,7 @@ export class Link {
     });
     this.#process.once('exit', (code, signal) => {
       this.#hasExited = true;
+      this.#stdout.resume(); // its last words are wanted, even if nobody took the others
       const end: LinkEnd = { kind: 'exited', code, signal };
       if (this.#stdout.closed) this.#end(end);
       else {
@@ -179,41 +182,39 @@ export class Link {
   }
 
   #send(json: string): void {
-    if (this.#stdin.writableLength > UNREAD_INPUT_BYTES) {
-      throw new SwitchboardError(
-        'CHILD_PROTOCOL',
-        `Server "${this.#options.name}" does not read its input; ${this.#stdin.writableLength} bytes wait for it.`,
-      );
-    }
-    if (this.#stdin.writable) this.#stdin.write(encodeMessage(json, this.#options.framing));
+    const bytes = this.#outbox.unreadBytes;
+    if (bytes > UNREAD_INPUT_BYTES) this.#end({ kind: 'unread-input', bytes });
+    else this.#outbox.send(json, this.#options.framing);
   }
 
   #receive(text: string, value: unknown): void {
     this.#printedJson = true;
+    const message = new Verbatim(text, value);
     // Some servers wrap their answer in an array, as JSON-RPC once allowed.
-    const messages = Array.isArray(value)
-      ? value.map((item) => Verbatim.of(item))
-      : [new Verbatim(text, value)];
-    for (const message of messages) this.peer.receive(message);
+    if (Array.isArray(value)) for (const one of message.elements()) this.peer.receive(one);
+    else this.peer.receive(message);
   }
 
   /** Fails the one request whose answer is too large; gives up on a line that does not end. */
   #failOversize({ bytesSoFar, head, tail, complete }: OversizeEvent): void {
     this.#printedJson = true;
     const { name, messageBytes } = this.#options;
-    const error = new SwitchboardError(
-      'MESSAGE_TOO_LARGE',
-      `Server "${name}" sent a message of more than ${messageBytes} bytes.`,
-      { hint: 'Ask for less at once, or raise limits.messageBytes in the configuration.' },
-    );
     const found = idFromOversize(head, tail);
-    const waiting = this.peer.waiting;
-    if (found) this.peer.failRequest(found.id, error);
-    else if (waiting.length === 1) for (const id of waiting) this.peer.failRequest(id, error);
+    const id = found?.id ?? this.#onlyRequest(head);
+    if (found?.kind !== 'request' && id !== undefined) {
+      this.peer.failRequest(id, explainOversize(name, messageBytes));
+    }
     const patience = found ? GIVE_UP_ON_KNOWN_AFTER_LIMITS : GIVE_UP_AFTER_LIMITS;
     if (!complete && bytesSoFar > patience * messageBytes) {
       this.#end({ kind: 'unreadable', bytes: bytesSoFar });
     }
+  }
+
+  /** The one request that waits, if what begins so can only be its answer. */
+  #onlyRequest(head: string): Id | undefined {
+    const isNotification = /^\s*\{\s*("jsonrpc"\s*:\s*"2.0"\s*,\s*)?"(method|params)"/.test(head);
+    const { waiting } = this.peer;
+    return waiting.length === 1 && !isNotification ? waiting[0] : undefined;
   }
 
   #destroyPipes(): void {

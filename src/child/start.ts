@@ -1,5 +1,6 @@
 // Starts one child: fills in its variables, starts its process, shakes hands. Either a child that
 // can be used comes out, or an error that says what to do and no process.
+import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder, minimalEnvironment } from '../base/process.ts';
 import { createMask, type Mask } from '../base/secrets.ts';
@@ -20,7 +21,8 @@ export interface StartOptions {
   readonly env: NodeJS.ProcessEnv;
   /** What is added to the environment so that the process can be found again. */
   readonly mark: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
+  /** Calls the start off. */
+  readonly cancellation: Cancellation;
   readonly onProcess: (pid: number) => void;
   readonly onStderr: (line: string) => void;
   readonly onNotification: (method: string, params: unknown) => void;
@@ -35,18 +37,20 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
   const link = await openLink(config, command, mask, options);
   options.onProcess(link.pid);
   // A start that is called off must not leave the process waiting for the handshake's limit.
-  options.signal.addEventListener('abort', () => void link.stop(), { once: true });
+  const stop = (): void => void link.stop();
+  options.cancellation.listen(stop);
   try {
     const greeting = await shakeHands(link.peer, {
       childName: config.name,
       protocolVersion: config.protocolVersion,
       timeoutMs: config.timeouts.spawnMs,
-      signal: options.signal,
+      cancellation: options.cancellation,
     });
     return new Child(config, link, mask, greeting);
   } catch (error) {
+    link.endOutput();
     const { printedJson, lastOutput } = link;
-    void link.stop();
+    stop();
     if (error instanceof LinkEnded) {
       throw explainEnd(error.end, config, lastOutput, 'starting');
     }

@@ -16,14 +16,14 @@ export async function callSubtool(
 ): Promise<number> {
   const output = createOutput(options);
   const args = readArguments(json);
-  const result = await withSwitchboard(options, async ({ config, switchboard, signal }) => {
+  const result = await withSwitchboard(options, async ({ config, switchboard, cancellation }) => {
     chosenChildren(config, childName);
     using progress = new Progress();
     const call = switchboard.suites.callTool({
       name: switchboard.suites.toolFor(childName),
       args: suiteArguments(subtool, args),
       meta: undefined,
-      signal,
+      cancellation,
       onProgress: undefined,
     });
     return progress.during(`${childName} ${subtool}`, call.catch(asToolFailure));

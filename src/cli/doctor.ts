@@ -58,19 +58,22 @@ export async function doctor(
   output.line(
     findings.length === 0
       ? 'No servers are configured: add one under "mcpServers" in switchboard.config.json.'
-      : `${findings.length - failed} of ${count(findings.length, 'server')} work.`,
+      : `Servers that work: ${findings.length - failed} of ${findings.length}.`,
   );
   return failed > 0 ? 3 : 0;
 }
 
-async function examine(config: ChildConfig, { switchboard, signal }: Workplace): Promise<Finding> {
+async function examine(
+  config: ChildConfig,
+  { switchboard, cancellation }: Workplace,
+): Promise<Finding> {
   const { name, origin, expose } = config;
   const begin = performance.now();
   const base = { name, origin, startMs: undefined, listMs: undefined, server: undefined };
   try {
-    const child = await switchboard.pool.use(name, signal);
+    const child = await switchboard.pool.use(name, cancellation);
     const startMs = Math.round(performance.now() - begin);
-    const tools = await child.listTools(signal);
+    const tools = await child.listTools(cancellation);
     const { serverName, serverVersion, revision, capabilities } = child.greeting;
     return {
       name,

@@ -38,8 +38,8 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     return status;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // commander has printed what is wrong, or the help that was asked for.
-    return error.exitCode === 0 ? 0 : 2;
+    if (error.exitCode === 0) return 0; // help that was asked for
+    throw new SwitchboardError('USAGE', sentenceOf(error), { hint: 'See: switchboard --help' });
   }
 }
 
@@ -56,8 +56,7 @@ export function buildProgram(action: Action): Command {
     .usage('[options] [command]')
     .addHelpText('after', EXAMPLES)
     .showSuggestionAfterError()
-    .showHelpAfterError('(see: switchboard --help)')
-    .configureOutput({ getOutHelpWidth: helpWidth })
+    .configureOutput({ getOutHelpWidth: helpWidth, outputError: () => {} })
     .enablePositionalOptions();
   const commands = ['serve', 'tools', 'call', 'doctor', 'config'];
   withCommonOptions(program).action(
@@ -101,6 +100,13 @@ export function buildProgram(action: Action): Command {
     action(async () => printSchema()),
   );
   return program;
+}
+
+/** commander's `error: unknown option '--x'`, and its suggestion behind it, as a sentence. */
+function sentenceOf({ message }: CommanderError): string {
+  const [first = '', suggestion = ''] = message.replace(/^error: /, '').split('\n');
+  const text = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replace(/\.?$/, '.');
+  return suggestion === '' ? text : `${text} ${suggestion.replaceAll(/[()]/g, '')}`;
 }
 
 /** Where there is no terminal, help is the same everywhere: docs/cli.md shows it. */

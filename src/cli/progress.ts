@@ -36,6 +36,6 @@ export class Progress implements Disposable {
     );
     const frame = FRAMES[this.#frame++ % FRAMES.length] ?? '';
     const text = names.length === 0 ? '' : `${frame} waiting for ${names.join(', ')}`;
-    this.#stream.write(`\r\u001b[K${text.slice(0, (this.#stream.columns ?? 80) - 1)}`);
+    this.#stream.write(`\r\u001b[K${text.slice(0, (this.#stream.columns || 80) - 1)}`);
   }
 }

@@ -1,13 +1,10 @@
 // argv → command → exit status. The one place where an error becomes a text on stderr and a number.
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
-import { killAllGroups } from '../base/process.ts';
 import { VERSION } from '../base/version.ts';
 import { serve } from './serve.ts';
 
 /** Runs the command line; gives the exit status. Anything that is not our error is a bug: 1. */
 export async function run(args: readonly string[]): Promise<number> {
-  // Whatever way we end, no process group of ours stays.
-  process.on('exit', killAllGroups);
   try {
     // What hosts do, without a parser: it costs milliseconds at every start.
     if (args.length === 0) return await serve({});

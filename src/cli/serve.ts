@@ -22,6 +22,8 @@ export async function serve({ configFile }: ServeOptions): Promise<number> {
     process.stderr.write(ABOUT_SERVE);
     return 0;
   }
+  // stdout is the protocol's: what a configuration that is code prints belongs beside our log.
+  globalThis.console = new console.Console(process.stderr);
   const log = createLog(logLevel(process.env), process.stderr);
   const config = await loadConfig({ cwd: process.cwd(), env: process.env, configFile });
   for (const file of config.files.filter(isProgram)) log.info(`ran ${file} for the configuration.`);

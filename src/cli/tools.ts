@@ -41,13 +41,13 @@ export async function listTools(
 
 async function listChild(
   config: ChildConfig,
-  { switchboard, signal }: Workplace,
+  { switchboard, cancellation }: Workplace,
 ): Promise<Listing> {
   const begin = performance.now();
   const { name, expose, introspection } = config;
   try {
-    const child = await switchboard.pool.use(name, signal);
-    const tools = await child.listTools(signal);
+    const child = await switchboard.pool.use(name, cancellation);
+    const tools = await child.listTools(cancellation);
     const described = tools.map((tool) => ({
       name: tool.name,
       summary: summarise(cleanText(descriptionOf(tool)), introspection.summaryMaxChars),

@@ -1,4 +1,5 @@
 // What every command that uses children needs: the configuration, a switchboard, Ctrl-C.
+import { Cancellation } from '../base/cancellation.ts';
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
 import { createLog, type Log, logLevel } from '../base/log.ts';
 import { nearest } from '../base/text.ts';
@@ -15,8 +16,8 @@ export interface CommandOptions {
 export interface Workplace {
   readonly config: Config;
   readonly switchboard: Switchboard;
-  /** Aborted by Ctrl-C. */
-  readonly signal: AbortSignal;
+  /** Cancelled by Ctrl-C. */
+  readonly cancellation: Cancellation;
 }
 
 export async function withSwitchboard<T>(
@@ -25,15 +26,14 @@ export async function withSwitchboard<T>(
 ): Promise<T> {
   const { env } = process;
   const config = await loadConfig({ cwd: process.cwd(), env, configFile: options.config });
-  const interrupted = new AbortController();
+  const cancellation = new Cancellation();
   onEndSignal(
-    () => interrupted.abort(new SwitchboardError('CANCELLED', 'Interrupted.')),
+    () => cancellation.cancel(new SwitchboardError('CANCELLED', 'Interrupted.')),
     ERRORS.CANCELLED.exit,
   );
   await using switchboard = new Switchboard({ config, log: quietLog(env), env });
-  const { signal } = interrupted;
-  const result = await action({ config, switchboard, signal });
-  signal.throwIfAborted();
+  const result = await action({ config, switchboard, cancellation });
+  cancellation.throwIfCancelled();
   return result;
 }
 

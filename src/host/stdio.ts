@@ -2,12 +2,12 @@
 import type { Readable, Writable } from 'node:stream';
 import {
   type BrokenEvent,
-  encodeMessage,
   Framer,
   type Framing,
   type MessageEvent,
   type OversizeEvent,
 } from '../rpc/framer.ts';
+import { Outbox } from '../rpc/outbox.ts';
 
 export interface HostListener {
   receive(message: MessageEvent): void;
@@ -28,20 +28,20 @@ const MOST_UNREAD_BYTES = 4 << 20;
 
 export class StdioHost {
   readonly #options: StdioOptions;
+  readonly #outbox: Outbox;
   #isFull = false;
 
   constructor(options: StdioOptions) {
     this.#options = options;
+    this.#outbox = new Outbox(options.output);
     // A broken pipe: the host is gone, and the end of its input says so too.
     options.output.on('error', () => options.input.destroy());
     options.output.on('drain', () => this.#setFull(false));
   }
 
   send(json: string, framing: Framing): void {
-    const { output } = this.#options;
-    if (!output.writable) return;
-    output.write(encodeMessage(json, framing));
-    if (output.writableLength > MOST_UNREAD_BYTES) this.#setFull(true);
+    this.#outbox.send(json, framing);
+    if (this.#outbox.unreadBytes > MOST_UNREAD_BYTES) this.#setFull(true);
   }
 
   /** Hands on what the host sends; resolves when it has gone. */

@@ -1,6 +1,7 @@
 // Which children exist and which of them run. A child is started on first use, once for everybody
 // who asks meanwhile, and is used until it ends; the next use starts it anew. All are stopped
 // together.
+import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
@@ -11,7 +12,7 @@ import { RestartLimit } from './restart.ts';
 export interface StartAttempt {
   readonly framing: Framing;
   readonly nextFraming: Framing | undefined;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
 }
 
 export type StartChild = (config: ChildConfig, attempt: StartAttempt) => Promise<Child>;
@@ -25,7 +26,7 @@ interface Slot {
 
 interface Running {
   readonly child: Promise<Child>;
-  readonly abort: AbortController;
+  readonly cancellation: Cancellation;
   /** The child, once it has started: the short way for every use after the first. */
   started: Child | undefined;
 }
@@ -47,13 +48,13 @@ export class Pool implements AsyncDisposable {
     return [...this.#slots.keys()];
   }
 
-  /** The running child, started if need be. Rejects at once when `signal` is aborted. */
-  async use(name: string, signal?: AbortSignal): Promise<Child> {
+  /** The running child, or its start; who calls the use off does not call the start off. */
+  use(name: string, cancellation: Cancellation): Child | Promise<Child> {
     const slot = this.#slots.get(name);
     if (!slot) throw unknownChild(name, this.names);
     if (slot.running?.started) return slot.running.started;
     slot.running ??= this.#run(slot);
-    return untilAborted(slot.running.child, signal);
+    return cancellation.orElse(slot.running.child);
   }
 
   /** The children that run now. */
@@ -64,7 +65,7 @@ export class Pool implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     const stops = [...this.#slots.values()].map(async ({ running }) => {
-      running?.abort.abort(shuttingDown());
+      running?.cancellation.cancel(shuttingDown());
       const child = await running?.child.catch(() => undefined);
       await child?.stop();
     });
@@ -72,9 +73,9 @@ export class Pool implements AsyncDisposable {
   }
 
   #run(slot: Slot): Running {
-    const abort = new AbortController();
-    const child = this.#startSlot(slot, abort.signal);
-    const running: Running = { child, abort, started: undefined };
+    const cancellation = new Cancellation();
+    const child = this.#startSlot(slot, cancellation);
+    const running: Running = { child, cancellation, started: undefined };
     child.then(
       async (started) => {
         running.started = started;
@@ -89,17 +90,17 @@ export class Pool implements AsyncDisposable {
     return running;
   }
 
-  async #startSlot(slot: Slot, signal: AbortSignal): Promise<Child> {
+  async #startSlot(slot: Slot, cancellation: Cancellation): Promise<Child> {
     if (this.#closed) throw shuttingDown();
     const { config, limit } = slot;
     const until = limit.parkedUntil(Date.now());
     if (until !== undefined) throw parked(config, until);
-    if (limit.waitMs > 0) await sleep(limit.waitMs, signal);
+    if (limit.waitMs > 0) await cancellation.orElse(sleep(limit.waitMs));
     limit.noteStart(Date.now());
     const other: Framing = slot.framing === 'newline' ? 'content-length' : 'newline';
     const nextFraming = config.framing === 'auto' ? other : undefined;
     try {
-      return await this.#start(config, { framing: slot.framing, nextFraming, signal });
+      return await this.#start(config, { framing: slot.framing, nextFraming, cancellation });
     } catch (error) {
       limit.noteEnd('failed');
       const silent = error instanceof SwitchboardError && error.data['silent'] === true;
@@ -133,23 +134,6 @@ function shuttingDown(): SwitchboardError {
   return new SwitchboardError('CANCELLED', 'Switchboard is shutting down.');
 }
 
-/** The promise, or the signal's reason as soon as it is aborted; the promise itself goes on. */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    });
-  });
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

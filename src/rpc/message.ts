@@ -1,5 +1,5 @@
 // JSON-RPC 2.0 on the wire: what a message is, and how ours are written.
-import { Verbatim } from './verbatim.ts';
+import type { Verbatim } from './verbatim.ts';
 
 export type Id = string | number;
 
@@ -31,9 +31,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function requestText(id: Id, method: string, params: Verbatim | undefined): string {
+export function requestText(id: number, method: string, params: Verbatim | undefined): string {
   const tail = params === undefined ? '}' : `,"params":${params.text}}`;
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(method)}${tail}`;
+  return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}`;
 }
 
 export function notificationText(method: string, params: Verbatim | undefined): string {
@@ -41,11 +41,12 @@ export function notificationText(method: string, params: Verbatim | undefined): 
   return `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${tail}`;
 }
 
-export function resultText(id: Id, result: Verbatim): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
+/** `idText` is the id as JSON, so that it goes back as it was written. */
+export function resultText(idText: string, result: Verbatim): string {
+  return `{"jsonrpc":"2.0","id":${idText},"result":${result.text}}`;
 }
 
-export function errorText(id: Id | null, { code, message, data }: RpcError): string {
+export function errorText(idText: string, { code, message, data }: RpcError): string {
   const tail = data === undefined ? '}}' : `,"data":${data.text}}}`;
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":${code},"message":${JSON.stringify(message)}${tail}`;
+  return `{"jsonrpc":"2.0","id":${idText},"error":{"code":${code},"message":${JSON.stringify(message)}${tail}`;
 }

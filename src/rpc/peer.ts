@@ -2,6 +2,7 @@
 // requests and notifications in the order they came, cancels in both directions, and gives every
 // request exactly one answer. It knows the two notifications that concern requests themselves,
 // `notifications/cancelled` and `notifications/progress`.
+import { Cancellation } from '../base/cancellation.ts';
 import {
   errorText,
   type Id,
@@ -17,10 +18,10 @@ import {
 import { Verbatim } from './verbatim.ts';
 
 export interface PeerOptions {
-  /** Puts one message on the wire. */
+  /** Puts one message on the wire. Does not throw: a wire that is gone ends by `close`. */
   readonly send: (json: string) => void;
   /** Answers a request. An RpcError is answered as it is, any other throw as an internal error. */
-  readonly onRequest: (request: IncomingRequest) => Promise<Verbatim>;
+  readonly onRequest: (request: IncomingRequest) => Verbatim | Promise<Verbatim>;
   readonly onNotification: (method: string, params: unknown) => void;
   /** A throw in onRequest that is no RpcError: a bug, to be logged. */
   readonly onBug: (error: unknown) => void;
@@ -30,15 +31,15 @@ export interface IncomingRequest {
   readonly id: Id;
   readonly method: string;
   readonly params: Verbatim | undefined;
-  /** Aborted when the other side cancels the request or the connection ends. */
-  readonly signal: AbortSignal;
+  /** Cancelled when the other side calls the request off, or the connection ends. */
+  readonly cancellation: Cancellation;
 }
 
 export interface RequestOptions {
   readonly timeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
-  /** Called for each progress notification that carries the request's token. */
-  readonly onProgress?: ((params: Record<string, unknown>) => void) | undefined;
+  readonly cancellation?: Cancellation | undefined;
+  /** Called with the parameters of each progress notification that carries the request's token. */
+  readonly onProgress?: ((params: Verbatim) => void) | undefined;
 }
 
 /** The answer did not come in time. */
@@ -60,7 +61,7 @@ const MAX_PENDING = 20_000;
 export class Peer {
   readonly #options: PeerOptions;
   readonly #pending = new Map<Id, Pending>();
-  readonly #running = new Map<Id, AbortController>();
+  readonly #running = new Map<Id, Cancellation>();
   #lastId = 0;
   #closed: Error | undefined;
 
@@ -70,21 +71,19 @@ export class Peer {
 
   request(method: string, params: Params, options: RequestOptions): Promise<Verbatim> {
     return new Promise((resolve, reject) => {
+      const { timeoutMs, cancellation, onProgress } = options;
       if (this.#closed) throw this.#closed;
-      options.signal?.throwIfAborted();
+      cancellation?.throwIfCancelled();
       if (this.#pending.size >= MAX_PENDING) {
-        throw new RpcError(
-          INTERNAL_ERROR,
-          `${MAX_PENDING} requests are waiting for an answer already.`,
-        );
+        throw new RpcError(INTERNAL_ERROR, `${MAX_PENDING} requests wait for an answer already.`);
       }
       const id = ++this.#lastId;
-      const { timeoutMs, signal, onProgress } = options;
+      const text = requestText(id, method, typeof params === 'function' ? params(id) : params);
 
       const settle = (answer: Verbatim | Error): void => {
         this.#pending.delete(id);
         clearTimeout(timer);
-        signal?.removeEventListener('abort', cancel);
+        cancellation?.unlisten(cancel);
         if (answer instanceof Verbatim) resolve(answer);
         else reject(answer);
       };
@@ -92,20 +91,16 @@ export class Peer {
         settle(error);
         this.notify('notifications/cancelled', Verbatim.of({ requestId: id, reason }));
       };
-      const cancel = (): void =>
-        giveUp(signal?.reason as Error, 'The caller cancelled the request.');
+      const cancel = (): void => {
+        giveUp(cancellation?.reason ?? new Error('cancelled'), 'The caller cancelled the request.');
+      };
       const timer = setTimeout(() => {
         giveUp(new RpcTimeout(`RPC timeout for ${method}`), `No answer within ${timeoutMs} ms.`);
       }, timeoutMs);
 
       this.#pending.set(id, { settle, onProgress });
-      signal?.addEventListener('abort', cancel, { once: true });
-      try {
-        const text = requestText(id, method, typeof params === 'function' ? params(id) : params);
-        this.#options.send(text);
-      } catch (error) {
-        settle(error as Error);
-      }
+      cancellation?.listen(cancel);
+      this.#options.send(text);
     });
   }
 
@@ -114,10 +109,8 @@ export class Peer {
   }
 
   /** Fails the request that a message was meant for which could not be read. */
-  failRequest(id: Id, error: Error): boolean {
-    const pending = this.#pending.get(id);
-    pending?.settle(error);
-    return pending !== undefined;
+  failRequest(id: Id, error: Error): void {
+    this.#pending.get(id)?.settle(error);
   }
 
   /** The ids of the requests that wait for an answer. */
@@ -129,11 +122,12 @@ export class Peer {
   receive(message: Verbatim): void {
     const { value } = message;
     if (!isObject(value)) return;
-    if (typeof value['method'] === 'string') {
-      if (value['id'] === undefined) this.#receiveNotification(value['method'], value['params']);
-      else void this.answer(message).then((text) => text !== undefined && this.#options.send(text));
-    } else if (isId(value['id'])) {
-      this.#receiveAnswer(value['id'], message, value);
+    const { id, method } = value;
+    if (typeof method === 'string') {
+      if (id === undefined) this.#receiveNotification(method, message);
+      else void this.#answerAndSend(message);
+    } else if (isId(id)) {
+      this.#receiveAnswer(id, message, value);
     }
   }
 
@@ -142,38 +136,34 @@ export class Peer {
     const { id, method, jsonrpc } = message.value as Record<string, unknown>;
     if (!isId(id)) {
       return errorText(
-        null,
-        new RpcError(INVALID_REQUEST, 'A request id must be a string or a number.'),
+        'null',
+        new RpcError(INVALID_REQUEST, 'A request id is a string or a number.'),
       );
     }
+    const idText = textOfId(id, message);
     if (jsonrpc !== '2.0' || typeof method !== 'string') {
       return errorText(
-        id,
+        idText,
         new RpcError(INVALID_REQUEST, 'A request needs "jsonrpc": "2.0" and a method.'),
       );
     }
-    const controller = new AbortController();
-    this.#running.set(id, controller);
+    const cancellation = new Cancellation();
+    this.#running.set(id, cancellation);
     try {
       const params = message.member('params');
-      const result = await this.#options.onRequest({
-        id,
-        method,
-        params,
-        signal: controller.signal,
-      });
-      return controller.signal.aborted ? undefined : resultText(id, result);
+      const result = await this.#options.onRequest({ id, method, params, cancellation });
+      return cancellation.reason ? undefined : resultText(idText, result);
     } catch (error) {
-      if (controller.signal.aborted) return undefined;
-      if (error instanceof RpcError) return errorText(id, error);
+      if (cancellation.reason) return undefined;
+      if (error instanceof RpcError) return errorText(idText, error);
       this.#options.onBug(error);
       return errorText(
-        id,
+        idText,
         new RpcError(INTERNAL_ERROR, 'Internal error in Switchboard; its log on stderr says more.'),
       );
     } finally {
-      // A second request under the same id has its own controller, which must stay.
-      if (this.#running.get(id) === controller) this.#running.delete(id);
+      // A second request under the same id has its own cancellation, which must stay.
+      if (this.#running.get(id) === cancellation) this.#running.delete(id);
     }
   }
 
@@ -182,18 +172,24 @@ export class Peer {
     if (this.#closed) return;
     this.#closed = error;
     for (const pending of this.#pending.values()) pending.settle(error);
-    for (const controller of this.#running.values()) controller.abort(error);
+    for (const cancellation of this.#running.values()) cancellation.cancel(error);
     this.#running.clear();
   }
 
-  #receiveNotification(method: string, params: unknown): void {
-    if (method === 'notifications/cancelled' && isObject(params) && isId(params['requestId'])) {
-      this.#running.get(params['requestId'])?.abort(new Error('The caller cancelled the request.'));
-    } else if (method === 'notifications/progress' && isObject(params)) {
-      const token = params['progressToken'];
-      if (isId(token)) this.#pending.get(token)?.onProgress?.(params);
+  async #answerAndSend(message: Verbatim): Promise<void> {
+    const text = await this.answer(message);
+    if (text !== undefined && !this.#closed) this.#options.send(text);
+  }
+
+  #receiveNotification(method: string, message: Verbatim): void {
+    const params = message.member('params');
+    const { requestId, progressToken } = isObject(params?.value) ? params.value : {};
+    if (method === 'notifications/cancelled' && isId(requestId)) {
+      this.#running.get(requestId)?.cancel(new Error('The caller cancelled the request.'));
+    } else if (method === 'notifications/progress' && params && isId(progressToken)) {
+      this.#pending.get(progressToken)?.onProgress?.(params);
     } else {
-      this.#options.onNotification(method, params);
+      this.#options.onNotification(method, params?.value);
     }
   }
 
@@ -201,16 +197,23 @@ export class Peer {
     // Some servers hand a number back as a string.
     const pending = this.#pending.get(id) ?? this.#pending.get(Number(id));
     if (!pending) return; // unknown, late or second: nobody waits for it
-    const error = value['error'];
+    const { error } = value;
     if (isObject(error)) {
       const code = Number.isInteger(error['code']) ? (error['code'] as number) : INTERNAL_ERROR;
       const text = typeof error['message'] === 'string' ? error['message'] : 'unknown error';
       pending.settle(new RpcError(code, text, message.member('error', 'data')));
     } else {
-      pending.settle(
-        message.member('result') ??
-          new RpcError(INTERNAL_ERROR, 'The answer has neither a result nor an error.'),
-      );
+      pending.settle(message.member('result') ?? noAnswer());
     }
   }
+}
+
+function noAnswer(): RpcError {
+  return new RpcError(INTERNAL_ERROR, 'The answer has neither a result nor an error.');
+}
+
+/** An id as it was written: a number may have more digits than JavaScript keeps. */
+function textOfId(id: Id, message: Verbatim): string {
+  if (typeof id === 'string') return JSON.stringify(id);
+  return Number.isSafeInteger(id) ? String(id) : (message.member('id')?.text ?? 'null');
 }

@@ -3,29 +3,66 @@
 // overflows the stack. So values that only pass through are sent on as text.
 
 export class Verbatim {
-  readonly text: string;
   readonly value: unknown;
+  #text: string | undefined;
+  readonly #parent: Verbatim | undefined;
+  readonly #key: string | undefined;
 
-  constructor(text: string, value: unknown) {
-    this.text = text;
+  /** Without a text, the text is what the value is written as: for values of our own. */
+  constructor(text: string | undefined, value: unknown, parent?: Verbatim, key?: string) {
+    this.#text = text;
     this.value = value;
+    this.#parent = parent;
+    this.#key = key;
   }
 
-  /** A value of our own, in the same dress as those that pass through. */
   static of(value: unknown): Verbatim {
-    return new Verbatim(JSON.stringify(value) ?? 'null', value);
+    return new Verbatim(undefined, value);
+  }
+
+  /** Found or made when it is first wanted: many values are only looked at. */
+  get text(): string {
+    this.#text ??=
+      this.#parent === undefined || this.#key === undefined
+        ? (JSON.stringify(this.value) ?? 'null')
+        : this.#parent.#textOf(this.#key);
+    return this.#text;
   }
 
   /** The member at a path of object keys, or undefined where there is none. */
-  member(...path: string[]): Verbatim | undefined {
-    let { text, value } = this as { text: string; value: unknown };
-    for (const key of path) {
-      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
-        return undefined;
-      value = (value as Record<string, unknown>)[key];
-      text = memberText(text, key);
-    }
-    return new Verbatim(text, value);
+  member(key: string, ...below: string[]): Verbatim | undefined {
+    const { value } = this;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    const member = (value as Record<string, unknown>)[key];
+    const found = new Verbatim(undefined, member, this, key);
+    const [next, ...rest] = below;
+    return next === undefined ? found : found.member(next, ...rest);
+  }
+
+  /** The elements of an array. */
+  elements(): Verbatim[] {
+    const { text, value } = this;
+    if (!Array.isArray(value)) return [];
+    let at = text.indexOf('[') + 1;
+    return value.map((element: unknown) => {
+      const start = skipBlanks(text, at);
+      const end = endOfValue(text, start);
+      at = skipBlanks(text, end) + 1;
+      return new Verbatim(text.slice(start, end), element);
+    });
+  }
+
+  /** The same object with one of its members, which must be there, replaced. */
+  with(key: string, value: unknown): Verbatim {
+    const { text } = this;
+    const [start, end] = memberSpan(text, key);
+    const replaced = text.slice(0, start) + JSON.stringify(value) + text.slice(end);
+    return new Verbatim(replaced, { ...(this.value as object), [key]: value });
+  }
+
+  #textOf(key: string): string {
+    const [start, end] = memberSpan(this.text, key);
+    return this.text.slice(start, end);
   }
 }
 
@@ -54,24 +91,25 @@ const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const SPACE = 0x20;
 
-/** The text of an object's member. Of several with one key the last counts, as in JSON.parse. */
-function memberText(object: string, key: string): string {
+/** Where an object's member is. Of several with one key the last counts, as in JSON.parse. */
+function memberSpan(object: string, key: string): readonly [start: number, end: number] {
   const quoted = JSON.stringify(key);
-  let found = '';
+  let span: readonly [number, number] = [0, 0];
   let at = skipBlanks(object, object.indexOf('{') + 1);
   while (object.charCodeAt(at) === QUOTE) {
     const keyEnd = endOfString(object, at);
     const start = skipBlanks(object, skipBlanks(object, keyEnd) + 1);
     const end = endOfValue(object, start);
-    if (isKey(object.slice(at, keyEnd), quoted, key)) found = object.slice(start, end);
+    if (isKey(object, at, keyEnd, quoted, key)) span = [start, end];
     at = skipBlanks(object, end);
     if (object.charCodeAt(at) === COMMA) at = skipBlanks(object, at + 1);
   }
-  return found;
+  return span;
 }
 
-function isKey(written: string, quoted: string, key: string): boolean {
-  if (written === quoted) return true;
+function isKey(text: string, start: number, end: number, quoted: string, key: string): boolean {
+  if (end - start === quoted.length && text.startsWith(quoted, start)) return true;
+  const written = text.slice(start, end);
   return written.includes('\\') && JSON.parse(written) === key;
 }
 

@@ -1,5 +1,6 @@
 // One connection of a host, in the handshake revisions of MCP: its requests answered from the
 // surface, in the order and the framing it uses. How its bytes reach us is not known here.
+import type { Cancellation } from '../base/cancellation.ts';
 import type { Log } from '../base/log.ts';
 import { VERSION } from '../base/version.ts';
 import { BATCH_REVISION, isRevision, NEWEST_REVISION, type Revision } from '../mcp/revisions.ts';
@@ -34,8 +35,10 @@ const INSTRUCTIONS =
   "server's subtools and what they take, then with " +
   '{"action": "call", "subtool": "<name>", "args": {…}} to run one.';
 
-/** Deeper arguments are refused: many a server's parser would not survive them. */
-const DEEPEST_ARGUMENTS = 1_000;
+/** Deeper parameters are refused: many a server's own JSON writer would not survive them. */
+const DEEPEST = 1_000;
+
+const NO_MESSAGE = 'A message must be a JSON object.';
 
 export class Session {
   readonly #options: SessionOptions;
@@ -55,12 +58,13 @@ export class Session {
 
   receive({ text, value, framing }: MessageEvent): void {
     this.#framing ??= framing;
-    if (Array.isArray(value)) void this.#receiveBatch(value);
+    const message = new Verbatim(text, value);
+    if (Array.isArray(value)) void this.#receiveBatch(message);
     else if (
       isObject(value) &&
       (typeof value['method'] === 'string' || 'result' in value || 'error' in value)
     ) {
-      this.#peer.receive(new Verbatim(text, value));
+      this.#peer.receive(message);
     } else {
       const id = isObject(value) && isId(value['id']) ? value['id'] : null;
       this.#refuse(INVALID_REQUEST, 'A message needs "jsonrpc": "2.0" and a method.', id);
@@ -74,7 +78,7 @@ export class Session {
       case 'invalid-json':
         return this.#refuse(PARSE_ERROR, 'The message is not valid JSON.');
       case 'not-an-object':
-        return this.#refuse(INVALID_REQUEST, 'A message must be a JSON object.');
+        return this.#refuse(INVALID_REQUEST, NO_MESSAGE);
       case 'missing-content-length':
         return this.#refuse(INVALID_REQUEST, 'Missing Content-Length');
     }
@@ -97,7 +101,7 @@ export class Session {
     this.#peer.close(new Error('The host has closed the connection.'));
   }
 
-  async #answer(request: IncomingRequest): Promise<Verbatim> {
+  #answer(request: IncomingRequest): Verbatim | Promise<Verbatim> {
     switch (request.method) {
       case 'initialize':
         return this.#initialize(request.params?.value);
@@ -124,54 +128,51 @@ export class Session {
     });
   }
 
-  async #callTool({ params, signal }: IncomingRequest): Promise<Verbatim> {
-    const name = params?.member('name')?.value;
+  async #callTool({ params, cancellation }: IncomingRequest): Promise<Verbatim> {
+    const { name, _meta } = isObject(params?.value) ? params.value : {};
     if (!params || typeof name !== 'string') {
       throw new RpcError(INVALID_PARAMS, 'tools/call needs the name of a tool.');
     }
+    if (params.text.length > DEEPEST && nestingDepth(params.text) > DEEPEST) {
+      throw new RpcError(INVALID_PARAMS, `The parameters nest deeper than ${DEEPEST} levels.`);
+    }
     const args = params.member('arguments') ?? Verbatim.of({});
     if (!isObject(args.value)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');
-    if (nestingDepth(args.text) > DEEPEST_ARGUMENTS) {
-      throw new RpcError(
-        INVALID_PARAMS,
-        `"arguments" nests deeper than ${DEEPEST_ARGUMENTS} levels.`,
-      );
-    }
-    const { progressToken, ...meta } = readMeta(params.value);
+    const { progressToken, ...meta } = isObject(_meta) ? _meta : {};
     try {
       return await this.#options.surface.callTool({
         name,
         args,
         meta: Object.keys(meta).length > 0 ? meta : undefined,
-        signal,
-        onProgress: isId(progressToken) ? this.#progressSender(progressToken, signal) : undefined,
+        cancellation,
+        onProgress: isId(progressToken)
+          ? (progress) => this.#sendProgress(progress, progressToken, cancellation)
+          : undefined,
       });
     } catch (error) {
       return answerFailure(error, this.#framing ?? 'newline');
     }
   }
 
-  #progressSender(progressToken: Id, signal: AbortSignal) {
-    return (params: Record<string, unknown>): void => {
-      if (signal.aborted) return;
-      this.#peer.notify('notifications/progress', Verbatim.of({ ...params, progressToken }));
-    };
+  /** A child's progress, under the token that the host knows. */
+  #sendProgress(params: Verbatim, progressToken: Id, { reason }: Cancellation): void {
+    if (reason) return;
+    this.#peer.notify('notifications/progress', params.with('progressToken', progressToken));
   }
 
-  async #receiveBatch(messages: readonly unknown[]): Promise<void> {
-    if (this.#revision !== BATCH_REVISION || messages.length === 0) {
-      const reason =
-        messages.length === 0
-          ? 'A batch must not be empty.'
-          : 'Batches are not part of this revision of MCP: send each message by itself.';
+  async #receiveBatch(batch: Verbatim): Promise<void> {
+    const messages = batch.elements();
+    if (messages.length === 0) return this.#refuse(INVALID_REQUEST, 'A batch must not be empty.');
+    if (this.#revision !== BATCH_REVISION) {
+      const reason = `Batches belong to revision ${BATCH_REVISION} of MCP alone: send each message by itself.`;
       return this.#refuse(INVALID_REQUEST, reason);
     }
     const answers = messages.map(async (message) => {
-      if (!isObject(message))
-        return errorText(null, new RpcError(INVALID_REQUEST, 'A message must be a JSON object.'));
-      if (message['id'] !== undefined && message['method'] !== undefined)
-        return this.#peer.answer(Verbatim.of(message));
-      this.#peer.receive(Verbatim.of(message));
+      const { value } = message;
+      if (!isObject(value)) return errorText('null', new RpcError(INVALID_REQUEST, NO_MESSAGE));
+      if (value['id'] !== undefined && value['method'] !== undefined)
+        return this.#peer.answer(message);
+      this.#peer.receive(message);
       return undefined;
     });
     const texts = (await Promise.all(answers)).filter((text) => text !== undefined);
@@ -179,17 +180,12 @@ export class Session {
   }
 
   #refuse(code: number, message: string, id: Id | null = null): void {
-    this.#send(errorText(id, new RpcError(code, message)));
+    this.#send(errorText(JSON.stringify(id), new RpcError(code, message)));
   }
 
   #send(json: string): void {
     this.#options.send(json, this.#framing ?? 'newline');
   }
-}
-
-function readMeta(params: unknown): Record<string, unknown> {
-  const meta = isObject(params) ? params['_meta'] : undefined;
-  return isObject(meta) ? meta : {};
 }
 
 function describeBug(error: unknown): string {

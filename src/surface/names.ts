@@ -1,6 +1,6 @@
 // Tool names that every host accepts. Hosts put a prefix such as `mcp__switchboard__` before them
 // and allow 64 characters in all, of letters, digits, `_` and `-`.
-import { createHash } from 'node:crypto';
+import { shortDigest } from '../base/digest.ts';
 
 const LONGEST = 46;
 const KEPT_OF_LONG = 41;
@@ -8,8 +8,7 @@ const KEPT_OF_LONG = 41;
 export function toToolName(wanted: string): string {
   const safe = wanted.replaceAll(/[^A-Za-z0-9_-]/g, '_');
   if (safe.length <= LONGEST) return safe;
-  const digest = createHash('sha256').update(wanted).digest('hex').slice(0, 4);
-  return `${safe.slice(0, KEPT_OF_LONG)}_${digest}`;
+  return `${safe.slice(0, KEPT_OF_LONG)}_${shortDigest(wanted).slice(0, 4)}`;
 }
 
 /** The name itself, or the first of name_2, name_3 … that is not taken. */

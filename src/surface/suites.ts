@@ -1,5 +1,6 @@
 // Suites: one small tool for each child, with the actions `introspect` and `call`. The child is
 // started when one of them is first used, never for the list.
+import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { nearest } from '../base/text.ts';
@@ -46,7 +47,7 @@ export class Suites implements Surface {
     return [...this.#suites.values()].map(({ tool }) => tool);
   }
 
-  async callTool(call: ToolCall): Promise<Verbatim> {
+  callTool(call: ToolCall): Promise<Verbatim> {
     const suite = this.#suites.get(call.name);
     if (!suite) throw unknownTool(call.name, this.#suites.keys());
     const { config } = suite;
@@ -63,12 +64,12 @@ export class Suites implements Surface {
 
   async #introspect(
     config: ChildConfig,
-    { signal }: ToolCall,
+    { cancellation }: ToolCall,
     subtool: string | undefined,
     settings: Introspection,
   ): Promise<Verbatim> {
-    const child = await this.#pool.use(config.name, signal);
-    const tools = await child.listTools(signal);
+    const child = await this.#pool.use(config.name, cancellation);
+    const tools = await child.listTools(cancellation);
     const exposed = tools.filter(({ name }) => isExposed(name, config.expose));
     if (subtool === undefined) return dataResult(describeSubtools(exposed, settings));
     const wanted = exposed.filter(({ name }) => name === subtool);
@@ -78,52 +79,51 @@ export class Suites implements Surface {
 
   async #call(
     config: ChildConfig,
-    call: ToolCall,
+    { meta, cancellation, onProgress }: ToolCall,
     subtool: string,
     args: Verbatim,
   ): Promise<Verbatim> {
     if (!isExposed(subtool, config.expose)) throw notAllowed(config, subtool);
-    const child = await this.#pool.use(config.name, call.signal);
-    const answer = await callOrSuggest(child, config, subtool, args, call);
-    if (config.wrapResults === 'json') return toJsonResult(answer);
-    const result = toToolResult(answer);
-    if (result) return result;
-    throw new SwitchboardError(
-      'CHILD_PROTOCOL',
-      `Server "${config.name}" answered subtool "${subtool}" with something that is no tool result: ${answer.text.slice(0, 200)}`,
-    );
+    const child = await this.#pool.use(config.name, cancellation);
+    let answer: Verbatim;
+    try {
+      answer = await child.callTool(subtool, args, { meta, cancellation, onProgress });
+    } catch (error) {
+      if (!(error instanceof RpcError) || !(await isMissing(child, subtool, cancellation)))
+        throw error;
+      throw unknownSubtool(child, config, subtool, error);
+    }
+    const isError = isObject(answer.value) && answer.value['isError'] === true;
+    if (isError && (await isMissing(child, subtool, cancellation))) {
+      throw unknownSubtool(child, config, subtool);
+    }
+    return toResult(answer, config, subtool);
   }
 }
 
-/**
- * Calls the child, and hands on what it answers. Only where it refuses, and indeed has no such
- * subtool, the answer is ours, with the near ones named.
- */
-async function callOrSuggest(
+/** Whether a child that has refused a call has no such subtool. */
+async function isMissing(
   child: Child,
-  config: ChildConfig,
   subtool: string,
-  args: Verbatim,
-  { meta, signal, onProgress }: ToolCall,
-): Promise<Verbatim> {
-  const isMissing = async (): Promise<boolean> =>
-    // Where the list cannot be had, the child's own words are all there is.
-    !(await child.hasTool(subtool, signal).catch(() => true)) && child.toolNames.length > 0;
-  let answer: Verbatim;
-  try {
-    answer = await child.callTool(subtool, args, { meta, signal, onProgress });
-  } catch (error) {
-    if (!(error instanceof RpcError) || !(await isMissing())) throw error;
-    throw unknownSubtool(child, config, subtool, error);
-  }
-  const isError = isObject(answer.value) && answer.value['isError'] === true;
-  if (isError && (await isMissing())) throw unknownSubtool(child, config, subtool);
-  return answer;
+  cancellation: Cancellation,
+): Promise<boolean> {
+  // Where the list cannot be had, the child's own words are all there is.
+  const isKnown = await child.hasTool(subtool, cancellation).catch(() => true);
+  return !isKnown && child.toolNames.length > 0;
+}
+
+function toResult(answer: Verbatim, { name, wrapResults }: ChildConfig, subtool: string): Verbatim {
+  const result = wrapResults === 'json' ? toJsonResult(answer) : toToolResult(answer);
+  if (result) return result;
+  throw new SwitchboardError(
+    'CHILD_PROTOCOL',
+    `Server "${name}" answered subtool "${subtool}" with something that is no tool result: ${answer.text.slice(0, 200)}`,
+  );
 }
 
 function unknownTool(name: string, names: Iterable<string>): SwitchboardError {
   const near = nearest(name, names);
-  return new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${name}`, {
+  return new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${name}.`, {
     hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : undefined,
   });
 }
@@ -138,7 +138,7 @@ function unknownSubtool(
   const near = nearest(subtool, names).map((word) => `"${word}"`);
   const suggestion = near.length > 0 ? `Did you mean ${near.join(' or ')}? ` : '';
   return new SwitchboardError('SUBTOOL_UNKNOWN', `Server "${name}" has no subtool "${subtool}".`, {
-    hint: `${suggestion}{"action": "introspect"} lists what it has.`,
+    hint: `${suggestion}The action "introspect" (in a terminal: switchboard tools ${name}) lists what it has.`,
     cause,
   });
 }
@@ -148,7 +148,7 @@ function notAllowed({ name }: ChildConfig, subtool: string): SwitchboardError {
     'TOOL_NOT_ALLOWED',
     `Subtool '${subtool}' not allowed by Switchboard (suite '${name}').`,
     {
-      hint: 'expose.allow and expose.deny in the configuration decide; {"action": "introspect"} shows what is allowed.',
+      hint: 'expose.allow and expose.deny in the configuration decide; the action "introspect" lists what is allowed.',
     },
   );
 }

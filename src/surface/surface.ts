@@ -1,5 +1,6 @@
 // What the host is shown. A surface turns children into a list of tools, and a call of such a tool
 // into a call on a child. A session knows only this interface.
+import type { Cancellation } from '../base/cancellation.ts';
 import type { Tool } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 
@@ -15,6 +16,7 @@ export interface ToolCall {
   readonly args: Verbatim;
   /** The request's `_meta` without the progress token, which belongs to the host. */
   readonly meta: Record<string, unknown> | undefined;
-  readonly signal: AbortSignal;
-  readonly onProgress: ((params: Record<string, unknown>) => void) | undefined;
+  readonly cancellation: Cancellation;
+  /** Set where the host wants to hear of progress. */
+  readonly onProgress: ((params: Verbatim) => void) | undefined;
 }

@@ -33,7 +33,7 @@ test('the quick start leads from a clone to an entry in the host', () => {
   expect(blocks).toHaveLength(3);
   expect(printed).toContain('✓ memory');
   expect(printed).toContain('✓ files');
-  expect(printed).toContain('2 of 2 servers work.');
+  expect(printed).toContain('Servers that work: 2 of 2.');
   expect(printed).toContain(`claude mcp add switchboard -- node ${join(ROOT, 'dist/index.js')}`);
 });
 

@@ -1,6 +1,8 @@
 // A real pseudo-terminal, by util-linux's `script` or, where that is not there, Python's `pty`.
 import { spawn, spawnSync } from 'node:child_process';
 
+const SCRIPT = 'script';
+
 export interface TerminalOutcome {
   readonly status: number | null;
   readonly screen: string;
@@ -31,10 +33,10 @@ export function runOnTerminal(
 
 /** Words that run a command on a terminal and show on stdout what that shows. */
 function onTerminal(command: readonly string[]): string[] {
-  const { stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
+  const { stdout } = spawnSync(SCRIPT, ['--version'], { encoding: 'utf8' });
   if (stdout?.includes('util-linux')) {
     const words = command.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
-    return ['script', '-qec', words.join(' '), '/dev/null'];
+    return [SCRIPT, '-qec', words.join(' '), '/dev/null'];
   }
   const program =
     'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Cancellation } from '../../../src/base/cancellation.ts';
 import { SwitchboardError } from '../../../src/base/errors.ts';
 import type { Child } from '../../../src/child/child.ts';
 import type { LinkEnd } from '../../../src/child/link.ts';
@@ -32,24 +33,25 @@ function createPool(start: (attempt: StartAttempt, count: number) => Promise<Fak
   return { pool, attempts };
 }
 
+const use = async (pool: Pool, name = 'kid') => pool.use(name, new Cancellation());
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('everybody who asks while a child starts gets the same one', async () => {
   const { pool, attempts } = createPool(async () => new FakeChild());
-  const [first, second] = await Promise.all([pool.use('kid'), pool.use('kid')]);
+  const [first, second] = await Promise.all([use(pool), use(pool)]);
 
   expect(first).toBe(second);
-  expect(await pool.use('kid')).toBe(first);
+  expect(await use(pool)).toBe(first);
   expect(attempts).toHaveLength(1);
 });
 
 test('after a child has ended the next use starts a new one', async () => {
   const { pool } = createPool(async () => new FakeChild());
-  const first = (await pool.use('kid')) as unknown as FakeChild;
+  const first = (await use(pool)) as unknown as FakeChild;
   first.end({ kind: 'exited', code: 1, signal: null });
   await settled();
 
-  expect(await pool.use('kid')).not.toBe(first);
+  expect(await use(pool)).not.toBe(first);
 });
 
 test('a failed start is told to all who waited, and tried again by the next use', async () => {
@@ -57,19 +59,19 @@ test('a failed start is told to all who waited, and tried again by the next use'
     if (count === 1) throw new Error('no luck');
     return new FakeChild();
   });
-  const waiting = [pool.use('kid'), pool.use('kid')];
+  const waiting = [use(pool), use(pool)];
 
   for (const use of waiting) await expect(use).rejects.toThrow('no luck');
-  await expect(pool.use('kid')).resolves.toBeInstanceOf(FakeChild);
+  await expect(use(pool)).resolves.toBeInstanceOf(FakeChild);
 });
 
 test('five starts in quick succession park the child, and the error says until when', async () => {
   const { pool, attempts } = createPool(async () => {
     throw new Error('no luck');
   });
-  for (let start = 0; start < 5; start++) await pool.use('kid').catch(() => {});
+  for (let start = 0; start < 5; start++) await use(pool).catch(() => {});
 
-  await expect(pool.use('kid')).rejects.toMatchObject({
+  await expect(use(pool)).rejects.toMatchObject({
     code: 'CHILD_PARKED',
     message: expect.stringMatching(/parked until \d\d:\d\d:\d\d/) as string,
   });
@@ -81,8 +83,8 @@ test('a start that ended in silence is followed by one in the other framing', as
     if (count > 1) return new FakeChild();
     throw new SwitchboardError('CHILD_START_FAILED', 'silence', { data: { silent: true } });
   });
-  await pool.use('kid').catch(() => {});
-  await pool.use('kid');
+  await use(pool).catch(() => {});
+  await use(pool);
 
   expect(attempts.map(({ framing }) => framing)).toEqual(['newline', 'content-length']);
 });
@@ -91,10 +93,10 @@ test('who gives up waiting for a start is answered at once; the start goes on fo
   const { pool } = createPool(
     () => new Promise((resolve) => setTimeout(() => resolve(new FakeChild()), 50)),
   );
-  const controller = new AbortController();
-  const impatient = pool.use('kid', controller.signal);
-  const patient = pool.use('kid');
-  controller.abort(new Error('never mind'));
+  const cancellation = new Cancellation();
+  const impatient = pool.use('kid', cancellation);
+  const patient = use(pool);
+  cancellation.cancel(new Error('never mind'));
 
   await expect(impatient).rejects.toThrow('never mind');
   await expect(patient).resolves.toBeInstanceOf(FakeChild);
@@ -103,25 +105,25 @@ test('who gives up waiting for a start is answered at once; the start goes on fo
 test('closing stops what runs, calls off what starts, and refuses what comes after', async () => {
   let aborted = false;
   const { pool } = createPool(
-    ({ signal }) =>
+    ({ cancellation }) =>
       new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => {
+        cancellation.listen(() => {
           aborted = true;
-          reject(signal.reason as Error);
+          reject(cancellation.reason);
         });
       }),
   );
-  const use = pool.use('kid');
+  const waiting = use(pool);
   await pool[Symbol.asyncDispose]();
 
-  await expect(use).rejects.toThrow('shutting down');
+  await expect(waiting).rejects.toThrow('shutting down');
   expect(aborted).toBe(true);
-  await expect(pool.use('kid')).rejects.toThrow('shutting down');
+  await expect(use(pool)).rejects.toThrow('shutting down');
 });
 
 test('an unknown name is an error that names the near ones', async () => {
   const { pool } = createPool(async () => new FakeChild());
-  await expect(pool.use('kit')).rejects.toMatchObject({
+  await expect(use(pool, 'kit')).rejects.toMatchObject({
     code: 'CHILD_UNKNOWN',
     hint: 'Did you mean: kid?',
   });

@@ -1,0 +1,35 @@
+// Messages on their way out. Those that are sent in one turn of the event loop leave in one write:
+// a system call costs more than all we do to a small message.
+import type { Writable } from 'node:stream';
+import { encodeMessage, type Framing } from './framing.ts';
+
+/** A message of this size leaves at once: putting it together with others would copy it. */
+const LARGE_CHARS = 65_536;
+
+export class Outbox {
+  readonly #stream: Writable;
+  #waiting: string[] = [];
+
+  constructor(stream: Writable) {
+    this.#stream = stream;
+  }
+
+  send(json: string, framing: Framing): void {
+    if (this.#waiting.length === 0) process.nextTick(() => this.#flush());
+    this.#waiting.push(encodeMessage(json, framing));
+    if (json.length > LARGE_CHARS) this.#flush();
+  }
+
+  /** Bytes that have been sent and that the other side has not taken. */
+  get unreadBytes(): number {
+    return this.#stream.writableLength;
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    if (!this.#stream.writable) return;
+    this.#stream.write(waiting.length === 1 ? (waiting[0] ?? '') : waiting.join(''));
+  }
+}

@@ -122,10 +122,16 @@ function toResult(answer: Verbatim, { name, wrapResults }: ChildConfig, subtool:
 }
 
 function unknownTool(name: string, names: Iterable<string>): SwitchboardError {
-  const near = nearest(name, names);
+  // Nearly all names end alike, so that alone makes no two of them near.
+  const byStem = new Map([...names].map((known) => [stemOf(known), known]));
+  const near = nearest(stemOf(name), byStem.keys()).map((stem) => byStem.get(stem) ?? stem);
   return new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${name}.`, {
     hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : undefined,
   });
+}
+
+function stemOf(toolName: string): string {
+  return toolName.replace(/_suite$/, '');
 }
 
 function unknownSubtool(

@@ -114,10 +114,10 @@ describe('--version and --help', () => {
 describe('what is not understood ends with 2 and a word of help', () => {
   test.each([
     [['tols'], 'There is no command "tols".'],
-    [['--nope'], "unknown option '--nope'"],
+    [['--nope'], "Unknown option '--nope'"],
     [['tools', '--jsn'], '--json'],
-    [['tools', 'a', 'b'], 'too many arguments'],
-    [['call'], "missing required argument 'server'"],
+    [['tools', 'a', 'b'], 'Too many arguments'],
+    [['call'], "Missing required argument 'server'"],
     [['config', 'chek'], 'check'],
     [['tools', 'toolbx'], 'Did you mean toolbox?'],
     [['doctor', 'toolbx'], 'Did you mean toolbox?'],
@@ -316,7 +316,7 @@ describe('doctor', () => {
       ✗ remote  Server "remote" is reached over HTTP, which this version cannot do.
         In <project>/switchboard.config.json, put a stdio bridge in the place of "url": "command": "npx", "args": ["-y", "mcp-remote", "<the url>"].
         declared in <project>/switchboard.config.json
-      1 of 4 servers work.
+      Servers that work: 1 of 4.
       "
     `);
   });
@@ -499,7 +499,7 @@ describe('on a terminal', () => {
     });
     expect(screen).toMatch(/waiting for slow \d+ s/);
     expect(screen).toMatch(COLOUR);
-    expect(screen).toContain('1 of 1 server');
+    expect(screen).toContain('Servers that work: 1 of 1.');
     expect(status).toBe(0);
   });
 

@@ -346,7 +346,7 @@ describe('failures', () => {
     expect(lines.error).toMatchInlineSnapshot(`
       {
         "code": -32602,
-        "message": "Unknown tool: mok_suite Did you mean mock_suite?",
+        "message": "Unknown tool: mok_suite. Did you mean mock_suite?",
       }
     `);
     const headers = await start({ framing: 'content-length' }).request('tools/call', params);
@@ -356,7 +356,7 @@ describe('failures', () => {
         "data": {
           "code": "TOOL_UNKNOWN",
         },
-        "message": "Unknown tool: mok_suite Did you mean mock_suite?",
+        "message": "Unknown tool: mok_suite. Did you mean mock_suite?",
       }
     `);
   });

@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
-import { Client, stopAll } from './bench/client.ts';
+import { Client, stopAll, stopAtSignal } from './bench/client.ts';
 import { countTextTokens, countToolTokens, type Tool } from './bench/count.ts';
 import { BUILT_PROGRAM, realServer, type Server, Workspace } from './bench/workspace.ts';
 
@@ -187,14 +187,7 @@ function check(holds: boolean, sentence: string): void {
 
 if (!existsSync(BUILT_PROGRAM)) throw new Error('dist/index.js is missing. Run: npm run build');
 using workspace = new Workspace(BUILT_PROGRAM);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    void stopAll().finally(() => {
-      workspace[Symbol.dispose]();
-      process.exit(130);
-    });
-  });
-}
+stopAtSignal(() => workspace[Symbol.dispose]());
 try {
   await demonstrate(workspace);
   sayWhatNext();

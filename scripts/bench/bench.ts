@@ -20,7 +20,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureCalls, measureThroughput } from './calls.ts';
-import { stopAll } from './client.ts';
+import { stopAll, stopAtSignal } from './client.ts';
 import { measureIdle } from './idle.ts';
 import { measureIntrospect } from './introspect.ts';
 import { measureLarge } from './large.ts';
@@ -56,14 +56,7 @@ interface Options {
 
 async function main(options: Options): Promise<void> {
   using workspace = new Workspace(options.program);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      void stopAll().finally(() => {
-        workspace[Symbol.dispose]();
-        process.exit(130);
-      });
-    });
-  }
+  stopAtSignal(() => workspace[Symbol.dispose]());
   try {
     const rows = await measure(options, workspace);
     report(rows, options);

@@ -23,6 +23,7 @@ const EXIT_MS = 10_000;
 const STDERR_CHARS = 2_000;
 
 const live = new Set<Client>();
+let isInterrupted = false;
 
 export class Client implements AsyncDisposable {
   readonly #process: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -103,6 +104,7 @@ export class Client implements AsyncDisposable {
   }
 
   #fail(error: Error): void {
+    if (isInterrupted) return; // nobody wants to hear of it any more
     this.#failure = error;
     for (const { reject } of this.#waiters.splice(0)) reject(error);
   }
@@ -120,4 +122,17 @@ function isNews(line: Buffer): boolean {
 /** Ends every program that still runs, and what those have started. */
 export async function stopAll(): Promise<void> {
   await Promise.all([...live].map((client) => client[Symbol.asyncDispose]()));
+}
+
+/** At Ctrl-C, which may reach us more than once: ends every program, cleans up, and leaves. */
+export function stopAtSignal(cleanUp: () => void): void {
+  const stop = (): void => {
+    if (isInterrupted) return;
+    isInterrupted = true;
+    void stopAll().finally(() => {
+      cleanUp();
+      process.exit(130);
+    });
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
 }

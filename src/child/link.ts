@@ -3,6 +3,7 @@
 // or when what it prints can no longer be read.
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { noteHandled } from '../base/memory.ts';
 import { type GroupCommand, spawnGroup } from '../base/process.ts';
 import type { Mask } from '../base/secrets.ts';
 import { Framer, type Framing, idFromOversize, type OversizeEvent } from '../rpc/framer.ts';
@@ -189,6 +190,7 @@ export class Link {
 
   #receive(text: string, value: unknown): void {
     this.#printedJson = true;
+    noteHandled(text);
     const message = new Verbatim(text, value);
     // Some servers wrap their answer in an array, as JSON-RPC once allowed.
     if (Array.isArray(value)) for (const one of message.elements()) this.peer.receive(one);

@@ -51,6 +51,51 @@ export class ByteCollector {
   }
 }
 
+/** Pieces from this size on are kept as they are; smaller ones are copied together. */
+const WHOLE_PIECE_BYTES = 16 * 1024;
+
+/**
+ * Collects the pieces of one message and joins them once, at its end: a message of megabytes is
+ * copied once, and needs no room for growing.
+ */
+export class PieceList {
+  readonly #small = new ByteCollector();
+  #pieces: Buffer[] = [];
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  append(piece: Buffer): void {
+    this.#length += piece.length;
+    if (piece.length < WHOLE_PIECE_BYTES) {
+      this.#small.append(piece);
+      if (this.#small.length > KEPT_CAPACITY) this.#closeSmall();
+    } else {
+      this.#closeSmall();
+      this.#pieces.push(piece);
+    }
+  }
+
+  /** Everything collected. The next append may overwrite it, so it must be used at once. */
+  take(): Buffer {
+    if (this.#pieces.length === 0) {
+      this.#length = 0;
+      return this.#small.take();
+    }
+    this.#closeSmall();
+    const joined = Buffer.concat(this.#pieces, this.#length);
+    this.#pieces = [];
+    this.#length = 0;
+    return joined;
+  }
+
+  #closeSmall(): void {
+    if (this.#small.length > 0) this.#pieces.push(Buffer.from(this.#small.take()));
+  }
+}
+
 /** Whether the byte may stand around a message without meaning: blank, tab, line break, NUL. */
 export function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0d || byte === 0x09 || byte === 0x0a || byte === 0x00;

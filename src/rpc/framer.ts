@@ -6,7 +6,7 @@
 // may cost a message that is whole, time that grows faster than the bytes, or memory beyond the
 // limit.
 import type { Block } from './block.ts';
-import { ByteCollector, isBlank, trimBytes } from './bytes.ts';
+import { isBlank, PieceList, trimBytes } from './bytes.ts';
 import { type FramerEvents, type Framing, formatExcerpt } from './framing.ts';
 import { findGluedHeader, Header, type HeaderNames } from './header.ts';
 import { parseJson } from './json-text.ts';
@@ -45,7 +45,7 @@ export class Framer {
   readonly #options: FramerOptions;
   readonly #lines: LineReader;
   /** What has come of a line or body that is not yet complete. */
-  readonly #pending = new ByteCollector();
+  readonly #pending = new PieceList();
   #header: Header | undefined;
   #body: Body | undefined;
   #block: Block | undefined;

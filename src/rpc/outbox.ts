@@ -25,11 +25,20 @@ export class Outbox {
     return this.#stream.writableLength;
   }
 
+  /** For text that is written as UTF-8, Node sets three bytes aside for each character. */
+  #writeLarge(text: string): void {
+    const isAscii = Buffer.byteLength(text) === text.length;
+    if (isAscii) this.#stream.write(text, 'latin1');
+    else this.#stream.write(Buffer.from(text));
+  }
+
   #flush(): void {
     const waiting = this.#waiting;
     if (waiting.length === 0) return;
     this.#waiting = [];
     if (!this.#stream.writable) return;
-    this.#stream.write(waiting.length === 1 ? (waiting[0] ?? '') : waiting.join(''));
+    const text = waiting.length === 1 ? (waiting[0] ?? '') : waiting.join('');
+    if (text.length < LARGE_CHARS) this.#stream.write(text);
+    else this.#writeLarge(text);
   }
 }

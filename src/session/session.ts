@@ -2,6 +2,7 @@
 // surface, in the order and the framing it uses. How its bytes reach us is not known here.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { Log } from '../base/log.ts';
+import { noteHandled } from '../base/memory.ts';
 import { VERSION } from '../base/version.ts';
 import { BATCH_REVISION, isRevision, NEWEST_REVISION, type Revision } from '../mcp/revisions.ts';
 import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framer.ts';
@@ -58,6 +59,7 @@ export class Session {
 
   receive({ text, value, framing }: MessageEvent): void {
     this.#framing ??= framing;
+    noteHandled(text);
     const message = new Verbatim(text, value);
     if (Array.isArray(value)) void this.#receiveBatch(message);
     else if (

@@ -1,5 +1,5 @@
-// Bytes on their way to becoming text: collecting what arrives in pieces, and trimming without
-// decoding.
+// Bytes on their way to becoming text: collecting what arrives in pieces, trimming, decoding.
+import { isAscii } from 'node:buffer';
 
 const KEPT_CAPACITY = 64 * 1024;
 const FIRST_CAPACITY = 256;
@@ -116,4 +116,14 @@ export function trimBytes(bytes: Buffer): Buffer {
 
 function isByteOrderMark(bytes: Buffer, at: number): boolean {
   return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
+}
+
+/** Bytes below this are decoded in a moment either way. */
+const WORTH_A_LOOK_BYTES = 4096;
+
+/** The text of UTF-8 bytes. Plain ASCII, as most large results are, is decoded at twice the speed. */
+export function decode(bytes: Buffer): string {
+  return bytes.length > WORTH_A_LOOK_BYTES && isAscii(bytes)
+    ? bytes.toString('latin1')
+    : bytes.toString('utf8');
 }

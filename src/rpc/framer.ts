@@ -6,7 +6,7 @@
 // may cost a message that is whole, time that grows faster than the bytes, or memory beyond the
 // limit.
 import type { Block } from './block.ts';
-import { isBlank, PieceList, trimBytes } from './bytes.ts';
+import { decode, isBlank, PieceList, trimBytes } from './bytes.ts';
 import { type FramerEvents, type Framing, formatExcerpt } from './framing.ts';
 import { findGluedHeader, Header, type HeaderNames } from './header.ts';
 import { parseJson } from './json-text.ts';
@@ -168,7 +168,7 @@ export class Framer {
 
   #readBody(bytes: Buffer): void {
     const framing = 'content-length';
-    const text = trimBytes(bytes).toString();
+    const text = decode(trimBytes(bytes));
     const value = parseJson(text);
     if (typeof value === 'object' && value !== null) {
       this.#options.onMessage({ text, value, framing });

@@ -61,6 +61,6 @@ export function encodeMessage(json: string, framing: Framing): string {
     return `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
   }
   // Inside JSON strings line breaks are escaped, so a raw one stands between tokens and may go.
-  const isOneLine = !json.includes('\n') && !json.includes('\r');
-  return `${isOneLine ? json : json.replace(LINE_BREAKS, ' ')}\n`;
+  const line = `${json}\n`;
+  return line.indexOf('\n') === json.length ? line : `${json.replace(LINE_BREAKS, ' ')}\n`;
 }

@@ -2,7 +2,7 @@
 // costs one parse. Log lines are told apart by a look at their bytes. Only what is left, messages
 // with other text around them, is searched character by character.
 import { Block } from './block.ts';
-import { trimBytes } from './bytes.ts';
+import { decode, trimBytes } from './bytes.ts';
 import { type FramerEvents, formatExcerpt } from './framing.ts';
 import { isMessage, JsonScanner, type Likeness, parseJson, stripDecoration } from './json-text.ts';
 
@@ -41,7 +41,7 @@ export class LineReader {
     const first = line[0];
     if (first === undefined) return undefined;
     if (first === OPEN_BRACE || (first === OPEN_BRACKET && mayBeArray(line))) {
-      const text = line.toString();
+      const text = decode(line);
       return mayBeWhole(line) && this.#deliver(text) ? undefined : this.#readDecorated(text);
     }
     if (isScalar(line, first)) {

@@ -50,9 +50,16 @@ export class RpcTimeout extends Error {
 /** What a request's parameters may depend on: its id, which is its progress token as well. */
 export type Params = Verbatim | undefined | ((id: number) => Verbatim);
 
+/** A request that waits for its answer. */
 interface Pending {
-  readonly settle: (answer: Verbatim | Error) => void;
-  readonly onProgress: RequestOptions['onProgress'];
+  readonly id: number;
+  readonly method: string;
+  readonly options: RequestOptions;
+  /** When it is given up, on the clock of `performance`. */
+  readonly deadline: number;
+  readonly resolve: (answer: Verbatim) => void;
+  readonly reject: (error: Error) => void;
+  readonly cancel: () => void;
 }
 
 /** More requests than this are not waited for at once: the other side has stopped answering. */
@@ -62,6 +69,9 @@ export class Peer {
   readonly #options: PeerOptions;
   readonly #pending = new Map<Id, Pending>();
   readonly #running = new Map<Id, Cancellation>();
+  /** One timer for all time limits: one for each request would cost more than sending it. */
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Infinity;
   #lastId = 0;
   #closed: Error | undefined;
 
@@ -71,7 +81,7 @@ export class Peer {
 
   request(method: string, params: Params, options: RequestOptions): Promise<Verbatim> {
     return new Promise((resolve, reject) => {
-      const { timeoutMs, cancellation, onProgress } = options;
+      const { cancellation, timeoutMs } = options;
       if (this.#closed) throw this.#closed;
       cancellation?.throwIfCancelled();
       if (this.#pending.size >= MAX_PENDING) {
@@ -79,27 +89,15 @@ export class Peer {
       }
       const id = ++this.#lastId;
       const text = requestText(id, method, typeof params === 'function' ? params(id) : params);
-
-      const settle = (answer: Verbatim | Error): void => {
-        this.#pending.delete(id);
-        clearTimeout(timer);
-        cancellation?.unlisten(cancel);
-        if (answer instanceof Verbatim) resolve(answer);
-        else reject(answer);
-      };
-      const giveUp = (error: Error, reason: string): void => {
-        settle(error);
-        this.notify('notifications/cancelled', Verbatim.of({ requestId: id, reason }));
-      };
+      const deadline = performance.now() + timeoutMs;
       const cancel = (): void => {
-        giveUp(cancellation?.reason ?? new Error('cancelled'), 'The caller cancelled the request.');
+        const error = cancellation?.reason ?? new Error('The request was cancelled.');
+        this.#giveUp(pending, error, 'The caller cancelled the request.');
       };
-      const timer = setTimeout(() => {
-        giveUp(new RpcTimeout(`RPC timeout for ${method}`), `No answer within ${timeoutMs} ms.`);
-      }, timeoutMs);
-
-      this.#pending.set(id, { settle, onProgress });
+      const pending: Pending = { id, method, options, deadline, resolve, reject, cancel };
+      this.#pending.set(id, pending);
       cancellation?.listen(cancel);
+      if (deadline < this.#timerAt) this.#setTimer(deadline);
       this.#options.send(text);
     });
   }
@@ -110,7 +108,8 @@ export class Peer {
 
   /** Fails the request that a message was meant for which could not be read. */
   failRequest(id: Id, error: Error): void {
-    this.#pending.get(id)?.settle(error);
+    const pending = this.#pending.get(id);
+    if (pending) this.#settle(pending, error);
   }
 
   /** The ids of the requests that wait for an answer. */
@@ -171,9 +170,44 @@ export class Peer {
   close(error: Error): void {
     if (this.#closed) return;
     this.#closed = error;
-    for (const pending of this.#pending.values()) pending.settle(error);
+    clearTimeout(this.#timer);
+    for (const pending of this.#pending.values()) this.#settle(pending, error);
     for (const cancellation of this.#running.values()) cancellation.cancel(error);
     this.#running.clear();
+  }
+
+  #settle(pending: Pending, answer: Verbatim | Error): void {
+    this.#pending.delete(pending.id);
+    pending.options.cancellation?.unlisten(pending.cancel);
+    if (answer instanceof Verbatim) pending.resolve(answer);
+    else pending.reject(answer);
+  }
+
+  #giveUp(pending: Pending, error: Error, reason: string): void {
+    this.#settle(pending, error);
+    this.notify('notifications/cancelled', Verbatim.of({ requestId: pending.id, reason }));
+  }
+
+  #setTimer(at: number): void {
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    const timer = setTimeout(() => this.#giveUpOverdue(), Math.max(1, at - performance.now()));
+    // What we wait for keeps us running, not the clock.
+    this.#timer = timer.unref();
+  }
+
+  #giveUpOverdue(): void {
+    const now = performance.now() + 1; // timers may come a little early
+    this.#timerAt = Infinity;
+    for (const pending of this.#pending.values()) {
+      const { method, deadline, options } = pending;
+      if (deadline > now) continue;
+      const error = new RpcTimeout(`RPC timeout for ${method}`);
+      this.#giveUp(pending, error, `No answer within ${options.timeoutMs} ms.`);
+    }
+    let next = Infinity;
+    for (const { deadline } of this.#pending.values()) next = Math.min(next, deadline);
+    if (next < Infinity) this.#setTimer(next);
   }
 
   async #answerAndSend(message: Verbatim): Promise<void> {
@@ -187,7 +221,7 @@ export class Peer {
     if (method === 'notifications/cancelled' && isId(requestId)) {
       this.#running.get(requestId)?.cancel(new Error('The caller cancelled the request.'));
     } else if (method === 'notifications/progress' && params && isId(progressToken)) {
-      this.#pending.get(progressToken)?.onProgress?.(params);
+      this.#pending.get(progressToken)?.options.onProgress?.(params);
     } else {
       this.#options.onNotification(method, params?.value);
     }
@@ -201,9 +235,9 @@ export class Peer {
     if (isObject(error)) {
       const code = Number.isInteger(error['code']) ? (error['code'] as number) : INTERNAL_ERROR;
       const text = typeof error['message'] === 'string' ? error['message'] : 'unknown error';
-      pending.settle(new RpcError(code, text, message.member('error', 'data')));
+      this.#settle(pending, new RpcError(code, text, message.member('error', 'data')));
     } else {
-      pending.settle(message.member('result') ?? noAnswer());
+      this.#settle(pending, message.member('result') ?? noAnswer());
     }
   }
 }

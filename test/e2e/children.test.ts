@@ -207,7 +207,7 @@ describe('a child that cannot be started says why', () => {
     );
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('mute'), project)).toMatchInlineSnapshot(`
-      "Server "mute" did not answer the handshake within 1000 ms. Its command: <node> <fixtures>/servers/starts-slowly.mjs 600000 If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one. Its last output:
+      "Server "mute" did not answer the handshake within 1000 ms (command: <node> <fixtures>/servers/starts-slowly.mjs 600000). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one. Its last output:
       getting ready"
     `);
   });
@@ -324,7 +324,7 @@ describe('framing', () => {
     );
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('old'), project)).toMatchInlineSnapshot(
-      `"Server "old" did not answer the handshake within 3000 ms. Its command: <node> <fixtures>/servers/only-headers.mjs If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`,
+      `"Server "old" did not answer the handshake within 3000 ms (command: <node> <fixtures>/servers/only-headers.mjs). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`,
     );
     expect(textOf(await host.call('old', 'echo', { text: 'žluť 🦊' }))).toBe('{"text":"žluť 🦊"}');
   });

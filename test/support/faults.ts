@@ -112,7 +112,9 @@ export class Trial {
   /** What a server has written down, or only what it has written down about one thing. */
   journal(child: string, what?: string): JournalEntry[] {
     const file = this.#journalFile(child);
-    const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    // What stands behind the last line break is still being written.
+    const lines = text.split('\n').slice(0, -1);
     const entries = lines.map((line) => JSON.parse(line) as JournalEntry);
     return what === undefined ? entries : entries.filter((entry) => entry.what === what);
   }

@@ -9,6 +9,8 @@ const KEPT_LINES = 8;
 const KEPT_CHARS_PER_LINE = 400;
 /** Longer lines are handed on in pieces, so that output without line ends is not collected. */
 const LONGEST_LINE = 16_384;
+/** A secret may be cut by the end of a piece: so much is kept back to be seen with what follows. */
+const LONGEST_SECRET = 4_096;
 
 export class StderrReader {
   readonly #mask: Mask;
@@ -36,8 +38,9 @@ export class StderrReader {
     const lines = (this.#open + text).split('\n');
     this.#open = lines.pop() ?? '';
     if (this.#open.length > LONGEST_LINE) {
-      lines.push(this.#open);
-      this.#open = '';
+      const masked = this.#mask(this.#open);
+      lines.push(masked.slice(0, -LONGEST_SECRET));
+      this.#open = masked.slice(-LONGEST_SECRET);
     }
     const printed = lines.filter((line) => line.trim() !== '').map(this.#mask);
     for (const line of printed) this.#onLine(line);

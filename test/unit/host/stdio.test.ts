@@ -1,0 +1,66 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { StdioHost } from '../../../src/host/stdio.ts';
+
+function createHost() {
+  const input = new PassThrough();
+  const output = new PassThrough({ highWaterMark: 1024 });
+  const backlog: boolean[] = [];
+  const received: unknown[] = [];
+  const host = new StdioHost({
+    input,
+    output,
+    messageBytes: 4096,
+    onBacklog: (isFull) => backlog.push(isFull),
+  });
+  const listening = host.listen({
+    receive: ({ value }) => received.push(value),
+    receiveBroken: ({ reason }) => received.push(reason),
+    receiveOversize: ({ complete }) => complete && received.push('too large'),
+  });
+  return { input, output, host, listening, backlog, received };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('messages, broken ones and too large ones are handed on in order', async () => {
+  const { input, listening, received } = createHost();
+  input.write('{"a":1}\nnoise\n{"b":\n{"jsonrpc":"2.0","c":3}\n');
+  input.write(`{"big":"${'x'.repeat(5_000)}"}\n{"d":4}\n`);
+  input.end();
+  await listening;
+
+  expect(received).toEqual([
+    { a: 1 },
+    'invalid-json',
+    { jsonrpc: '2.0', c: 3 },
+    'too large',
+    { d: 4 },
+  ]);
+});
+
+test('a message that ends with the stream instead of a line is read', async () => {
+  const { input, listening, received } = createHost();
+  input.end('{"last":1}');
+  await listening;
+
+  expect(received).toEqual([{ last: 1 }]);
+});
+
+test('a host that does not read is noticed, and also when it reads again', async () => {
+  const { host, output, backlog } = createHost();
+  host.send(JSON.stringify('x'.repeat(5 << 20)), 'newline');
+  await settled();
+  host.send('{}', 'newline');
+  expect(backlog).toEqual([true]);
+
+  output.resume();
+  await new Promise((resolve) => output.once('drain', resolve));
+  expect(backlog).toEqual([true, false]);
+});
+
+test('a broken output ends the listening', async () => {
+  const { output, listening } = createHost();
+  output.destroy(new Error('EPIPE'));
+  await expect(listening).resolves.toBeUndefined();
+});

@@ -47,12 +47,7 @@ async function serveUntilHostGoes(config: Config, log: Log): Promise<void> {
     input: process.stdin,
     output: process.stdout,
     messageBytes,
-    onBacklog: (isFull) => {
-      for (const child of switchboard.pool.running) {
-        if (isFull) child.pause();
-        else child.resume();
-      }
-    },
+    onBacklog: (isFull) => switchboard.pool.setPaused(isFull),
   });
   const session = new Session({
     surface: switchboard.suites,

@@ -35,6 +35,7 @@ export class Pool implements AsyncDisposable {
   readonly #slots = new Map<string, Slot>();
   readonly #start: StartChild;
   #closed = false;
+  #isPaused = false;
 
   constructor(children: ReadonlyMap<string, ChildConfig>, start: StartChild) {
     this.#start = start;
@@ -57,9 +58,13 @@ export class Pool implements AsyncDisposable {
     return cancellation.orElse(slot.running.child);
   }
 
-  /** The children that run now. */
-  get running(): readonly Child[] {
-    return [...this.#slots.values()].flatMap((slot) => slot.running?.started ?? []);
+  /** Has all children wait with their output, those that start meanwhile as well, or go on. */
+  setPaused(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    for (const { running } of this.#slots.values()) {
+      if (isPaused) running?.started?.pause();
+      else running?.started?.resume();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -79,6 +84,7 @@ export class Pool implements AsyncDisposable {
     child.then(
       async (started) => {
         running.started = started;
+        if (this.#isPaused) started.pause();
         await started.ended;
         slot.limit.noteEnd(started.hasAnswered ? 'worked' : 'failed');
         slot.running = undefined;

@@ -5,7 +5,14 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/{unit,arch}/**/*.test.ts'], testTimeout: 20_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/{unit,arch}/**/*.test.ts'],
+          testTimeout: 20_000,
+          maxWorkers: 2, // vitest wants the same number for both
+        },
+      },
       {
         test: {
           name: 'e2e',

@@ -1,5 +1,5 @@
-// The composition root: a configuration in, a running switchboard out. The one file that knows
-// every layer.
+// Puts the layers together: from a configuration to the pool of its children and the surface that
+// shows them.
 import { join } from 'node:path';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
@@ -38,7 +38,8 @@ export class Switchboard implements AsyncDisposable {
     const { config, log } = this.#options;
     try {
       const ended = await endOrphans(join(config.home, 'run'), ORPHAN_GRACE_MS);
-      if (ended > 0) log.info(`ended ${ended} servers that an earlier run had left behind.`);
+      if (ended > 0)
+        log.info(`ended what an earlier run had left behind: ${ended} process groups.`);
     } catch (error) {
       // Not being able to tidy up after others must not end this run.
       log.warn(`could not end what an earlier run left behind: ${String(error)}`);
@@ -57,7 +58,7 @@ export class Switchboard implements AsyncDisposable {
       ...attempt,
       env,
       mark: this.#runNote.environment,
-      onProcess: (pid) => this.#noteProcess(pid),
+      onProcess: (pid) => void this.#noteProcess(pid),
       onStderr: stderrSink(config, this.#options),
       onNotification: (method) => log.debug(`${config.name}: ${method}`),
       onBug: (error) => log.error(`${config.name}: ${String(error)}`),
@@ -66,9 +67,9 @@ export class Switchboard implements AsyncDisposable {
     return child;
   }
 
-  #noteProcess(pid: number): void {
+  async #noteProcess(pid: number): Promise<void> {
     try {
-      this.#runNote.add(pid);
+      await this.#runNote.add(pid);
     } catch (error) {
       // A home that cannot be written is no reason not to work.
       this.#options.log.debug(`could not note process ${pid}: ${String(error)}`);

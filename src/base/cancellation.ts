@@ -33,8 +33,7 @@ export class Cancellation {
   }
 
   /** The promise's outcome, or the reason as soon as this is called off; the promise goes on. */
-  async orElse<T>(promise: Promise<T>): Promise<T> {
-    this.throwIfCancelled();
+  orElse<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const leave = (): void => reject(this.#reason);
       this.listen(leave);

@@ -21,12 +21,13 @@ export function createLogFile(
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     }
-    if (size + text.length > LARGEST_BYTES) {
+    const bytes = Buffer.byteLength(text);
+    if (size > 0 && size + bytes > LARGEST_BYTES) {
       renameSync(file, `${file}.1`);
       size = 0;
     }
     appendFileSync(file, text, { mode: 0o600 });
-    size += Buffer.byteLength(text);
+    size += bytes;
   };
   return (line) => {
     if (hasFailed) return;

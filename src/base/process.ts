@@ -1,6 +1,6 @@
 // Processes as groups. A child server may start others (npx does, browsers do), so each runs in a
-// process group of its own and is signalled as a group. This is the one file that knows how the
-// operating systems differ.
+// process group of its own and is signalled as a group. How operating systems differ is known here
+// and in process-table.ts, and nowhere else.
 import type { ChildProcess } from 'node:child_process';
 import { statSync } from 'node:fs';
 
@@ -15,6 +15,7 @@ const WINDOWS = process.platform === 'win32';
 
 /** Leaders of the groups that are not known to be gone yet. */
 const liveGroups = new Set<number>();
+let isWatchingExit = false;
 
 /**
  * Starts a command without a shell, with pipes for stdin, stdout and stderr. Rejects if the
@@ -30,29 +31,25 @@ export async function spawnGroup({ cmd, args, cwd, env }: GroupCommand): Promise
     cwd,
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: !WINDOWS, // on POSIX: a process group of its own; on Windows: a console of its own
+    detached: !WINDOWS, // a process group of its own; Windows has none, and ends trees instead
     windowsHide: true,
   });
+  const { pid } = child;
+  if (pid !== undefined) liveGroups.add(pid);
   // Whatever way we end, no group of ours stays.
-  if (liveGroups.size === 0) process.once('exit', killAllGroups);
+  if (!isWatchingExit) process.once('exit', killAllGroups);
+  isWatchingExit = true;
   await new Promise((resolve, reject) => {
     child.on('error', reject); // later ones, of signals that cannot be sent, change nothing
     child.once('spawn', resolve);
   });
-  const { pid } = child;
-  if (pid !== undefined) {
-    liveGroups.add(pid);
-    child.once('exit', () => WINDOWS && liveGroups.delete(pid));
-  }
+  if (WINDOWS && pid !== undefined) child.once('exit', () => liveGroups.delete(pid));
   return child;
 }
 
 /** Sends a signal to every process of the group. A group that is gone already is no error. */
 export function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (WINDOWS) {
-    void endTree(leader, signal);
-    return;
-  }
+  if (WINDOWS) return endTree(leader, signal);
   try {
     process.kill(-leader, signal);
   } catch (error) {
@@ -83,6 +80,17 @@ export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
+/** An environment with some variables set; on Windows their names have no upper and lower case. */
+export function withVariables(
+  env: NodeJS.ProcessEnv,
+  variables: Readonly<Record<string, string>>,
+): NodeJS.ProcessEnv {
+  if (!WINDOWS) return { ...env, ...variables };
+  const set = new Set(Object.keys(variables).map((name) => name.toUpperCase()));
+  const others = Object.entries(env).filter(([name]) => !set.has(name.toUpperCase()));
+  return { ...Object.fromEntries(others), ...variables };
+}
+
 /** What a program needs of our environment to run at all, and nothing that may be a secret. */
 export function minimalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const wanted = new Set((WINDOWS ? WINDOWS_BASICS : POSIX_BASICS).split(' '));
@@ -95,12 +103,16 @@ const POSIX_BASICS =
 const WINDOWS_BASICS =
   'PATH PATHEXT APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) HOMEDRIVE HOMEPATH USERNAME USERPROFILE SYSTEMDRIVE SYSTEMROOT WINDIR COMSPEC TEMP TMP';
 
-async function endTree(leader: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-  const { execFile } = await import('node:child_process');
+/**
+ * Windows' way to end a process and what it started. It waits, since it must also work in the last
+ * moment of ours. Programs without a window do not hear of the milder form, so that is only a wait.
+ */
+function endTree(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
+  const program = `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\taskkill.exe`;
   const force = signal === 'SIGKILL' ? ['/F'] : [];
-  execFile('taskkill', ['/PID', String(leader), '/T', ...force], () => {
-    // it fails when the process is gone, which is what was wanted
-  });
+  // It fails when the process is gone, which is what was wanted.
+  spawnSync(program, ['/PID', String(leader), '/T', ...force], { windowsHide: true });
 }
 
 /** EPERM: what is left of the group is not ours any more. */

@@ -2,12 +2,12 @@
 // as sentences that name the child and what it was doing.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
-import type { Mask } from '../base/secrets.ts';
+import { type Mask, maskValue } from '../base/secrets.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { parseTools, type Tool } from '../mcp/tools.ts';
 import { isObject, RpcError } from '../rpc/message.ts';
 import { type Params, type RequestOptions, RpcTimeout } from '../rpc/peer.ts';
-import { Verbatim } from '../rpc/verbatim.ts';
+import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
 import { explainEnd } from './failures.ts';
 import type { Greeting } from './handshake.ts';
 import { type Link, type LinkEnd, LinkEnded } from './link.ts';
@@ -23,6 +23,16 @@ export interface CallOptions {
 /** A child whose list of tools does not come to an end is cut off here. */
 const MAX_PAGES = 1_000;
 const MAX_TOOLS = 20_000;
+/** A list that is asked for only to explain a failure: how long it may take, and how long it serves. */
+const QUICK_LIST_MS = 2_000;
+const FRESH_LIST_MS = 10_000;
+
+export interface ChildParts {
+  readonly config: ChildConfig;
+  readonly link: Link;
+  readonly mask: Mask;
+  readonly greeting: Greeting;
+}
 
 export class Child {
   readonly greeting: Greeting;
@@ -32,8 +42,9 @@ export class Child {
   readonly #mask: Mask;
   #hasAnswered = false;
   #toolNames = new Set<string>();
+  #listedAt = -Infinity;
 
-  constructor(config: ChildConfig, link: Link, mask: Mask, greeting: Greeting) {
+  constructor({ config, link, mask, greeting }: ChildParts) {
     this.#config = config;
     this.#link = link;
     this.#mask = mask;
@@ -54,31 +65,40 @@ export class Child {
     return this.#hasAnswered;
   }
 
-  /** All tools, from every page of the list, which together must come within the limit. */
-  async listTools(cancellation?: Cancellation): Promise<Tool[]> {
-    const end = performance.now() + this.#config.timeouts.rpcMs;
-    const pages: Tool[][] = [];
+  /**
+   * All tools, from every page of the list, which together must come within the limit and must not
+   * be larger than one message may be.
+   */
+  async listTools(
+    cancellation?: Cancellation,
+    limitMs = this.#config.timeouts.rpcMs,
+  ): Promise<Tool[]> {
+    const end = performance.now() + limitMs;
+    const tools: Tool[] = [];
     const seen = new Set<string>();
+    let chars = 0;
     let cursor: string | undefined;
     do {
       const params = Verbatim.of(cursor === undefined ? {} : { cursor });
       const timeoutMs = Math.max(1, end - performance.now());
       const options = { cancellation, timeoutMs };
-      const { value } = await this.#request('tools/list', params, options, 'its list of tools');
-      pages.push(parseTools(value));
-      const next = isObject(value) ? value['nextCursor'] : undefined;
+      const page = await this.#request('tools/list', params, options, 'its list of tools');
+      for (const tool of parseTools(page.value)) if (tools.length < MAX_TOOLS) tools.push(tool);
+      const next = isObject(page.value) ? page.value['nextCursor'] : undefined;
       // A cursor that comes again would lead in a circle.
       cursor = typeof next === 'string' && !seen.has(next) ? next : undefined;
       if (cursor !== undefined) seen.add(cursor);
-    } while (cursor !== undefined && pages.length < MAX_PAGES);
-    const tools = pages.flat().slice(0, MAX_TOOLS);
+      chars += page.text.length;
+    } while (cursor !== undefined && seen.size < MAX_PAGES && chars < this.#config.messageBytes);
     this.#toolNames = new Set(tools.map(({ name }) => name));
+    this.#listedAt = performance.now();
     return tools;
   }
 
-  /** Whether the child has the tool, by its last list if that has it, else by a new one. */
+  /** Whether the child has the tool: by its last list, or by a new one if that is some time ago. */
   async hasTool(subtool: string, cancellation?: Cancellation): Promise<boolean> {
-    if (!this.#toolNames.has(subtool)) await this.listTools(cancellation);
+    const isOld = performance.now() - this.#listedAt > FRESH_LIST_MS;
+    if (!this.#toolNames.has(subtool) && isOld) await this.listTools(cancellation, QUICK_LIST_MS);
     return this.#toolNames.has(subtool);
   }
 
@@ -133,7 +153,7 @@ export class Child {
   #explain(error: unknown, task: string): unknown {
     const { name, origin, timeouts } = this.#config;
     if (error instanceof RpcError) {
-      const data = error.data && new Verbatim(this.#mask(error.data.text), undefined);
+      const data = error.data && this.#maskData(error.data);
       return new RpcError(
         error.code,
         `${this.#mask(error.message)} (server "${name}", ${task})`,
@@ -154,5 +174,14 @@ export class Child {
       return explainEnd(error.end, this.#config, this.#link.lastOutput, `working on ${task}`);
     }
     return error;
+  }
+
+  /** Error data without secrets. It is rewritten only if there is one in it. */
+  #maskData(data: Verbatim): Verbatim | undefined {
+    if (this.#mask(data.text) === data.text) return data;
+    // What nests too deep to be written again is left out.
+    return nestingDepth(data.text) > 500
+      ? undefined
+      : Verbatim.of(maskValue(data.value, this.#mask));
   }
 }

@@ -7,8 +7,8 @@ import type { LinkEnd } from './link.ts';
 export function explainSpawnError(
   error: NodeJS.ErrnoException,
   config: ChildConfig,
-  cmd: string,
 ): SwitchboardError {
+  const cmd = config.command?.cmd ?? '';
   const reasons: Record<string, string> = {
     ENOENT: `${cmd} was not found`,
     EACCES: `${cmd} may not be executed`,
@@ -65,6 +65,12 @@ export function explainEnd(
           hint: `The next use starts it again. ${words}`,
         },
       );
+    case 'closed-input':
+      return new SwitchboardError(
+        'CHILD_EXITED',
+        `Server "${name}" closed its input while ${task}.`,
+        { hint: `The next use starts it again. ${words}` },
+      );
     case 'unread-input':
       return new SwitchboardError(
         'CHILD_PROTOCOL',
@@ -93,7 +99,6 @@ export function explainOversize(name: string, messageBytes: number): Switchboard
 export function explainSilence(
   config: ChildConfig,
   wait: {
-    command: string;
     printedJson: boolean;
     nextFraming: string | undefined;
     lastOutput: string;
@@ -112,7 +117,12 @@ export function explainSilence(
   ];
   return new SwitchboardError(
     'CHILD_START_FAILED',
-    `Server "${name}" did not answer the handshake within ${timeouts.spawnMs} ms (command: ${wait.command}).`,
+    `Server "${name}" did not answer the handshake within ${timeouts.spawnMs} ms (command: ${commandLine(config)}).`,
     { hint: ways.filter(Boolean).join(' '), data: { child: name, silent: !wait.printedJson } },
   );
+}
+
+/** As written: what variables stand for may be secret. */
+function commandLine({ command }: ChildConfig): string {
+  return command ? [command.cmd, ...command.args].join(' ') : '';
 }

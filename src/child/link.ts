@@ -1,17 +1,19 @@
 // The connection to one child process: messages out and in, and the one moment it ends. It ends
-// when the process exits (even if a grandchild still holds the pipes), when it closes its output,
-// or when what it prints can no longer be read.
+// when the process exits (even if a grandchild still holds the pipes), when it closes its output or
+// its input, or when what it prints can no longer be read.
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { noteHandled } from '../base/memory.ts';
 import { type GroupCommand, spawnGroup } from '../base/process.ts';
-import type { Mask } from '../base/secrets.ts';
-import { Framer, type Framing, idFromOversize, type OversizeEvent } from '../rpc/framer.ts';
-import { type Id, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+import { createCutMask, type Mask } from '../base/secrets.ts';
+import { cleanText } from '../base/text.ts';
+import { Framer } from '../rpc/framer.ts';
+import type { Framing } from '../rpc/framing.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { Outbox } from '../rpc/outbox.ts';
 import { Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
-import { explainOversize } from './failures.ts';
+import { judgeOversize } from './oversize.ts';
 import { StderrReader } from './stderr.ts';
 import { stopGroup } from './stop.ts';
 
@@ -21,7 +23,8 @@ export interface LinkOptions {
   readonly framing: Framing;
   readonly messageBytes: number;
   readonly stopMs: number;
-  readonly mask: Mask;
+  /** What must not be repeated of what the child prints. */
+  readonly secrets: readonly string[];
   readonly onStderr: (line: string) => void;
   readonly onNotification: (method: string, params: unknown) => void;
   readonly onBug: (error: unknown) => void;
@@ -31,6 +34,7 @@ export interface LinkOptions {
 export type LinkEnd =
   | { readonly kind: 'exited'; readonly code: number | null; readonly signal: string | null }
   | { readonly kind: 'closed-output' }
+  | { readonly kind: 'closed-input' }
   | { readonly kind: 'unread-input'; readonly bytes: number }
   | { readonly kind: 'unreadable'; readonly bytes: number };
 
@@ -47,10 +51,6 @@ export class LinkEnded extends Error {
 
 /** A process that has exited may have printed its last answer just before: time to read it. */
 const LAST_WORDS_MS = 150;
-/** A line this many times over the limit that we cannot make out is no longer waited for. */
-const GIVE_UP_AFTER_LIMITS = 16;
-/** Where the request is known that the line answers, other requests are worth waiting longer. */
-const GIVE_UP_ON_KNOWN_AFTER_LIMITS = 64;
 const UNREAD_INPUT_BYTES = 64 << 20;
 
 export class Link {
@@ -64,6 +64,7 @@ export class Link {
   readonly #stdout: Readable;
   readonly #stderr: StderrReader;
   readonly #framer: Framer;
+  readonly #maskNoise: Mask;
   #resolveEnded: (end: LinkEnd) => void = () => {};
   #hasEnded = false;
   #hasExited = false;
@@ -90,10 +91,11 @@ export class Link {
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
-    this.#stderr = new StderrReader(stderr, options.mask, options.onStderr);
+    this.#maskNoise = createCutMask(options.secrets);
+    this.#stderr = new StderrReader(stderr, options.secrets, options.onStderr);
     this.peer = new Peer({
       send: (json) => this.#send(json),
-      onRequest: ({ method }) => refuseRequest(method),
+      onRequest: ({ method }) => answerRequest(method),
       onNotification: options.onNotification,
       onBug: options.onBug,
     });
@@ -107,7 +109,11 @@ export class Link {
       onBroken: ({ excerpt }) => {
         this.#noise = excerpt;
       },
-      onOversize: (event) => this.#failOversize(event),
+      onOversize: (event) => {
+        this.#printedJson = true;
+        const verdict = judgeOversize(this.peer, event, options);
+        if (verdict === 'give-up') this.#end({ kind: 'unreadable', bytes: event.bytesSoFar });
+      },
     });
     this.#watch();
   }
@@ -119,7 +125,7 @@ export class Link {
 
   /** The last that the child printed beside the protocol, for error messages. */
   get lastOutput(): string {
-    return this.#stderr.tail || this.#options.mask(this.#noise);
+    return this.#stderr.tail || cleanText(this.#maskNoise(this.#noise));
   }
 
   /** Takes what was printed last without a line end for what it is: nothing more will come. */
@@ -151,26 +157,29 @@ export class Link {
 
   #watch(): void {
     this.#stdout.on('data', (chunk: Buffer) => this.#framer.push(chunk));
-    // A pipe that breaks says the same as one that ends; `exit` and `close` follow.
-    for (const stream of [this.#stdin, this.#stdout]) stream.on('error', () => {});
-    this.#stdout.once('close', () => {
-      const end: LinkEnd = { kind: 'closed-output' };
-      // The exit status, if there is one, says more.
-      if (!this.#hasExited) setTimeout(() => this.#end(end), LAST_WORDS_MS);
+    this.#stdout.on('error', () => {}); // a pipe that breaks closes, too
+    this.#stdin.on('error', () => this.#endSoon({ kind: 'closed-input' }));
+    this.#stdin.once('close', () => {
+      if (!this.#stopping) this.#endSoon({ kind: 'closed-input' });
     });
+    this.#stdout.once('close', () => this.#endSoon({ kind: 'closed-output' }));
     this.#process.once('exit', (code, signal) => {
       this.#hasExited = true;
       this.#stdout.resume(); // its last words are wanted, even if nobody took the others
       const end: LinkEnd = { kind: 'exited', code, signal };
-      if (this.#stdout.closed) this.#end(end);
-      else {
-        const timer = setTimeout(() => this.#end(end), LAST_WORDS_MS);
-        this.#stdout.once('close', () => {
-          clearTimeout(timer);
-          this.#end(end);
-        });
-      }
+      const timer = setTimeout(() => this.#end(end), LAST_WORDS_MS);
+      const endNow = (): void => {
+        clearTimeout(timer);
+        this.#end(end);
+      };
+      if (this.#stdout.closed) endNow();
+      else this.#stdout.once('close', endNow);
     });
+  }
+
+  /** A pipe has closed. Mostly because the process exits, whose status says more: it may follow. */
+  #endSoon(end: LinkEnd): void {
+    if (!this.#hasExited) setTimeout(() => this.#end(end), LAST_WORDS_MS);
   }
 
   #end(end: LinkEnd): void {
@@ -197,28 +206,6 @@ export class Link {
     else this.peer.receive(message);
   }
 
-  /** Fails the one request whose answer is too large; gives up on a line that does not end. */
-  #failOversize({ bytesSoFar, head, tail, complete }: OversizeEvent): void {
-    this.#printedJson = true;
-    const { name, messageBytes } = this.#options;
-    const found = idFromOversize(head, tail);
-    const id = found?.id ?? this.#onlyRequest(head);
-    if (found?.kind !== 'request' && id !== undefined) {
-      this.peer.failRequest(id, explainOversize(name, messageBytes));
-    }
-    const patience = found ? GIVE_UP_ON_KNOWN_AFTER_LIMITS : GIVE_UP_AFTER_LIMITS;
-    if (!complete && bytesSoFar > patience * messageBytes) {
-      this.#end({ kind: 'unreadable', bytes: bytesSoFar });
-    }
-  }
-
-  /** The one request that waits, if what begins so can only be its answer. */
-  #onlyRequest(head: string): Id | undefined {
-    const isNotification = /^\s*\{\s*("jsonrpc"\s*:\s*"2.0"\s*,\s*)?"(method|params)"/.test(head);
-    const { waiting } = this.peer;
-    return waiting.length === 1 && !isNotification ? waiting[0] : undefined;
-  }
-
   #destroyPipes(): void {
     this.#stdin.destroy();
     this.#stdout.destroy();
@@ -228,7 +215,7 @@ export class Link {
 }
 
 /** What a child may ask of its client: whether it is there, and nothing that needs a host. */
-function refuseRequest(method: string): Verbatim {
+function answerRequest(method: string): Verbatim {
   if (method === 'ping') return Verbatim.of({});
   throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
 }

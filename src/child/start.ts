@@ -2,11 +2,11 @@
 // can be used comes out, or an error that says what to do and no process.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
-import { isFolder, minimalEnvironment } from '../base/process.ts';
+import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts';
 import { createMask, type Mask } from '../base/secrets.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
 import { expandCommand } from '../config/expand.ts';
-import type { Framing } from '../rpc/framer.ts';
+import type { Framing } from '../rpc/framing.ts';
 import { RpcError } from '../rpc/message.ts';
 import { RpcTimeout } from '../rpc/peer.ts';
 import { Child } from './child.ts';
@@ -23,22 +23,27 @@ export interface StartOptions {
   readonly mark: Readonly<Record<string, string>>;
   /** Calls the start off. */
   readonly cancellation: Cancellation;
+  /** All is in order, and the process is about to be started. */
+  readonly onStarting: () => void;
   readonly onProcess: (pid: number) => void;
+  /** The start has failed, and this is the end of what it had started. */
+  readonly onStopping: (stopped: Promise<void>) => void;
   readonly onStderr: (line: string) => void;
   readonly onNotification: (method: string, params: unknown) => void;
   readonly onBug: (error: unknown) => void;
 }
 
 export async function startChild(config: ChildConfig, options: StartOptions): Promise<Child> {
-  if (config.problem) throw config.problem;
   const command = expandCommand(config, options.env);
   if (!isFolder(config.cwd)) throw explainMissingFolder(config);
-  const mask = createMask(Object.values(command.env));
-  const link = await openLink(config, command, mask, options);
+  options.onStarting();
+  const secrets = Object.values(command.env);
+  const link = await openLink(config, command, secrets, options);
   options.onProcess(link.pid);
   // A start that is called off must not leave the process waiting for the handshake's limit.
-  const stop = (): void => void link.stop();
+  const stop = (): void => options.onStopping(link.stop());
   options.cancellation.listen(stop);
+  const mask = createMask(secrets);
   try {
     const greeting = await shakeHands(link.peer, {
       childName: config.name,
@@ -46,59 +51,61 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
       timeoutMs: config.timeouts.spawnMs,
       cancellation: options.cancellation,
     });
-    return new Child(config, link, mask, greeting);
+    return new Child({ config, link, mask, greeting });
   } catch (error) {
     link.endOutput();
-    const { printedJson, lastOutput } = link;
     stop();
-    if (error instanceof LinkEnded) {
-      throw explainEnd(error.end, config, lastOutput, 'starting');
-    }
-    if (error instanceof RpcTimeout) {
-      throw explainSilence(config, {
-        command: [command.cmd, ...command.args].map(mask).join(' '),
-        printedJson,
-        nextFraming: printedJson ? undefined : options.nextFraming,
-        lastOutput,
-      });
-    }
-    if (error instanceof RpcError) {
-      throw new SwitchboardError(
-        'CHILD_START_FAILED',
-        `Server "${config.name}" refused the handshake: ${mask(error.message)} (${error.code}).`,
-        { hint: `Run: switchboard doctor ${config.name}`, cause: error },
-      );
-    }
-    throw error;
+    throw explainFailure(error, config, link, mask, options);
+  } finally {
+    options.cancellation.unlisten(stop);
   }
+}
+
+function explainFailure(
+  error: unknown,
+  config: ChildConfig,
+  { printedJson, lastOutput }: Link,
+  mask: Mask,
+  { nextFraming }: StartOptions,
+): unknown {
+  if (error instanceof LinkEnded) return explainEnd(error.end, config, lastOutput, 'starting');
+  if (error instanceof RpcTimeout) {
+    const next = printedJson ? undefined : nextFraming;
+    return explainSilence(config, { printedJson, nextFraming: next, lastOutput });
+  }
+  if (error instanceof RpcError) {
+    return new SwitchboardError(
+      'CHILD_START_FAILED',
+      `Server "${config.name}" refused the handshake: ${mask(error.message)} (${error.code}).`,
+      { hint: `Run: switchboard doctor ${config.name}`, cause: error },
+    );
+  }
+  return error;
 }
 
 async function openLink(
   config: ChildConfig,
   command: Command,
-  mask: Mask,
+  secrets: readonly string[],
   options: StartOptions,
 ): Promise<Link> {
-  const inherited =
-    config.environment === 'minimal' ? minimalEnvironment(options.env) : options.env;
+  const { name, cwd, environment, messageBytes, timeouts } = config;
+  const inherited = environment === 'minimal' ? minimalEnvironment(options.env) : options.env;
+  const env = withVariables(inherited, { ...command.env, ...options.mark });
+  const { framing, onStderr, onNotification, onBug } = options;
   try {
     return await Link.open({
-      name: config.name,
-      command: {
-        cmd: command.cmd,
-        args: command.args,
-        cwd: config.cwd,
-        env: { ...inherited, ...command.env, ...options.mark },
-      },
-      framing: options.framing,
-      messageBytes: config.messageBytes,
-      stopMs: config.timeouts.stopMs,
-      mask,
-      onStderr: options.onStderr,
-      onNotification: options.onNotification,
-      onBug: options.onBug,
+      name,
+      command: { cmd: command.cmd, args: command.args, cwd, env },
+      framing,
+      messageBytes,
+      stopMs: timeouts.stopMs,
+      secrets,
+      onStderr,
+      onNotification,
+      onBug,
     });
   } catch (error) {
-    throw explainSpawnError(error as NodeJS.ErrnoException, config, command.cmd);
+    throw explainSpawnError(error as NodeJS.ErrnoException, config);
   }
 }

@@ -2,7 +2,7 @@
 // by line with secrets masked, and the last of it kept for error messages.
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { Mask } from '../base/secrets.ts';
+import { createCutMask, createMask, type Mask } from '../base/secrets.ts';
 import { cleanText } from '../base/text.ts';
 
 const KEPT_LINES = 8;
@@ -14,16 +14,18 @@ const LONGEST_SECRET = 4_096;
 
 export class StderrReader {
   readonly #mask: Mask;
+  readonly #cutMask: Mask;
   readonly #onLine: (line: string) => void;
   readonly #decoder = new StringDecoder('utf8');
   #open = '';
   #last: string[] = [];
 
-  constructor(stream: Readable, mask: Mask, onLine: (line: string) => void) {
-    this.#mask = mask;
+  constructor(stream: Readable, secrets: Iterable<string>, onLine: (line: string) => void) {
+    this.#mask = createMask(secrets);
+    this.#cutMask = createCutMask(secrets);
     this.#onLine = onLine;
     stream.on('data', (chunk: Buffer) => this.#read(this.#decoder.write(chunk)));
-    stream.on('end', () => this.#read('\n'));
+    stream.on('end', () => this.#read(`${this.#decoder.end()}\n`));
     stream.on('error', () => {
       // the pipe broke: the process is ending, which is noticed elsewhere
     });
@@ -31,7 +33,7 @@ export class StderrReader {
 
   /** The last lines, as one text; empty if there were none. */
   get tail(): string {
-    return [...this.#last, this.#open].map(tidy).filter(Boolean).join('\n');
+    return [...this.#last, this.#cutMask(this.#open)].map(tidy).filter(Boolean).join('\n');
   }
 
   #read(text: string): void {

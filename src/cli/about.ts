@@ -1,15 +1,19 @@
 // What a person is told who starts the server by hand.
 
-export const ABOUT_SERVE = `Switchboard is an MCP server: a host such as Claude Code, Codex or Cursor starts it and
+/** `program` is the path of the running program: what a host has to start. */
+export function aboutServing(program: string): string {
+  const entry = { mcpServers: { switchboard: { command: 'node', args: [program] } } };
+  return `Switchboard is an MCP server: a host such as Claude Code, Codex or Cursor starts it and
 talks to it over stdin. This is a terminal, so there is nobody to talk to.
 
 To use it, add it to your host, for example
-  claude mcp add switchboard -- npx -y switchboard
+  claude mcp add switchboard -- node ${program}
 or, in a host's configuration file
-  { "mcpServers": { "switchboard": { "command": "npx", "args": ["-y", "switchboard"] } } }
+  ${JSON.stringify(entry)}
 
 To look at your servers from here
-  switchboard doctor        start each server and say what works
-  switchboard tools         list the tools of every server
-  switchboard --help        all commands
+  node ${program} doctor        start each server and say what works
+  node ${program} tools         list the tools of every server
+  node ${program} --help        all commands
 `;
+}

@@ -1,4 +1,5 @@
 // `switchboard config check|print|schema`: the configuration as it is understood.
+import { cleanText } from '../base/text.ts';
 import { describeConfig } from '../config/describe.ts';
 import { loadConfig } from '../config/load.ts';
 import { count, createOutput } from './output.ts';
@@ -12,7 +13,7 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
     files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
   );
   for (const { name, origin, problem } of children.values()) {
-    output.line(`  ${name}  ${output.style('dim', origin)}`);
+    output.line(`  ${cleanText(name)}  ${output.style('dim', origin)}`);
     if (problem) output.line(output.style('yellow', `    ${problem.text}`));
   }
   for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));

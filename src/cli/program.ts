@@ -57,7 +57,8 @@ export function buildProgram(action: Action): Command {
     .addHelpText('after', EXAMPLES)
     .showSuggestionAfterError()
     .configureOutput({ getOutHelpWidth: helpWidth, outputError: () => {} })
-    .enablePositionalOptions();
+    .enablePositionalOptions()
+    .helpCommand('help [command]', 'show the help of a command');
   const commands = ['serve', 'tools', 'call', 'doctor', 'config'];
   withCommonOptions(program).action(
     action(async (options, unknown) => {
@@ -88,6 +89,7 @@ export function buildProgram(action: Action): Command {
   );
 
   const config = program.command('config').description('look at the configuration').exitOverride();
+  config.helpCommand(false).action(() => config.outputHelp());
   const configCommand = (name: string, description: string): Command =>
     withCommonOptions(config.command(name).description(description));
   configCommand('check', 'say whether the files are sound, and what they add up to').action(

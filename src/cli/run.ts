@@ -1,5 +1,6 @@
 // argv → command → exit status. The one place where an error becomes a text on stderr and a number.
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
+import { cleanText } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import { serve } from './serve.ts';
 
@@ -24,7 +25,8 @@ function reportError(error: unknown, asJson: boolean): number {
   if (asJson) {
     process.stderr.write(`${JSON.stringify({ error: { code, message, hint, data } })}\n`);
   } else {
-    process.stderr.write(`switchboard: ${message}\n${hint === undefined ? '' : `${hint}\n`}`);
+    const text = `switchboard: ${message}\n${hint === undefined ? '' : `${hint}\n`}`;
+    process.stderr.write(cleanText(text));
   }
   return ERRORS[code].exit;
 }

@@ -6,7 +6,7 @@ import { loadConfig } from '../config/load.ts';
 import { StdioHost } from '../host/stdio.ts';
 import { Session } from '../session/session.ts';
 import { Switchboard } from '../switchboard.ts';
-import { ABOUT_SERVE } from './about.ts';
+import { aboutServing } from './about.ts';
 import { onEndSignal } from './signals.ts';
 
 export interface ServeOptions {
@@ -19,13 +19,13 @@ const LAST_WRITES_MS = 500;
 
 export async function serve({ configFile }: ServeOptions): Promise<number> {
   if (process.stdin.isTTY) {
-    process.stderr.write(ABOUT_SERVE);
+    process.stderr.write(aboutServing(process.argv[1] ?? 'switchboard'));
     return 0;
   }
-  // stdout is the protocol's: what a configuration that is code prints belongs beside our log.
-  globalThis.console = new console.Console(process.stderr);
   const log = createLog(logLevel(process.env), process.stderr);
-  const config = await loadConfig({ cwd: process.cwd(), env: process.env, configFile });
+  const config = await withoutPrinting(() =>
+    loadConfig({ cwd: process.cwd(), env: process.env, configFile }),
+  );
   for (const file of config.files.filter(isProgram)) log.info(`ran ${file} for the configuration.`);
   for (const warning of config.warnings) log.warn(warning);
   await serveUntilHostGoes(config, log);
@@ -33,6 +33,19 @@ export async function serve({ configFile }: ServeOptions): Promise<number> {
   // A host that never reads its last answers must not keep us here.
   setTimeout(() => process.exit(0), LAST_WRITES_MS).unref();
   return 0;
+}
+
+/** stdout is the protocol's: what a configuration that is code prints goes beside our log. */
+async function withoutPrinting<T>(load: () => Promise<T>): Promise<T> {
+  globalThis.console = new console.Console(process.stderr);
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  stdout.write = stderr.write.bind(stderr);
+  try {
+    return await load();
+  } finally {
+    stdout.write = write;
+  }
 }
 
 /** A configuration that is code is worth a word: a project's file was run with the user's rights. */
@@ -47,7 +60,8 @@ async function serveUntilHostGoes(config: Config, log: Log): Promise<void> {
     input: process.stdin,
     output: process.stdout,
     messageBytes,
-    onBacklog: (isFull) => switchboard.pool.setPaused(isFull),
+    onFull: () => switchboard.pool.pause(),
+    onDrained: () => switchboard.pool.resume(),
   });
   const session = new Session({
     surface: switchboard.suites,

@@ -72,9 +72,9 @@ function printListing({ name, ms, tools, error }: Listing, output: Output): void
     output.line(`${output.style('bold', name)}  ${count(tools.length, 'tool')}, ${formatMs(ms)}`);
     const width = Math.min(32, Math.max(0, ...tools.map((tool) => tool.name.length)));
     for (const tool of tools) {
-      const note = tool.allowed ? '' : output.style('yellow', ' (not allowed)');
+      const note = tool.allowed ? '' : `${output.style('yellow', '(not allowed)')} `;
       output.line(
-        `  ${cleanText(tool.name).padEnd(width)}${note}  ${output.style('dim', tool.summary)}`,
+        `  ${cleanText(tool.name).padEnd(width)}  ${note}${output.style('dim', tool.summary)}`,
       );
     }
   }

@@ -44,8 +44,13 @@ export function chosenChildren({ children }: Config, name: string | undefined): 
   if (child) return [child];
   const near = nearest(name, children.keys());
   throw new SwitchboardError('CHILD_UNKNOWN', `No server is named "${name}".`, {
-    hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'See: switchboard config print',
+    hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : knownNames(children),
   });
+}
+
+function knownNames(children: ReadonlyMap<string, ChildConfig>): string {
+  if (children.size === 0) return 'None is configured. See: switchboard config check';
+  return `There are: ${[...children.keys()].slice(0, 20).join(', ')}.`;
 }
 
 /** What children print on stderr is shown only to those who look for something. */

@@ -20,7 +20,7 @@ export async function checkConfigFile(source: Source): Promise<ConfigFile> {
   const { describeProblems } = await import('./problems.ts');
   const problems = await describeProblems('config', source);
   throw new SwitchboardError('CONFIG_INVALID', problems.join('\n'), {
-    hint: 'docs/configuration.md lists every key.',
+    hint: '`switchboard config schema` prints every key and what it means.',
   });
 }
 

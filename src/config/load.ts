@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
+import { isFolder } from '../base/process.ts';
 import { checkConfigFile } from './check.ts';
 import { readChildFiles } from './child-files.ts';
 import type { Config } from './config.ts';
@@ -25,6 +26,7 @@ export async function loadConfig({ cwd, env, configFile }: LoadOptions): Promise
   const homeFolder = env['HOME'] || homedir();
   const absolute = (path: string) => resolve(cwd, expandHome(path, homeFolder));
   const project = absolute(env['WORKSPACE_DIR'] || '.');
+  if (!isFolder(project)) throw noProject(project);
   const home = absolute(env['SWITCHBOARD_HOME'] || join(homeFolder, '.switchboard'));
 
   const named = configFile || env['SWITCHBOARD_CONFIG'];
@@ -49,6 +51,12 @@ export async function loadConfig({ cwd, env, configFile }: LoadOptions): Promise
     messageBytes: messageBytesOf(layers),
     warnings: [...settled.warnings, ...found.warnings],
   };
+}
+
+function noProject(folder: string): SwitchboardError {
+  return new SwitchboardError('CONFIG_INVALID', `There is no project folder ${folder}.`, {
+    hint: 'WORKSPACE_DIR names it. Hosts fill in variables such as ${workspaceFolder} only if they know them.',
+  });
 }
 
 function missing(file: string, configFile: string | undefined): SwitchboardError {

@@ -1,12 +1,7 @@
 // A host that has started us and talks over our stdin and stdout.
 import type { Readable, Writable } from 'node:stream';
-import {
-  type BrokenEvent,
-  Framer,
-  type Framing,
-  type MessageEvent,
-  type OversizeEvent,
-} from '../rpc/framer.ts';
+import { Framer } from '../rpc/framer.ts';
+import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framing.ts';
 import { Outbox } from '../rpc/outbox.ts';
 
 export interface HostListener {
@@ -19,12 +14,16 @@ export interface StdioOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly messageBytes: number;
-  /** The host does not take what we have written: called with true, and with false once it does. */
-  readonly onBacklog: (isFull: boolean) => void;
+  /** The host does not take what we have written. */
+  readonly onFull: () => void;
+  /** It has taken all of it. */
+  readonly onDrained: () => void;
 }
 
 /** Unread output beyond this is not added to: children wait until the host reads again. */
 const MOST_UNREAD_BYTES = 4 << 20;
+/** Beyond this the host is not read either: it asks without listening. */
+const MOST_UNREAD_WHILE_READING_BYTES = 64 << 20;
 
 export class StdioHost {
   readonly #options: StdioOptions;
@@ -36,12 +35,16 @@ export class StdioHost {
     this.#outbox = new Outbox(options.output);
     // A broken pipe: the host is gone, and the end of its input says so too.
     options.output.on('error', () => options.input.destroy());
-    options.output.on('drain', () => this.#setFull(false));
+    options.output.on('drain', () => this.#goOn());
   }
 
   send(json: string, framing: Framing): void {
     this.#outbox.send(json, framing);
-    if (this.#outbox.unreadBytes > MOST_UNREAD_BYTES) this.#setFull(true);
+    const { unreadBytes } = this.#outbox;
+    if (unreadBytes > MOST_UNREAD_WHILE_READING_BYTES) this.#options.input.pause();
+    if (unreadBytes <= MOST_UNREAD_BYTES || this.#isFull) return;
+    this.#isFull = true;
+    this.#options.onFull();
   }
 
   /** Hands on what the host sends; resolves when it has gone. */
@@ -66,9 +69,9 @@ export class StdioHost {
     });
   }
 
-  #setFull(isFull: boolean): void {
-    if (this.#isFull === isFull) return;
-    this.#isFull = isFull;
-    this.#options.onBacklog(isFull);
+  #goOn(): void {
+    this.#options.input.resume();
+    if (this.#isFull) this.#options.onDrained();
+    this.#isFull = false;
   }
 }

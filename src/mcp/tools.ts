@@ -45,7 +45,8 @@ export function toToolResult(answer: Verbatim): Verbatim | undefined {
 
 /** The whole answer as JSON inside one text, for clients that were written for that form. */
 export function toJsonResult(answer: Verbatim): Verbatim {
-  return textResult(answer.text);
+  const isError = isObject(answer.value) && answer.value['isError'] === true;
+  return textResult(answer.text, isError ? { isError } : {});
 }
 
 function isToolResult({ content, isError }: Record<string, unknown>): boolean {

@@ -6,13 +6,15 @@ import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
-import type { Framing } from '../rpc/framer.ts';
+import type { Framing } from '../rpc/framing.ts';
 import { RestartLimit } from './restart.ts';
 
 export interface StartAttempt {
   readonly framing: Framing;
   readonly nextFraming: Framing | undefined;
   readonly cancellation: Cancellation;
+  readonly onStarting: () => void;
+  readonly onStopping: (stopped: Promise<void>) => void;
 }
 
 export type StartChild = (config: ChildConfig, attempt: StartAttempt) => Promise<Child>;
@@ -22,6 +24,8 @@ interface Slot {
   readonly limit: RestartLimit;
   framing: Framing;
   running: Running | undefined;
+  /** The end of the process before, which the next one waits for: two would get in each other's way. */
+  stopped: Promise<void>;
 }
 
 interface Running {
@@ -41,7 +45,9 @@ export class Pool implements AsyncDisposable {
     this.#start = start;
     for (const [name, config] of children) {
       const framing = config.framing === 'content-length' ? 'content-length' : 'newline';
-      this.#slots.set(name, { config, limit: new RestartLimit(), framing, running: undefined });
+      const limit = new RestartLimit();
+      const stopped = Promise.resolve();
+      this.#slots.set(name, { config, limit, framing, running: undefined, stopped });
     }
   }
 
@@ -58,21 +64,24 @@ export class Pool implements AsyncDisposable {
     return cancellation.orElse(slot.running.child);
   }
 
-  /** Has all children wait with their output, those that start meanwhile as well, or go on. */
-  setPaused(isPaused: boolean): void {
-    this.#isPaused = isPaused;
-    for (const { running } of this.#slots.values()) {
-      if (isPaused) running?.started?.pause();
-      else running?.started?.resume();
-    }
+  /** Has all children wait with their output, those that start meanwhile as well. */
+  pause(): void {
+    this.#isPaused = true;
+    for (const { running } of this.#slots.values()) running?.started?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    for (const { running } of this.#slots.values()) running?.started?.resume();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    const stops = [...this.#slots.values()].map(async ({ running }) => {
-      running?.cancellation.cancel(shuttingDown());
-      const child = await running?.child.catch(() => undefined);
+    const stops = [...this.#slots.values()].map(async (slot) => {
+      slot.running?.cancellation.cancel(shuttingDown());
+      const child = await slot.running?.child.catch(() => undefined);
       await child?.stop();
+      await slot.stopped;
     });
     await Promise.all(stops);
   }
@@ -87,6 +96,7 @@ export class Pool implements AsyncDisposable {
         if (this.#isPaused) started.pause();
         await started.ended;
         slot.limit.noteEnd(started.hasAnswered ? 'worked' : 'failed');
+        slot.stopped = started.stop();
         slot.running = undefined;
       },
       () => {
@@ -99,16 +109,28 @@ export class Pool implements AsyncDisposable {
   async #startSlot(slot: Slot, cancellation: Cancellation): Promise<Child> {
     if (this.#closed) throw shuttingDown();
     const { config, limit } = slot;
-    const until = limit.parkedUntil(Date.now());
-    if (until !== undefined) throw parked(config, until);
+    const waitMs = limit.parkedMs(performance.now());
+    if (waitMs > 0) throw parked(config, waitMs);
+    await cancellation.orElse(slot.stopped);
     if (limit.waitMs > 0) await cancellation.orElse(sleep(limit.waitMs));
-    limit.noteStart(Date.now());
     const other: Framing = slot.framing === 'newline' ? 'content-length' : 'newline';
     const nextFraming = config.framing === 'auto' ? other : undefined;
+    let wasStarted = false;
     try {
-      return await this.#start(config, { framing: slot.framing, nextFraming, cancellation });
+      return await this.#start(config, {
+        framing: slot.framing,
+        nextFraming,
+        cancellation,
+        onStarting: () => {
+          wasStarted = true;
+          limit.noteStart(performance.now());
+        },
+        onStopping: (stopped) => {
+          slot.stopped = stopped;
+        },
+      });
     } catch (error) {
-      limit.noteEnd('failed');
+      if (wasStarted) limit.noteEnd('failed');
       const silent = error instanceof SwitchboardError && error.data['silent'] === true;
       if (silent && nextFraming) slot.framing = nextFraming;
       throw error;
@@ -127,12 +149,16 @@ function unknownChild(name: string, names: readonly string[]): SwitchboardError 
   });
 }
 
-function parked({ name }: ChildConfig, until: number): SwitchboardError {
-  const time = new Date(until).toTimeString().slice(0, 8);
+function parked({ name }: ChildConfig, waitMs: number): SwitchboardError {
+  const until = new Date(Date.now() + waitMs);
+  const time = until.toTimeString().slice(0, 8);
   return new SwitchboardError(
     'CHILD_PARKED',
     `Server "${name}" was started five times within ten seconds and is parked until ${time}.`,
-    { hint: `Find out why it ends: switchboard doctor ${name}`, data: { child: name, until } },
+    {
+      hint: `Find out why it ends: switchboard doctor ${name}`,
+      data: { child: name, until: until.toISOString() },
+    },
   );
 }
 

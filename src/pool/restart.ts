@@ -11,13 +11,12 @@ export class RestartLimit {
   #starts: number[] = [];
   #failures = 0;
 
-  /** When the child may be started again, if it is parked at `now` (milliseconds). */
-  parkedUntil(now: number): number | undefined {
+  /** Milliseconds for which the child is parked, counted from `now`; 0 if it is not. */
+  parkedMs(now: number): number {
     this.#starts = this.#starts.filter((start) => now - start < WINDOW_MS);
     const oldest = this.#starts[0];
-    return this.#starts.length >= MAX_STARTS && oldest !== undefined
-      ? oldest + WINDOW_MS
-      : undefined;
+    if (this.#starts.length < MAX_STARTS || oldest === undefined) return 0;
+    return oldest + WINDOW_MS - now;
   }
 
   /** Milliseconds to wait before the next start: none after the first failure, then doubling. */

@@ -13,16 +13,6 @@ import { parseJson } from './json-text.ts';
 import { LineReader } from './line.ts';
 import { OversizeDrain } from './oversize.ts';
 
-// The layers above find all of framing here.
-export {
-  type BrokenEvent,
-  encodeMessage,
-  type Framing,
-  type MessageEvent,
-  type OversizeEvent,
-} from './framing.ts';
-export { idFromOversize } from './oversize.ts';
-
 export interface FramerOptions extends FramerEvents {
   /** The most bytes one message may have. */
   readonly limitBytes: number;

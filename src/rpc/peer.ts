@@ -125,7 +125,7 @@ export class Peer {
     if (typeof method === 'string') {
       if (id === undefined) this.#receiveNotification(method, message);
       else void this.#answerAndSend(message);
-    } else if (isId(id)) {
+    } else if (isId(id) && ('result' in value || 'error' in value || 'jsonrpc' in value)) {
       this.#receiveAnswer(id, message, value);
     }
   }
@@ -185,6 +185,7 @@ export class Peer {
 
   #giveUp(pending: Pending, error: Error, reason: string): void {
     this.#settle(pending, error);
+    if (pending.method === 'initialize') return; // the one request that MCP has nobody cancel
     this.notify('notifications/cancelled', Verbatim.of({ requestId: pending.id, reason }));
   }
 

@@ -53,11 +53,19 @@ export class Verbatim {
   }
 
   /** The same object with one of its members, which must be there, replaced. */
-  with(key: string, value: unknown): Verbatim {
+  with(key: string, member: Verbatim): Verbatim {
     const { text } = this;
     const [start, end] = memberSpan(text, key);
-    const replaced = text.slice(0, start) + JSON.stringify(value) + text.slice(end);
-    return new Verbatim(replaced, { ...(this.value as object), [key]: value });
+    const replaced = text.slice(0, start) + member.text + text.slice(end);
+    return new Verbatim(replaced, { ...(this.value as object), [key]: member.value });
+  }
+
+  /** The same array with one more element. */
+  append(element: Verbatim): Verbatim {
+    const items = Array.isArray(this.value) ? this.value : [];
+    const inner = this.text.trim().slice(1, -1).trim();
+    const text = `[${inner}${inner === '' ? '' : ','}${element.text}]`;
+    return new Verbatim(text, [...(items as unknown[]), element.value]);
   }
 
   #textOf(key: string): string {

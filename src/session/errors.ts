@@ -3,7 +3,7 @@
 // a child answered as an error goes on as it is.
 import { SwitchboardError } from '../base/errors.ts';
 import { textResult } from '../mcp/tools.ts';
-import type { Framing } from '../rpc/framer.ts';
+import type { Framing } from '../rpc/framing.ts';
 import { INVALID_PARAMS, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 

@@ -5,8 +5,7 @@ import type { Log } from '../base/log.ts';
 import { noteHandled } from '../base/memory.ts';
 import { VERSION } from '../base/version.ts';
 import { BATCH_REVISION, isRevision, NEWEST_REVISION, type Revision } from '../mcp/revisions.ts';
-import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framer.ts';
-import { idFromOversize } from '../rpc/framer.ts';
+import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framing.ts';
 import {
   errorText,
   type Id,
@@ -18,6 +17,7 @@ import {
   PARSE_ERROR,
   RpcError,
 } from '../rpc/message.ts';
+import { idFromOversize } from '../rpc/oversize.ts';
 import { type IncomingRequest, Peer } from '../rpc/peer.ts';
 import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
 import type { Surface } from '../surface/surface.ts';
@@ -159,7 +159,10 @@ export class Session {
   /** A child's progress, under the token that the host knows. */
   #sendProgress(params: Verbatim, progressToken: Id, { reason }: Cancellation): void {
     if (reason) return;
-    this.#peer.notify('notifications/progress', params.with('progressToken', progressToken));
+    this.#peer.notify(
+      'notifications/progress',
+      params.with('progressToken', Verbatim.of(progressToken)),
+    );
   }
 
   async #receiveBatch(batch: Verbatim): Promise<void> {

@@ -47,12 +47,13 @@ function describeSubtool(
   const beginning = description && cleanText(description.slice(0, 8 * summaryMaxChars + 2_000));
   const short = { name: tool.name, summary: summarise(beginning, summaryMaxChars) };
   if (mode === 'redacted') return short;
-  const withSchema = { ...short, inputSchema: cleanSchema(tool['inputSchema']) };
+  const inputSchema = isObject(tool['inputSchema']) ? tool['inputSchema'] : { type: 'object' };
+  const withSchema = { ...short, inputSchema: cleanSchema(inputSchema) };
   if (mode === 'summary') return withSchema;
   return {
     ...withSchema,
     description: boundedText(description ?? ''),
-    ...(tool['title'] === undefined ? {} : { title: cleanSchema(tool['title']) }),
+    ...(typeof tool['title'] === 'string' ? { title: boundedText(tool['title']) } : {}),
     ...(tool['outputSchema'] === undefined
       ? {}
       : { outputSchema: cleanSchema(tool['outputSchema']) }),
@@ -61,17 +62,19 @@ function describeSubtool(
 }
 
 const PROSE_KEYS = new Set(['description', 'title', '$comment', 'markdownDescription']);
+/** What stands under these is data of the tool's, whatever its keys are called. */
+const DATA_KEYS = new Set(['default', 'const', 'enum', 'examples']);
 
 /** A schema with its prose cleaned; names, enums and defaults stay exactly what they are. */
-function cleanSchema(value: unknown, key = 'title', depth = 0): unknown {
-  if (typeof value === 'string') return PROSE_KEYS.has(key) ? boundedText(value) : value;
+function cleanSchema(value: unknown, depth = 0): unknown {
   if (depth > 64) return {}; // no schema for people nests this deep
-  if (Array.isArray(value)) return value.map((item) => cleanSchema(item, '', depth + 1));
-  if (!isObject(value)) return value ?? { type: 'object' };
-  const entries = Object.entries(value).map(([name, member]) => [
-    name,
-    cleanSchema(member, name, depth + 1),
-  ]);
+  if (Array.isArray(value)) return value.map((item) => cleanSchema(item, depth + 1));
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, member]) => {
+    if (DATA_KEYS.has(key)) return [key, member];
+    const isProse = PROSE_KEYS.has(key) && typeof member === 'string';
+    return [key, isProse ? boundedText(member) : cleanSchema(member, depth + 1)];
+  });
   return Object.fromEntries(entries);
 }
 

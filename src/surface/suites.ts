@@ -9,7 +9,7 @@ import type { ChildConfig, Introspection } from '../config/config.ts';
 import { dataResult, type Tool, toJsonResult, toToolResult } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import { isObject, RpcError } from '../rpc/message.ts';
-import type { Verbatim } from '../rpc/verbatim.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
 import { isExposed } from './expose.ts';
 import { describeSubtools } from './introspect.ts';
 import { freeName, toToolName } from './names.ts';
@@ -24,6 +24,8 @@ interface Suite {
 export class Suites implements Surface {
   readonly #pool: Pool;
   readonly #suites = new Map<string, Suite>();
+  /** A suite that was renamed can still be called by the name it would have had. */
+  readonly #byDefaultName = new Map<string, Suite>();
 
   constructor(children: ReadonlyMap<string, ChildConfig>, pool: Pool, log: Log) {
     this.#pool = pool;
@@ -33,7 +35,9 @@ export class Suites implements Surface {
       if (name !== wanted) {
         log.warn(`the tool name ${wanted} is taken; server "${config.name}" is shown as ${name}.`);
       }
-      this.#suites.set(name, { config, tool: createSuiteTool(name, config) });
+      const suite = { config, tool: createSuiteTool(name, config) };
+      this.#suites.set(name, suite);
+      this.#byDefaultName.set(toToolName(`${config.name}_suite`), suite);
     }
   }
 
@@ -47,8 +51,8 @@ export class Suites implements Surface {
     return [...this.#suites.values()].map(({ tool }) => tool);
   }
 
-  callTool(call: ToolCall): Promise<Verbatim> {
-    const suite = this.#suites.get(call.name);
+  async callTool(call: ToolCall): Promise<Verbatim> {
+    const suite = this.#suites.get(call.name) ?? this.#byDefaultName.get(call.name);
     if (!suite) throw unknownTool(call.name, this.#suites.keys());
     const { config } = suite;
     const wanted = parseSuiteAction(call.name, call.args);
@@ -85,31 +89,47 @@ export class Suites implements Surface {
   ): Promise<Verbatim> {
     if (!isExposed(subtool, config.expose)) throw notAllowed(config, subtool);
     const child = await this.#pool.use(config.name, cancellation);
-    let answer: Verbatim;
     try {
-      answer = await child.callTool(subtool, args, { meta, cancellation, onProgress });
+      const answer = await child.callTool(subtool, args, { meta, cancellation, onProgress });
+      const isError = isObject(answer.value) && answer.value['isError'] === true;
+      const result = toResult(answer, config, subtool);
+      return isError ? await withSuggestion(result, child, config, subtool, cancellation) : result;
     } catch (error) {
-      if (!(error instanceof RpcError) || !(await isMissing(child, subtool, cancellation)))
-        throw error;
-      throw unknownSubtool(child, config, subtool, error);
+      if (!(error instanceof RpcError)) throw error;
+      const suggestion = await suggest(child, config, subtool, cancellation);
+      throw suggestion === undefined
+        ? error
+        : new RpcError(error.code, `${error.message}. ${suggestion}`, error.data);
     }
-    const isError = isObject(answer.value) && answer.value['isError'] === true;
-    if (isError && (await isMissing(child, subtool, cancellation))) {
-      throw unknownSubtool(child, config, subtool);
-    }
-    return toResult(answer, config, subtool);
   }
 }
 
-/** Whether a child that has refused a call has no such subtool. */
-async function isMissing(
+/** A child's own failure result, with a word of ours behind it if it has no such subtool. */
+async function withSuggestion(
+  result: Verbatim,
   child: Child,
+  config: ChildConfig,
   subtool: string,
   cancellation: Cancellation,
-): Promise<boolean> {
+): Promise<Verbatim> {
+  const text = await suggest(child, config, subtool, cancellation);
+  const content = result.member('content');
+  if (text === undefined || content === undefined) return result;
+  return result.with('content', content.append(Verbatim.of({ type: 'text', text })));
+}
+
+/** What the caller may have meant, where a child that has refused a call lists no such subtool. */
+async function suggest(
+  child: Child,
+  config: ChildConfig,
+  subtool: string,
+  cancellation: Cancellation,
+): Promise<string | undefined> {
   // Where the list cannot be had, the child's own words are all there is.
   const isKnown = await child.hasTool(subtool, cancellation).catch(() => true);
-  return !isKnown && child.toolNames.length > 0;
+  return isKnown || child.toolNames.length === 0
+    ? undefined
+    : unknownSubtool(child, config, subtool).text;
 }
 
 function toResult(answer: Verbatim, { name, wrapResults }: ChildConfig, subtool: string): Verbatim {
@@ -138,14 +158,12 @@ function unknownSubtool(
   child: Child,
   { name, expose }: ChildConfig,
   subtool: string,
-  cause?: Error,
 ): SwitchboardError {
   const names = child.toolNames.filter((toolName) => isExposed(toolName, expose));
   const near = nearest(subtool, names).map((word) => `"${word}"`);
   const suggestion = near.length > 0 ? `Did you mean ${near.join(' or ')}? ` : '';
   return new SwitchboardError('SUBTOOL_UNKNOWN', `Server "${name}" has no subtool "${subtool}".`, {
     hint: `${suggestion}The action "introspect" (in a terminal: switchboard tools ${name}) lists what it has.`,
-    cause,
   });
 }
 

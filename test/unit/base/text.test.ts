@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMask } from '../../../src/base/secrets.ts';
+import { createCutMask, createMask, maskValue } from '../../../src/base/secrets.ts';
 import { cleanText, nearest } from '../../../src/base/text.ts';
 
 test('terminal sequences go whole, with what they carry', () => {
@@ -28,4 +28,23 @@ test('secrets are masked as they are and inside JSON; short words are left alone
 
 test('of two secrets of which one begins the other, no rest is left', () => {
   expect(createMask(['password', 'password-long'])('password-long')).toBe('***');
+});
+
+test('of a secret of several lines each line is masked', () => {
+  const mask = createMask(['-----BEGIN KEY-----\nMIIabcdefgh\n-----END KEY-----']);
+  expect(mask('MIIabcdefgh')).toBe('***');
+});
+
+test('where a text was cut, half a secret at its end is masked, too', () => {
+  const mask = createCutMask(['hunter2hunter2']);
+  expect(mask('token hunter2hunter2 and hunter2h')).toBe('token *** and ***');
+  expect(mask('a hunt')).toBe('a ***');
+  expect(mask('nothing')).toBe('nothing');
+});
+
+test('inside a value only texts and numbers are masked, so that it stays a value', () => {
+  const mask = createMask(['{"debug":true}', '12345678']);
+  expect(maskValue({ a: ['x {"debug":true}', 12345678, true, null] }, mask)).toEqual({
+    a: ['x ***', '***', true, null],
+  });
 });

@@ -1,12 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { createMask } from '../../../src/base/secrets.ts';
 import { StderrReader } from '../../../src/child/stderr.ts';
 
 function createReader(...secrets: string[]) {
   const stream = new PassThrough();
   const lines: string[] = [];
-  const reader = new StderrReader(stream, createMask(secrets), (line) => lines.push(line));
+  const reader = new StderrReader(stream, secrets, (line) => lines.push(line));
   return { stream, lines, reader };
 }
 
@@ -54,4 +53,16 @@ test('of much output the last lines are kept, shortened and without terminal seq
     ...Array.from({ length: 8 }, (_, index) => `line ${index + 13}`),
     'z'.repeat(400),
   ]);
+});
+
+test('a secret in a line that has not ended is masked in the last lines, also half of it', async () => {
+  const { stream, reader } = createReader('hunter2hunter2');
+  stream.write('token=hunter2hunter2');
+  await settled();
+  expect(reader.tail).toBe('token=***');
+
+  const half = createReader('hunter2hunter2');
+  half.stream.write('token=hunter2hun');
+  await settled();
+  expect(half.reader.tail).toBe('token=***');
 });

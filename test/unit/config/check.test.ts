@@ -44,7 +44,7 @@ test('every mistake of a file is told at once, each with its place', async () =>
     <project>/switchboard.config.json:13:12: mcpServers.c.command: expected a string that is not empty, got an empty one.
     <project>/switchboard.config.json:14:5: mcpServers.d: expected an object, got a string.
     <project>/switchboard.config.json:15:20: mcpServers["two words"].framing: expected "auto", "newline" or "content-length", got "lines".
-    <project>/switchboard.config.json:16:20: mcpServers.__proto__.command: expected a string or an object, got 42. docs/configuration.md lists every key."
+    <project>/switchboard.config.json:16:20: mcpServers.__proto__.command: expected a string or an object, got 42. \`switchboard config schema\` prints every key and what it means."
   `);
 });
 
@@ -62,7 +62,7 @@ test('keys of features that do not exist are unknown keys', async () => {
     <project>/switchboard.config.json:6:7: suites.a.idleMs: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
     <project>/switchboard.config.json:7:7: suites.a.pin: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
     <project>/switchboard.config.json:8:7: suites.a.assistant: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
-    <project>/switchboard.config.json:9:7: suites.a.share: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results. docs/configuration.md lists every key."
+    <project>/switchboard.config.json:9:7: suites.a.share: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results. \`switchboard config schema\` prints every key and what it means."
   `);
 });
 
@@ -86,14 +86,14 @@ test('a value that may be a secret is not repeated', async () => {
     <project>/switchboard.config.json:13:9: mcpServers.b.env.A: expected a string, a number or a boolean, got an array.
     <project>/switchboard.config.json:16:9: mcpServers.b.env.B: expected a string, a number or a boolean, got null.
     <project>/switchboard.config.json:22:9: mcpServers.c.headers.A: expected a string, got an object.
-    <project>/switchboard.config.json:27:5: mcpServers.d: expected an object, got a string. docs/configuration.md lists every key."
+    <project>/switchboard.config.json:27:5: mcpServers.d: expected an object, got a string. \`switchboard config schema\` prints every key and what it means."
   `);
 });
 
 test('a file in which the first level is no object is refused', async () => {
   const project = createProject({ 'switchboard.config.json': '[]' });
   expect(await project.loadError()).toMatchInlineSnapshot(
-    `"CONFIG_INVALID: <project>/switchboard.config.json:1:1: expected an object, got an array. docs/configuration.md lists every key."`,
+    `"CONFIG_INVALID: <project>/switchboard.config.json:1:1: expected an object, got an array. \`switchboard config schema\` prints every key and what it means."`,
   );
 });
 
@@ -102,7 +102,7 @@ test('the user file is checked like the project file', async () => {
     '../home/.switchboard/switchboard.config.json': { timeout: 5 },
   });
   expect(await project.loadError()).toMatchInlineSnapshot(
-    `"CONFIG_INVALID: <home>/.switchboard/switchboard.config.json:2:3: timeout: unknown key. Did you mean "timeouts"? docs/configuration.md lists every key."`,
+    `"CONFIG_INVALID: <home>/.switchboard/switchboard.config.json:2:3: timeout: unknown key. Did you mean "timeouts"? \`switchboard config schema\` prints every key and what it means."`,
   );
 });
 

@@ -72,11 +72,11 @@ describe('JavaScript', () => {
       [
         "CONFIG_INVALID: <project>/switchboard.config.mjs failed: no database. The file must run and export an object as default or as module.exports.",
         "CONFIG_INVALID: <project>/switchboard.config.mjs failed: no network. The file must run and export an object as default or as module.exports.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs: expected an object, got a string. docs/configuration.md lists every key.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs: expected an object, got nothing. docs/configuration.md lists every key.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs: timeouts.rpcMs: expected a number, got "fast". docs/configuration.md lists every key.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs: mcpServers: expected an object, got an instance of Map. docs/configuration.md lists every key.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs: only plain objects are possible, no class instances. docs/configuration.md lists every key.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: expected an object, got a string. \`switchboard config schema\` prints every key and what it means.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: expected an object, got nothing. \`switchboard config schema\` prints every key and what it means.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: timeouts.rpcMs: expected a number, got "fast". \`switchboard config schema\` prints every key and what it means.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: mcpServers: expected an object, got an instance of Map. \`switchboard config schema\` prints every key and what it means.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: only plain objects are possible, no class instances. \`switchboard config schema\` prints every key and what it means.",
       ]
     `);
   });

@@ -5,13 +5,14 @@ import { StdioHost } from '../../../src/host/stdio.ts';
 function createHost() {
   const input = new PassThrough();
   const output = new PassThrough({ highWaterMark: 1024 });
-  const backlog: boolean[] = [];
+  const backlog: string[] = [];
   const received: unknown[] = [];
   const host = new StdioHost({
     input,
     output,
     messageBytes: 4096,
-    onBacklog: (isFull) => backlog.push(isFull),
+    onFull: () => backlog.push('full'),
+    onDrained: () => backlog.push('drained'),
   });
   const listening = host.listen({
     receive: ({ value }) => received.push(value),
@@ -52,11 +53,11 @@ test('a host that does not read is noticed, and also when it reads again', async
   host.send(JSON.stringify('x'.repeat(5 << 20)), 'newline');
   await settled();
   host.send('{}', 'newline');
-  expect(backlog).toEqual([true]);
+  expect(backlog).toEqual(['full']);
 
   output.resume();
   await new Promise((resolve) => output.once('drain', resolve));
-  expect(backlog).toEqual([true, false]);
+  expect(backlog).toEqual(['full', 'drained']);
 });
 
 test('a broken output ends the listening', async () => {

@@ -27,6 +27,7 @@ function createPool(start: (attempt: StartAttempt, count: number) => Promise<Fak
     new Map([['kid', childConfig({ name: 'kid' })]]),
     async (_config, attempt) => {
       attempts.push(attempt);
+      attempt.onStarting();
       return (await start(attempt, attempts.length)) as unknown as Child;
     },
   );
@@ -114,6 +115,7 @@ test('closing stops what runs, calls off what starts, and refuses what comes aft
       }),
   );
   const waiting = use(pool);
+  await settled();
   await pool[Symbol.asyncDispose]();
 
   await expect(waiting).rejects.toThrow('shutting down');
@@ -127,4 +129,33 @@ test('an unknown name is an error that names the near ones', async () => {
     code: 'CHILD_UNKNOWN',
     hint: 'Did you mean: kid?',
   });
+});
+
+test('what keeps a child from being started at all is said each time, and never parks it', async () => {
+  const kid = childConfig({ name: 'kid' });
+  const pool = new Pool(new Map([['kid', kid]]), async () => {
+    throw new SwitchboardError('CHILD_NOT_CONFIGURED', 'no variable');
+  });
+  for (let time = 0; time < 8; time++) await expect(use(pool)).rejects.toThrow('no variable');
+});
+
+test('the next process starts when the one before is gone', async () => {
+  const gone: string[] = [];
+  const { pool } = createPool(async (attempt, count) => {
+    if (count === 2) return new FakeChild();
+    attempt.onStopping(
+      new Promise((resolve) =>
+        setTimeout(() => {
+          gone.push('the first');
+          resolve();
+        }, 50),
+      ),
+    );
+    throw new Error('no luck');
+  });
+  await expect(use(pool)).rejects.toThrow('no luck');
+  expect(gone).toEqual([]);
+  await use(pool);
+
+  expect(gone).toEqual(['the first']);
 });

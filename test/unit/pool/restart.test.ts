@@ -4,13 +4,13 @@ import { RestartLimit } from '../../../src/pool/restart.ts';
 test('the sixth start within ten seconds waits until the first is ten seconds old', () => {
   const limit = new RestartLimit();
   for (const start of [0, 100, 200, 300, 400]) {
-    expect(limit.parkedUntil(start)).toBeUndefined();
+    expect(limit.parkedMs(start)).toBe(0);
     limit.noteStart(start);
   }
 
-  expect(limit.parkedUntil(500)).toBe(10_000);
-  expect(limit.parkedUntil(9_999)).toBe(10_000);
-  expect(limit.parkedUntil(10_000)).toBeUndefined();
+  expect(limit.parkedMs(500)).toBe(9_500);
+  expect(limit.parkedMs(9_999)).toBe(1);
+  expect(limit.parkedMs(10_000)).toBe(0);
 });
 
 test('the wait before a start doubles with each failure in a row, up to two seconds', () => {

@@ -1,11 +1,6 @@
 // Runs a framer over bytes and gathers everything it reports.
-import {
-  type BrokenEvent,
-  Framer,
-  type FramerOptions,
-  type MessageEvent,
-  type OversizeEvent,
-} from '../../../src/rpc/framer.ts';
+import { Framer, type FramerOptions } from '../../../src/rpc/framer.ts';
+import type { BrokenEvent, MessageEvent, OversizeEvent } from '../../../src/rpc/framing.ts';
 
 interface Framed {
   readonly messages: MessageEvent[];

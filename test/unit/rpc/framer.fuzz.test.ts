@@ -2,7 +2,7 @@
 // The messages that come out must be those that went in, whatever surrounds them.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeMessage } from '../../../src/rpc/framer.ts';
+import { encodeMessage } from '../../../src/rpc/framing.ts';
 import { frameChunks } from './frame-all.ts';
 
 /** A piece of the stream, and the messages that must come out of it. */

@@ -1,6 +1,7 @@
 // What the framer makes of each kind of input by itself. Mixtures are in framer.fuzz.test.ts.
 import { describe, expect, test } from 'vitest';
-import { encodeMessage, idFromOversize } from '../../../src/rpc/framer.ts';
+import { encodeMessage } from '../../../src/rpc/framing.ts';
+import { idFromOversize } from '../../../src/rpc/oversize.ts';
 import { frameAll, frameChunks, startFramer } from './frame-all.ts';
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';

@@ -215,3 +215,11 @@ test('an id of more digits than JavaScript keeps comes back as it was written', 
 
   expect(sent).toEqual(['{"jsonrpc":"2.0","id":12345678901234567891,"result":{}}']);
 });
+
+test('an object that only happens to have an id, such as a line of a log, answers nothing', async () => {
+  const { peer, receive } = createPeer();
+  const request = peer.request('a', undefined, LONG);
+  peer.receive(Verbatim.of({ level: 30, id: 1, msg: 'started' }));
+  receive({ id: 1, result: 'right' });
+  expect((await request).value).toBe('right');
+});

@@ -110,3 +110,16 @@ test('a list too long even for names is cut, and says how many there are', () =>
   expect(JSON.stringify(tools).length).toBeLessThan(450_000);
   expect(note).toContain(`Only the first ${tools.length} of 20000`);
 });
+
+test('null, and prose inside data, stay what they are', () => {
+  const data = { description: 'x'.repeat(3_000), title: 'a\u200bb' };
+  const inputSchema = {
+    type: 'object',
+    properties: {
+      a: { default: null, enum: ['a', null], const: null },
+      b: { default: data, examples: [data] },
+    },
+  };
+  const { tools } = describeSubtools([{ name: 'a', inputSchema }], SUMMARY);
+  expect(tools).toEqual([{ name: 'a', summary: '', inputSchema }]);
+});

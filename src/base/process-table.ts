@@ -1,0 +1,66 @@
+// What can be found out about processes that are not our children: whether they live, when they
+// began, which group they are in, and which of them carry a mark in their environment.
+import { readdirSync, readFileSync } from 'node:fs';
+
+const LINUX = process.platform === 'linux';
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** When a process began, in a form that serves to tell it from another of the same number. */
+export async function startTime(pid: number): Promise<string> {
+  if (LINUX) return statFields(pid)[19] ?? 'unknown';
+  if (process.platform === 'win32') return 'unknown';
+  return (await ps('-o', 'lstart=', '-p', String(pid))).trim() || 'unknown';
+}
+
+/** The groups of all processes whose environment holds `mark`, as NAME=value. */
+export async function groupsMarked(mark: string): Promise<Set<number>> {
+  if (process.platform === 'win32') return new Set(); // it has no groups
+  if (!LINUX) {
+    const lines = (await ps('-AEww', '-o', 'pgid=,command=')).split('\n');
+    const marked = lines.filter((line) => line.split(' ').includes(mark));
+    return new Set(marked.map((line) => Number.parseInt(line, 10)));
+  }
+  const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
+  const marked = pids.filter((pid) => readText(`/proc/${pid}/environ`).split('\0').includes(mark));
+  return new Set(marked.map((pid) => Number(statFields(Number(pid))[2])));
+}
+
+/** The fields of Linux's /proc/PID/stat behind the program's name: state, parent, group, … */
+function statFields(pid: number): string[] {
+  const stat = readText(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+async function ps(...args: string[]): Promise<string> {
+  const { execFile } = await import('node:child_process');
+  return new Promise((resolve) => {
+    // Where it fails, as for a process that is gone, there is nothing to be found.
+    execFile('ps', args, { maxBuffer: 64 << 20 }, (_error, output) => resolve(output));
+  });
+}
+
+/** The names in a folder; none where it cannot be read. */
+export function listFolder(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // not there, or gone meanwhile
+  }
+}
+
+/** The text of a file; empty where it cannot be read, as for a process that has just ended. */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -17,7 +17,7 @@ import {
 import { OversizeDrain } from './oversize.ts';
 
 /** Each open candidate may cost one parse of the lines behind it, so their number is bounded. */
-const MOST_CANDIDATES = 4;
+const MOST_CANDIDATES = 64;
 /** Enough for an excerpt in any script. */
 const EXCERPT_BYTES = 800;
 

@@ -39,7 +39,7 @@ export class Switchboard implements AsyncDisposable {
     try {
       const ended = await endOrphans(join(config.home, 'run'), ORPHAN_GRACE_MS);
       if (ended > 0)
-        log.info(`ended what an earlier run had left behind: ${ended} process groups.`);
+        log.info(`ended what an earlier run had left behind (process groups: ${ended}).`);
     } catch (error) {
       // Not being able to tidy up after others must not end this run.
       log.warn(`could not end what an earlier run left behind: ${String(error)}`);

@@ -16,6 +16,7 @@ export class RunNote {
   readonly #folder: string;
   readonly #id = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
   #written: Promise<void> | undefined;
+  #exists = false;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -33,7 +34,7 @@ export class RunNote {
   }
 
   remove(): void {
-    if (this.#written) rmSync(this.#file, { force: true });
+    if (this.#exists) rmSync(this.#file, { force: true });
   }
 
   /** The first line is in the file from the moment it has its name: others read it then. */
@@ -42,6 +43,7 @@ export class RunNote {
     const unfinished = `${this.#file}.new`;
     writeFileSync(unfinished, `${await startTime(process.pid)}\n`, { mode: 0o600 });
     renameSync(unfinished, this.#file);
+    this.#exists = true;
   }
 
   get #file(): string {

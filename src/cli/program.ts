@@ -89,7 +89,15 @@ export function buildProgram(action: Action): Command {
   );
 
   const config = program.command('config').description('look at the configuration').exitOverride();
-  config.helpCommand(false).action(() => config.outputHelp());
+  config
+    .helpCommand(false)
+    .argument('[command]')
+    .usage('[options] [command]')
+    .action((unknown: string | undefined) => {
+      if (unknown !== undefined)
+        throw unknownCommand(unknown, ['check', 'print', 'schema'], 'config ');
+      config.outputHelp();
+    });
   const configCommand = (name: string, description: string): Command =>
     withCommonOptions(config.command(name).description(description));
   configCommand('check', 'say whether the files are sound, and what they add up to').action(
@@ -123,9 +131,10 @@ function withCommonOptions(command: Command): Command {
     .exitOverride();
 }
 
-function unknownCommand(word: string, commands: readonly string[]): SwitchboardError {
+function unknownCommand(word: string, commands: readonly string[], under = ''): SwitchboardError {
   const near = nearest(word, commands, 1);
-  return new SwitchboardError('USAGE', `There is no command "${word}".`, {
-    hint: near.length > 0 ? `Did you mean: switchboard ${near[0]}` : 'See: switchboard --help',
+  return new SwitchboardError('USAGE', `There is no command "${under}${word}".`, {
+    hint:
+      near.length > 0 ? `Did you mean: switchboard ${under}${near[0]}` : 'See: switchboard --help',
   });
 }

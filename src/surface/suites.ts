@@ -96,10 +96,11 @@ export class Suites implements Surface {
       return isError ? await withSuggestion(result, child, config, subtool, cancellation) : result;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      const suggestion = await suggest(child, config, subtool, cancellation);
-      throw suggestion === undefined
-        ? error
-        : new RpcError(error.code, `${error.message}. ${suggestion}`, error.data);
+      const unknown = await findUnknown(child, config, subtool, cancellation);
+      // For the model it is a failed call like any other, and it should read both our words.
+      if (unknown)
+        throw new SwitchboardError(unknown.code, `${unknown.text} It answered: ${error.message}.`);
+      throw error;
     }
   }
 }
@@ -112,24 +113,24 @@ async function withSuggestion(
   subtool: string,
   cancellation: Cancellation,
 ): Promise<Verbatim> {
-  const text = await suggest(child, config, subtool, cancellation);
+  const text = (await findUnknown(child, config, subtool, cancellation))?.text;
   const content = result.member('content');
   if (text === undefined || content === undefined) return result;
   return result.with('content', content.append(Verbatim.of({ type: 'text', text })));
 }
 
-/** What the caller may have meant, where a child that has refused a call lists no such subtool. */
-async function suggest(
+/** The error to name, where a child that has refused a call lists no such subtool. */
+async function findUnknown(
   child: Child,
   config: ChildConfig,
   subtool: string,
   cancellation: Cancellation,
-): Promise<string | undefined> {
+): Promise<SwitchboardError | undefined> {
   // Where the list cannot be had, the child's own words are all there is.
   const isKnown = await child.hasTool(subtool, cancellation).catch(() => true);
   return isKnown || child.toolNames.length === 0
     ? undefined
-    : unknownSubtool(child, config, subtool).text;
+    : unknownSubtool(child, config, subtool);
 }
 
 function toResult(answer: Verbatim, { name, wrapResults }: ChildConfig, subtool: string): Verbatim {

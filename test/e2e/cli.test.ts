@@ -466,7 +466,7 @@ describe('on a terminal', () => {
     const { dir, env } = createCliProject();
     const { status, screen } = await runOnTerminal(COMMAND, { cwd: dir, env });
     expect(status).toBe(0);
-    expect(screen.replaceAll('\r\n', '\n')).toMatchInlineSnapshot(`
+    expect(screen.replaceAll('\r\n', '\n').replaceAll(PROGRAM, '<program>')).toMatchInlineSnapshot(`
       "Switchboard is an MCP server: a host such as Claude Code, Codex or Cursor starts it and
       talks to it over stdin. This is a terminal, so there is nobody to talk to.
 

@@ -151,7 +151,7 @@ describe('the user’s file', () => {
     });
     expect(await refusalIn(project)).toMatchInlineSnapshot(`
       "switchboard: <project>/home/.switchboard/switchboard.config.json:2:3: mcpServer: unknown key. Did you mean "mcpServers"?
-      docs/configuration.md lists every key.
+      \`switchboard config schema\` prints every key and what it means.
       "
     `);
   });
@@ -208,7 +208,7 @@ describe('a file that is wrong ends the program with 2 and says where', () => {
       "switchboard: <project>/switchboard.config.json:2:3: timeout: unknown key. Did you mean "timeouts"?
       <project>/switchboard.config.json:4:12: mcpServers.a.command: expected a string or an object, got 7.
       <project>/switchboard.config.json:4:26: mcpServers.a.args: expected an array, got a string.
-      docs/configuration.md lists every key.
+      \`switchboard config schema\` prints every key and what it means.
       "
     `);
   });

@@ -128,10 +128,10 @@ test('odd files where runs are noted do no harm, and strangers are left alone', 
       // A note of a run that is gone, which names a process that is not its own.
       const notes = join(project.dir, 'home/.switchboard/run');
       const stranger = project.write(
-        'home/.switchboard/run/99999999-stranger',
+        'home/.switchboard/run/99999999-a-stranger',
         `0\n${pid}\n1\n-1\n`,
       );
-      mkdirSync(join(notes, '99999998-folder'));
+      mkdirSync(join(notes, '99999998-a-folder'));
 
       const next = await trial.start();
       await until(() => !existsSync(stranger), 'the note is cleared away');
@@ -143,7 +143,7 @@ test('odd files where runs are noted do no harm, and strangers are left alone', 
       files: {
         'home/.switchboard/run/garbage': 'garbage',
         'home/.switchboard/run/-1-x': '0\n1\n',
-        'home/.switchboard/run/99999997-text': 'one\ntwo\n\n',
+        'home/.switchboard/run/99999997-a-text': 'one\ntwo\n\n',
       },
     },
   ));

@@ -121,7 +121,7 @@ test('F087: what stays when the program is killed is ended by the next one, and 
 
     await until(() => !isRunning(trial, orphan), 'the orphan is ended');
     await until(() => next.stderr.includes('left behind'), 'it is told');
-    expect(next.stderr).toContain('ended 1 servers that an earlier run had left behind.');
+    expect(next.stderr).toContain('ended what an earlier run had left behind (process groups: 1).');
     expect(await startChild(trial)).toBe(survivor);
   }));
 

@@ -85,7 +85,8 @@ describe('--version and --help', () => {
         call [options] <server> <subtool> [json]  call one subtool; "-" reads the arguments from stdin
         doctor [options] [server]                 start each server and say what works, what does not and
                                                   why
-        config                                    look at the configuration
+        config [command]                          look at the configuration
+        help [command]                            show the help of a command
 
       Examples:
         switchboard                                   serve, as a host starts it
@@ -138,23 +139,23 @@ describe('tools', () => {
       ]);
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       expect(stdout).toMatchInlineSnapshot(`
-      "toolbox  7 tools, <time>
-        echo        Gives its arguments back.
-        where_am_i  Gives the pid, folder, arguments and environment.
-        say         Prints a text on stderr.
-        complain    Answers with a result that is an error.
-        fail        Answers with a JSON-RPC error.
-        wait        Answers after some milliseconds.
-        exit       (not allowed)  Ends the process with a code, before it answers.
+        "toolbox  7 tools, <time>
+          echo        Gives its arguments back.
+          where_am_i  Gives the pid, folder, arguments and environment.
+          say         Prints a text on stderr.
+          complain    Answers with a result that is an error.
+          fail        Answers with a JSON-RPC error.
+          wait        Answers after some milliseconds.
+          exit        (not allowed) Ends the process with a code, before it answers.
 
-      mock  4 tools, <time>
-        click      Click a selector
-        type_text  Type text into the element that a selector finds
-        navigate   Open an address in the current tab and wait until the page has finished loading. The address has to be complete, with its scheme.
-        echo       Give back the arguments
+        mock  4 tools, <time>
+          click      Click a selector
+          type_text  Type text into the element that a selector finds
+          navigate   Open an address in the current tab and wait until the page has finished loading. The address has to be complete, with its scheme.
+          echo       Give back the arguments
 
-      "
-    `);
+        "
+      `);
     },
   );
 
@@ -378,7 +379,7 @@ describe('config', () => {
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatchInlineSnapshot(`
       "switchboard: <project>/switchboard.config.json:3:5: timeouts.rpcms: unknown key. Did you mean "rpcMs"?
-      docs/configuration.md lists every key.
+      \`switchboard config schema\` prints every key and what it means.
       "
     `);
     const asJson = await run(project, ['config', 'check', '--json']);
@@ -471,14 +472,14 @@ describe('on a terminal', () => {
       talks to it over stdin. This is a terminal, so there is nobody to talk to.
 
       To use it, add it to your host, for example
-        claude mcp add switchboard -- npx -y switchboard
+        claude mcp add switchboard -- node <program>
       or, in a host's configuration file
-        { "mcpServers": { "switchboard": { "command": "npx", "args": ["-y", "switchboard"] } } }
+        {"mcpServers":{"switchboard":{"command":"node","args":["<program>"]}}}
 
       To look at your servers from here
-        switchboard doctor        start each server and say what works
-        switchboard tools         list the tools of every server
-        switchboard --help        all commands
+        node <program> doctor        start each server and say what works
+        node <program> tools         list the tools of every server
+        node <program> --help        all commands
       "
     `);
   });

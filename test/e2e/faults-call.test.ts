@@ -4,7 +4,7 @@ import { answerLine, until, withFaults } from '../support/faults.ts';
 import { processesWith } from '../support/processes.ts';
 import { type Answer, textOf } from '../support/raw-host.ts';
 
-test('F020: a call that is never answered fails in time, and the server is told', () =>
+test('a call that is never answered fails in time, and the server is told', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_500 } }, async (trial) => {
     const { host } = trial;
     const call = host.call('kid', 'never');
@@ -19,7 +19,7 @@ test('F020: a call that is never answered fails in time, and the server is told'
     expect(trial.journal('kid', 'start')).toHaveLength(1);
   }));
 
-test('F021: an answer that comes too late is dropped, and is not taken for the next one', () =>
+test('an answer that comes too late is dropped, and is not taken for the next one', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
     const { host } = trial;
     const late = host.call('kid', 'sleep', { ms: 1_600 });
@@ -31,7 +31,7 @@ test('F021: an answer that comes too late is dropped, and is not taken for the n
     expect(textOf(next)).toBe('slept 800');
   }));
 
-test('F022: a server that dies in mid call fails the call, which is sent once only', () =>
+test('a server that dies in mid call fails the call, which is sent once only', () =>
   withFaults({ kid: {} }, async (trial) => {
     const answer = await trial.host.call('kid', 'crash');
 
@@ -42,7 +42,7 @@ test('F022: a server that dies in mid call fails the call, which is sent once on
     expect(trial.journal('kid', 'call')).toHaveLength(1);
   }));
 
-test('F023: after a server has died, the next call starts it again', () =>
+test('after a server has died, the next call starts it again', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     trial.failure(await host.call('kid', 'crash'));
@@ -53,7 +53,7 @@ test('F023: after a server has died, the next call starts it again', () =>
     expect(trial.journal('kid', 'start')).toHaveLength(2);
   }));
 
-test('F024: when a server is killed, every one of 50 calls in flight fails', () =>
+test('when a server is killed, every one of 50 calls in flight fails', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const calls = Array.from({ length: 49 }, () => host.call('kid', 'never'));
@@ -71,7 +71,7 @@ test('F024: when a server is killed, every one of 50 calls in flight fails', () 
     `);
   }));
 
-test('F025: half a line of a server that died is not glued to what its next life prints', () =>
+test('half a line of a server that died is not glued to what its next life prints', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const half = answerLine('never finished').slice(0, -20);
@@ -81,7 +81,7 @@ test('F025: half a line of a server that died is not glued to what its next life
     expect(textOf(await host.call('kid', 'echo', { text: 'whole' }))).toBe('whole');
   }));
 
-test('F026: a server that closes its output is replaced and ended', () =>
+test('a server that closes its output is replaced and ended', () =>
   withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
     const { host } = trial;
     const before = textOf(await host.call('kid', 'pid'));
@@ -95,7 +95,7 @@ test('F026: a server that closes its output is replaced and ended', () =>
     await until(isGone, 'the server without output is gone');
   }));
 
-test('F027: when a launcher dies, the call fails although the real server holds the pipe', () =>
+test('when a launcher dies, the call fails although the real server holds the pipe', () =>
   withFaults({ kid: { faults: ['launcher'] } }, async (trial) => {
     const { host } = trial;
     const orphan = Number(textOf(await host.call('kid', 'pid')));
@@ -109,7 +109,7 @@ test('F027: when a launcher dies, the call fails although the real server holds 
     expect(textOf(await host.call('kid', 'echo', { text: 'again' }))).toBe('again');
   }));
 
-test('F028: a server that was stopped (SIGSTOP) fails in time and is ended with the program', () =>
+test('a server that was stopped (SIGSTOP) fails in time and is ended with the program', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
     const call = trial.host.call('kid', 'freeze');
     await trial.askNeighbour();
@@ -118,7 +118,7 @@ test('F028: a server that was stopped (SIGSTOP) fails in time and is ended with 
     expect(processesWith(trial.tag)).toHaveLength(2);
   }));
 
-test('F028: a stopped server that leaves megabytes of its input unread fails alone', () =>
+test('a stopped server that leaves megabytes of its input unread fails alone', () =>
   withFaults({ kid: { rpcTimeoutMs: 3_000 } }, async (trial) => {
     const { host } = trial;
     const text = 'x'.repeat(8 << 20);
@@ -135,7 +135,7 @@ test('F028: a stopped server that leaves megabytes of its input unread fails alo
     expect(others.some((other) => textOf(other).includes('did not read its input'))).toBe(true);
   }));
 
-test('F029: a server that burns time delays nobody else', () =>
+test('a server that burns time delays nobody else', () =>
   withFaults({ kid: {} }, async (trial) => {
     const call = trial.host.call('kid', 'spin', { ms: 1_500 });
     await until(() => trial.journal('kid', 'call').length > 0, 'the call has come');
@@ -146,7 +146,7 @@ test('F029: a server that burns time delays nobody else', () =>
   }));
 
 test.for(['sampling/createMessage', 'roots/list', 'elicitation/create'])(
-  'F033: a server that asks for %s is told that there is no such method',
+  'a server that asks for %s is told that there is no such method',
   (method) =>
     withFaults({ kid: {} }, async (trial) => {
       const answer = await trial.host.call('kid', 'ask', { method });
@@ -157,7 +157,7 @@ test.for(['sampling/createMessage', 'roots/list', 'elicitation/create'])(
     }),
 );
 
-test('F033: a server that asks without end and reads no answer fails alone', () =>
+test('a server that asks without end and reads no answer fails alone', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const id = 'x'.repeat(100_000);
@@ -171,7 +171,7 @@ test('F033: a server that asks without end and reads no answer fails alone', () 
     expect(answer.result).toBeDefined(); // it got through, or the server was given up
   }));
 
-test('F035: of a storm of progress, only what belongs to the call is passed on', () =>
+test('of a storm of progress, only what belongs to the call is passed on', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const progress = (token: string) =>
@@ -200,7 +200,7 @@ test('F035: of a storm of progress, only what belongs to the call is passed on',
     expect(passedOn).toEqual(passedOn.map(() => wanted));
   }));
 
-test('F035: without a token of the host, no progress is passed on', () =>
+test('without a token of the host, no progress is passed on', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const line =
@@ -229,7 +229,7 @@ test('a secret that a server puts into a result is passed on: results are never 
     expect(textOf(answer)).toBe('a-token-of-the-server');
   }));
 
-test('F079: what a server prints on stderr reaches ours without terminal sequences', () =>
+test('what a server prints on stderr reaches ours without terminal sequences', () =>
   withFaults({ kid: {} }, async (trial) => {
     const before = '\u001b[31mred\u001b[0m \u001b]0;title\u0007 and \u202eplain\n';
 

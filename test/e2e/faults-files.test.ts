@@ -20,7 +20,7 @@ const BROKEN = {
   [childFile('folder/.mcp.json')]: 'a folder in the place of the file',
 };
 
-test('F114: child files that are broken are named and cost nobody else anything', () =>
+test('child files that are broken are named and cost nobody else anything', () =>
   withFaults(
     {},
     async (trial) => {
@@ -44,7 +44,7 @@ test('F114: child files that are broken are named and cost nobody else anything'
       );
       expect(textOf(await next.call('one', 'echo', { text: 'sound' }))).toBe('sound');
       expect(textOf(await next.call('marked', 'echo', { text: 'sound' }))).toBe('sound');
-      expect(trial.journal('zwo')).toEqual([]); // F075: the first of two with one name is used
+      expect(trial.journal('zwo')).toEqual([]); // the first of two with one name is used
       expect(trial.failure(await next.call('no-command', 'echo'))).toContain('has no command');
       for (const path of Object.keys(BROKEN)) {
         const file = path.replace('/.mcp.json/.mcp.json', '/.mcp.json');
@@ -55,7 +55,7 @@ test('F114: child files that are broken are named and cost nobody else anything'
     { files: BROKEN },
   ));
 
-test('F113: two programs on one folder and home do not disturb each other', () =>
+test('two programs on one folder and home do not disturb each other', () =>
   withFaults({ kid: {} }, async (trial) => {
     const hosts = [trial.host, await trial.start()];
     const texts = Array.from({ length: 20 }, (_, n) => `call ${n}`);
@@ -70,7 +70,7 @@ test('F113: two programs on one folder and home do not disturb each other', () =
   }));
 
 test.skipIf(!existsSync('/proc/self/fd'))(
-  'F119: after twelve crashes no more files are open than before',
+  'after twelve crashes no more files are open than before',
   () => {
     const names = ['kid1', 'kid2', 'kid3'];
     return withFaults(Object.fromEntries(names.map((name) => [name, {}])), async (trial) => {

@@ -23,7 +23,7 @@ const INVALID_JSON = {
   'a cut message': '{"jsonrpc":"2.0","id":1,"method":"tools/li',
 };
 
-test.for(Object.entries(INVALID_JSON))('F095: %s is answered as invalid JSON', ([, line]) =>
+test.for(Object.entries(INVALID_JSON))('%s is answered as invalid JSON', ([, line]) =>
   withFaults({}, async (trial) => {
     const error = { code: -32700, message: 'The message is not valid JSON.' };
 
@@ -31,7 +31,7 @@ test.for(Object.entries(INVALID_JSON))('F095: %s is answered as invalid JSON', (
   }),
 );
 
-test('F095: what does not even look like JSON is passed over, and the next message is read', () =>
+test('what does not even look like JSON is passed over, and the next message is read', () =>
   withFaults({}, async (trial) => {
     const noise = Buffer.concat([Buffer.from('hello\n'), Buffer.from([0xff, 0xfe, 0x80, 0x0a])]);
 
@@ -46,7 +46,7 @@ test.for([
   '{}',
   '{"id":null}',
   '{"jsonrpc":"2.0","id":null,"method":"ping"}',
-])('F095: %s is answered as an invalid request', (line) =>
+])('%s is answered as an invalid request', (line) =>
   withFaults({}, async (trial) => {
     const answers = await answersTo(trial, `${line}\n`);
 
@@ -54,13 +54,13 @@ test.for([
   }),
 );
 
-test('F095: blank lines and NULs are no messages', () =>
+test('blank lines and NULs are no messages', () =>
   withFaults({}, async (trial) => {
     expect(await answersTo(trial, '\n\n\r\n \t\n\u0000\u0000\n')).toEqual([]);
   }));
 
 test.for(['"jsonrpc":"1.0",', ''])(
-  'F095: a request that begins with {%s is refused under its id',
+  'a request that begins with {%s is refused under its id',
   (version) =>
     withFaults({}, async (trial) => {
       const answers = await answersTo(trial, `{${version}"id":"old","method":"ping"}\n`);
@@ -69,7 +69,7 @@ test.for(['"jsonrpc":"1.0",', ''])(
     }),
 );
 
-test('F096: a batch is refused where the revision has none', () =>
+test('a batch is refused where the revision has none', () =>
   withFaults({}, async (trial) => {
     const ping = '{"jsonrpc":"2.0","id":"in a batch","method":"ping"}';
 
@@ -79,7 +79,7 @@ test('F096: a batch is refused where the revision has none', () =>
     }
   }));
 
-test('F096, F099: a batch of deep and broken messages is answered where the revision has batches', () =>
+test('a batch of deep and broken messages is answered where the revision has batches', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     await host.request('initialize', { protocolVersion: '2025-03-26', capabilities: {} });
@@ -94,7 +94,7 @@ test('F096, F099: a batch of deep and broken messages is answered where the revi
     expect(batch).toMatchObject([{ id: null }, { id: 1001 }, { id: 1002 }]);
   }));
 
-test('F097: odd ids come back exactly as they were sent', () =>
+test('odd ids come back exactly as they were sent', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     const ids = [
@@ -119,7 +119,7 @@ test('F097: odd ids come back exactly as they were sent', () =>
     }
   }));
 
-test('F097: a number that JavaScript cannot hold comes back exactly as it was sent', () =>
+test('a number that JavaScript cannot hold comes back exactly as it was sent', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     host.write('{"jsonrpc":"2.0","id":12345678901234567891,"method":"ping"}\n');
@@ -128,7 +128,7 @@ test('F097: a number that JavaScript cannot hold comes back exactly as it was se
     expect(host.texts.at(-2)).toBe('{"jsonrpc":"2.0","id":12345678901234567891,"result":{}}');
   }));
 
-test.for(['{"a":1}', '[1]', 'true', '1e400'])('F097: a request with the id %s is refused', (id) =>
+test.for(['{"a":1}', '[1]', 'true', '1e400'])('a request with the id %s is refused', (id) =>
   withFaults({}, async (trial) => {
     const answers = await answersTo(trial, `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);
 
@@ -136,7 +136,7 @@ test.for(['{"a":1}', '[1]', 'true', '1e400'])('F097: a request with the id %s is
   }),
 );
 
-test('F098: the number 1 and the text "1" are two ids', () =>
+test('the number 1 and the text "1" are two ids', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const calls = [
@@ -147,7 +147,7 @@ test('F098: the number 1 and the text "1" are two ids', () =>
     expect((await Promise.all(calls)).map(textOf)).toEqual(['number', 'text']);
   }));
 
-test('F098: two requests under one id are both answered, and do not end each other', () =>
+test('two requests under one id are both answered, and do not end each other', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     void host.call('kid', 'sleep', { ms: 300 }, 7002);
@@ -160,7 +160,7 @@ test('F098: two requests under one id are both answered, and do not end each oth
   }));
 
 test.for(['arguments', '_meta', 'params', 'message'])(
-  'F099: a request whose %s nests 100,000 deep is answered',
+  'a request whose %s nests 100,000 deep is answered',
   (place) =>
     withFaults({}, async (trial) => {
       const deep = '['.repeat(100_000) + ']'.repeat(100_000);
@@ -179,7 +179,7 @@ test.for(['arguments', '_meta', 'params', 'message'])(
     }),
 );
 
-test('F100: members named __proto__ and constructor reach the server and change nothing', () =>
+test('members named __proto__ and constructor reach the server and change nothing', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     const args = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"x":1}';
@@ -193,7 +193,7 @@ test('F100: members named __proto__ and constructor reach the server and change 
     expect(JSON.stringify(await host.request('tools/list'))).not.toContain('polluted');
   }));
 
-test('F056: names of members are compared exactly, and of two with one name the last counts', () =>
+test('names of members are compared exactly, and of two with one name the last counts', () =>
   withFaults({}, async (trial) => {
     const [foreign] = await answersTo(trial, '{"jsonrpc":"2.0","id":1001,"Method":"ping"}\n');
     expect(foreign).toMatchObject({ id: 1001, error: { code: -32600 } });
@@ -208,7 +208,7 @@ test('F056: names of members are compared exactly, and of two with one name the 
   }));
 
 test.for(['first', 'last'])(
-  'F101: a request over the limit, with its id %s, is refused under this id',
+  'a request over the limit, with its id %s, is refused under this id',
   (place) =>
     withFaults({}, async (trial) => {
       const text = 'x'.repeat(LIMIT + (4 << 20));
@@ -224,21 +224,18 @@ test.for(['first', 'last'])(
     }),
 );
 
-test.for(['ping', 'tools/list', 'tools/call'])(
-  'F103: %s before initialize is answered',
-  (method) => {
-    const project = createProject({ 'switchboard.config.json': { mcpServers: {} } });
-    return (async () => {
-      const host = new RawHost(project);
-      const answer = await host.request(method, { name: 'none_suite' });
-      expect(answer.result ?? answer.error).toBeDefined();
-      expect(await host.close()).toEqual({ code: 0, signal: null });
-      expect(host.impure).toEqual([]);
-    })();
-  },
-);
+test.for(['ping', 'tools/list', 'tools/call'])('%s before initialize is answered', (method) => {
+  const project = createProject({ 'switchboard.config.json': { mcpServers: {} } });
+  return (async () => {
+    const host = new RawHost(project);
+    const answer = await host.request(method, { name: 'none_suite' });
+    expect(answer.result ?? answer.error).toBeDefined();
+    expect(await host.close()).toEqual({ code: 0, signal: null });
+    expect(host.impure).toEqual([]);
+  })();
+});
 
-test('F103: a second initialize is answered, and calls go on', () =>
+test('a second initialize is answered, and calls go on', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     const call = host.call('calm', 'sleep', { ms: 300 });
@@ -249,7 +246,7 @@ test('F103: a second initialize is answered, and calls go on', () =>
     expect(textOf(await call)).toBe('slept 300');
   }));
 
-test('F104: to cancel what is unknown, done or nonsense has no effect', () =>
+test('to cancel what is unknown, done or nonsense has no effect', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     const done = await host.call('calm', 'echo', { text: 'done' });
@@ -266,7 +263,7 @@ test('F104: to cancel what is unknown, done or nonsense has no effect', () =>
     expect(host.messages).toHaveLength(before + 1);
   }));
 
-test('F105: an unknown tool, action, subtool and method are refused, each in its way', () =>
+test('an unknown tool, action, subtool and method are refused, each in its way', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     const callTool = (name: unknown, args: unknown) =>

@@ -36,7 +36,7 @@ async function introspect({ host }: Trial, more: object = {}): Promise<Introspec
 
 const namesOf = ({ tools }: Introspection) => tools.map(({ name }) => name);
 
-test('F070: what a server adds to its list while it runs is seen by the next introspection', () =>
+test('what a server adds to its list while it runs is seen by the next introspection', () =>
   withList([], async (trial) => {
     const { host, project } = trial;
     expect(namesOf(await introspect(trial))).toEqual(['echo']);
@@ -49,7 +49,7 @@ test('F070: what a server adds to its list while it runs is seen by the next int
     expect(textOf(await host.call('kid', 'extra'))).toBe('called extra');
   }));
 
-test('F071: of two tools with one name the first is shown, and it is said that one is not', () =>
+test('of two tools with one name the first is shown, and it is said that one is not', () =>
   withList(
     [
       { name: 'twin', description: 'The elder.', inputSchema: OBJECT },
@@ -67,7 +67,7 @@ test('F071: of two tools with one name the first is shown, and it is said that o
     },
   ));
 
-test('F072: odd names can be called, names that cannot be seen or read are left out', () => {
+test('odd names can be called, names that cannot be seen or read are left out', () => {
   const odd = ['🚀', 'שלום', '../../etc/passwd', 'with blank', '__proto__', 'constructor', 'a.b/c'];
   const unusable = ['x'.repeat(300), 'zero\u200bwidth', 'turned\u202earound', 'nul\u0000'];
   const nameless = [{ name: '' }, { name: 7 }, { title: 'no name' }];
@@ -83,7 +83,7 @@ test('F072: odd names can be called, names that cannot be seen or read are left 
   });
 });
 
-test('F073, F080: bad schemas do no harm', () => {
+test('bad schemas do no harm', () => {
   const schemas = {
     missing: undefined,
     null: null,
@@ -119,7 +119,7 @@ test('a list that is none is an empty one', () =>
     { files: { 'tools.json': '[]' } },
   ));
 
-test('F075: two servers whose tools would share a name are told apart, and each is reached', () =>
+test('two servers whose tools would share a name are told apart, and each is reached', () =>
   withFaults({ 'kid.one': {}, kid_one: {}, 'kid one': {} }, async (trial) => {
     const { host } = trial;
     const list = await host.request('tools/list');
@@ -137,7 +137,7 @@ test('F075: two servers whose tools would share a name are told apart, and each 
     expect(reached).toMatchObject(kids.map((text) => [{ text }]));
   }));
 
-test('F078: what cannot be seen in a description does not reach the model', () => {
+test('what cannot be seen in a description does not reach the model', () => {
   const hidden =
     '\u001b[31m\u001b]0;title\u0007\u0008\u200b\u202e\u2066\u00ad\ufeff\u{e0041}\u{e007f}';
   const description = `Reads${hidden} files.`;

@@ -25,7 +25,7 @@ const ORDERS = {
 };
 
 test.for(Object.entries(ORDERS))(
-  'F060: an answer of 100 MiB with %s fails alone, while another call of the server succeeds',
+  'an answer of 100 MiB with %s fails alone, while another call of the server succeeds',
   ([, order]) =>
     withFaults({ kid: {} }, async (trial) => {
       const { host } = trial;
@@ -41,7 +41,7 @@ test.for(Object.entries(ORDERS))(
     }),
 );
 
-test('F060: a notification over the limit costs no call', () =>
+test('a notification over the limit costs no call', () =>
   withFaults({ kid: {} }, async (trial) => {
     const print = {
       before: '{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"',
@@ -53,7 +53,7 @@ test('F060: a notification over the limit costs no call', () =>
     expect(textOf(await trial.host.call('kid', 'print', print))).toBe('unharmed');
   }));
 
-test('F060: a request over the limit costs no call that happens to have its id', () =>
+test('a request over the limit costs no call that happens to have its id', () =>
   withFaults({ kid: {} }, async (trial) => {
     const print = {
       before: '{"jsonrpc":"2.0","id":%ID%,"method":"sampling/createMessage","params":{"text":"',
@@ -65,7 +65,7 @@ test('F060: a request over the limit costs no call that happens to have its id',
     expect(textOf(await trial.host.call('kid', 'print', print))).toBe('unharmed');
   }));
 
-test('F061: a server that prints 400 MiB without the end of a line is ended, and replaced', () =>
+test('a server that prints 400 MiB without the end of a line is ended, and replaced', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const before = Number(textOf(await host.call('kid', 'pid')));
@@ -79,7 +79,7 @@ test('F061: a server that prints 400 MiB without the end of a line is ended, and
     expectModestMemory(trial);
   }));
 
-test('F062: 20 MiB of log lines on stdout do not hide the answer behind them', () =>
+test('20 MiB of log lines on stdout do not hide the answer behind them', () =>
   withFaults({ kid: {} }, async (trial) => {
     const fill = `2026-01-01T00:00:00Z [info] {"level": "info"} ${'.'.repeat(53)}\n`;
     const print = { fill, times: 200_000, after: answerLine('found') };
@@ -90,20 +90,18 @@ test('F062: 20 MiB of log lines on stdout do not hide the answer behind them', (
     expectModestMemory(trial);
   }));
 
-test.for(['\n', ''])(
-  'F063: 20 MiB on stderr, in lines that end with %j, do not stop a server',
-  (end) =>
-    withFaults({ kid: {} }, async (trial) => {
-      const print = { fill: `a line with ***${end}`, times: 1_400_000, to: 'stderr' };
-      const call = trial.host.call('kid', 'print', print);
-      await trial.askNeighbour();
+test.for(['\n', ''])('20 MiB on stderr, in lines that end with %j, do not stop a server', (end) =>
+  withFaults({ kid: {} }, async (trial) => {
+    const print = { fill: `a line with ***${end}`, times: 1_400_000, to: 'stderr' };
+    const call = trial.host.call('kid', 'print', print);
+    await trial.askNeighbour();
 
-      expect(textOf(await call)).toBe('printed');
-      expectModestMemory(trial);
-    }),
+    expect(textOf(await call)).toBe('printed');
+    expectModestMemory(trial);
+  }),
 );
 
-test('F064: 10,000 announcements of a new list are not passed on', () =>
+test('10,000 announcements of a new list are not passed on', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const fill = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n';
@@ -113,7 +111,7 @@ test('F064: 10,000 announcements of a new list are not passed on', () =>
     expect(host.messages.filter((message) => message['method']).length).toBeLessThanOrEqual(200);
   }));
 
-test('F065: of 2,000 calls at once, each gets its own answer', () =>
+test('of 2,000 calls at once, each gets its own answer', () =>
   withFaults({ kid: {} }, async (trial) => {
     const texts = Array.from({ length: 2_000 }, (_, n) => `call ${n}`);
 
@@ -125,7 +123,7 @@ test('F065: of 2,000 calls at once, each gets its own answer', () =>
     expect(trial.journal('kid', 'start')).toHaveLength(1);
   }));
 
-test('F066: of 500 calls that are cancelled, the server is told, and none is answered', () =>
+test('of 500 calls that are cancelled, the server is told, and none is answered', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const ids = Array.from({ length: 500 }, (_, n) => 10_000 + n);
@@ -139,7 +137,7 @@ test('F066: of 500 calls that are cancelled, the server is told, and none is ans
     expect(textOf(await host.call('kid', 'sleep', { ms: 3_500 }))).toBe('slept 3500');
   }));
 
-test('F067: while the host reads nothing, servers wait; later all of 80 MiB is delivered', () =>
+test('while the host reads nothing, servers wait; later all of 80 MiB is delivered', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     await host.call('kid', 'echo');
@@ -159,29 +157,27 @@ test('F067: while the host reads nothing, servers wait; later all of 80 MiB is d
     expectModestMemory(trial);
   }));
 
-test.for([5_000, 200_000])(
-  'F068: a list of %d tools is cut for the model, which is told so',
-  (count) =>
-    withFaults(
-      { kid: { faults: ['list=tools.json'] } },
-      async (trial) => {
-        const { host } = trial;
+test.for([5_000, 200_000])('a list of %d tools is cut for the model, which is told so', (count) =>
+  withFaults(
+    { kid: { faults: ['list=tools.json'] } },
+    async (trial) => {
+      const { host } = trial;
 
-        const answer = await host.introspect('kid');
+      const answer = await host.introspect('kid');
 
-        expect(answer.error).toBeUndefined();
-        expect(JSON.stringify(answer).length).toBeLessThan(2 << 20);
-        const { tools, note } = answer.result as { tools: { name: string }[]; note: string };
-        expect(tools.length).toBeGreaterThan(100);
-        expect(note).toContain('introspect with "subtool" shows one whole');
-        expect(note).toContain(`Only the first ${tools.length} of`);
-        expect(textOf(await host.call('kid', 'tool-4999'))).toBe('called tool-4999');
-      },
-      { files: { 'tools.json': manyTools(count) } },
-    ),
+      expect(answer.error).toBeUndefined();
+      expect(JSON.stringify(answer).length).toBeLessThan(2 << 20);
+      const { tools, note } = answer.result as { tools: { name: string }[]; note: string };
+      expect(tools.length).toBeGreaterThan(100);
+      expect(note).toContain('introspect with "subtool" shows one whole');
+      expect(note).toContain(`Only the first ${tools.length} of`);
+      expect(textOf(await host.call('kid', 'tool-4999'))).toBe('called tool-4999');
+    },
+    { files: { 'tools.json': manyTools(count) } },
+  ),
 );
 
-test('F068: a description of 4 MiB is cut, in the list and in the whole description', () =>
+test('a description of 4 MiB is cut, in the list and in the whole description', () =>
   withFaults(
     { kid: { faults: ['list=tools.json'] } },
     async (trial) => {

@@ -6,7 +6,7 @@ import { until, withFaults } from '../support/faults.ts';
 import { eventually, processesWith } from '../support/processes.ts';
 import { textOf } from '../support/raw-host.ts';
 
-test('F001: a command that does not exist is named', () =>
+test('a command that does not exist is named', () =>
   withFaults({ kid: { command: '/no/such/program' } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -15,7 +15,7 @@ test('F001: a command that does not exist is named', () =>
     );
   }));
 
-test('F002: a command that is no program is named', () =>
+test('a command that is no program is named', () =>
   withFaults({ kid: { command: './plain.txt' } }, async (trial) => {
     writeFileSync(join(trial.project.dir, 'plain.txt'), 'no program', { mode: 0o644 });
 
@@ -26,7 +26,7 @@ test('F002: a command that is no program is named', () =>
     );
   }));
 
-test('F003: where the working directory is missing, it is blamed and not the command', () =>
+test('where the working directory is missing, it is blamed and not the command', () =>
   withFaults({ kid: { cwd: 'gone' } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -36,7 +36,7 @@ test('F003: where the working directory is missing, it is blamed and not the com
     expect(trial.journal('kid')).toEqual([]);
   }));
 
-test('F004: a variable that is not set is named, and nothing is started', () =>
+test('a variable that is not set is named, and nothing is started', () =>
   withFaults({ kid: { env: { KEY: '${NOT_SET_ANYWHERE}' } } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -46,7 +46,7 @@ test('F004: a variable that is not set is named, and nothing is started', () =>
     expect(trial.journal('kid')).toEqual([]);
   }));
 
-test('F005: a server that exits at once, without an error, has failed', () =>
+test('a server that exits at once, without an error, has failed', () =>
   withFaults({ kid: { faults: ['exit=0'] } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -57,7 +57,7 @@ test('F005: a server that exits at once, without an error, has failed', () =>
     `);
   }));
 
-test('F006: the last words of a server that exits at once are told, without its secrets', () =>
+test('the last words of a server that exits at once are told, without its secrets', () =>
   withFaults({ kid: { faults: ['exit=1'] } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -69,7 +69,7 @@ test('F006: the last words of a server that exits at once are told, without its 
     expect(trial.host.stderr).toContain('[kid] the API key *** is missing a letter');
   }));
 
-test('F007: a server that dies after every start is started five times, then parked for a while', () =>
+test('a server that dies after every start is started five times, then parked for a while', () =>
   withFaults({ kid: { faults: ['die-after=50'] } }, async (trial) => {
     const failures: string[] = [];
     for (let call = 0; call < 8; call++) {
@@ -84,7 +84,7 @@ test('F007: a server that dies after every start is started five times, then par
     );
   }));
 
-test('F008: a server that has died is not started again while nobody calls it', () =>
+test('a server that has died is not started again while nobody calls it', () =>
   withFaults({ kid: { faults: ['die-after=50'] } }, async (trial) => {
     trial.failure(await trial.host.call('kid', 'never'));
 
@@ -93,7 +93,7 @@ test('F008: a server that has died is not started again while nobody calls it', 
     expect(isStartedAgain).toBe(false);
   }));
 
-test('F009, F010: calls wait for a slow start, and two first calls share one process', () =>
+test('calls wait for a slow start, and two first calls share one process', () =>
   withFaults({ kid: { faults: ['slow-start=1500'] } }, async (trial) => {
     const { host } = trial;
     const calls = [1, 2].map((n) => host.call('kid', 'echo', { text: `call ${n}` }));
@@ -108,7 +108,7 @@ test('F009, F010: calls wait for a slow start, and two first calls share one pro
     expect(trial.journal('kid', 'start')).toHaveLength(1);
   }));
 
-test('F011: a server that never answers the handshake fails in time and is ended', () =>
+test('a server that never answers the handshake fails in time and is ended', () =>
   withFaults(
     { kid: { faults: ['no-handshake', 'stubborn'] } },
     async (trial) => {
@@ -128,7 +128,7 @@ test('F011: a server that never answers the handshake fails in time and is ended
     { config: { timeouts: { childSpawnMs: 3_000 } } },
   ));
 
-test('F012: a server that refuses the handshake is quoted, without its secrets', () =>
+test('a server that refuses the handshake is quoted, without its secrets', () =>
   withFaults({ kid: { faults: ['refuse-handshake'] } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -139,7 +139,7 @@ test('F012: a server that refuses the handshake is quoted, without its secrets',
     await until(isGone, 'the server that refused is gone');
   }));
 
-test('F013: a server of an unknown revision of MCP is told apart from a broken one', () =>
+test('a server of an unknown revision of MCP is told apart from a broken one', () =>
   withFaults({ kid: { faults: ['revision=1999-01-01'] } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -148,7 +148,7 @@ test('F013: a server of an unknown revision of MCP is told apart from a broken o
     );
   }));
 
-test('F014: a server that never lists its tools fails in time, and the list of Switchboard does not wait', () =>
+test('a server that never lists its tools fails in time, and the list of Switchboard does not wait', () =>
   withFaults({ kid: { faults: ['no-list'], rpcTimeoutMs: 1_500 } }, async (trial) => {
     const { host } = trial;
     const introspection = host.introspect('kid');
@@ -166,7 +166,7 @@ test('F014: a server that never lists its tools fails in time, and the list of S
   }));
 
 test.for(['stderr', 'stdout'])(
-  'F015: npx that asks on %s whether to proceed is told to say --yes',
+  'npx that asks on %s whether to proceed is told to say --yes',
   (stream) =>
     withFaults(
       { kid: { faults: [`ask-to-proceed=${stream}`] } },

@@ -22,7 +22,7 @@ async function startFamily(trial: Trial): Promise<void> {
 const isRunning = ({ tag }: Trial, pid: number) =>
   processesWith(tag).some((running) => running.pid === pid);
 
-test('F081: a server that ignores EOF and SIGTERM ends with the program', () =>
+test('a server that ignores EOF and SIGTERM ends with the program', () =>
   withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
     await startChild(trial);
 
@@ -40,14 +40,14 @@ test('F081: a server that ignores EOF and SIGTERM ends with the program', () =>
 test.for([
   ['a server that goes by itself', { faults: ['grandchild', 'stubborn-grandchild'] }],
   ['a stubborn server', STUBBORN],
-] as const)('F082: grandchildren, mild and stubborn, end with %s', ([, kid]) =>
+] as const)('grandchildren, mild and stubborn, end with %s', ([, kid]) =>
   withFaults({ kid }, async (trial) => {
     await startFamily(trial);
     expect(processesWith(trial.tag)).toHaveLength(3);
   }),
 );
 
-test('F084: a host that closes stdin while calls run does not have to wait for them', () =>
+test('a host that closes stdin while calls run does not have to wait for them', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     void host.call('kid', 'never');
@@ -58,7 +58,7 @@ test('F084: a host that closes stdin while calls run does not have to wait for t
     expect(await trial.end(() => host.close())).toEqual({ code: 0, signal: null });
   }));
 
-test('F084: a server that is just being started when the host goes ends, too', () =>
+test('a server that is just being started when the host goes ends, too', () =>
   withFaults({ kid: { faults: ['no-handshake', 'stubborn'] } }, async (trial) => {
     const { host } = trial;
     void host.call('kid', 'echo');
@@ -67,7 +67,7 @@ test('F084: a server that is just being started when the host goes ends, too', (
     expect(await trial.end(() => host.close())).toEqual({ code: 0, signal: null });
   }));
 
-test('F085: a host that vanishes in the middle of a large answer leaves nothing behind', () =>
+test('a host that vanishes in the middle of a large answer leaves nothing behind', () =>
   withFaults({ kid: STUBBORN }, async (trial) => {
     const { host } = trial;
     await startFamily(trial);
@@ -87,7 +87,7 @@ test('F085: a host that vanishes in the middle of a large answer leaves nothing 
   }));
 
 test.for(['SIGTERM', 'SIGINT'] as const)(
-  'F086: %s ends the program and the most stubborn of its servers',
+  '%s ends the program and the most stubborn of its servers',
   (signal) =>
     withFaults({ kid: STUBBORN }, async (trial) => {
       await startFamily(trial);
@@ -99,7 +99,7 @@ test.for(['SIGTERM', 'SIGINT'] as const)(
     }),
 );
 
-test('F087: when the program is killed, servers that listen to EOF go', () =>
+test('when the program is killed, servers that listen to EOF go', () =>
   withFaults({ kid: {} }, async (trial) => {
     const kid = await startChild(trial);
     await trial.end((host) => host.process.kill('SIGKILL'));
@@ -108,7 +108,7 @@ test('F087: when the program is killed, servers that listen to EOF go', () =>
     expect(trial.journal('kid', 'eof')).toHaveLength(1);
   }));
 
-test('F087: what stays when the program is killed is ended by the next one, and nothing else is', () =>
+test('what stays when the program is killed is ended by the next one, and nothing else is', () =>
   withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
     const survivor = await startChild(trial);
     const killed = await trial.start();
@@ -125,7 +125,7 @@ test('F087: what stays when the program is killed is ended by the next one, and 
     expect(await startChild(trial)).toBe(survivor);
   }));
 
-test('F089: an error that nobody expected ends the program with its servers, and says so', () =>
+test('an error that nobody expected ends the program with its servers, and says so', () =>
   withFaults(
     { kid: STUBBORN },
     async (trial) => {
@@ -142,7 +142,7 @@ test('F089: an error that nobody expected ends the program with its servers, and
     },
   ));
 
-test('F090: a second SIGINT does not wait for anybody', () =>
+test('a second SIGINT does not wait for anybody', () =>
   withFaults(
     { kid: STUBBORN },
     async (trial) => {
@@ -160,7 +160,7 @@ test('F090: a second SIGINT does not wait for anybody', () =>
     { config: { timeouts: { stopMs: 60_000 } } },
   ));
 
-test('F091: a program that slept through its limits goes on, with the servers it had', () =>
+test('a program that slept through its limits goes on, with the servers it had', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
     const { host } = trial;
     const before = await startChild(trial);
@@ -174,7 +174,7 @@ test('F091: a program that slept through its limits goes on, with the servers it
     expect(await startChild(trial)).toBe(before);
   }));
 
-test('F092: stubborn servers are stopped side by side', () => {
+test('stubborn servers are stopped side by side', () => {
   const names = Array.from({ length: 8 }, (_, n) => `kid${n}`);
   const children = Object.fromEntries(names.map((name) => [name, { faults: ['stubborn'] }]));
   return withFaults(

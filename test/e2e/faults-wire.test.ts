@@ -10,7 +10,7 @@ function print(host: RawHost, before: string, more: object = {}): Promise<Answer
   return host.call('kid', 'print', { before, ...more });
 }
 
-test('F040: noise around an answer does no harm', () =>
+test('noise around an answer does no harm', () =>
   withFaults({ kid: {} }, async (trial) => {
     const noise = [
       'listening on stdio',
@@ -29,14 +29,14 @@ test('F040: noise around an answer does no harm', () =>
     expect(textOf(await print(trial.host, answerLine('still clear')))).toBe('still clear');
   }));
 
-test('F041: noise in place of an answer fails the call in time', () =>
+test('noise in place of an answer fails the call in time', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
     const answer = await print(trial.host, 'thinking about it\n');
 
     expect(trial.failure(answer)).toContain('did not answer for subtool "print" within 1000 ms');
   }));
 
-test('F042: of two answers the first counts, and the second is given to nobody', () =>
+test('of two answers the first counts, and the second is given to nobody', () =>
   withFaults({ kid: {} }, async (trial) => {
     for (let call = 0; call < 5; call++) {
       const first = `first ${call}`;
@@ -45,7 +45,7 @@ test('F042: of two answers the first counts, and the second is given to nobody',
     }
   }));
 
-test('F043: an answer under an id that nobody used answers none of two calls', () =>
+test('an answer under an id that nobody used answers none of two calls', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
     const { host } = trial;
     const wrong = answerLine('whose?').replace('%ID%', '123456');
@@ -54,14 +54,14 @@ test('F043: an answer under an id that nobody used answers none of two calls', (
     for (const answer of answers) expect(trial.failure(answer)).toContain('within 1000 ms');
   }));
 
-test('F044: a stray answer before the right one is passed over', () =>
+test('a stray answer before the right one is passed over', () =>
   withFaults({ kid: {} }, async (trial) => {
     const stray = answerLine('stray').replace('%ID%', '"%ID%-not"');
 
     expect(textOf(await print(trial.host, stray + answerLine('right')))).toBe('right');
   }));
 
-test('F046: an answer with both a result and an error is an error', () =>
+test('an answer with both a result and an error is an error', () =>
   withFaults({ kid: {} }, async (trial) => {
     const both = answerLine('fine').replace(
       '"result"',
@@ -76,14 +76,14 @@ test('F046: an answer with both a result and an error is an error', () =>
     });
   }));
 
-test('F047: an answer that does not say "jsonrpc" is understood', () =>
+test('an answer that does not say "jsonrpc" is understood', () =>
   withFaults({ kid: {} }, async (trial) => {
     const bare = answerLine('understood').replace('"jsonrpc":"2.0",', '');
 
     expect(textOf(await print(trial.host, bare))).toBe('understood');
   }));
 
-test('F048: a result of null is a failure of the server', () =>
+test('a result of null is a failure of the server', () =>
   withFaults({ kid: {} }, async (trial) => {
     const answer = await print(trial.host, '{"jsonrpc":"2.0","id":%ID%,"result":null}\n');
 
@@ -105,7 +105,7 @@ test('an answer with neither a result nor an error is a failure of the server', 
   }));
 
 test.for(['7', '"text"', '{}', '[null]', '[{"text":"no type"}]'])(
-  'F049: a result whose content is %s is a failure of the server',
+  'a result whose content is %s is a failure of the server',
   (content) =>
     withFaults({ kid: {} }, async (trial) => {
       const line = `{"jsonrpc":"2.0","id":%ID%,"result":{"content":${content}}}\n`;
@@ -118,35 +118,35 @@ test.for(['7', '"text"', '{}', '[null]', '[{"text":"no type"}]'])(
     }),
 );
 
-test('F050: an answer inside an array is understood', () =>
+test('an answer inside an array is understood', () =>
   withFaults({ kid: {} }, async (trial) => {
     const line = `[${answerLine('first of all').trim()},{"jsonrpc":"2.0","method":"notifications/x"}]\n`;
 
     expect(textOf(await print(trial.host, line))).toBe('first of all');
   }));
 
-test('F051: CRLF and a byte order mark are tolerated', () =>
+test('CRLF and a byte order mark are tolerated', () =>
   withFaults({ kid: {} }, async (trial) => {
     const line = `\r\n\ufeff${answerLine('marked').replace('\n', '\r\n')}`;
 
     expect(textOf(await print(trial.host, line))).toBe('marked');
   }));
 
-test('F053: an answer that comes byte by byte keeps every character', () =>
+test('an answer that comes byte by byte keeps every character', () =>
   withFaults({ kid: {} }, async (trial) => {
     const text = 'é漢🚀 \u2028 "quoted" \\ end';
 
     expect(textOf(await print(trial.host, answerLine(text), { bytewise: true }))).toBe(text);
   }));
 
-test('F054: a result that nests 50,000 deep is answered', () =>
+test('a result that nests 50,000 deep is answered', () =>
   withFaults({ kid: {} }, async (trial) => {
     const line = answerLine('deep').replace('"result":{', `"result":{"deep":${DEEP},`);
 
     expect(textOf(await print(trial.host, line))).toBe('deep');
   }));
 
-test('F054: error data that nest 50,000 deep are answered', () =>
+test('error data that nest 50,000 deep are answered', () =>
   withFaults({ kid: {} }, async (trial) => {
     const error = `{"code":-32050,"message":"deep","data":${DEEP}}`;
 
@@ -155,7 +155,7 @@ test('F054: error data that nest 50,000 deep are answered', () =>
     expect(answer.error?.code).toBe(-32050);
   }));
 
-test('F054: an array around a result that nests 50,000 deep is answered', () =>
+test('an array around a result that nests 50,000 deep is answered', () =>
   withFaults({ kid: {} }, async (trial) => {
     const line = answerLine('deep').replace('"result":{', `"result":{"deep":${DEEP},`);
 
@@ -164,7 +164,7 @@ test('F054: an array around a result that nests 50,000 deep is answered', () =>
     expect(answer.id).toBeDefined();
   }));
 
-test('F054: progress that nests 50,000 deep does no harm', () =>
+test('progress that nests 50,000 deep does no harm', () =>
   withFaults({ kid: {} }, async (trial) => {
     const params = `{"progressToken":%TOKEN%,"progress":1,"deep":${DEEP}}`;
     const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":${params}}\n`;
@@ -179,7 +179,7 @@ test('F054: progress that nests 50,000 deep does no harm', () =>
     expect(textOf(answer)).toBe('after it');
   }));
 
-test('F054: a list of tools that nests 50,000 deep is answered', () =>
+test('a list of tools that nests 50,000 deep is answered', () =>
   withFaults(
     { kid: { faults: ['list=tools.json'] } },
     async (trial) => {
@@ -191,7 +191,7 @@ test('F054: a list of tools that nests 50,000 deep is answered', () =>
     { files: { 'tools.json': `[{"name":"deep","inputSchema":{"type":"object","d":${DEEP}}}]` } },
   ));
 
-test('F055: members named __proto__ and constructor change nothing but themselves', () =>
+test('members named __proto__ and constructor change nothing but themselves', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const hostile =
@@ -206,7 +206,7 @@ test('F055: members named __proto__ and constructor change nothing but themselve
     expect(JSON.stringify(list)).not.toContain('polluted');
   }));
 
-test('F056: of two members with one name the last counts, in what is matched and what is passed on', () =>
+test('of two members with one name the last counts, in what is matched and what is passed on', () =>
   withFaults({ kid: {} }, async (trial) => {
     const first = '"id":987654,"result":{"content":[{"type":"text","text":"first"}]},';
     const line = answerLine('last').replace('"id"', `${first}"id"`);
@@ -216,7 +216,7 @@ test('F056: of two members with one name the last counts, in what is matched and
     expect(answer.result).toEqual({ content: [{ type: 'text', text: 'last' }] });
   }));
 
-test('F057: a server that speaks with Content-Length headers fails once, with the reason, and works from then on', () =>
+test('a server that speaks with Content-Length headers fails once, with the reason, and works from then on', () =>
   withFaults(
     { kid: { faults: ['content-length'] } },
     async (trial) => {
@@ -236,13 +236,13 @@ test('F057: a server that speaks with Content-Length headers fails once, with th
     { config: { timeouts: { childSpawnMs: 3_000 } } },
   ));
 
-test('F057: a server that is said to speak with Content-Length headers works at once', () =>
+test('a server that is said to speak with Content-Length headers works at once', () =>
   withFaults({ kid: { faults: ['content-length'], framing: 'content-length' } }, async (trial) => {
     const { host } = trial;
     expect(textOf(await host.call('kid', 'echo', { text: 'é漢🚀' }))).toBe('é漢🚀');
   }));
 
-test('F058: invalid UTF-8 in an answer is replaced', () =>
+test('invalid UTF-8 in an answer is replaced', () =>
   withFaults({ kid: {} }, async (trial) => {
     const line = answerLine('<\u00ff\u00c3>');
 
@@ -251,14 +251,14 @@ test('F058: invalid UTF-8 in an answer is replaced', () =>
     expect(textOf(answer)).toBe('<\ufffd\ufffd>');
   }));
 
-test('F058: half a surrogate pair in an answer is passed on as it was written', () =>
+test('half a surrogate pair in an answer is passed on as it was written', () =>
   withFaults({ kid: {} }, async (trial) => {
     const answer = await print(trial.host, answerLine('<\ud83d>'));
 
     expect(textOf(answer)).toBe('<\ud83d>');
   }));
 
-test('F058: invalid UTF-8 and half pairs on stderr and in errors do no harm', () =>
+test('invalid UTF-8 and half pairs on stderr and in errors do no harm', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     await print(host, 'odd \u00ff bytes\n', { encoding: 'latin1', to: 'stderr' });

@@ -1,8 +1,8 @@
-// Every failure Switchboard reports on purpose is a SwitchboardError: a code for programs, a
-// sentence for people, and a hint that says what to do next. Anything else that reaches an edge is
-// a bug, and is reported as one.
+// How Switchboard says that something went wrong. A failure that was foreseen has a code that programs
+// can tell apart, one sentence about what happened, and advice. Whatever else is thrown was not
+// foreseen, and is treated as our own mistake.
 
-/** Each code, and the exit status the CLI ends with when it is the last word. */
+/** The codes, with the exit status of a command that fails so. docs/errors.md explains each. */
 export const ERRORS = {
   USAGE: { exit: 2 },
   CONFIG_INVALID: { exit: 2 },

@@ -1,5 +1,5 @@
-// How a child's process group is asked to leave: its stdin is closed, then SIGTERM, then SIGKILL,
-// with a wait after each. Most servers go at the first step.
+// Ending a child and whatever it has started, in three steps, each with time to act on it: the end of
+// its input, which well-behaved servers take for the end, then SIGTERM, then SIGKILL.
 import { isGroupAlive, signalGroup } from '../base/process.ts';
 
 const POLL_MS = 15;

@@ -64,7 +64,7 @@ const childKeys = {
   ),
   stderr: key(
     z.enum(['inherit', 'log', 'drop']),
-    "What happens to the server's stderr: passed on as it is, written as log lines, or thrown away.",
+    "What happens to the server's stderr. `inherit`: it is passed on to ours, each line with the server's name before it. `log`: it goes into a file in `$SWITCHBOARD_HOME/logs`. `drop`: it is thrown away. The last lines appear in errors in any case, and secrets are masked.",
     DEFAULTS.stderr,
   ),
   protocolVersion: key(

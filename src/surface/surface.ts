@@ -1,5 +1,5 @@
-// What the host is shown. A surface turns children into a list of tools, and a call of such a tool
-// into a call on a child. A session knows only this interface.
+// The seam between sessions and children: which tools there are, and what a call of one of them does.
+// A session asks only this, whatever way of showing children is behind it.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { Tool } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';

@@ -32,10 +32,12 @@ export function resolveChildren(found: Found): {
 } {
   const common = resolveCommon(found.layers);
   const children = new Map<string, ChildConfig>();
-  for (const [name, declaration] of collectDeclarations(found)) {
+  const declarations = collectDeclarations(found);
+  for (const [name, declaration] of declarations) {
+    if (declaration.entry.disabled === true) continue;
     children.set(name, resolveChild(name, declaration, found, common));
   }
-  return { children, warnings: [...strangeKeys(found), ...strangeSuites(found, children)] };
+  return { children, warnings: [...strangeKeys(found), ...strangeSuites(found, declarations)] };
 }
 
 /** The strongest file's word on a setting. */
@@ -150,12 +152,12 @@ function strangeKeys({ layers }: Found): string[] {
   );
 }
 
-function strangeSuites({ layers }: Found, children: ReadonlyMap<string, unknown>): string[] {
+function strangeSuites({ layers }: Found, known: ReadonlyMap<string, unknown>): string[] {
   return layers.flatMap(({ file, config }) =>
     Object.keys(config.suites ?? {})
-      .filter((name) => !children.has(name))
+      .filter((name) => !known.has(name))
       .map((name) => {
-        const [meant] = nearest(name, children.keys(), 1);
+        const [meant] = nearest(name, known.keys(), 1);
         const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
         return `${file}: ${formatPath(['suites', name])} is for a server that does not exist.${hint}`;
       }),

@@ -104,6 +104,11 @@ const entryKeys = {
     text,
     'The folder the program runs in. Unset: the project; for a child file, the folder of that file. A relative path starts at the same place.',
   ),
+  disabled: key(
+    z.boolean(),
+    'Switches the server off, as hosts mean it: it is not shown and cannot be used.',
+    false,
+  ),
   type: key(
     z.string(),
     'The transport, as hosts write it. Not needed: a server with a `command` speaks over stdio.',

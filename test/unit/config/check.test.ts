@@ -111,7 +111,7 @@ test("unknown keys of a pasted entry are warnings, the host's as well as misspel
     'switchboard.config.json': {
       $schema: './switchboard.config.schema.json',
       mcpServers: {
-        a: { command: 'x', disabled: false, autoApprove: [], suitName: 'y' },
+        a: { command: 'x', alwaysLoad: true, autoApprove: [], suitName: 'y' },
         b: { command: { cmd: 'x', arg: [] } },
       },
     },
@@ -121,7 +121,7 @@ test("unknown keys of a pasted entry are warnings, the host's as well as misspel
   expect(children.size).toBe(3);
   expect(warnings.map(project.plain)).toMatchInlineSnapshot(`
     [
-      "<project>/switchboard.config.json: mcpServers.a.disabled is unknown and ignored.",
+      "<project>/switchboard.config.json: mcpServers.a.alwaysLoad is unknown and ignored.",
       "<project>/switchboard.config.json: mcpServers.a.autoApprove is unknown and ignored.",
       "<project>/switchboard.config.json: mcpServers.a.suitName is unknown and ignored. Did you mean "suiteName"?",
       "<project>/switchboard.config.json: mcpServers.b.command.arg is unknown and ignored. Did you mean "args"?",

@@ -306,3 +306,16 @@ describe('a child as it is settled', () => {
     }
   });
 });
+
+test('a server that is switched off where it is declared last is not there, nor its weaker namesakes', async () => {
+  const project = createProject({
+    'switchboard.config.json': {
+      mcpServers: { on: CHILD, off: { ...CHILD, disabled: true } },
+      suites: { off: { suiteName: 'x' } },
+    },
+    'mcps/off/.mcp.json': { name: 'off', command: { cmd: 'node' } },
+  });
+  const { children, warnings } = await project.load();
+  expect([...children.keys()]).toEqual(['on']);
+  expect(warnings).toEqual([]);
+});

@@ -2,9 +2,9 @@
 import { Cancellation } from '../base/cancellation.ts';
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
 import { createLog, type Log, logLevel } from '../base/log.ts';
-import { nearest } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
+import { unknownChild } from '../pool/pool.ts';
 import { Switchboard } from '../switchboard.ts';
 import { onEndSignal } from './signals.ts';
 
@@ -42,15 +42,7 @@ export function chosenChildren({ children }: Config, name: string | undefined): 
   if (name === undefined) return [...children.values()];
   const child = children.get(name);
   if (child) return [child];
-  const near = nearest(name, children.keys());
-  throw new SwitchboardError('CHILD_UNKNOWN', `No server is named "${name}".`, {
-    hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : knownNames(children),
-  });
-}
-
-function knownNames(children: ReadonlyMap<string, ChildConfig>): string {
-  if (children.size === 0) return 'None is configured. See: switchboard config check';
-  return `There are: ${[...children.keys()].slice(0, 20).join(', ')}.`;
+  throw unknownChild(name, [...children.keys()]);
 }
 
 /** What children print on stderr is shown only to those who look for something. */

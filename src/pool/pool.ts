@@ -138,14 +138,18 @@ export class Pool implements AsyncDisposable {
   }
 }
 
-function unknownChild(name: string, names: readonly string[]): SwitchboardError {
+/** The error for a name that no child has. */
+export function unknownChild(name: string, names: readonly string[]): SwitchboardError {
   const near = nearest(name, names);
-  const known = near.length > 0 ? near : names.slice(0, 10);
+  const known = names.slice(0, 20).join(', ');
+  const none = 'None is configured: add one under "mcpServers" in switchboard.config.json.';
   return new SwitchboardError('CHILD_UNKNOWN', `No server is named "${name}".`, {
     hint:
-      known.length > 0
-        ? `${near.length > 0 ? 'Did you mean' : 'There are'}: ${known.join(', ')}?`
-        : 'None is configured: add one under "mcpServers" in switchboard.config.json.',
+      near.length > 0
+        ? `Did you mean ${near.join(' or ')}?`
+        : known
+          ? `There are: ${known}.`
+          : none,
   });
 }
 

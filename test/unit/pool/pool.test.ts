@@ -127,7 +127,7 @@ test('an unknown name is an error that names the near ones', async () => {
   const { pool } = createPool(async () => new FakeChild());
   await expect(use(pool, 'kit')).rejects.toMatchObject({
     code: 'CHILD_UNKNOWN',
-    hint: 'Did you mean: kid?',
+    hint: 'Did you mean kid?',
   });
 });
 

@@ -60,7 +60,7 @@ export class Switchboard implements AsyncDisposable {
       mark: this.#runNote.environment,
       onProcess: (pid) => void this.#noteProcess(pid),
       onStderr: stderrSink(config, this.#options),
-      onNotification: (method) => log.debug(`${config.name}: ${method}`),
+      onNotification: (method) => log.debug(`${config.name}: ${nameNotification(method)}`),
       onBug: (error) => log.error(`${config.name}: ${String(error)}`),
     });
     log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
@@ -75,6 +75,11 @@ export class Switchboard implements AsyncDisposable {
       this.#options.log.debug(`could not note process ${pid}: ${String(error)}`);
     }
   }
+}
+
+/** A method's name is the child's own text, in which anything may stand. */
+function nameNotification(method: string): string {
+  return /^notifications\/[a-z_/]{1,40}$/.test(method) ? method : 'a notification of its own';
 }
 
 /** Where a child's stderr goes: to ours, to a file of its own, or nowhere. */

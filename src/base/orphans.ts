@@ -2,20 +2,37 @@
 // some do not. Each run therefore notes the process groups it starts in a file, and marks them by
 // an environment variable; the next run ends groups whose Switchboard is gone. Group numbers are
 // used again by the system, so only a process that carries the mark is ours to end.
-import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isGroupAlive, signalGroup } from './process.ts';
-import { groupsMarked, isAlive, listFolder, readText, startTime } from './process-table.ts';
+import {
+  groupsMarked,
+  isAlive,
+  listFolder,
+  processPlace,
+  readText,
+  startTime,
+} from './process-table.ts';
 
 const MARK = 'SWITCHBOARD_RUN';
 /** The number of the process, and something that no other run has. */
 const NOTE = /^(\d+)-[0-9a-z]+-[0-9a-z]+$/;
 
+/** What a run notes of itself and its children. */
+interface Note {
+  /** When the run's process began: a process of the same number that began later is another. */
+  readonly start: string;
+  /** Where its process numbers mean something: a home may be shared with a container. */
+  readonly place: string;
+  readonly groups: readonly number[];
+}
+
 /** The note of one run. The file exists from the first child on and goes with the run. */
 export class RunNote {
   readonly #folder: string;
   readonly #id = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
-  #written: Promise<void> | undefined;
+  readonly #groups: number[] = [];
+  #start: Promise<string> | undefined;
   #exists = false;
 
   constructor(folder: string) {
@@ -27,23 +44,20 @@ export class RunNote {
     return { [MARK]: this.#id };
   }
 
+  /** The note is written whole each time, so that it is whole even if somebody has removed it. */
   async add(leader: number): Promise<void> {
-    this.#written ??= this.#begin();
-    await this.#written;
-    appendFileSync(this.#file, `${leader}\n`);
+    this.#groups.push(leader);
+    this.#start ??= startTime(process.pid);
+    const note: Note = { start: await this.#start, place: processPlace(), groups: this.#groups };
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const unfinished = `${this.#file}.new`;
+    writeFileSync(unfinished, JSON.stringify(note), { mode: 0o600 });
+    renameSync(unfinished, this.#file);
+    this.#exists = true;
   }
 
   remove(): void {
     if (this.#exists) rmSync(this.#file, { force: true });
-  }
-
-  /** The first line is in the file from the moment it has its name: others read it then. */
-  async #begin(): Promise<void> {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const unfinished = `${this.#file}.new`;
-    writeFileSync(unfinished, `${await startTime(process.pid)}\n`, { mode: 0o600 });
-    renameSync(unfinished, this.#file);
-    this.#exists = true;
   }
 
   get #file(): string {
@@ -56,11 +70,12 @@ export async function endOrphans(folder: string, graceMs: number): Promise<numbe
   let ended = 0;
   for (const id of listFolder(folder)) {
     const owner = Number(NOTE.exec(id)?.[1]);
-    if (Number.isNaN(owner)) continue; // not a note of ours
-    const [ownerStart, ...leaders] = readText(join(folder, id)).split('\n');
-    if (isAlive(owner) && (await startTime(owner)) === ownerStart) continue;
+    const note = parseNote(readText(join(folder, id)));
+    // What is no note of ours, or of another place, is left alone.
+    if (Number.isNaN(owner) || note?.place !== processPlace()) continue;
+    if (isAlive(owner) && (await startTime(owner)) === note.start) continue;
     const marked = await groupsMarked(`${MARK}=${id}`);
-    const orphans = leaders.map(Number).filter((leader) => marked.has(leader));
+    const orphans = note.groups.filter((group) => marked.has(group));
     for (const group of orphans) signalGroup(group, 'SIGTERM');
     if (orphans.some(isGroupAlive)) await new Promise((resolve) => setTimeout(resolve, graceMs));
     for (const group of orphans.filter(isGroupAlive)) signalGroup(group, 'SIGKILL');
@@ -68,4 +83,13 @@ export async function endOrphans(folder: string, graceMs: number): Promise<numbe
     ended += orphans.length;
   }
   return ended;
+}
+
+function parseNote(text: string): Note | undefined {
+  try {
+    const note = JSON.parse(text) as Note;
+    return Array.isArray(note?.groups) ? note : undefined;
+  } catch {
+    return undefined; // a folder, an empty file, somebody else's
+  }
 }

@@ -1,6 +1,7 @@
 // What can be found out about processes that are not our children: whether they live, when they
 // began, which group they are in, and which of them carry a mark in their environment.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 
 const LINUX = process.platform === 'linux';
 
@@ -18,6 +19,16 @@ export async function startTime(pid: number): Promise<string> {
   if (LINUX) return statFields(pid)[19] ?? 'unknown';
   if (process.platform === 'win32') return 'unknown';
   return (await ps('-o', 'lstart=', '-p', String(pid))).trim() || 'unknown';
+}
+
+/** Where process numbers are those that we see: this machine and, on Linux, this container. */
+export function processPlace(): string {
+  if (!LINUX) return hostname();
+  try {
+    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname(); // a /proc without namespaces
+  }
 }
 
 /** The groups of all processes whose environment holds `mark`, as NAME=value. */
@@ -43,7 +54,9 @@ async function ps(...args: string[]): Promise<string> {
   const { execFile } = await import('node:child_process');
   return new Promise((resolve) => {
     // Where it fails, as for a process that is gone, there is nothing to be found.
-    execFile('ps', args, { maxBuffer: 64 << 20 }, (_error, output) => resolve(output));
+    // Times in its output must read alike for all who compare them.
+    const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
+    execFile('ps', args, { env, maxBuffer: 64 << 20 }, (_error, output) => resolve(output));
   });
 }
 

@@ -77,7 +77,11 @@ export function killAllGroups(): void {
 }
 
 export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // not there, or not for us to see
+  }
 }
 
 /** An environment with some variables set; on Windows their names have no upper and lower case. */

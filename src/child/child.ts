@@ -121,6 +121,11 @@ export class Child {
     return this.#request('tools/call', params, requested, `subtool "${subtool}"`);
   }
 
+  /** The beginning of what the child answered, to be quoted in an error. */
+  excerptOf(answer: Verbatim): string {
+    return this.#mask(answer.text.slice(0, 5_000)).slice(0, 200);
+  }
+
   pause(): void {
     this.#link.pause();
   }

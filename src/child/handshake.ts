@@ -45,7 +45,7 @@ function parseGreeting(value: unknown, childName: string): Greeting {
   if (!isRevision(revision)) {
     throw new SwitchboardError(
       'CHILD_PROTOCOL',
-      `Server "${childName}" speaks MCP revision ${JSON.stringify(revision) ?? 'none'}, which Switchboard does not know.`,
+      `Server "${childName}" speaks MCP revision ${typeof revision === 'string' ? `"${revision.slice(0, 40)}"` : 'none'}, which Switchboard does not know.`,
       { hint: `It knows ${HANDSHAKE_REVISIONS.join(', ')}. Update the server or Switchboard.` },
     );
   }

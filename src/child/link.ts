@@ -2,7 +2,8 @@
 // when the process exits (even if a grandchild still holds the pipes), when it closes its output or
 // its input, or when what it prints can no longer be read.
 import type { ChildProcess } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { noteHandled } from '../base/memory.ts';
 import { type GroupCommand, spawnGroup } from '../base/process.ts';
 import { createCutMask, type Mask } from '../base/secrets.ts';
@@ -51,7 +52,9 @@ export class LinkEnded extends Error {
 
 /** A process that has exited may have printed its last answer just before: time to read it. */
 const LAST_WORDS_MS = 150;
+/** Input beyond this that the child has not read is fine only as long as it goes on reading. */
 const UNREAD_INPUT_BYTES = 64 << 20;
+const READS_NOTHING_MS = 5_000;
 
 export class Link {
   readonly peer: Peer;
@@ -59,7 +62,7 @@ export class Link {
   readonly ended: Promise<LinkEnd>;
   readonly #options: LinkOptions;
   readonly #process: ChildProcess;
-  readonly #stdin: Writable;
+  readonly #stdin: Socket;
   readonly #outbox: Outbox;
   readonly #stdout: Readable;
   readonly #stderr: StderrReader;
@@ -71,6 +74,9 @@ export class Link {
   #stopping: Promise<void> | undefined;
   #printedJson = false;
   #noise = '';
+  /** How much of its input the child has taken, and when that was last more than before. */
+  #takenBytes = 0;
+  #takenAt = performance.now();
 
   /** Starts the process. Rejects if the operating system cannot start it. */
   static async open(options: LinkOptions): Promise<Link> {
@@ -84,7 +90,7 @@ export class Link {
     }
     this.#options = options;
     this.#process = child;
-    this.#stdin = stdin;
+    this.#stdin = stdin as Socket; // what Node gives for a pipe
     this.#outbox = new Outbox(stdin);
     this.#stdout = stdout;
     this.pid = pid;
@@ -193,8 +199,17 @@ export class Link {
 
   #send(json: string): void {
     const bytes = this.#outbox.unreadBytes;
-    if (bytes > UNREAD_INPUT_BYTES) this.#end({ kind: 'unread-input', bytes });
+    if (this.#readsNothing(bytes)) this.#end({ kind: 'unread-input', bytes });
     else this.#outbox.send(json, this.#options.framing);
+  }
+
+  #readsNothing(unreadBytes: number): boolean {
+    const taken = this.#stdin.bytesWritten - unreadBytes;
+    const now = performance.now();
+    if (taken > this.#takenBytes || unreadBytes === 0) this.#takenAt = now;
+    this.#takenBytes = taken;
+    const limit = Math.max(UNREAD_INPUT_BYTES, 2 * this.#options.messageBytes);
+    return unreadBytes > limit && now - this.#takenAt > READS_NOTHING_MS;
   }
 
   #receive(text: string, value: unknown): void {

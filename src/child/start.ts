@@ -76,11 +76,13 @@ function explainFailure(
   if (error instanceof RpcError) {
     return new SwitchboardError(
       'CHILD_START_FAILED',
-      `Server "${config.name}" refused the handshake: ${mask(error.message)} (${error.code}).`,
+      `Server "${config.name}" refused the handshake: ${mask(error.message).slice(0, 1_000)} (${error.code}).`,
       { hint: `Run: switchboard doctor ${config.name}`, cause: error },
     );
   }
-  return error;
+  if (!(error instanceof SwitchboardError)) return error;
+  const { code, message, hint } = error; // it may quote the child
+  return new SwitchboardError(code, mask(message), { hint });
 }
 
 async function openLink(

@@ -33,7 +33,9 @@ export class StderrReader {
 
   /** The last lines, as one text; empty if there were none. */
   get tail(): string {
-    return [...this.#last, this.#cutMask(this.#open)].map(tidy).filter(Boolean).join('\n');
+    const lines = [...this.#last, this.#cutMask(cleanText(this.#open))];
+    const shortened = lines.map((line) => line.trimEnd().slice(0, KEPT_CHARS_PER_LINE));
+    return shortened.filter(Boolean).join('\n');
   }
 
   #read(text: string): void {
@@ -44,12 +46,13 @@ export class StderrReader {
       lines.push(masked.slice(0, -LONGEST_SECRET));
       this.#open = masked.slice(-LONGEST_SECRET);
     }
-    const printed = lines.filter((line) => line.trim() !== '').map(this.#mask);
+    const printed = lines.filter((line) => line.trim() !== '').map((line) => this.#tidy(line));
     for (const line of printed) this.#onLine(line);
     this.#last = [...this.#last, ...printed.slice(-KEPT_LINES)].slice(-KEPT_LINES);
   }
-}
 
-function tidy(line: string): string {
-  return cleanText(line).trimEnd().slice(0, KEPT_CHARS_PER_LINE);
+  /** Cleaned first: a colour code in the middle of a secret would hide it from the mask. */
+  #tidy(line: string): string {
+    return this.#mask(cleanText(this.#mask(line)));
+  }
 }

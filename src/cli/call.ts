@@ -35,7 +35,7 @@ export async function callSubtool(
 
 function readArguments(json: string | undefined): Verbatim {
   if (json === undefined) return Verbatim.of({});
-  const text = json === '-' ? readFileSync(0, 'utf8') : json;
+  const text = json === '-' ? readStdin() : json;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -52,6 +52,21 @@ function readArguments(json: string | undefined): Verbatim {
   throw new SwitchboardError('USAGE', 'The arguments must be a JSON object.', {
     hint: `For example: '{"query": "tea"}'`,
   });
+}
+
+function readStdin(): string {
+  try {
+    return readFileSync(0, 'utf8');
+  } catch (cause) {
+    throw new SwitchboardError(
+      'USAGE',
+      `The arguments cannot be read from stdin: ${String(cause)}.`,
+      {
+        hint: `Pipe them in: echo '{"query": "tea"}' | switchboard call memory search_nodes -`,
+        cause,
+      },
+    );
+  }
 }
 
 function suiteArguments(subtool: string, args: Verbatim): Verbatim {

@@ -17,8 +17,6 @@ export function createOutput(options: { json?: boolean | undefined }): Output {
   const isJson = options.json === true;
   const { stdout, env } = process;
   const isColoured = stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
-  // The reader has closed the pipe (`switchboard tools | head`): there is nobody to print for.
-  stdout.on('error', () => process.exit());
   return {
     isJson,
     line: (text = '') => void (isJson || stdout.write(`${text}\n`)),

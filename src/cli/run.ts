@@ -9,6 +9,8 @@ export async function run(args: readonly string[]): Promise<number> {
   try {
     // What hosts do, without a parser: it costs milliseconds at every start.
     if (args.length === 0) return await serve({});
+    // The reader has closed the pipe (`switchboard tools | head`): there is nobody to print for.
+    process.stdout.once('error', () => process.exit());
     if (args.length === 1 && args[0] === '--version') {
       process.stdout.write(`${VERSION}\n`);
       return 0;

@@ -54,6 +54,7 @@ function isProgram(file: string): boolean {
 }
 
 async function serveUntilHostGoes(config: Config, log: Log): Promise<void> {
+  process.stdout.removeAllListeners('error'); // from here on the host's leaving is an end like others
   await using switchboard = new Switchboard({ config, log, env: process.env });
   const { messageBytes } = config;
   const host = new StdioHost({

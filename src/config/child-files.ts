@@ -1,6 +1,6 @@
 // Child files: a server that describes itself in a `.mcp.json` in its own folder. They are often
 // other people's, so a bad one costs a warning and itself, never the rest.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { checkChildFile, isChildFile, strangeChildFileKeys } from './check.ts';
 import { parseJson, withoutByteOrderMark } from './files.ts';
 import type { ChildFile } from './schema.ts';
@@ -18,7 +18,7 @@ export async function readChildFiles(
   const children = new Map<string, FoundChild>();
   const warnings: string[] = [];
   for (const file of files) {
-    const read = readQuickly(file) ?? (await readPatiently(file));
+    const read = readQuickly(file) ?? (await readPatiently(file).catch(tooDeep(file)));
     if (read === undefined) continue;
     if ('problem' in read) {
       warnings.push(`${read.problem} The file is ignored.`);
@@ -38,11 +38,20 @@ export async function readChildFiles(
   return { children, warnings };
 }
 
+/** JSON that nests without end overflows the stack of whoever reads it. */
+function tooDeep(file: string): (error: unknown) => ReadChild {
+  return (error) => {
+    if (error instanceof RangeError) return { problem: `${file}: nests too deep.` };
+    throw error;
+  };
+}
+
 type ReadChild = { readonly entry: ChildFile } | { readonly problem: string };
 
 /** For a file that is plain JSON and right, as nearly all are: with hundreds of them it shows. */
 function readQuickly(file: string): ReadChild | undefined {
   try {
+    if (!statSync(file).isFile()) return { problem: `${file}: is not a file.` };
     const entry: unknown = JSON.parse(readFileSync(file, 'utf8'));
     return isChildFile(entry) ? { entry } : undefined;
   } catch {

@@ -37,7 +37,7 @@ export async function loadConfig({ cwd, env, configFile }: LoadOptions): Promise
   const files = new Set([projectFile, userFile].filter((file) => file !== undefined));
   const layers: Layer[] = [];
   for (const file of files) {
-    layers.push({ file, config: await checkConfigFile(await readConfigFile(file)) });
+    layers.push({ file, config: await readMainFile(file) });
   }
 
   const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
@@ -51,6 +51,16 @@ export async function loadConfig({ cwd, env, configFile }: LoadOptions): Promise
     messageBytes: messageBytesOf(layers),
     warnings: [...settled.warnings, ...found.warnings],
   };
+}
+
+async function readMainFile(file: string) {
+  try {
+    return await checkConfigFile(await readConfigFile(file));
+  } catch (cause) {
+    // JSON that nests without end overflows the stack of whoever reads it.
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new SwitchboardError('CONFIG_INVALID', `${file} nests too deep.`, { cause });
+  }
 }
 
 function noProject(folder: string): SwitchboardError {

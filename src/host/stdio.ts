@@ -22,8 +22,9 @@ export interface StdioOptions {
 
 /** Unread output beyond this is not added to: children wait until the host reads again. */
 const MOST_UNREAD_BYTES = 4 << 20;
-/** Beyond this the host is not read either: it asks without listening. */
+/** Beyond this the host is hardly read either: it asks without listening. */
 const MOST_UNREAD_WHILE_READING_BYTES = 64 << 20;
+const READ_ON_MS = 1_000;
 
 export class StdioHost {
   readonly #options: StdioOptions;
@@ -41,7 +42,7 @@ export class StdioHost {
   send(json: string, framing: Framing): void {
     this.#outbox.send(json, framing);
     const { unreadBytes } = this.#outbox;
-    if (unreadBytes > MOST_UNREAD_WHILE_READING_BYTES) this.#options.input.pause();
+    if (unreadBytes > MOST_UNREAD_WHILE_READING_BYTES) this.#slowDown();
     if (unreadBytes <= MOST_UNREAD_BYTES || this.#isFull) return;
     this.#isFull = true;
     this.#options.onFull();
@@ -67,6 +68,14 @@ export class StdioHost {
       input.once('error', () => resolve());
       input.once('close', () => resolve());
     });
+  }
+
+  /** Reads on a little now and then: the end of the input must still be noticed. */
+  #slowDown(): void {
+    const { input } = this.#options;
+    if (input.isPaused()) return;
+    input.pause();
+    setTimeout(() => input.resume(), READ_ON_MS).unref();
   }
 
   #goOn(): void {

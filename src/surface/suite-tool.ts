@@ -39,7 +39,8 @@ function describeSuite(config: ChildConfig): string {
   const description = cleanText(config.description ?? '')
     .trim()
     .replace(/\.$/, '');
-  return `Use this tool for ${description || config.name}. Actions: 'introspect' | 'call'.`;
+  const about = description || cleanText(config.name).replaceAll(/\s+/g, ' ');
+  return `Use this tool for ${about}. Actions: 'introspect' | 'call'.`;
 }
 
 /** Reads the arguments of a call of the suite. What is wrong is said so that a model can mend it. */

@@ -92,7 +92,7 @@ export class Suites implements Surface {
     try {
       const answer = await child.callTool(subtool, args, { meta, cancellation, onProgress });
       const isError = isObject(answer.value) && answer.value['isError'] === true;
-      const result = toResult(answer, config, subtool);
+      const result = toResult(child, answer, config, subtool);
       return isError ? await withSuggestion(result, child, config, subtool, cancellation) : result;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
@@ -133,12 +133,17 @@ async function findUnknown(
     : unknownSubtool(child, config, subtool);
 }
 
-function toResult(answer: Verbatim, { name, wrapResults }: ChildConfig, subtool: string): Verbatim {
+function toResult(
+  child: Child,
+  answer: Verbatim,
+  { name, wrapResults }: ChildConfig,
+  subtool: string,
+): Verbatim {
   const result = wrapResults === 'json' ? toJsonResult(answer) : toToolResult(answer);
   if (result) return result;
   throw new SwitchboardError(
     'CHILD_PROTOCOL',
-    `Server "${name}" answered subtool "${subtool}" with something that is no tool result: ${answer.text.slice(0, 200)}`,
+    `Server "${name}" answered subtool "${subtool}" with something that is no tool result: ${child.excerptOf(answer)}`,
   );
 }
 

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { processPlace } from '../../src/base/process-table.ts';
 import { type Trial, until, withFaults } from '../support/faults.ts';
 import { eventually } from '../support/processes.ts';
 import { textOf } from '../support/raw-host.ts';
@@ -127,14 +128,17 @@ test('odd files where runs are noted do no harm, and strangers are left alone', 
       const pid = textOf(await host.call('kid', 'pid'));
       // A note of a run that is gone, which names a process that is not its own.
       const notes = join(project.dir, 'home/.switchboard/run');
-      const stranger = project.write(
-        'home/.switchboard/run/99999999-a-stranger',
-        `0\n${pid}\n1\n-1\n`,
-      );
+      const note = { start: '0', place: processPlace(), groups: [Number(pid), 1, -1] };
+      const stranger = project.write('home/.switchboard/run/99999999-a-stranger', note);
+      const foreign = project.write('home/.switchboard/run/99999996-a-foreign', {
+        ...note,
+        place: 'another machine',
+      });
       mkdirSync(join(notes, '99999998-a-folder'));
 
       const next = await trial.start();
       await until(() => !existsSync(stranger), 'the note is cleared away');
+      expect(existsSync(foreign)).toBe(true);
 
       await trial.askNeighbour(next);
       expect(textOf(await host.call('kid', 'pid'))).toBe(pid);

@@ -43,6 +43,13 @@ test('a secret in a line without end is masked wherever the line is cut', async 
   }
 });
 
+test('a colour code inside a secret does not hide it', async () => {
+  const { stream, lines } = createReader('hunter2hunter2');
+  stream.write('token hunter2\u001b[0mhunter2 refused\n');
+  await settled();
+  expect(lines).toEqual(['token *** refused']);
+});
+
 test('of much output the last lines are kept, shortened and without terminal sequences', async () => {
   const { stream, reader } = createReader();
   for (let line = 1; line <= 20; line++) stream.write(`\u001b[31mline ${line}\u001b[0m\n`);

@@ -42,7 +42,7 @@ test('a file that is no use is ignored with a reason, and costs only itself', as
     <project>/mcps/f/.mcp.json:6:3: framing: expected "auto", "newline" or "content-length", got "lines". The file is ignored.",
       "<project>/mcps/g/.mcp.json: "mcpServers" belongs into switchboard.config.json; a child file describes one server and needs a "name". The file is ignored.",
       "<project>/mcps/h/.mcp.json:7:5: expose.denied: unknown key. Did you mean "deny"? The file is ignored.",
-      "<project>/mcps/i/.mcp.json: cannot be read (EISDIR). The file is ignored.",
+      "<project>/mcps/i/.mcp.json: is not a file. The file is ignored.",
     ]
   `);
 });
@@ -76,4 +76,15 @@ test('the three descriptions are kept apart', async () => {
     switchboardDescription: 'whole',
     suiteDescription: 'suite',
   });
+});
+
+test('a file that nests without end, or that is no file, costs only itself', async () => {
+  const project = createProject({
+    'mcps/deep/.mcp.json': '['.repeat(20_000),
+    'mcps/folder/.mcp.json/x': '',
+    'mcps/good/.mcp.json': { name: 'good', command: { cmd: 'node' } },
+  });
+  const { children, warnings } = await project.load();
+  expect([...children.keys()]).toEqual(['good']);
+  expect(warnings.join('\n')).toContain('nests too deep');
 });

@@ -14,7 +14,7 @@ import { type Link, type LinkEnd, LinkEnded } from './link.ts';
 
 export interface CallOptions {
   /** `_meta` of the host's request, handed on to the child. */
-  readonly meta?: Record<string, unknown> | undefined;
+  readonly meta?: Verbatim | undefined;
   readonly cancellation?: Cancellation | undefined;
   /** Set where the host wants progress: called with each notification's parameters. */
   readonly onProgress?: ((params: Verbatim) => void) | undefined;
@@ -111,8 +111,9 @@ export class Child {
   callTool(subtool: string, args: Verbatim, options: CallOptions): Promise<Verbatim> {
     const { meta, cancellation, onProgress } = options;
     const params = (id: number): Verbatim => {
-      const handedOn = onProgress ? { ...meta, progressToken: id } : meta;
-      const tail = handedOn ? `,"_meta":${JSON.stringify(handedOn)}` : '';
+      // The child tells of progress under a token of ours.
+      const handedOn = onProgress ? meta?.with('progressToken', Verbatim.of(id)) : meta;
+      const tail = handedOn ? `,"_meta":${handedOn.text}` : '';
       const text = `{"name":${JSON.stringify(subtool)},"arguments":${args.text}${tail}}`;
       return new Verbatim(text, undefined);
     };

@@ -131,7 +131,7 @@ export class Session {
   }
 
   async #callTool({ params, cancellation }: IncomingRequest): Promise<Verbatim> {
-    const { name, _meta } = isObject(params?.value) ? params.value : {};
+    const { name } = isObject(params?.value) ? params.value : {};
     if (!params || typeof name !== 'string') {
       throw new RpcError(INVALID_PARAMS, 'tools/call needs the name of a tool.');
     }
@@ -140,16 +140,18 @@ export class Session {
     }
     const args = params.member('arguments') ?? Verbatim.of({});
     if (!isObject(args.value)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');
-    const { progressToken, ...meta } = isObject(_meta) ? _meta : {};
+    const meta = params.member('_meta');
+    const token = meta?.member('progressToken');
     try {
       return await this.#options.surface.callTool({
         name,
         args,
-        meta: Object.keys(meta).length > 0 ? meta : undefined,
+        meta: isObject(meta?.value) ? meta : undefined,
         cancellation,
-        onProgress: isId(progressToken)
-          ? (progress) => this.#sendProgress(progress, progressToken, cancellation)
-          : undefined,
+        onProgress:
+          token && isId(token.value)
+            ? (progress) => this.#sendProgress(progress, token, cancellation)
+            : undefined,
       });
     } catch (error) {
       return answerFailure(error, this.#framing ?? 'newline');
@@ -157,12 +159,9 @@ export class Session {
   }
 
   /** A child's progress, under the token that the host knows. */
-  #sendProgress(params: Verbatim, progressToken: Id, { reason }: Cancellation): void {
+  #sendProgress(params: Verbatim, token: Verbatim, { reason }: Cancellation): void {
     if (reason) return;
-    this.#peer.notify(
-      'notifications/progress',
-      params.with('progressToken', Verbatim.of(progressToken)),
-    );
+    this.#peer.notify('notifications/progress', params.with('progressToken', token));
   }
 
   async #receiveBatch(batch: Verbatim): Promise<void> {

@@ -14,8 +14,8 @@ export interface ToolCall {
   readonly name: string;
   /** The call's `arguments`: an object, `{}` where the host sent none. */
   readonly args: Verbatim;
-  /** The request's `_meta` without the progress token, which belongs to the host. */
-  readonly meta: Record<string, unknown> | undefined;
+  /** The request's `_meta`, an object. Its progress token is the host's own. */
+  readonly meta: Verbatim | undefined;
   readonly cancellation: Cancellation;
   /** Set where the host wants to hear of progress. */
   readonly onProgress: ((params: Verbatim) => void) | undefined;

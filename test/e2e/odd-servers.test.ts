@@ -69,6 +69,19 @@ test('a failure result of a subtool that is not listed passes, with a word of ou
   expect(listed.result?.content).toHaveLength(1);
 });
 
+test('what a request carries beside its arguments is handed on to the digit, the token exchanged', async () => {
+  const onCall = `send({ id: m.id, result: { content: [{ type: 'text', text: line }] } });
+    send({ method: 'notifications/progress', params: { progressToken: 0, progress: 1 } });`;
+  const host = await connect(inlineServer(onCall));
+  host.write(
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"kid_suite","arguments":{"action":"call","subtool":"listed"},"_meta":{"trace":12345678901234567890,"progressToken":98765432109876543210}}}\n',
+  );
+  const answer = await host.request('ping').then(() => host.call('kid', 'listed'));
+  expect(textOf(answer)).not.toContain('_meta');
+  const first = host.messages.find((message) => message['id'] === 7) as unknown as typeof answer;
+  expect(textOf(first)).toMatch(/"_meta":\{"trace":12345678901234567890,"progressToken":\d\}/);
+});
+
 test('a server that cannot be started for want of a variable says so every time', async () => {
   const host = await connect({ command: 'node', args: ['${NO_SUCH_VARIABLE}'] });
   for (let time = 0; time < 7; time++) {

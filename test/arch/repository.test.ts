@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { findMissing, readLock } from '../../scripts/complete-lock.ts';
 
 interface Step {
   readonly uses?: string;
@@ -266,3 +267,8 @@ function jsonBlocksOf(page: string): string[] {
   const text = readFileSync(page, 'utf8');
   return [...text.matchAll(/^ *```json\n([\s\S]*?)^ *```/gm)].map((match) => match[1] ?? '');
 }
+
+it('has a lock file with every optional package, so that npm ci accepts it everywhere', () => {
+  // If not: npx tsx scripts/complete-lock.ts
+  expect([...findMissing(readLock()).keys()]).toEqual([]);
+});

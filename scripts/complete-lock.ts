@@ -1,0 +1,94 @@
+// Completes package-lock.json. Tools such as Biome ship one package for each platform and name them
+// all as optional. A registry that does not carry the packages of every platform makes `npm install`
+// leave those out of the lock, and `npm ci` then refuses it as out of step. Run this after
+// `npm install` if the test of the lock says so: it enters what is missing, without checksums.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+interface LockedPackage {
+  version?: string;
+  dev?: boolean;
+  optional?: boolean;
+  os?: string[];
+  cpu?: string[];
+  libc?: string[];
+  optionalDependencies?: Record<string, string>;
+}
+
+interface Lock {
+  packages: Record<string, LockedPackage>;
+}
+
+const FILE = fileURLToPath(new URL('../package-lock.json', import.meta.url));
+const SYSTEMS = [
+  'darwin',
+  'win32',
+  'linux',
+  'android',
+  'freebsd',
+  'openbsd',
+  'netbsd',
+  'sunos',
+  'aix',
+  'openharmony',
+];
+const PROCESSORS = [
+  'arm64',
+  'x64',
+  'ia32',
+  'riscv64',
+  's390x',
+  'ppc64',
+  'loong64',
+  'mips64el',
+  'wasm32',
+  'arm',
+];
+
+/** Optional packages that a locked package names and the lock does not have, with their versions. */
+export function findMissing({ packages }: Lock): Map<string, string> {
+  const missing = new Map<string, string>();
+  for (const [path, { optionalDependencies = {} }] of Object.entries(packages)) {
+    for (const [name, range] of Object.entries(optionalDependencies)) {
+      const isLocked = packages[`${path}/node_modules/${name}`] ?? packages[`node_modules/${name}`];
+      if (!isLocked) missing.set(name, range.replace(/^[\^~]/, ''));
+    }
+  }
+  return missing;
+}
+
+export function readLock(): Lock {
+  return JSON.parse(readFileSync(FILE, 'utf8')) as Lock;
+}
+
+/** The platform of a package, which its name says. */
+function platformOf(name: string): Partial<LockedPackage> {
+  const words = name.replace('windows', 'win32').split(/[/-]/);
+  const os = SYSTEMS.find((system) => words.includes(system));
+  const cpu = PROCESSORS.find((processor) => words.includes(processor));
+  const libc = words.includes('musl')
+    ? 'musl'
+    : os === 'linux' && words.includes('gnu')
+      ? 'glibc'
+      : undefined;
+  return {
+    ...(cpu === undefined ? {} : { cpu: [cpu] }),
+    ...(os === undefined ? {} : { os: [os] }),
+    ...(libc === undefined ? {} : { libc: [libc] }),
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const lock = readLock();
+  for (const [name, version] of findMissing(lock)) {
+    lock.packages[`node_modules/${name}`] = {
+      version,
+      dev: true,
+      optional: true,
+      ...platformOf(name),
+    };
+  }
+  const sorted = Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1));
+  lock.packages = Object.fromEntries(sorted);
+  writeFileSync(FILE, `${JSON.stringify(lock, null, 2)}\n`);
+}

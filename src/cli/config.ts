@@ -4,6 +4,7 @@ import { describeConfig } from '../config/describe.ts';
 import { loadConfig } from '../config/load.ts';
 import { count, createOutput } from './output.ts';
 import type { CommandOptions } from './with-switchboard.ts';
+import { workingFolder } from './working-folder.ts';
 
 export async function checkConfig(options: CommandOptions): Promise<number> {
   const output = createOutput(options);
@@ -34,5 +35,5 @@ export async function printSchema(): Promise<number> {
 }
 
 function load({ config }: CommandOptions) {
-  return loadConfig({ cwd: process.cwd(), env: process.env, configFile: config });
+  return loadConfig({ cwd: workingFolder(), env: process.env, configFile: config });
 }

@@ -8,6 +8,7 @@ import { Session } from '../session/session.ts';
 import { Switchboard } from '../switchboard.ts';
 import { aboutServing } from './about.ts';
 import { onEndSignal } from './signals.ts';
+import { workingFolder } from './working-folder.ts';
 
 export interface ServeOptions {
   readonly configFile?: string | undefined;
@@ -24,7 +25,7 @@ export async function serve({ configFile }: ServeOptions): Promise<number> {
   }
   const log = createLog(logLevel(process.env), process.stderr);
   const config = await withoutPrinting(() =>
-    loadConfig({ cwd: process.cwd(), env: process.env, configFile }),
+    loadConfig({ cwd: workingFolder(), env: process.env, configFile }),
   );
   for (const file of config.files.filter(isProgram)) log.info(`ran ${file} for the configuration.`);
   for (const warning of config.warnings) log.warn(warning);

@@ -7,6 +7,7 @@ import { loadConfig } from '../config/load.ts';
 import { unknownChild } from '../pool/pool.ts';
 import { Switchboard } from '../switchboard.ts';
 import { onEndSignal } from './signals.ts';
+import { workingFolder } from './working-folder.ts';
 
 export interface CommandOptions {
   readonly config?: string | undefined;
@@ -25,7 +26,7 @@ export async function withSwitchboard<T>(
   action: (workplace: Workplace) => Promise<T>,
 ): Promise<T> {
   const { env } = process;
-  const config = await loadConfig({ cwd: process.cwd(), env, configFile: options.config });
+  const config = await loadConfig({ cwd: workingFolder(), env, configFile: options.config });
   const cancellation = new Cancellation();
   onEndSignal(
     () => cancellation.cancel(new SwitchboardError('CANCELLED', 'Interrupted.')),

@@ -23,7 +23,7 @@ export interface LoadOptions {
 
 export async function loadConfig({ cwd, env, configFile }: LoadOptions): Promise<Config> {
   // An empty variable is one that somebody tried to unset.
-  const homeFolder = env['HOME'] || homedir();
+  const homeFolder = env['HOME'] || findHome(env);
   const absolute = (path: string) => resolve(cwd, expandHome(path, homeFolder));
   const project = absolute(env['WORKSPACE_DIR'] || '.');
   if (!isFolder(project)) throw noProject(project);
@@ -51,6 +51,20 @@ export async function loadConfig({ cwd, env, configFile }: LoadOptions): Promise
     messageBytes: messageBytesOf(layers),
     warnings: [...settled.warnings, ...found.warnings],
   };
+}
+
+/** The user's home by the system's own list, in which not every user stands. */
+function findHome(env: NodeJS.ProcessEnv): string {
+  try {
+    return homedir();
+  } catch (cause) {
+    // Only needed where `~` is written.
+    if (env['SWITCHBOARD_HOME']) return env['SWITCHBOARD_HOME'];
+    throw new SwitchboardError('CONFIG_INVALID', 'Your home folder is not known to the system.', {
+      hint: 'Set HOME, or SWITCHBOARD_HOME to a folder for what Switchboard keeps.',
+      cause,
+    });
+  }
 }
 
 async function readMainFile(file: string) {

@@ -52,14 +52,6 @@ export class Child {
     this.ended = link.ended;
   }
 
-  get name(): string {
-    return this.#config.name;
-  }
-
-  get pid(): number {
-    return this.#link.pid;
-  }
-
   /** Whether it has answered anything since its start: if not, it is not worth a quick restart. */
   get hasAnswered(): boolean {
     return this.#hasAnswered;

@@ -1,5 +1,5 @@
 // Starts one child: fills in its variables, starts its process, shakes hands. Either a child that
-// can be used comes out, or an error that says what to do and no process.
+// can be used comes out, or an error that says what to do, and the process is stopped.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts';

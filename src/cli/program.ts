@@ -26,9 +26,9 @@ Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/
 export async function runProgram(args: readonly string[]): Promise<number> {
   let status = 0;
   /** An action of commander's around a command of ours, which gives the exit status. */
-  const action =
-    (start: (options: Options, ...operands: (string | undefined)[]) => Promise<number>) =>
-    async (...given: unknown[]): Promise<void> => {
+  const action: Action =
+    (start) =>
+    async (...given) => {
       const command = given.pop() as Command;
       const operands = given.slice(0, -1) as (string | undefined)[];
       status = await start(command.optsWithGlobals(), ...operands);
@@ -51,7 +51,7 @@ export function buildProgram(action: Action): Command {
   const program = new Command('switchboard')
     .description('One MCP server in front of all your others: one small tool for each of them.')
     .version(VERSION, '-V, --version', 'print the version')
-    .option('--dry-run', 'list the subtools of every server, like `tools`')
+    .option('--dry-run', 'list the subtools of every server, or of one, like `tools`')
     .argument('[command]')
     .usage('[options] [command]')
     .addHelpText('after', EXAMPLES)
@@ -61,9 +61,9 @@ export function buildProgram(action: Action): Command {
     .helpCommand('help [command]', 'show the help of a command');
   const commands = ['serve', 'tools', 'call', 'doctor', 'config'];
   withCommonOptions(program).action(
-    action(async (options, unknown) => {
-      if (unknown !== undefined) throw unknownCommand(unknown, commands);
-      if (options.dryRun) return listTools(undefined, options);
+    action(async (options, operand) => {
+      if (options.dryRun) return listTools(operand, options);
+      if (operand !== undefined) throw unknownCommand(operand, commands);
       return serve({ configFile: options.config });
     }),
   );

@@ -51,14 +51,10 @@ export class Pool implements AsyncDisposable {
     }
   }
 
-  get names(): readonly string[] {
-    return [...this.#slots.keys()];
-  }
-
   /** The running child, or its start; who calls the use off does not call the start off. */
   use(name: string, cancellation: Cancellation): Child | Promise<Child> {
     const slot = this.#slots.get(name);
-    if (!slot) throw unknownChild(name, this.names);
+    if (!slot) throw unknownChild(name, [...this.#slots.keys()]);
     if (slot.running?.started) return slot.running.started;
     slot.running ??= this.#run(slot);
     return cancellation.orElse(slot.running.child);

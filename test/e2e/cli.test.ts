@@ -74,7 +74,8 @@ describe('--version and --help', () => {
 
       Options:
         -V, --version                             print the version
-        --dry-run                                 list the subtools of every server, like \`tools\`
+        --dry-run                                 list the subtools of every server, or of one, like
+                                                  \`tools\`
         --config <file>                           use this configuration file instead of the project's
         --json                                    print JSON
         -h, --help                                display help for command
@@ -162,6 +163,16 @@ describe('tools', () => {
   test('of one server lists only those', async () => {
     const { stdout } = await run(createCliProject({ mock: MOCK_CHILD }), ['tools', 'mock']);
     expect(stdout).toContain('click');
+    expect(stdout).not.toContain('where_am_i');
+  });
+
+  test('--dry-run lists one server, too', async () => {
+    const { status, stdout } = await run(createCliProject({ mock: MOCK_CHILD }), [
+      '--dry-run',
+      'mock',
+    ]);
+    expect(status).toBe(0);
+    expect(stdout).toContain('Click a selector');
     expect(stdout).not.toContain('where_am_i');
   });
 

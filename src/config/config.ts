@@ -23,6 +23,8 @@ export interface ChildConfig {
   readonly origin: string;
   /** As written: `${VAR}` is filled in when the child is started. */
   readonly command: Command | undefined;
+  /** The server's address, where it is reached over the network instead. As written. */
+  readonly remote: Remote | undefined;
   /** Why it cannot be started, where that is known beforehand. It is listed all the same. */
   readonly problem: SwitchboardError | undefined;
   /** Absolute. */
@@ -49,6 +51,13 @@ export interface Command {
   readonly cmd: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Remote {
+  /** `http` is tried as Streamable HTTP first and as the older HTTP+SSE after that. */
+  readonly type: 'http' | 'sse' | 'ws';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Which subtools are shown and may be called; names or globs such as `browser_*`. */

@@ -109,6 +109,7 @@ function resolveChild(
     name,
     origin,
     command,
+    remote: undefined,
     problem: command ? undefined : explainMissingCommand(name, declaration),
     cwd,
     description: entry.description,

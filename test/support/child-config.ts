@@ -5,6 +5,7 @@ export function childConfig(some: Partial<ChildConfig> & { name: string }): Chil
   return {
     origin: '/project/switchboard.config.json',
     command: { cmd: 'server', args: [], env: {} },
+    remote: undefined,
     problem: undefined,
     cwd: '/project',
     description: undefined,

@@ -7,8 +7,10 @@ import { endOrphans, RunNote } from './base/orphans.ts';
 import type { Child } from './child/child.ts';
 import { startChild } from './child/start.ts';
 import type { ChildConfig, Config } from './config/config.ts';
-import { Pool, type StartAttempt } from './pool/pool.ts';
-import { Suites } from './surface/suites.ts';
+import { Catalog } from './pool/catalog.ts';
+import { Pool } from './pool/pool.ts';
+import type { StartAttempt } from './pool/slot.ts';
+import { Board } from './surface/board.ts';
 
 export interface SwitchboardOptions {
   readonly config: Config;
@@ -21,16 +23,37 @@ const ORPHAN_GRACE_MS = 2_000;
 
 export class Switchboard implements AsyncDisposable {
   readonly pool: Pool;
-  readonly suites: Suites;
+  readonly board: Board;
   readonly #options: SwitchboardOptions;
+  #config: Config;
   readonly #runNote: RunNote;
 
   constructor(options: SwitchboardOptions) {
     const { config, log } = options;
     this.#options = options;
+    this.#config = config;
     this.#runNote = new RunNote(join(config.home, 'run'));
-    this.pool = new Pool(config.children, (child, attempt) => this.#startChild(child, attempt));
-    this.suites = new Suites(config.children, this.pool, log);
+    const catalog = new Catalog(join(config.home, 'cache', 'catalog'), (says) => log.warn(says));
+    this.pool = new Pool(config.children, {
+      start: (child, attempt) => this.#startChild(child, attempt),
+      catalog,
+      events: {
+        onToolsChanged: (name) => this.board.toolsChanged(name),
+        onLost: (name) => this.#noteLost(name),
+      },
+    });
+    this.board = new Board(config, this.pool, log);
+  }
+
+  get config(): Config {
+    return this.#config;
+  }
+
+  /** Takes over a new configuration. Children that it does not concern go on. */
+  update(config: Config): void {
+    this.#config = config;
+    this.pool.update(config.children);
+    this.board.update(config);
   }
 
   /** Ends what an earlier run that was killed has left behind. */
@@ -60,11 +83,19 @@ export class Switchboard implements AsyncDisposable {
       mark: this.#runNote.environment,
       onProcess: (pid) => void this.#noteProcess(pid),
       onStderr: stderrSink(config, this.#options),
-      onNotification: (method) => log.debug(`${config.name}: ${nameNotification(method)}`),
+      onNotification: (method) => {
+        log.debug(`${config.name}: ${nameNotification(method)}`);
+        if (method === 'notifications/tools/list_changed') attempt.onToolsChanged();
+      },
       onBug: (error) => log.error(`${config.name}: ${String(error)}`),
     });
     log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
     return child;
+  }
+
+  #noteLost(name: string): void {
+    this.#options.log.warn(this.pool.errorOf(name)?.message ?? `${name} has ended.`);
+    this.board.lost(name);
   }
 
   async #noteProcess(pid: number): Promise<void> {

@@ -41,6 +41,10 @@ export class Child {
   readonly #link: Link;
   readonly #mask: Mask;
   #hasAnswered = false;
+  #calls = 0;
+  #inFlight = 0;
+  #lastActive = performance.now();
+  #settled: (() => void)[] = [];
   #toolNames = new Set<string>();
   #listedAt = -Infinity;
 
@@ -55,6 +59,26 @@ export class Child {
   /** Whether it has answered anything since its start: if not, it is not worth a quick restart. */
   get hasAnswered(): boolean {
     return this.#hasAnswered;
+  }
+
+  get pid(): number | undefined {
+    return this.#link.pid;
+  }
+
+  /** How many tools were called in its life. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Milliseconds for which nobody has wanted anything of it; 0 while somebody does. */
+  get idleMs(): number {
+    return this.#inFlight > 0 ? 0 : performance.now() - this.#lastActive;
+  }
+
+  /** Resolves as soon as nobody waits for an answer of it. */
+  settled(): Promise<void> {
+    if (this.#inFlight === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#settled.push(resolve));
   }
 
   /**
@@ -111,12 +135,18 @@ export class Child {
     };
     const timeoutMs = this.#config.timeouts.rpcMs;
     const requested = { cancellation, onProgress, timeoutMs };
+    this.#calls++;
     return this.#request('tools/call', params, requested, `subtool "${subtool}"`);
   }
 
   /** The beginning of what the child answered, to be quoted in an error. */
   excerptOf(answer: Verbatim): string {
     return this.#mask(answer.text.slice(0, 5_000)).slice(0, 200);
+  }
+
+  /** Why it has ended, where nobody waited for an answer. */
+  explainEnd(end: LinkEnd): SwitchboardError {
+    return explainEnd(end, this.#config, this.#link.lastOutput, 'waiting for work');
   }
 
   pause(): void {
@@ -137,15 +167,24 @@ export class Child {
     options: RequestOptions,
     task: string,
   ): Promise<Verbatim> {
+    this.#inFlight++;
     return this.#link.peer.request(method, params, options).then(
       (answer) => {
         this.#hasAnswered = true;
+        this.#settleOne();
         return answer;
       },
       (error: unknown) => {
+        this.#settleOne();
         throw this.#explain(error, task);
       },
     );
+  }
+
+  #settleOne(): void {
+    this.#lastActive = performance.now();
+    if (--this.#inFlight > 0) return;
+    for (const resolve of this.#settled.splice(0)) resolve();
   }
 
   #explain(error: unknown, task: string): unknown {

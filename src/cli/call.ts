@@ -4,11 +4,12 @@ import { SwitchboardError } from '../base/errors.ts';
 import { cleanText } from '../base/text.ts';
 import { isObject, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
+import { callSubtool } from '../surface/subtool.ts';
 import { createOutput } from './output.ts';
 import { Progress } from './progress.ts';
 import { type CommandOptions, chosenChildren, withSwitchboard } from './with-switchboard.ts';
 
-export async function callSubtool(
+export async function call(
   childName: string,
   subtool: string,
   json: string | undefined,
@@ -17,16 +18,17 @@ export async function callSubtool(
   const output = createOutput(options);
   const args = readArguments(json);
   const result = await withSwitchboard(options, async ({ config, switchboard, cancellation }) => {
-    chosenChildren(config, childName);
+    const [child] = chosenChildren(config, childName);
+    if (!child) throw new Error('Nothing was chosen.');
     using progress = new Progress();
-    const call = switchboard.suites.callTool({
-      name: switchboard.suites.toolFor(childName),
-      args: suiteArguments(subtool, args),
-      meta: undefined,
-      cancellation,
-      onProgress: undefined,
-    });
-    return progress.during(`${childName} ${subtool}`, call.catch(asToolFailure));
+    const answer = callSubtool(
+      switchboard.pool,
+      child,
+      { meta: undefined, cancellation, onProgress: undefined },
+      subtool,
+      args,
+    );
+    return progress.during(`${childName} ${subtool}`, answer.catch(asToolFailure));
   });
   if (output.isJson) process.stdout.write(`${result.text}\n`);
   else output.line(formatResult(result.value));
@@ -67,11 +69,6 @@ function readStdin(): string {
       },
     );
   }
-}
-
-function suiteArguments(subtool: string, args: Verbatim): Verbatim {
-  const text = `{"action":"call","subtool":${JSON.stringify(subtool)},"args":${args.text}}`;
-  return new Verbatim(text, { action: 'call', subtool, args: args.value });
 }
 
 function asToolFailure(error: unknown): never {

@@ -1,14 +1,12 @@
 // `switchboard config check|print|schema`: the configuration as it is understood.
 import { cleanText } from '../base/text.ts';
 import { describeConfig } from '../config/describe.ts';
-import { loadConfig } from '../config/load.ts';
 import { count, createOutput } from './output.ts';
-import type { CommandOptions } from './with-switchboard.ts';
-import { workingFolder } from './working-folder.ts';
+import { type CommandOptions, loadFor } from './with-switchboard.ts';
 
 export async function checkConfig(options: CommandOptions): Promise<number> {
   const output = createOutput(options);
-  const { files, children, warnings } = await load(options);
+  const { files, children, warnings } = await loadFor(options);
   output.json({ ok: true, files, children: [...children.keys()], warnings });
   output.line(
     files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
@@ -23,7 +21,7 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
 }
 
 export async function printConfig(options: CommandOptions): Promise<number> {
-  const config = await load(options);
+  const config = await loadFor(options);
   process.stdout.write(`${JSON.stringify(describeConfig(config), null, 2)}\n`);
   return 0;
 }
@@ -32,8 +30,4 @@ export async function printSchema(): Promise<number> {
   const schema = await import('../../switchboard.config.schema.json', { with: { type: 'json' } });
   process.stdout.write(`${JSON.stringify(schema.default, null, 2)}\n`);
   return 0;
-}
-
-function load({ config }: CommandOptions) {
-  return loadConfig({ cwd: workingFolder(), env: process.env, configFile: config });
 }

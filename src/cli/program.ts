@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
-import { callSubtool } from './call.ts';
+import { call } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
 import { serve } from './serve.ts';
@@ -64,14 +64,14 @@ export function buildProgram(action: Action): Command {
     action(async (options, operand) => {
       if (options.dryRun) return listTools(operand, options);
       if (operand !== undefined) throw unknownCommand(operand, commands);
-      return serve({ configFile: options.config });
+      return serve({ configFile: options.config, serversFile: options.servers });
     }),
   );
 
   const command = (usage: string, description: string): Command =>
     withCommonOptions(program.command(usage).description(description));
   command('serve', 'serve MCP over stdin and stdout; what a host runs').action(
-    action(async ({ config }) => serve({ configFile: config })),
+    action(async ({ config, servers }) => serve({ configFile: config, serversFile: servers })),
   );
   command('tools [server]', 'list the subtools of every server, or of one').action(
     action(async (options, server) => listTools(server, options)),
@@ -81,7 +81,7 @@ export function buildProgram(action: Action): Command {
     'call one subtool; "-" reads the arguments from stdin',
   ).action(
     action(async (options, server = '', subtool = '', json) =>
-      callSubtool(server, subtool, json, options),
+      call(server, subtool, json, options),
     ),
   );
   command('doctor [server]', 'start each server and say what works, what does not and why').action(
@@ -127,6 +127,7 @@ function helpWidth(): number {
 function withCommonOptions(command: Command): Command {
   return command
     .option('--config <file>', "use this configuration file instead of the project's")
+    .option('--servers <file>', 'use this servers.json instead of the usual ones')
     .option('--json', 'print JSON')
     .exitOverride();
 }

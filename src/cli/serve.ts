@@ -1,5 +1,6 @@
 // `switchboard` and `switchboard serve`: the server that a host starts. Everything a host asks for
-// at its start is answered from the configuration; no child is started for it.
+// at its start is answered from configuration and catalog; no child is started for it.
+import { SwitchboardError } from '../base/errors.ts';
 import { createLog, type Log, logLevel } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
@@ -12,28 +13,36 @@ import { workingFolder } from './working-folder.ts';
 
 export interface ServeOptions {
   readonly configFile?: string | undefined;
+  readonly serversFile?: string | undefined;
 }
 
 /** What an earlier run left behind is looked for when the host has got its first answers. */
 const ORPHANS_AFTER_MS = 1_000;
+/** A host that never says that it is ready: from then on children are started all the same. */
+const READY_AFTER_MS = 250;
 const LAST_WRITES_MS = 500;
 
-export async function serve({ configFile }: ServeOptions): Promise<number> {
+export async function serve(options: ServeOptions): Promise<number> {
   if (process.stdin.isTTY) {
     process.stderr.write(aboutServing(process.argv[1] ?? 'switchboard'));
     return 0;
   }
   const log = createLog(logLevel(process.env), process.stderr);
-  const config = await withoutPrinting(() =>
-    loadConfig({ cwd: workingFolder(), env: process.env, configFile }),
-  );
-  for (const file of config.files.filter(isProgram)) log.info(`ran ${file} for the configuration.`);
-  for (const warning of config.warnings) log.warn(warning);
-  await serveUntilHostGoes(config, log);
+  const cwd = workingFolder();
+  const load = (): Promise<Config> => loadAloud({ ...options, cwd }, log);
+  await serveUntilHostGoes(await load(), load, log);
   process.stdin.destroy();
   // A host that never reads its last answers must not keep us here.
   setTimeout(() => process.exit(0), LAST_WRITES_MS).unref();
   return 0;
+}
+
+/** Reads the configuration and says what is worth knowing about it. */
+async function loadAloud(options: ServeOptions & { cwd: string }, log: Log): Promise<Config> {
+  const config = await withoutPrinting(() => loadConfig({ ...options, env: process.env }));
+  for (const file of config.files.filter(isProgram)) log.info(`ran ${file} for the configuration.`);
+  for (const warning of config.warnings) log.warn(warning);
+  return config;
 }
 
 /** stdout is the protocol's: what a configuration that is code prints goes beside our log. */
@@ -54,7 +63,11 @@ function isProgram(file: string): boolean {
   return /\.[cm]?js$/.test(file);
 }
 
-async function serveUntilHostGoes(config: Config, log: Log): Promise<void> {
+async function serveUntilHostGoes(
+  config: Config,
+  load: () => Promise<Config>,
+  log: Log,
+): Promise<void> {
   process.stdout.removeAllListeners('error'); // from here on the host's leaving is an end like others
   await using switchboard = new Switchboard({ config, log, env: process.env });
   const { messageBytes } = config;
@@ -66,14 +79,38 @@ async function serveUntilHostGoes(config: Config, log: Log): Promise<void> {
     onDrained: () => switchboard.pool.resume(),
   });
   const session = new Session({
-    surface: switchboard.suites,
+    openSurface: (audience) => switchboard.board.open(audience),
     log,
     messageBytes,
     send: (json, framing) => host.send(json, framing),
+    onReady: () => switchboard.board.begin(),
   });
+  const ready = setTimeout(() => switchboard.board.begin(), READY_AFTER_MS).unref();
   const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
-  const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0));
+  process.on('SIGHUP', () => void reload(switchboard, load, log));
+  const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0, ['SIGINT', 'SIGTERM']));
   await Promise.race([host.listen(session), signalled]);
+  clearTimeout(ready);
   clearTimeout(orphans);
   session.close();
+}
+
+/** Reads the configuration again; one that cannot be read changes nothing. */
+async function reload(
+  switchboard: Switchboard,
+  load: () => Promise<Config>,
+  log: Log,
+): Promise<{ readonly ok: boolean; readonly message: string }> {
+  try {
+    const config = await load();
+    switchboard.update(config);
+    const message = `read the configuration again: ${config.files.join(', ') || 'no files'}.`;
+    log.info(message);
+    return { ok: true, message };
+  } catch (error) {
+    if (!(error instanceof SwitchboardError)) throw error;
+    const message = `the configuration was not taken over, the one before stays: ${error.text}`;
+    log.error(message);
+    return { ok: false, message };
+  }
 }

@@ -11,6 +11,7 @@ import { workingFolder } from './working-folder.ts';
 
 export interface CommandOptions {
   readonly config?: string | undefined;
+  readonly servers?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -21,12 +22,22 @@ export interface Workplace {
   readonly cancellation: Cancellation;
 }
 
+/** The configuration that a command's options ask for. */
+export function loadFor({ config, servers }: CommandOptions): Promise<Config> {
+  return loadConfig({
+    cwd: workingFolder(),
+    env: process.env,
+    configFile: config,
+    serversFile: servers,
+  });
+}
+
 export async function withSwitchboard<T>(
   options: CommandOptions,
   action: (workplace: Workplace) => Promise<T>,
 ): Promise<T> {
   const { env } = process;
-  const config = await loadConfig({ cwd: workingFolder(), env, configFile: options.config });
+  const config = await loadFor(options);
   const cancellation = new Cancellation();
   onEndSignal(
     () => cancellation.cancel(new SwitchboardError('CANCELLED', 'Interrupted.')),
@@ -38,9 +49,9 @@ export async function withSwitchboard<T>(
   return result;
 }
 
-/** The children a command is about: the one that was named, or all. */
+/** The children a command is about: the one that was named, or all that are not off. */
 export function chosenChildren({ children }: Config, name: string | undefined): ChildConfig[] {
-  if (name === undefined) return [...children.values()];
+  if (name === undefined) return [...children.values()].filter(({ show }) => show !== 'off');
   const child = children.get(name);
   if (child) return [child];
   throw unknownChild(name, [...children.keys()]);

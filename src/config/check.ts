@@ -6,20 +6,32 @@ import { nearest } from '../base/text.ts';
 import type { Source } from './files.ts';
 import { fits, type JsonSchema } from './fits.ts';
 import type { KeyPath } from './position.ts';
-import type { ChildFile, ConfigFile } from './schema.ts';
+import type { ChildFile, ConfigFile, ServersFile } from './schema.ts';
 import { formatPath, isObject } from './wording.ts';
 
 const CONFIG: JsonSchema = generated;
 const CHILD_FILE: JsonSchema = generated.$defs.childFile;
+const SERVERS_FILE: JsonSchema = generated.properties.mcpServers;
 const SERVER: JsonSchema = generated.properties.mcpServers.additionalProperties;
 
 /** The value of a main file; a single mistake in it refuses the whole file. */
 export async function checkConfigFile(source: Source): Promise<ConfigFile> {
   const { value } = source;
   if (isConfigFile(value)) return value;
+  throw await invalid('config', source);
+}
+
+/** The servers of a `servers.json`; a single mistake in it refuses the whole file. */
+export async function checkServersFile(source: Source): Promise<ServersFile> {
+  const { value } = source;
+  if (isServersFile(value)) return value;
+  throw await invalid('serversFile', source);
+}
+
+async function invalid(kind: 'config' | 'serversFile', source: Source): Promise<SwitchboardError> {
   const { describeProblems } = await import('./problems.ts');
-  const problems = await describeProblems('config', source);
-  throw new SwitchboardError('CONFIG_INVALID', problems.join('\n'), {
+  const problems = await describeProblems(kind, source);
+  return new SwitchboardError('CONFIG_INVALID', problems.join('\n'), {
     hint: '`switchboard config schema` prints every key and what it means.',
   });
 }
@@ -38,16 +50,20 @@ function isConfigFile(value: unknown): value is ConfigFile {
   return fits(CONFIG, value);
 }
 
+function isServersFile(value: unknown): value is ServersFile {
+  return fits(SERVERS_FILE, value);
+}
+
 export function isChildFile(value: unknown): value is ChildFile {
   return fits(CHILD_FILE, value);
 }
 
-/** Sentences about keys of an entry of `mcpServers` that nothing here reads. */
+/** Sentences about keys of a server's entry, at this place of its file, that nothing here reads. */
 export function strangeServerKeys(
-  name: string,
+  where: KeyPath,
   entry: Readonly<Record<string, unknown>>,
 ): string[] {
-  return strangeKeys(SERVER, entry, ['mcpServers', name]);
+  return strangeKeys(SERVER, entry, where);
 }
 
 export function strangeChildFileKeys(entry: Readonly<Record<string, unknown>>): string[] {

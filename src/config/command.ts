@@ -11,7 +11,7 @@ export type Declaration = {
   /** The folder its `cwd` is relative to. */
   readonly folder: string;
 } & (
-  | { readonly source: 'main-file'; readonly entry: ServerEntry }
+  | { readonly source: 'main-file' | 'servers-file'; readonly entry: ServerEntry }
   | { readonly source: 'child-file'; readonly entry: ChildFile }
 );
 
@@ -37,24 +37,17 @@ export function resolveCommand({ source, entry }: Declaration, cwd: string): Com
 /** Why there is no command. The child is listed all the same, and this is said when it is used. */
 export function explainMissingCommand(
   name: string,
-  { source, entry, origin }: Declaration,
+  { source, origin }: Declaration,
 ): SwitchboardError {
-  const data = { child: name, file: origin };
-  if (entry.url === undefined) {
-    return new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no command.`, {
+  return new SwitchboardError(
+    'CHILD_NOT_CONFIGURED',
+    `Server "${name}" has no command and no url.`,
+    {
       hint:
         source === 'child-file'
           ? `Add "command" to ${origin}, or build the program to dist/index.js beside it.`
-          : `Add "command" to it in ${origin}.`,
-      data,
-    });
-  }
-  return new SwitchboardError(
-    'CHILD_NOT_CONFIGURED',
-    `Server "${name}" is reached over HTTP, which this version cannot do.`,
-    {
-      hint: `In ${origin}, put a stdio bridge in the place of "url": "command": "npx", "args": ["-y", "mcp-remote", "<the url>"].`,
-      data,
+          : `Add "command" (a program) or "url" (an address) to it in ${origin}.`,
+      data: { child: name, file: origin },
     },
   );
 }

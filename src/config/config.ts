@@ -11,16 +11,26 @@ export interface Config {
   readonly files: readonly string[];
   /** Children by name, in the order they are shown. */
   readonly children: ReadonlyMap<string, ChildConfig>;
+  /** Whether flip children are listed as suites, too. */
+  readonly flipSuites: 'auto' | 'always' | 'never';
   /** The longest message that is accepted from a host or a child, in bytes. */
   readonly messageBytes: number;
   /** What was wrong but did not stop us: sentences for stderr and `config check`. */
   readonly warnings: readonly string[];
 }
 
+export type Show = 'suite' | 'flip' | 'direct' | 'off';
+
 export interface ChildConfig {
   readonly name: string;
   /** The file that declares it. */
   readonly origin: string;
+  readonly show: Show;
+  /** What decided that: a key and its file, or the rule that holds without one. */
+  readonly showBecause: string;
+  readonly start: 'lazy' | 'eager';
+  /** Milliseconds without a call after which it is stopped; 0 for never. */
+  readonly idleMs: number;
   /** As written: `${VAR}` is filled in when the child is started. */
   readonly command: Command | undefined;
   /** The server's address, where it is reached over the network instead. As written. */
@@ -58,6 +68,15 @@ export interface Remote {
   readonly type: 'http' | 'sse' | 'ws';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly oauth: SignIn;
+}
+
+/** How to sign in where the server wants it; what is not set is found out. */
+export interface SignIn {
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+  readonly scopes: readonly string[] | undefined;
+  readonly callbackPort: number | undefined;
 }
 
 /** Which subtools are shown and may be called; names or globs such as `browser_*`. */

@@ -9,4 +9,6 @@ export const DEFAULTS = {
   framing: 'auto',
   stderr: 'inherit',
   wrap: 'mcp',
+  idleMs: 600_000,
+  flipSuites: 'auto',
 } as const;

@@ -1,5 +1,5 @@
 // The settled configuration as plain JSON, for people to look at and to paste into a report. Values
-// of environment variables are secrets as often as not, so none of them is shown.
+// of environment variables and headers are secrets as often as not, so none of them is shown.
 import type { ChildConfig, Config } from './config.ts';
 
 export function describeConfig(config: Config): object {
@@ -7,13 +7,19 @@ export function describeConfig(config: Config): object {
 }
 
 function describeChild(child: ChildConfig): object {
-  const { command, problem } = child;
+  const { command, remote, problem } = child;
   return {
     ...child,
-    command: command && {
-      ...command,
-      env: Object.fromEntries(Object.keys(command.env).map((name) => [name, '***'])),
+    command: command && { ...command, env: hideValues(command.env) },
+    remote: remote && {
+      ...remote,
+      headers: hideValues(remote.headers),
+      oauth: { ...remote.oauth, clientSecret: remote.oauth.clientSecret && '***' },
     },
     problem: problem && { code: problem.code, message: problem.message, hint: problem.hint },
   };
+}
+
+function hideValues(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.keys(values).map((name) => [name, '***']));
 }

@@ -13,15 +13,23 @@ import { DEFAULTS } from './defaults.ts';
 import { findConfigFile, readConfigFile } from './files.ts';
 import { expandHome, findFiles } from './globs.ts';
 import { type Layer, messageBytesOf, resolveChildren, setting } from './resolve.ts';
+import { findServersFiles, readServersFile, type ServersLayer } from './servers-file.ts';
 
 export interface LoadOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   /** Read instead of the project's own file. */
   readonly configFile?: string | undefined;
+  /** A `servers.json`, read instead of the usual ones. */
+  readonly serversFile?: string | undefined;
 }
 
-export async function loadConfig({ cwd, env, configFile }: LoadOptions): Promise<Config> {
+export async function loadConfig({
+  cwd,
+  env,
+  configFile,
+  serversFile,
+}: LoadOptions): Promise<Config> {
   // An empty variable is one that somebody tried to unset.
   const homeFolder = env['HOME'] || findHome(env);
   const absolute = (path: string) => resolve(cwd, expandHome(path, homeFolder));
@@ -42,12 +50,28 @@ export async function loadConfig({ cwd, env, configFile }: LoadOptions): Promise
 
   const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
   const found = await readChildFiles(await findFiles(globs, project, homeFolder));
-  const settled = resolveChildren({ project, homeFolder, layers, childFiles: found.children });
+  const saidFile = setting(layers, (config) => config.serversFile);
+  const namedServers = serversFile
+    ? absolute(serversFile)
+    : saidFile && resolve(project, expandHome(saidFile, homeFolder));
+  const serversFiles: ServersLayer[] = [];
+  for (const file of findServersFiles(namedServers, project, home)) {
+    serversFiles.push(await readServersFile(file).catch(tooDeep(file)));
+  }
+  const settled = resolveChildren({
+    project,
+    homeFolder,
+    layers,
+    childFiles: found.children,
+    serversFiles,
+    idleMs: parseIdleMs(env['SWITCHBOARD_CHILD_IDLE_MS']),
+  });
   return {
     project,
     home,
-    files: [...files],
+    files: [...files, ...serversFiles.map(({ file }) => file)],
     children: settled.children,
+    flipSuites: setting(layers, ({ flip }) => flip?.suites) ?? DEFAULTS.flipSuites,
     messageBytes: messageBytesOf(layers),
     warnings: [...settled.warnings, ...found.warnings],
   };
@@ -68,13 +92,24 @@ function findHome(env: NodeJS.ProcessEnv): string {
 }
 
 async function readMainFile(file: string) {
-  try {
-    return await checkConfigFile(await readConfigFile(file));
-  } catch (cause) {
-    // JSON that nests without end overflows the stack of whoever reads it.
+  return readConfigFile(file).then(checkConfigFile).catch(tooDeep(file));
+}
+
+/** JSON that nests without end overflows the stack of whoever reads it. */
+function tooDeep(file: string): (error: unknown) => never {
+  return (cause) => {
     if (!(cause instanceof RangeError)) throw cause;
     throw new SwitchboardError('CONFIG_INVALID', `${file} nests too deep.`, { cause });
-  }
+  };
+}
+
+function parseIdleMs(text: string | undefined): number | undefined {
+  if (!text) return undefined;
+  const ms = Number(text);
+  if (ms >= 0) return ms;
+  throw new SwitchboardError('CONFIG_INVALID', 'SWITCHBOARD_CHILD_IDLE_MS is not a number.', {
+    hint: 'It is the time in milliseconds after which servers that nobody uses are stopped.',
+  });
 }
 
 function noProject(folder: string): SwitchboardError {

@@ -3,7 +3,13 @@
 import * as z from 'zod/mini';
 import type { Source } from './files.ts';
 import { createLocator, type KeyPath, lineAndColumn } from './position.ts';
-import { childFileSchema, configSchema, serverSchema, suiteSchema } from './schema.ts';
+import {
+  childFileSchema,
+  configSchema,
+  serverSchema,
+  serversFileSchema,
+  suiteSchema,
+} from './schema.ts';
 import {
   describeActual,
   describeExpected,
@@ -19,7 +25,11 @@ interface Problem {
 
 type Schema = z.core.$ZodType;
 
-const SCHEMAS = { config: configSchema, childFile: childFileSchema };
+const SCHEMAS = {
+  config: configSchema,
+  childFile: childFileSchema,
+  serversFile: serversFileSchema,
+};
 
 /** One line for each problem: `/p/switchboard.config.json:3:5: timeouts.rpcMs: expected …`. */
 export async function describeProblems(

@@ -1,15 +1,18 @@
 // From what the files say to what is meant: which declaration of a child counts, which setting
 // wins, what holds where nobody said anything.
 import { dirname, resolve } from 'node:path';
+import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import { strangeServerKeys } from './check.ts';
 import type { FoundChild } from './child-files.ts';
 import { type Declaration, explainMissingCommand, resolveCommand } from './command.ts';
-import type { ChildConfig, Command } from './config.ts';
+import type { ChildConfig, Command, Show } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { expandHome } from './globs.ts';
+import { resolveRemote } from './remote.ts';
 import { isPackageRunner } from './runners.ts';
 import type { ConfigFile, SuiteKeys } from './schema.ts';
+import { type ServersLayer, withPlainVariables } from './servers-file.ts';
 import { formatPath } from './wording.ts';
 
 /** A main file and its content. */
@@ -24,6 +27,10 @@ export interface Found {
   /** The main files, strongest first. */
   readonly layers: readonly Layer[];
   readonly childFiles: ReadonlyMap<string, FoundChild>;
+  /** `servers.json`, strongest first. */
+  readonly serversFiles: readonly ServersLayer[];
+  /** What the environment says instead of the usual time after which idle children are stopped. */
+  readonly idleMs: number | undefined;
 }
 
 export function resolveChildren(found: Found): {
@@ -34,7 +41,6 @@ export function resolveChildren(found: Found): {
   const children = new Map<string, ChildConfig>();
   const declarations = collectDeclarations(found);
   for (const [name, declaration] of declarations) {
-    if (declaration.entry.disabled === true) continue;
     children.set(name, resolveChild(name, declaration, found, common));
   }
   return { children, warnings: [...strangeKeys(found), ...strangeSuites(found, declarations)] };
@@ -57,7 +63,12 @@ export function messageBytesOf(layers: readonly Layer[]): number {
 }
 
 /** A child comes whole from its strongest declaration; nothing is mixed from two of them. */
-function collectDeclarations({ layers, childFiles, project }: Found): Map<string, Declaration> {
+function collectDeclarations({
+  layers,
+  childFiles,
+  serversFiles,
+  project,
+}: Found): Map<string, Declaration> {
   const declarations = new Map<string, Declaration>();
   for (const { file, config } of layers) {
     for (const [name, entry] of Object.entries(config.mcpServers ?? {})) {
@@ -68,6 +79,13 @@ function collectDeclarations({ layers, childFiles, project }: Found): Map<string
   for (const [name, { file, entry }] of childFiles) {
     if (declarations.has(name)) continue;
     declarations.set(name, { source: 'child-file', origin: file, entry, folder: dirname(file) });
+  }
+  for (const { file, servers } of serversFiles) {
+    for (const [name, written] of Object.entries(servers)) {
+      if (declarations.has(name)) continue;
+      const entry = withPlainVariables(written);
+      declarations.set(name, { source: 'servers-file', origin: file, entry, folder: project });
+    }
   }
   return declarations;
 }
@@ -94,7 +112,7 @@ type Common = ReturnType<typeof resolveCommon>;
 function resolveChild(
   name: string,
   declaration: Declaration,
-  { layers, homeFolder }: Found,
+  { layers, homeFolder, idleMs: usualIdleMs }: Found,
   common: Common,
 ): ChildConfig {
   const { origin, entry, folder } = declaration;
@@ -105,12 +123,19 @@ function resolveChild(
     NONE,
   );
   const keys = mergeKeys(entry, suite);
+  const remote = resolveRemote(name, declaration);
+  const shown = resolveShow(name, declaration, layers);
+  const start = keys.start ?? (shown.show === 'flip' ? 'eager' : 'lazy');
+  const staysUp = shown.show === 'flip' || start === 'eager';
   return {
     name,
     origin,
+    ...shown,
+    start,
+    idleMs: keys.idleMs ?? (staysUp ? 0 : (usualIdleMs ?? DEFAULTS.idleMs)),
     command,
-    remote: undefined,
-    problem: command ? undefined : explainMissingCommand(name, declaration),
+    remote: remote instanceof SwitchboardError ? undefined : remote,
+    problem: findProblem(name, declaration, command, remote),
     cwd,
     description: entry.description,
     switchboardDescription:
@@ -139,16 +164,52 @@ function resolveChild(
   };
 }
 
+/** How a child is shown, and what decided that: the strongest word on it, or the rule without one. */
+function resolveShow(
+  name: string,
+  { source, entry, origin }: Declaration,
+  layers: readonly Layer[],
+): { show: Show; showBecause: string } {
+  for (const { file, config } of layers) {
+    const { show } = suiteOf(config, name);
+    if (show) return { show, showBecause: `${formatPath(['suites', name, 'show'])} in ${file}` };
+  }
+  if (entry.disabled === true) return { show: 'off', showBecause: `"disabled": true in ${origin}` };
+  if (entry.show) return { show: entry.show, showBecause: `"show" in ${origin}` };
+  return source === 'servers-file'
+    ? { show: 'flip', showBecause: `it is declared in ${origin}, whose servers are flip` }
+    : { show: 'suite', showBecause: 'no file says otherwise' };
+}
+
+/** What is known beforehand to keep a child from being used. */
+function findProblem(
+  name: string,
+  declaration: Declaration,
+  command: Command | undefined,
+  remote: ReturnType<typeof resolveRemote>,
+): SwitchboardError | undefined {
+  if (remote instanceof SwitchboardError) return remote;
+  return command || remote ? undefined : explainMissingCommand(name, declaration);
+}
+
 /** For a download, the common limit of requests: a child's own is about its calls. */
 function defaultSpawnMs(command: Command | undefined, { rpcMs }: Common): number {
   return command && isPackageRunner(command) ? rpcMs : DEFAULTS.timeouts.childSpawnMs;
 }
 
 /** Pasted entries carry keys of the host they come from, which must not stop anything. */
-function strangeKeys({ layers }: Found): string[] {
-  return layers.flatMap(({ file, config }) =>
-    Object.entries(config.mcpServers ?? {}).flatMap(([name, entry]) =>
-      strangeServerKeys(name, entry).map((says) => `${file}: ${says}`),
+function strangeKeys({ layers, serversFiles }: Found): string[] {
+  const places = [
+    ...layers.map(({ file, config }) => ({
+      file,
+      where: ['mcpServers'],
+      servers: config.mcpServers,
+    })),
+    ...serversFiles.map(({ file, servers }) => ({ file, where: [], servers })),
+  ];
+  return places.flatMap(({ file, where, servers = {} }) =>
+    Object.entries(servers).flatMap(([name, entry]) =>
+      strangeServerKeys([...where, name], entry).map((says) => `${file}: ${says}`),
     ),
   );
 }

@@ -44,8 +44,23 @@ const expose = z.strictObject({
   ),
 });
 
+/** 0 switches the limit off. */
+const idleMilliseconds = z.number().check(z.minimum(0), z.maximum(LONGEST_MS));
+
 /** What can be said about a child wherever it is declared, and in `suites.<name>` over that. */
 const childKeys = {
+  show: key(
+    z.enum(['suite', 'flip', 'direct', 'off']),
+    'How the host sees the server. `suite`: as one tool. `flip`: its own tools, while it is switched on with `gateway_activate`. `direct`: its own tools, always. `off`: not at all. Unset: `suite`; for a server of a `servers.json`, `flip`.',
+  ),
+  start: key(
+    z.enum(['lazy', 'eager']),
+    'When the server is started: on first use, or as soon as the host is connected. Unset: `lazy`; with `show` `flip`, `eager`.',
+  ),
+  idleMs: key(
+    idleMilliseconds,
+    'The server is stopped after so many milliseconds without a call, and started again when it is needed. 0: never. Unset: 600000; with `show` `flip` or `start` `eager`, 0.',
+  ),
   suiteName: key(text, 'The name of the tool that stands for this server. Unset: `<name>_suite`.'),
   description: key(z.string(), 'What the server is good for, in words for the model.'),
   expose: key(expose, 'Which tools of the server can be used.'),
@@ -93,6 +108,16 @@ const command = z.union([
   }),
 ]);
 
+const oauth = z.looseObject({
+  clientId: key(text, 'The client id to use. Unset: Switchboard registers itself.'),
+  clientSecret: key(text, 'Its secret, if it has one.'),
+  scopes: key(texts, 'What to ask for. Unset: what the server says it needs.'),
+  callbackPort: key(
+    z.int().check(z.minimum(1), z.maximum(65_535)),
+    'The port on this machine to which the browser is sent back. Unset: a free one.',
+  ),
+});
+
 const entryKeys = {
   command: key(
     command,
@@ -111,13 +136,18 @@ const entryKeys = {
   ),
   type: key(
     z.string(),
-    'The transport, as hosts write it. Not needed: a server with a `command` speaks over stdio.',
+    'How a server with a `url` is spoken to: `http` (Streamable HTTP, or the older HTTP with server-sent events if it knows only that), `sse` (the older one at once) or `ws` (WebSocket). Unset: `ws` for an address that begins so, otherwise `http`. A server with a `command` speaks over stdio.',
   ),
   url: key(
     z.string(),
-    'The address of an HTTP server. Read so that a paste works; such a server cannot be used yet.',
+    'The address of a server that is reached over the network, instead of `command`.',
   ),
-  headers: key(z.record(z.string(), z.string()), 'HTTP headers. Read, but not used yet.'),
+  headers: key(
+    z.record(z.string(), z.string()),
+    'HTTP headers for every request to `url`. Their values are treated as secrets.',
+    {},
+  ),
+  oauth: key(oauth, 'For signing in with `switchboard login`, where the server at `url` needs it.'),
   ...childKeys,
 };
 
@@ -175,6 +205,17 @@ const introspection = z.strictObject({
   ),
 });
 
+const flip = z.strictObject({
+  suites: key(
+    z.enum(['auto', 'always', 'never']),
+    'Whether servers with `show` `flip` are listed as suites, too, through which their tools can be called without being listed. `auto`: for hosts known to ignore a changed list (Codex).',
+    DEFAULTS.flipSuites,
+  ),
+});
+
+/** A `servers.json`: servers by name, and nothing else. */
+export const serversFileSchema = z.record(z.string(), serverSchema);
+
 export const configSchema = z.strictObject({
   $schema: key(z.string(), 'Where editors find the schema of this file. Not read by Switchboard.'),
   mcpServers: key(
@@ -187,11 +228,16 @@ export const configSchema = z.strictObject({
     'Settings for servers by name, wherever those are declared. They win over what the declaration says.',
     {},
   ),
+  serversFile: key(
+    text,
+    'A `servers.json` to read instead of the default ones. Relative to the project; `~/` is possible.',
+  ),
   discoverGlobs: key(
     z.array(text),
     'Where child files are looked for, instead of the default places. Relative to the project; `~/` and absolute paths are possible.',
     DEFAULTS.discoverGlobs,
   ),
+  flip: key(flip, 'About servers that are switched on and off.'),
   timeouts: key(timeouts, 'Time limits, in milliseconds.'),
   limits: key(limits, 'Limits of size.'),
   introspection: key(introspection, "What the action `introspect` says about a server's tools."),
@@ -206,4 +252,5 @@ export const configSchema = z.strictObject({
 export type ConfigFile = z.infer<typeof configSchema>;
 export type SuiteKeys = z.infer<typeof suiteSchema>;
 export type ServerEntry = z.infer<typeof serverSchema>;
+export type ServersFile = z.infer<typeof serversFileSchema>;
 export type ChildFile = z.infer<typeof childFileSchema>;

@@ -1,137 +1,141 @@
-// Which children exist and which of them run. A child is started on first use, once for everybody
-// who asks meanwhile, and is used until it ends; the next use starts it anew. All are stopped
-// together.
-import { Cancellation } from '../base/cancellation.ts';
+// Which children exist and which of them run: found by name, warmed up together, stopped together,
+// and exchanged when the configuration changes.
+import { availableParallelism } from 'node:os';
+import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
-import type { Framing } from '../rpc/framing.ts';
-import { RestartLimit } from './restart.ts';
+import type { Tool } from '../mcp/tools.ts';
+import type { Catalog } from './catalog.ts';
+import { type ChildReport, Slot, type SlotEvents, type StartChild } from './slot.ts';
 
-export interface StartAttempt {
-  readonly framing: Framing;
-  readonly nextFraming: Framing | undefined;
-  readonly cancellation: Cancellation;
-  readonly onStarting: () => void;
-  readonly onStopping: (stopped: Promise<void>) => void;
+export interface PoolParts {
+  readonly start: StartChild;
+  readonly catalog: Catalog;
+  readonly events: SlotEvents;
 }
 
-export type StartChild = (config: ChildConfig, attempt: StartAttempt) => Promise<Child>;
-
-interface Slot {
-  readonly config: ChildConfig;
-  readonly limit: RestartLimit;
-  framing: Framing;
-  running: Running | undefined;
-  /** The end of the process before, which the next one waits for: two would get in each other's way. */
-  stopped: Promise<void>;
-}
-
-interface Running {
-  readonly child: Promise<Child>;
-  readonly cancellation: Cancellation;
-  /** The child, once it has started: the short way for every use after the first. */
-  started: Child | undefined;
-}
+/** So many children are started at once when all are warmed up: each start is work for a core. */
+const MOST_STARTS = Math.max(8, 2 * availableParallelism());
 
 export class Pool implements AsyncDisposable {
   readonly #slots = new Map<string, Slot>();
-  readonly #start: StartChild;
-  #closed = false;
+  /** Slots that the configuration no longer has and that are still coming to their end. */
+  readonly #retired = new Map<Slot, Promise<void>>();
+  readonly #parts: PoolParts;
   #isPaused = false;
+  #isClosed = false;
 
-  constructor(children: ReadonlyMap<string, ChildConfig>, start: StartChild) {
-    this.#start = start;
-    for (const [name, config] of children) {
-      const framing = config.framing === 'content-length' ? 'content-length' : 'newline';
-      const limit = new RestartLimit();
-      const stopped = Promise.resolve();
-      this.#slots.set(name, { config, limit, framing, running: undefined, stopped });
-    }
+  constructor(children: ReadonlyMap<string, ChildConfig>, parts: PoolParts) {
+    this.#parts = parts;
+    for (const config of children.values()) this.#slots.set(config.name, this.#createSlot(config));
   }
 
   /** The running child, or its start; who calls the use off does not call the start off. */
   use(name: string, cancellation: Cancellation): Child | Promise<Child> {
-    const slot = this.#slots.get(name);
-    if (!slot) throw unknownChild(name, [...this.#slots.keys()]);
-    if (slot.running?.started) return slot.running.started;
-    slot.running ??= this.#run(slot);
-    return cancellation.orElse(slot.running.child);
+    if (this.#isClosed) throw shuttingDown();
+    return this.#slot(name).use(cancellation);
+  }
+
+  /** The tools of a child as they were last listed; undefined if that was never. */
+  tools(name: string): readonly Tool[] | undefined {
+    return this.#slot(name).tools;
+  }
+
+  /** Keeps what a child has just listed. */
+  remember(name: string, tools: readonly Tool[]): void {
+    this.#slots.get(name)?.remember(tools);
+  }
+
+  report(name: string): ChildReport {
+    return this.#slot(name).report;
+  }
+
+  /** Why a child is in the state `error`. */
+  errorOf(name: string): Error | undefined {
+    return this.#slot(name).error;
+  }
+
+  /** Starts a child and lists its tools. */
+  warm(name: string): Promise<void> {
+    return this.#slot(name).warm();
+  }
+
+  /** The same for many, a few at a time. What fails shows in the state of that child alone. */
+  async warmAll(names: Iterable<string>): Promise<void> {
+    const waiting = [...names];
+    const lane = async (): Promise<void> => {
+      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+        const slot = this.#isClosed ? undefined : this.#slots.get(name);
+        await slot?.warm().catch(() => {}); // kept by the slot as its error
+      }
+    };
+    await Promise.all(Array.from({ length: MOST_STARTS }, lane));
+  }
+
+  /** Takes over a new configuration. Children that it changes or no longer has are stopped. */
+  update(children: ReadonlyMap<string, ChildConfig>): void {
+    const before = new Map(this.#slots);
+    this.#slots.clear();
+    for (const config of children.values()) {
+      const slot = before.get(config.name);
+      const goesOn = slot && isSameProcess(slot.config, config);
+      if (goesOn) {
+        slot.config = config;
+        before.delete(config.name);
+      }
+      this.#slots.set(config.name, goesOn ? slot : this.#createSlot(config));
+    }
+    for (const slot of before.values()) {
+      const retired = slot.retire(reconfigured(slot.config));
+      this.#retired.set(slot, retired);
+      void retired.finally(() => this.#retired.delete(slot));
+    }
   }
 
   /** Has all children wait with their output, those that start meanwhile as well. */
   pause(): void {
     this.#isPaused = true;
-    for (const { running } of this.#slots.values()) running?.started?.pause();
+    for (const slot of this.#slots.values()) slot.pause();
   }
 
   resume(): void {
     this.#isPaused = false;
-    for (const { running } of this.#slots.values()) running?.started?.resume();
+    for (const slot of this.#slots.values()) slot.resume();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
-    const stops = [...this.#slots.values()].map(async (slot) => {
-      slot.running?.cancellation.cancel(shuttingDown());
-      const child = await slot.running?.child.catch(() => undefined);
-      await child?.stop();
-      await slot.stopped;
-    });
-    await Promise.all(stops);
+    this.#isClosed = true;
+    const slots = [...this.#slots.values(), ...this.#retired.keys()];
+    await Promise.all(slots.map((slot) => slot.close(shuttingDown())));
+    await this.#parts.catalog.written();
   }
 
-  #run(slot: Slot): Running {
-    const cancellation = new Cancellation();
-    const child = this.#startSlot(slot, cancellation);
-    const running: Running = { child, cancellation, started: undefined };
-    child.then(
-      async (started) => {
-        running.started = started;
-        if (this.#isPaused) started.pause();
-        await started.ended;
-        slot.limit.noteEnd(started.hasAnswered ? 'worked' : 'failed');
-        slot.stopped = started.stop();
-        slot.running = undefined;
-      },
-      () => {
-        slot.running = undefined;
-      },
-    );
-    return running;
+  #slot(name: string): Slot {
+    const slot = this.#slots.get(name);
+    if (slot) return slot;
+    throw unknownChild(name, [...this.#slots.keys()]);
   }
 
-  async #startSlot(slot: Slot, cancellation: Cancellation): Promise<Child> {
-    if (this.#closed) throw shuttingDown();
-    const { config, limit } = slot;
-    const waitMs = limit.parkedMs(performance.now());
-    if (waitMs > 0) throw parked(config, waitMs);
-    await cancellation.orElse(slot.stopped);
-    if (limit.waitMs > 0) await cancellation.orElse(sleep(limit.waitMs));
-    const other: Framing = slot.framing === 'newline' ? 'content-length' : 'newline';
-    const nextFraming = config.framing === 'auto' ? other : undefined;
-    let wasStarted = false;
-    try {
-      return await this.#start(config, {
-        framing: slot.framing,
-        nextFraming,
-        cancellation,
-        onStarting: () => {
-          wasStarted = true;
-          limit.noteStart(performance.now());
-        },
-        onStopping: (stopped) => {
-          slot.stopped = stopped;
-        },
-      });
-    } catch (error) {
-      if (wasStarted) limit.noteEnd('failed');
-      const silent = error instanceof SwitchboardError && error.data['silent'] === true;
-      if (silent && nextFraming) slot.framing = nextFraming;
-      throw error;
-    }
+  #createSlot(config: ChildConfig): Slot {
+    return new Slot(config, { ...this.#parts, isPaused: () => this.#isPaused });
   }
+}
+
+/** Whether a child that runs under one configuration can go on under the other. */
+function isSameProcess(one: ChildConfig, other: ChildConfig): boolean {
+  return JSON.stringify(processPartOf(one)) === JSON.stringify(processPartOf(other));
+}
+
+/** What a running child was started with, and nothing that only concerns how it is shown. */
+function processPartOf(config: ChildConfig): unknown {
+  const { command, remote, cwd, timeouts, messageBytes, environment, stderr } = config;
+  const { framing, protocolVersion, problem } = config;
+  return [
+    [command, remote, cwd, timeouts, messageBytes, environment, stderr],
+    [framing, protocolVersion, problem?.text],
+  ];
 }
 
 /** The error for a name that no child has. */
@@ -149,23 +153,12 @@ export function unknownChild(name: string, names: readonly string[]): Switchboar
   });
 }
 
-function parked({ name }: ChildConfig, waitMs: number): SwitchboardError {
-  const until = new Date(Date.now() + waitMs);
-  const time = until.toTimeString().slice(0, 8);
-  return new SwitchboardError(
-    'CHILD_PARKED',
-    `Server "${name}" was started five times within ten seconds and is parked until ${time}.`,
-    {
-      hint: `Find out why it ends: switchboard doctor ${name}`,
-      data: { child: name, until: until.toISOString() },
-    },
-  );
+function reconfigured({ name }: ChildConfig): SwitchboardError {
+  return new SwitchboardError('CANCELLED', `The configuration of server "${name}" has changed.`, {
+    hint: 'Call it again.',
+  });
 }
 
 function shuttingDown(): SwitchboardError {
   return new SwitchboardError('CANCELLED', 'Switchboard is shutting down.');
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -29,6 +29,12 @@ export class RestartLimit {
     this.#starts.push(now);
   }
 
+  /** It was stopped because nobody needed it: its next start says nothing against it. */
+  forget(): void {
+    this.#starts = [];
+    this.#failures = 0;
+  }
+
   /** A life that is over: it has worked, or it ended (or never began) without an answer. */
   noteEnd(life: 'worked' | 'failed'): void {
     this.#failures = life === 'worked' ? 0 : this.#failures + 1;

@@ -20,21 +20,20 @@ import {
 import { idFromOversize } from '../rpc/oversize.ts';
 import { type IncomingRequest, Peer } from '../rpc/peer.ts';
 import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
-import type { Surface } from '../surface/surface.ts';
+import type { Audience, Surface } from '../surface/surface.ts';
 import { answerFailure } from './errors.ts';
+import { ListChanges } from './list-changes.ts';
 
 export interface SessionOptions {
-  readonly surface: Surface;
+  /** Gives what this session is shown. */
+  readonly openSurface: (audience: Audience) => Surface;
   readonly log: Log;
   readonly messageBytes: number;
   /** Puts one message on the wire, in the framing the host uses. */
   readonly send: (json: string, framing: Framing) => void;
+  /** The host has what it needs to begin: there is time for other things now. */
+  readonly onReady: () => void;
 }
-
-const INSTRUCTIONS =
-  'Each tool here stands for a whole MCP server. Call it with {"action": "introspect"} to see the ' +
-  "server's subtools and what they take, then with " +
-  '{"action": "call", "subtool": "<name>", "args": {…}} to run one.';
 
 /** Deeper parameters are refused: many a server's own JSON writer would not survive them. */
 const DEEPEST = 1_000;
@@ -44,17 +43,29 @@ const NO_MESSAGE = 'A message must be a JSON object.';
 export class Session {
   readonly #options: SessionOptions;
   readonly #peer: Peer;
+  readonly #listChanges: ListChanges;
+  readonly #surface: Surface;
   #framing: Framing | undefined;
   #revision: Revision | undefined;
+  #client: string | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#peer = new Peer({
       send: (json) => this.#send(json),
       onRequest: (request) => this.#answer(request),
-      onNotification: (method) => options.log.debug(`host: ${method}`),
+      onNotification: (method) => this.#noteNotification(method),
       onBug: (error) => options.log.error(describeBug(error)),
     });
+    this.#listChanges = new ListChanges(() =>
+      this.#peer.notify('notifications/tools/list_changed'),
+    );
+    this.#surface = options.openSurface(this.#listChanges);
+  }
+
+  /** Who the host is and what it uses, for people who look. */
+  get report() {
+    return { client: this.#client, revision: this.#revision, active: this.#surface.active };
   }
 
   receive({ text, value, framing }: MessageEvent): void {
@@ -101,6 +112,8 @@ export class Session {
   /** The host has gone: what it still waits for is called off. */
   close(): void {
     this.#peer.close(new Error('The host has closed the connection.'));
+    this.#listChanges.close();
+    this.#surface.close();
   }
 
   #answer(request: IncomingRequest): Verbatim | Promise<Verbatim> {
@@ -110,7 +123,7 @@ export class Session {
       case 'ping':
         return Verbatim.of({});
       case 'tools/list':
-        return Verbatim.of({ tools: this.#options.surface.listTools() });
+        return this.#listTools();
       case 'tools/call':
         return this.#callTool(request);
       default:
@@ -118,16 +131,30 @@ export class Session {
     }
   }
 
+  #noteNotification(method: string): void {
+    this.#options.log.debug(`host: ${method}`);
+    if (method === 'notifications/initialized') this.#options.onReady();
+  }
+
   #initialize(params: unknown): Verbatim {
-    const wanted = isObject(params) ? params['protocolVersion'] : undefined;
+    const { protocolVersion: wanted, clientInfo } = isObject(params) ? params : {};
     this.#revision = isRevision(wanted) ? wanted : NEWEST_REVISION;
+    const client = isObject(clientInfo) ? clientInfo['name'] : undefined;
+    this.#client = typeof client === 'string' ? client.slice(0, 100) : undefined;
+    this.#listChanges.noteClient(client);
     return Verbatim.of({
       protocolVersion: this.#revision,
       capabilities: { tools: { listChanged: true } },
       serverInfo: { name: 'switchboard', title: 'Switchboard', version: VERSION },
-      instructions: INSTRUCTIONS,
+      instructions: this.#surface.instructions,
       name: 'switchboard', // where JSON-RPC clients without MCP look for it
     });
+  }
+
+  #listTools(): Verbatim {
+    const tools = this.#surface.listTools();
+    this.#listChanges.noteListed();
+    return Verbatim.of({ tools });
   }
 
   async #callTool({ params, cancellation }: IncomingRequest): Promise<Verbatim> {
@@ -143,7 +170,7 @@ export class Session {
     const meta = params.member('_meta');
     const token = meta?.member('progressToken');
     try {
-      return await this.#options.surface.callTool({
+      return await this.#surface.callTool({
         name,
         args,
         meta: isObject(meta?.value) ? meta : undefined,

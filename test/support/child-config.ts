@@ -4,6 +4,10 @@ import type { ChildConfig } from '../../src/config/config.ts';
 export function childConfig(some: Partial<ChildConfig> & { name: string }): ChildConfig {
   return {
     origin: '/project/switchboard.config.json',
+    show: 'suite',
+    showBecause: 'no file says otherwise',
+    start: 'lazy',
+    idleMs: 600_000,
     command: { cmd: 'server', args: [], env: {} },
     remote: undefined,
     problem: undefined,

@@ -1,15 +1,24 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { SwitchboardError } from '../../../src/base/errors.ts';
 import type { Child } from '../../../src/child/child.ts';
 import type { LinkEnd } from '../../../src/child/link.ts';
-import { Pool, type StartAttempt } from '../../../src/pool/pool.ts';
+import type { ChildConfig } from '../../../src/config/config.ts';
+import { Catalog } from '../../../src/pool/catalog.ts';
+import { Pool } from '../../../src/pool/pool.ts';
+import type { StartAttempt, StartChild } from '../../../src/pool/slot.ts';
 import { childConfig } from '../../support/child-config.ts';
 
 /** A child without a process: what the pool needs of one. */
 class FakeChild {
   hasAnswered = true;
   stopped = false;
+  calls = 0;
+  idleMs = 0;
+  tools = [{ name: 'echo' }];
   end: (end: LinkEnd) => void = () => {};
   readonly ended = new Promise<LinkEnd>((resolve) => {
     this.end = resolve;
@@ -19,19 +28,49 @@ class FakeChild {
     this.stopped = true;
     this.end({ kind: 'exited', code: 0, signal: null });
   }
+
+  async listTools() {
+    return this.tools;
+  }
+
+  async settled(): Promise<void> {}
+
+  explainEnd(): Error {
+    return new Error('It has ended.');
+  }
 }
 
-function createPool(start: (attempt: StartAttempt, count: number) => Promise<FakeChild>) {
-  const attempts: StartAttempt[] = [];
-  const pool = new Pool(
-    new Map([['kid', childConfig({ name: 'kid' })]]),
-    async (_config, attempt) => {
-      attempts.push(attempt);
-      attempt.onStarting();
-      return (await start(attempt, attempts.length)) as unknown as Child;
+const kid = childConfig({ name: 'kid' });
+
+function createPoolOf(children: readonly ChildConfig[], start: StartChild) {
+  const folder = mkdtempSync(join(tmpdir(), 'switchboard-pool-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const problems: string[] = [];
+  const news: string[] = [];
+  const catalog = new Catalog(folder, (problem) => problems.push(problem));
+  const pool = new Pool(new Map(children.map((child) => [child.name, child])), {
+    start,
+    catalog,
+    events: {
+      onToolsChanged: (name) => news.push(`${name} has other tools`),
+      onLost: (name) => news.push(`${name} is lost`),
     },
-  );
-  return { pool, attempts };
+  });
+  onTestFinished(() => pool[Symbol.asyncDispose]());
+  return { pool, catalog, news, problems };
+}
+
+function createPool(
+  start: (attempt: StartAttempt, count: number) => Promise<FakeChild>,
+  config: ChildConfig = kid,
+) {
+  const attempts: StartAttempt[] = [];
+  const made = createPoolOf([config], async (_config, attempt) => {
+    attempts.push(attempt);
+    attempt.onStarting();
+    return (await start(attempt, attempts.length)) as unknown as Child;
+  });
+  return { ...made, attempts };
 }
 
 const use = async (pool: Pool, name = 'kid') => pool.use(name, new Cancellation());
@@ -132,8 +171,7 @@ test('an unknown name is an error that names the near ones', async () => {
 });
 
 test('what keeps a child from being started at all is said each time, and never parks it', async () => {
-  const kid = childConfig({ name: 'kid' });
-  const pool = new Pool(new Map([['kid', kid]]), async () => {
+  const { pool } = createPoolOf([kid], async () => {
     throw new SwitchboardError('CHILD_NOT_CONFIGURED', 'no variable');
   });
   for (let time = 0; time < 8; time++) await expect(use(pool)).rejects.toThrow('no variable');

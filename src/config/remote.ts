@@ -1,0 +1,45 @@
+// The address of a child that is reached over the network, from the ways hosts have to write it.
+import { SwitchboardError } from '../base/errors.ts';
+import type { Declaration } from './command.ts';
+import type { Remote } from './config.ts';
+
+const TYPES = new Map<string, Remote['type']>([
+  ['http', 'http'],
+  ['streamable-http', 'http'],
+  ['streamablehttp', 'http'],
+  ['sse', 'sse'],
+  ['ws', 'ws'],
+  ['websocket', 'ws'],
+]);
+
+/** Undefined for a child that is a program of ours to start. */
+export function resolveRemote(
+  name: string,
+  { entry, origin }: Declaration,
+): Remote | SwitchboardError | undefined {
+  const { url, type, headers = {}, oauth = {} } = entry;
+  if (url === undefined || entry.command !== undefined) return undefined;
+  const known = type === undefined ? typeFromAddress(url) : TYPES.get(type.toLowerCase());
+  if (known === undefined) {
+    return new SwitchboardError(
+      'CHILD_NOT_CONFIGURED',
+      `Server "${name}" has a url and the type "${type}", which Switchboard does not know.`,
+      { hint: `In ${origin}, set "type" to "http", "sse" or "ws", or leave it out.` },
+    );
+  }
+  return {
+    type: known,
+    url,
+    headers,
+    oauth: {
+      clientId: oauth.clientId,
+      clientSecret: oauth.clientSecret,
+      scopes: oauth.scopes,
+      callbackPort: oauth.callbackPort,
+    },
+  };
+}
+
+function typeFromAddress(url: string): Remote['type'] {
+  return /^wss?:/i.test(url) ? 'ws' : 'http';
+}

@@ -1,0 +1,124 @@
+// What each child was found to have: its tools, and how it wants to be spoken to. Kept in memory and
+// on disk, so that tools can be listed without starting the child that has them. Each child has a
+// file of its own, named after its declaration and its identity: two programs that write at once
+// each put a whole file in place, and what was learned about another server is never found.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { shortDigest } from '../base/digest.ts';
+import type { ChildConfig } from '../config/config.ts';
+import { parseTools, type Tool } from '../mcp/tools.ts';
+import type { Framing } from '../rpc/framing.ts';
+import { isObject } from '../rpc/message.ts';
+import { identityOf } from './identity.ts';
+
+export interface Known {
+  /** Undefined where they were never listed. */
+  readonly tools: readonly Tool[] | undefined;
+  /** When they were listed, as ISO 8601. */
+  readonly listedAt: string | undefined;
+  /** What was found to work, where it is not the usual one. */
+  readonly framing: Framing | undefined;
+}
+
+const NOTHING: Known = { tools: undefined, listedAt: undefined, framing: undefined };
+/** Files of another form than this are not read. */
+const FORM = 1;
+
+export class Catalog {
+  readonly #folder: string;
+  readonly #onProblem: (problem: string) => void;
+  readonly #known = new Map<string, Known>();
+  /** Finding out the identity of a child looks at the disk, so it is done once for each. */
+  readonly #files = new WeakMap<ChildConfig, string>();
+  /** The writes of one file follow each other. */
+  readonly #writing = new Map<string, Promise<void>>();
+  #hasFailed = false;
+
+  constructor(folder: string, onProblem: (problem: string) => void) {
+    this.#folder = folder;
+    this.#onProblem = onProblem;
+  }
+
+  get(config: ChildConfig): Known {
+    const file = this.#fileFor(config);
+    const known = this.#known.get(file) ?? this.#read(file);
+    this.#known.set(file, known);
+    return known;
+  }
+
+  rememberTools(config: ChildConfig, tools: readonly Tool[]): void {
+    this.#remember(config, { tools, listedAt: new Date().toISOString() });
+  }
+
+  rememberFraming(config: ChildConfig, framing: Framing): void {
+    if (this.get(config).framing !== framing) this.#remember(config, { framing });
+  }
+
+  /** Resolves when all that was remembered is on disk. */
+  async written(): Promise<void> {
+    await Promise.all(this.#writing.values());
+  }
+
+  #remember(config: ChildConfig, news: Partial<Known>): void {
+    const known = { ...this.get(config), ...news };
+    const file = this.#fileFor(config);
+    this.#known.set(file, known);
+    const before = this.#writing.get(file) ?? Promise.resolve();
+    this.#writing.set(
+      file,
+      before.then(() => this.#write(config, file, known)),
+    );
+  }
+
+  #fileFor(config: ChildConfig): string {
+    const found = this.#files.get(config) ?? `${declarationOf(config)}-${identityOf(config)}.json`;
+    this.#files.set(config, found);
+    return found;
+  }
+
+  #read(file: string): Known {
+    try {
+      const content: unknown = JSON.parse(readFileSync(join(this.#folder, file), 'utf8'));
+      if (!isObject(content) || content['form'] !== FORM) return NOTHING;
+      const { listedAt, framing } = content;
+      return {
+        tools: Array.isArray(content['tools']) ? parseTools(content) : undefined,
+        listedAt: typeof listedAt === 'string' ? listedAt : undefined,
+        framing: framing === 'content-length' || framing === 'newline' ? framing : undefined,
+      };
+    } catch {
+      return NOTHING; // never written, or damaged: what it said is found out again
+    }
+  }
+
+  async #write(config: ChildConfig, file: string, known: Known): Promise<void> {
+    const unfinished = join(this.#folder, `${file}.${process.pid}.new`);
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      const text = JSON.stringify({ form: FORM, name: config.name, ...known });
+      await writeFile(unfinished, text, { mode: 0o600 });
+      await rename(unfinished, join(this.#folder, file));
+      await this.#removeOutdated(config, file);
+    } catch (error) {
+      // Everything works without the disk; once is enough to say so.
+      if (!this.#hasFailed) this.#onProblem(`the catalog cannot be kept on disk: ${String(error)}`);
+      this.#hasFailed = true;
+    }
+  }
+
+  /** What was known about the same declaration when it meant another server. */
+  async #removeOutdated(config: ChildConfig, file: string): Promise<void> {
+    const prefix = `${declarationOf(config)}-`;
+    const outdated = (await readdir(this.#folder)).filter(
+      (other) => other.startsWith(prefix) && other.endsWith('.json') && other !== file,
+    );
+    await Promise.all(outdated.map((other) => rm(join(this.#folder, other), { force: true })));
+  }
+}
+
+/** Names are anybody's text: only harmless characters of them become part of a path. */
+function declarationOf({ name, origin, cwd }: ChildConfig): string {
+  const safe = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60);
+  return `${safe}-${shortDigest([origin, cwd, name].join('\0'))}`;
+}

@@ -1,0 +1,59 @@
+// What makes a child the same server as last time: what is started, and where, or which address is
+// asked. What was learned about one holds for the other only if this is the same. Values of
+// variables and headers are no part of it: they are secrets, and seldom change what tools there are.
+import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { shortDigest } from '../base/digest.ts';
+import type { ChildConfig, Command } from '../config/config.ts';
+
+/** Folders above a script in which its package.json is looked for. */
+const MOST_LEVELS = 6;
+
+export function identityOf({ command, remote, cwd }: ChildConfig): string {
+  const what = remote
+    ? { url: remote.url, type: remote.type, headers: Object.keys(remote.headers).sort() }
+    : command && {
+        cmd: command.cmd,
+        args: command.args,
+        env: Object.keys(command.env).sort(),
+        cwd,
+        version: packageVersion(command, cwd),
+      };
+  const text = JSON.stringify(what ?? null);
+  // Twice, since 32 bits alone would be met again too soon.
+  return shortDigest(`1${text}`) + shortDigest(`2${text}`);
+}
+
+/** The version of the package that is run, where it lies on this disk. */
+function packageVersion({ cmd, args }: Command, cwd: string): string | undefined {
+  const operand = args.find((arg) => !arg.startsWith('-'));
+  if (operand === undefined) return undefined;
+  if (/(?:^|[\\/])(?:node|bun|deno|tsx)(?:\.exe)?$/.test(cmd)) {
+    return versionAbove(resolve(cwd, operand));
+  }
+  // npx takes a package that the project has before any other.
+  if (!/(?:^|[\\/])npx(?:\.cmd)?$/.test(cmd) || isAbsolute(operand) || /^\.|@.*@/.test(operand)) {
+    return undefined;
+  }
+  return readVersion(join(cwd, 'node_modules', operand, 'package.json'));
+}
+
+function versionAbove(script: string): string | undefined {
+  let folder = dirname(script);
+  for (let level = 0; level < MOST_LEVELS; level++) {
+    const version = readVersion(join(folder, 'package.json'));
+    if (version !== undefined) return version;
+    if (folder === dirname(folder)) break;
+    folder = dirname(folder);
+  }
+  return undefined;
+}
+
+function readVersion(file: string): string | undefined {
+  try {
+    const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version?: unknown };
+    return typeof version === 'string' ? version : undefined;
+  } catch {
+    return undefined; // no package here
+  }
+}

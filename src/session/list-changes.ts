@@ -1,0 +1,90 @@
+// Telling a host that the list of tools has changed, and knowing whether it looks. A model is often
+// asked again the moment a call is answered; a host that is still fetching the list then would show
+// it the old one. So the answer to a call that changes the list is held until the host has fetched
+// it, and a little longer for it to take in. Hosts that never fetch it again are not waited for.
+import type { Cancellation } from '../base/cancellation.ts';
+import type { Audience } from '../surface/surface.ts';
+
+/** How long a host may take to fetch the list, from the notification on. */
+const LONGEST_HOLD_MS = 1_000;
+/** What hosts were seen to need between getting the list and showing it to the model. */
+const SETTLE_MS = 100;
+/** Changes that children report are passed on together. */
+const COALESCE_MS = 50;
+
+/** By the name they give themselves: hosts that fetch the list once and never again. */
+const NEVER_RELIST = new Set(['codex-mcp-client']);
+
+export class ListChanges implements Audience {
+  readonly #notify: () => void;
+  #neverRelists = false;
+  /** It was waited for once in vain, or its kind is known. */
+  #isDeaf = false;
+  /** It was told of a change and has not fetched the list since. */
+  #isBehind = false;
+  #waiting: (() => void)[] = [];
+  #soon: NodeJS.Timeout | undefined;
+
+  constructor(notify: () => void) {
+    this.#notify = notify;
+  }
+
+  get neverRelists(): boolean {
+    return this.#neverRelists;
+  }
+
+  /** The host has said what it is. */
+  noteClient(name: unknown): void {
+    this.#neverRelists = typeof name === 'string' && NEVER_RELIST.has(name);
+    this.#isDeaf = this.#neverRelists;
+  }
+
+  /** The host has fetched the list. */
+  noteListed(): void {
+    if (this.#isBehind) this.#isDeaf = false;
+    this.#isBehind = false;
+    for (const goOn of this.#waiting.splice(0)) goOn();
+  }
+
+  announce(): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
+    this.#isBehind = true;
+    this.#notify();
+  }
+
+  announceSoon(): void {
+    this.#soon ??= setTimeout(() => this.announce(), COALESCE_MS).unref();
+  }
+
+  async announceAndSettle(cancellation: Cancellation): Promise<void> {
+    this.announce();
+    if (this.#isDeaf) return;
+    const end = performance.now() + LONGEST_HOLD_MS;
+    await this.#nextList(cancellation);
+    if (this.#isBehind) this.#isDeaf = !cancellation.reason;
+    else await sleep(Math.min(SETTLE_MS, end - performance.now()));
+  }
+
+  close(): void {
+    clearTimeout(this.#soon);
+    this.noteListed(); // nobody is to wait for a host that has gone
+  }
+
+  /** Resolves when the host has fetched the list, at the latest when it has had time enough. */
+  #nextList(cancellation: Cancellation): Promise<void> {
+    return new Promise((resolve) => {
+      const goOn = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(goOn, LONGEST_HOLD_MS);
+      this.#waiting.push(goOn);
+      cancellation.listen(goOn);
+    });
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

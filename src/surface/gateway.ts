@@ -1,0 +1,59 @@
+// The three tools with which children are switched on and off, as the host sees them: their names,
+// descriptions and input, and the reading of that input.
+import { SwitchboardError } from '../base/errors.ts';
+import { cleanText } from '../base/text.ts';
+import type { Tool } from '../mcp/tools.ts';
+import type { ToolCall } from './surface.ts';
+
+type GatewayAction = 'activate' | 'deactivate' | 'status';
+
+/** The second prefix is that of an older program of this kind, for prompts written for it. */
+const NAME = /^(?:gateway|mcpflip)_(activate|deactivate|status)$/;
+const RESERVED = /^(?:gateway|mcpflip)_/;
+
+/** What a name asks of the gateway; undefined for the name of another tool. */
+export function gatewayAction(toolName: string): GatewayAction | undefined {
+  return NAME.exec(toolName)?.[1] as GatewayAction | undefined;
+}
+
+/** Whether a name is kept for the gateway: no tool of a child is listed by it. */
+export function isGatewayName(toolName: string): boolean {
+  return RESERVED.test(toolName);
+}
+
+/** The tools, for children with these names. They say nothing that changes while we run. */
+export function createGatewayTools(childNames: readonly string[]): Tool[] {
+  const names = childNames.map((name) => `"${cleanText(name).replaceAll(/\s+/g, ' ')}"`).join(', ');
+  const inputSchema = {
+    type: 'object',
+    properties: { name: { type: 'string', description: 'The exact name of the server.' } },
+    required: ['name'],
+  };
+  return [
+    {
+      name: 'gateway_activate',
+      description: `Switches a server on: its tools are added to the list of tools. Servers: ${names}. Switch one on when the task needs it, unless the user has said not to.`,
+      inputSchema,
+    },
+    {
+      name: 'gateway_deactivate',
+      description:
+        'Switches a server off: its tools leave the list. It stays warm and can be switched on again at once.',
+      inputSchema,
+    },
+    {
+      name: 'gateway_status',
+      description: 'Lists the servers that can be switched on, with the state of each.',
+      inputSchema: { type: 'object', properties: {} },
+    },
+  ];
+}
+
+/** The name of the server that a call is about. */
+export function parseServerName({ name: toolName, args }: ToolCall): string {
+  const { name } = args.value as Record<string, unknown>;
+  if (typeof name === 'string' && name !== '') return name;
+  throw new SwitchboardError('TOOL_ARGUMENTS', `${toolName} needs the name of a server.`, {
+    hint: 'Give it as {"name": "…"}; gateway_status lists the names.',
+  });
+}

@@ -1,0 +1,75 @@
+// Tools of children that are listed as they are, and under which names. A name that is taken
+// already becomes `<child>_<tool>`. Once a host was shown a tool under a name, that name means this
+// tool for as long as it is listed: a call must never reach another child than the one it was for.
+import type { ChildConfig } from '../config/config.ts';
+import type { Tool } from '../mcp/tools.ts';
+import { isExposed } from './expose.ts';
+import { isGatewayName } from './gateway.ts';
+import { freeName, toToolName } from './names.ts';
+
+export interface ListedChild {
+  readonly config: ChildConfig;
+  readonly tools: readonly Tool[];
+}
+
+export interface OwnTool {
+  readonly config: ChildConfig;
+  /** What the child calls it. */
+  readonly subtool: string;
+  /** As listed: with the name under which it is called here. */
+  readonly tool: Tool;
+}
+
+export class OwnTools {
+  /** The names that were given, by child and tool. */
+  #given = new Map<string, string>();
+
+  /** The tools of these children by the names to list them under, in the order to list them in. */
+  arrange(
+    children: readonly ListedChild[],
+    isReserved: (name: string) => boolean,
+  ): Map<string, OwnTool> {
+    const wanted = children.flatMap(({ config, tools }) =>
+      usableTools(config, tools).map((tool) => ({ config, tool, key: keyOf(config, tool) })),
+    );
+    const given = new Map<string, string>();
+    const names = new Set<string>();
+    const taken = {
+      has: (name: string) => names.has(name) || isGatewayName(name) || isReserved(name),
+    };
+    const give = (key: string, name: string): void => {
+      given.set(key, name);
+      names.add(name);
+    };
+    for (const { key } of wanted) {
+      const before = this.#given.get(key);
+      if (before !== undefined && !taken.has(before)) give(key, before);
+    }
+    for (const { config, tool, key } of wanted) {
+      if (given.has(key)) continue;
+      const isFree = !taken.has(tool.name);
+      give(key, isFree ? tool.name : freeName(toToolName(`${config.name}_${tool.name}`), taken));
+    }
+    this.#given = given;
+    return new Map(
+      wanted.map(({ config, tool, key }) => {
+        const name = given.get(key) ?? tool.name;
+        const listed = name === tool.name ? tool : { ...tool, name };
+        return [name, { config, subtool: tool.name, tool: listed }];
+      }),
+    );
+  }
+}
+
+/** What may be shown of a child's tools, each name once, in an order that does not change. */
+function usableTools({ expose }: ChildConfig, tools: readonly Tool[]): Tool[] {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    if (isExposed(tool.name, expose) && !byName.has(tool.name)) byName.set(tool.name, tool);
+  }
+  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function keyOf({ name }: ChildConfig, tool: Tool): string {
+  return JSON.stringify([name, tool.name]);
+}

@@ -1,0 +1,102 @@
+// One call of a subtool, whatever way of showing children it came through: allowed or not, made by
+// the running child, its answer handed on as a tool result, an unknown name explained.
+import type { Cancellation } from '../base/cancellation.ts';
+import { SwitchboardError } from '../base/errors.ts';
+import { nearest } from '../base/text.ts';
+import type { Child } from '../child/child.ts';
+import type { ChildConfig } from '../config/config.ts';
+import { toJsonResult, toToolResult } from '../mcp/tools.ts';
+import type { Pool } from '../pool/pool.ts';
+import { isObject, RpcError } from '../rpc/message.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+import { isExposed } from './expose.ts';
+import type { ToolCall } from './surface.ts';
+
+export async function callSubtool(
+  pool: Pool,
+  config: ChildConfig,
+  { meta, cancellation, onProgress }: Pick<ToolCall, 'meta' | 'cancellation' | 'onProgress'>,
+  subtool: string,
+  args: Verbatim,
+): Promise<Verbatim> {
+  if (!isExposed(subtool, config.expose)) throw notAllowed(config, subtool);
+  const child = await pool.use(config.name, cancellation);
+  try {
+    const answer = await child.callTool(subtool, args, { meta, cancellation, onProgress });
+    const isError = isObject(answer.value) && answer.value['isError'] === true;
+    const result = toResult(child, answer, config, subtool);
+    return isError ? await withSuggestion(result, child, config, subtool, cancellation) : result;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const unknown = await findUnknown(child, config, subtool, cancellation);
+    // For the model it is a failed call like any other, and it should read both our words.
+    if (unknown)
+      throw new SwitchboardError(unknown.code, `${unknown.text} It answered: ${error.message}.`);
+    throw error;
+  }
+}
+
+/** A child's own failure result, with a word of ours behind it if it has no such subtool. */
+async function withSuggestion(
+  result: Verbatim,
+  child: Child,
+  config: ChildConfig,
+  subtool: string,
+  cancellation: Cancellation,
+): Promise<Verbatim> {
+  const text = (await findUnknown(child, config, subtool, cancellation))?.text;
+  const content = result.member('content');
+  if (text === undefined || content === undefined) return result;
+  return result.with('content', content.append(Verbatim.of({ type: 'text', text })));
+}
+
+/** The error to name, where a child that has refused a call lists no such subtool. */
+async function findUnknown(
+  child: Child,
+  config: ChildConfig,
+  subtool: string,
+  cancellation: Cancellation,
+): Promise<SwitchboardError | undefined> {
+  // Where the list cannot be had, the child's own words are all there is.
+  const isKnown = await child.hasTool(subtool, cancellation).catch(() => true);
+  return isKnown || child.toolNames.length === 0
+    ? undefined
+    : unknownSubtool(child, config, subtool);
+}
+
+function toResult(
+  child: Child,
+  answer: Verbatim,
+  { name, wrapResults }: ChildConfig,
+  subtool: string,
+): Verbatim {
+  const result = wrapResults === 'json' ? toJsonResult(answer) : toToolResult(answer);
+  if (result) return result;
+  throw new SwitchboardError(
+    'CHILD_PROTOCOL',
+    `Server "${name}" answered subtool "${subtool}" with something that is no tool result: ${child.excerptOf(answer)}`,
+  );
+}
+
+export function unknownSubtool(
+  child: Child,
+  { name, expose }: ChildConfig,
+  subtool: string,
+): SwitchboardError {
+  const names = child.toolNames.filter((toolName) => isExposed(toolName, expose));
+  const near = nearest(subtool, names).map((word) => `"${word}"`);
+  const suggestion = near.length > 0 ? `Did you mean ${near.join(' or ')}? ` : '';
+  return new SwitchboardError('SUBTOOL_UNKNOWN', `Server "${name}" has no subtool "${subtool}".`, {
+    hint: `${suggestion}The action "introspect" (in a terminal: switchboard tools ${name}) lists what it has.`,
+  });
+}
+
+function notAllowed({ name }: ChildConfig, subtool: string): SwitchboardError {
+  return new SwitchboardError(
+    'TOOL_NOT_ALLOWED',
+    `Subtool '${subtool}' not allowed by Switchboard (suite '${name}').`,
+    {
+      hint: 'expose.allow and expose.deny in the configuration decide; the action "introspect" lists what is allowed.',
+    },
+  );
+}

@@ -1,0 +1,243 @@
+// What one session is shown: the tools of the gateway, where there are children to switch; the
+// suites; and the tools of those children that are shown directly or that this session has switched
+// on. Every child can be called through its suite, listed or not.
+import { SwitchboardError } from '../base/errors.ts';
+import type { ChildConfig, Config } from '../config/config.ts';
+import { type Tool, textResult } from '../mcp/tools.ts';
+import type { Pool } from '../pool/pool.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+import { createGatewayTools, gatewayAction, parseServerName } from './gateway.ts';
+import { instructionsFor } from './instructions.ts';
+import { type OwnTool, OwnTools } from './own-tools.ts';
+import { callSubtool } from './subtool.ts';
+import type { Suites } from './suites.ts';
+import type { Audience, Surface, ToolCall } from './surface.ts';
+import {
+  activatedText,
+  alreadyActiveText,
+  deactivatedText,
+  notActiveText,
+  notFlipText,
+  notReadyText,
+  statusResult,
+  unknownServerText,
+} from './switch-texts.ts';
+import { unknownTool } from './unknown-tool.ts';
+
+export interface ViewParts {
+  /** All children that are not off, in the order they are shown. */
+  readonly children: readonly ChildConfig[];
+  readonly suites: Suites;
+  readonly pool: Pool;
+  readonly flipSuites: Config['flipSuites'];
+}
+
+export class View implements Surface {
+  readonly #audience: Audience;
+  readonly #onClose: () => void;
+  readonly #ownTools = new OwnTools();
+  readonly #active = new Set<string>();
+  #parts: ViewParts;
+  /** Arranged when it is needed, and anew after each change. */
+  #listed: Map<string, OwnTool> | undefined;
+
+  constructor(parts: ViewParts, audience: Audience, onClose: () => void) {
+    this.#parts = parts;
+    this.#audience = audience;
+    this.#onClose = onClose;
+  }
+
+  get instructions(): string {
+    return instructionsFor(this.#parts.children);
+  }
+
+  get active(): readonly string[] {
+    return [...this.#active];
+  }
+
+  listTools(): readonly Tool[] {
+    const { suites } = this.#parts;
+    const flips = this.#flips();
+    return [
+      ...(flips.length > 0 ? createGatewayTools(flips.map(({ name }) => name)) : []),
+      ...suites.listTools((config) => this.#isListedAsSuite(config)),
+      ...[...this.#own().values()].map(({ tool }) => tool),
+    ];
+  }
+
+  callTool(call: ToolCall): Promise<Verbatim> {
+    const { pool, suites } = this.#parts;
+    if (suites.has(call.name)) return suites.callTool(call);
+    const own = this.#own().get(call.name);
+    if (own) return callSubtool(pool, own.config, call, own.subtool, call.args);
+    return this.#callGateway(call);
+  }
+
+  close(): void {
+    this.#onClose();
+  }
+
+  /** Takes over a new configuration. What is not flip any more is not switched on either. */
+  update(parts: ViewParts): void {
+    this.#parts = parts;
+    const flips = new Set(this.#flips().map(({ name }) => name));
+    for (const name of this.#active) if (!flips.has(name)) this.#active.delete(name);
+    this.#changed();
+    this.#audience.announceSoon();
+  }
+
+  toolsChanged(childName: string): void {
+    const config = this.#parts.children.find(({ name }) => name === childName);
+    this.#changed();
+    if (config && this.#listsToolsOf(config)) this.#audience.announceSoon();
+  }
+
+  /** A child has ended by itself: it is switched off, and the host is told. */
+  lost(childName: string): void {
+    if (!this.#active.delete(childName)) return;
+    this.#changed();
+    this.#audience.announce();
+  }
+
+  async #callGateway(call: ToolCall): Promise<Verbatim> {
+    const action = this.#flips().length > 0 ? gatewayAction(call.name) : undefined;
+    switch (action) {
+      case 'activate':
+        return this.#activate(parseServerName(call), call);
+      case 'deactivate':
+        return this.#deactivate(parseServerName(call));
+      case 'status':
+        return this.#status();
+      case undefined:
+        throw unknownTool(call.name, this.#knownNames(), this.#hintFor(call.name));
+    }
+  }
+
+  async #activate(name: string, { cancellation }: ToolCall): Promise<Verbatim> {
+    const { pool, suites } = this.#parts;
+    const refusal = this.#refuse(name);
+    if (refusal) return refusal;
+    const suite = suites.toolFor(name);
+    if (this.#active.has(name)) return textResult(alreadyActiveText(name, suite));
+    const { state } = pool.report(name);
+    if (state === 'warming') return textResult(notReadyText(name), { isError: true });
+    try {
+      // An idle child whose tools are known is started by their first call.
+      if (state === 'error' || pool.tools(name) === undefined) {
+        await cancellation.orElse(pool.warm(name));
+      }
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      const text = error instanceof SwitchboardError ? error.text : error.message;
+      return textResult(notReadyText(name, text), { isError: true });
+    }
+    this.#active.add(name);
+    this.#changed();
+    const names = this.#namesOf(name);
+    await this.#audience.announceAndSettle(cancellation);
+    return textResult(activatedText(name, names, suite));
+  }
+
+  #deactivate(name: string): Verbatim {
+    const refusal = this.#refuse(name);
+    if (refusal) return refusal;
+    const names = this.#namesOf(name);
+    if (!this.#active.delete(name)) return textResult(notActiveText(name));
+    this.#changed();
+    this.#audience.announce();
+    return textResult(deactivatedText(name, names.length));
+  }
+
+  #status(): Verbatim {
+    const { pool } = this.#parts;
+    return statusResult(
+      this.#flips().map(({ name }) => {
+        const { state } = pool.report(name);
+        const isActive = this.#active.has(name);
+        return {
+          name,
+          state: isActive ? 'active' : state,
+          ready: isActive || state === 'ready',
+          active: isActive,
+          tools: this.#countTools(name),
+          error: state === 'error' ? pool.errorOf(name)?.message : undefined,
+        };
+      }),
+    );
+  }
+
+  /** The answer for a name that cannot be switched. */
+  #refuse(name: string): Verbatim | undefined {
+    const { children, suites } = this.#parts;
+    const config = children.find((child) => child.name === name);
+    if (config?.show === 'flip') return undefined;
+    const text = config
+      ? notFlipText(config, suites.toolFor(name))
+      : unknownServerText(
+          name,
+          this.#flips().map((child) => child.name),
+        );
+    return textResult(text, { isError: true });
+  }
+
+  #changed(): void {
+    this.#listed = undefined;
+  }
+
+  /** The tools that are listed as they are, by the names they are listed under. */
+  #own(): Map<string, OwnTool> {
+    const { children, pool, suites } = this.#parts;
+    this.#listed ??= this.#ownTools.arrange(
+      children
+        .filter((config) => this.#listsToolsOf(config))
+        .map((config) => ({ config, tools: pool.tools(config.name) ?? [] })),
+      (name) => suites.has(name),
+    );
+    return this.#listed;
+  }
+
+  #listsToolsOf({ name, show }: ChildConfig): boolean {
+    return show === 'direct' || (show === 'flip' && this.#active.has(name));
+  }
+
+  #namesOf(childName: string): string[] {
+    return [...this.#own()].flatMap(([name, { config }]) =>
+      config.name === childName ? [name] : [],
+    );
+  }
+
+  /** How many tools switching the child on lists; undefined where they are not known. */
+  #countTools(childName: string): number | undefined {
+    const { children, pool } = this.#parts;
+    const config = children.find(({ name }) => name === childName);
+    const tools = pool.tools(childName);
+    if (!config || !tools) return undefined;
+    return new OwnTools().arrange([{ config, tools }], () => false).size;
+  }
+
+  #flips(): ChildConfig[] {
+    return this.#parts.children.filter(({ show }) => show === 'flip');
+  }
+
+  #isListedAsSuite({ show }: ChildConfig): boolean {
+    if (show !== 'flip') return show === 'suite';
+    const { flipSuites } = this.#parts;
+    return flipSuites === 'always' || (flipSuites === 'auto' && this.#audience.neverRelists);
+  }
+
+  #knownNames(): string[] {
+    return this.listTools().map(({ name }) => name);
+  }
+
+  /** What to do about a tool that is there, but is not listed now. */
+  #hintFor(toolName: string): string | undefined {
+    const { children, pool, suites } = this.#parts;
+    const owner = children.find(
+      ({ name, show }) =>
+        show === 'flip' && pool.tools(name)?.some((tool) => tool.name === toolName),
+    );
+    if (!owner) return undefined;
+    const suite = suites.toolFor(owner.name);
+    return `It belongs to server "${owner.name}", which is not switched on: call gateway_activate with {"name": ${JSON.stringify(owner.name)}}, or call it through ${suite}.`;
+  }
+}

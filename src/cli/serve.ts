@@ -27,6 +27,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     process.stderr.write(aboutServing(process.argv[1] ?? 'switchboard'));
     return 0;
   }
+  globalThis.console = new console.Console(process.stderr);
   const log = createLog(logLevel(process.env), process.stderr);
   const cwd = workingFolder();
   const load = (): Promise<Config> => loadAloud({ ...options, cwd }, log);
@@ -47,7 +48,6 @@ async function loadAloud(options: ServeOptions & { cwd: string }, log: Log): Pro
 
 /** stdout is the protocol's: what a configuration that is code prints goes beside our log. */
 async function withoutPrinting<T>(load: () => Promise<T>): Promise<T> {
-  globalThis.console = new console.Console(process.stderr);
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
   stdout.write = stderr.write.bind(stderr);

@@ -70,6 +70,7 @@ export class Slot {
   #stopped: Promise<void> = Promise.resolve();
   #warming: Promise<void> | undefined;
   #refresh: NodeJS.Timeout | undefined;
+  #isListing = false;
   #idle: NodeJS.Timeout | undefined;
   /** It is to be started without anybody asking for it, and that has not happened yet. */
   #isDue: boolean;
@@ -193,7 +194,7 @@ export class Slot {
     if (isPaused()) child.pause();
     this.#watchIdleness(child);
     // What it was known to have may be out of date, and somebody is shown it.
-    if (this.tools && !this.#warming && showsTools(this.#config)) this.#refreshSoon();
+    if (!this.#warming && showsTools(this.#config)) this.#refreshSoon();
     const end = await child.ended;
     this.#callsBefore += child.calls;
     if (this.#running !== running) return; // it was stopped on purpose
@@ -217,6 +218,7 @@ export class Slot {
     try {
       const child = await this.use(new Cancellation());
       this.remember(await listTools(child));
+      this.#error = undefined;
     } catch (error) {
       this.#fail(error);
       throw error;
@@ -225,13 +227,21 @@ export class Slot {
 
   /** Asks for the list of tools again, once for all reasons that come up meanwhile. */
   #refreshSoon(): void {
-    this.#refresh ??= setTimeout(async () => {
-      const child = this.#running?.started;
-      // A child that does not tell its tools is as good as before: what is known stays.
-      const tools = child && (await listTools(child).catch(() => undefined));
+    this.#refresh ??= setTimeout(() => {
       this.#refresh = undefined;
-      if (tools && !this.#isClosed) this.remember(tools);
+      void this.#refreshTools();
     }, SETTLE_MS).unref();
+  }
+
+  async #refreshTools(): Promise<void> {
+    const child = this.#running?.started;
+    if (!child || this.#isClosed) return;
+    if (this.#isListing) return this.#refreshSoon();
+    this.#isListing = true;
+    // A child that does not tell its tools is as good as before: what is known stays.
+    const tools = await listTools(child).catch(() => undefined);
+    this.#isListing = false;
+    if (tools && !this.#isClosed) this.remember(tools);
   }
 
   #watchIdleness(child: Child): void {

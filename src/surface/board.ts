@@ -60,7 +60,7 @@ export class Board {
     for (const view of this.#views) view.lost(childName);
   }
 
-  /** How many sessions have switched a child on. */
+  /** Whether any session has switched a child on. */
   isActive(childName: string): boolean {
     return [...this.#views].some((view) => view.active.includes(childName));
   }
@@ -78,9 +78,10 @@ export class Board {
   #dueChildren(): string[] {
     return shownChildren(this.#config)
       .filter(({ name, start, show, problem }) => {
-        if (this.#pool.report(name).state === 'ready') return false;
-        if (start === 'eager') return true;
-        return show === 'direct' && !problem && this.#pool.tools(name) === undefined;
+        const isEager = start === 'eager';
+        if (isEager && this.#pool.report(name).state !== 'ready') return true;
+        if (problem || (!isEager && show !== 'direct')) return false;
+        return this.#pool.tools(name) === undefined;
       })
       .map(({ name }) => name);
   }

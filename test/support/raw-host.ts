@@ -18,6 +18,8 @@ export interface HostOptions {
   readonly framing?: 'newline' | 'content-length';
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
+  /** The name that the host gives itself in the handshake. */
+  readonly client?: string;
 }
 
 interface Waiting {
@@ -78,7 +80,7 @@ export class RawHost {
     await host.request('initialize', {
       protocolVersion: '2025-11-25',
       capabilities: {},
-      clientInfo: { name: 'test', version: '1' },
+      clientInfo: { name: options.client ?? 'test', version: '1' },
     });
     host.notify('notifications/initialized');
     return host;
@@ -103,6 +105,24 @@ export class RawHost {
     return id === undefined
       ? this.request('tools/call', params)
       : this.request('tools/call', params, id);
+  }
+
+  /** Calls a tool that is listed under its own name. */
+  callTool(name: string, args: unknown = {}): Promise<Answer> {
+    return this.request('tools/call', { name, arguments: args });
+  }
+
+  /** The names of the tools as they are listed now. */
+  async toolNames(): Promise<string[]> {
+    return toolsOf(await this.request('tools/list')).map(({ name }) => name);
+  }
+
+  /** How often the host was told that the list has changed. */
+  get listChanges(): number {
+    const told = this.messages.filter(
+      ({ method }) => method === 'notifications/tools/list_changed',
+    );
+    return told.length;
   }
 
   introspect(child: string, more: object = {}): Promise<Answer> {

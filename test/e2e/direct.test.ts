@@ -1,0 +1,163 @@
+// Servers whose own tools are always listed: from the catalog, without waiting for the server.
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { eventually, processesWith } from '../support/processes.ts';
+import { createProject, type Project } from '../support/project.ts';
+import { RawHost, textOf } from '../support/raw-host.ts';
+import { testServer } from '../support/servers.ts';
+
+const ask = async (host: RawHost) => textOf(await host.callTool('ask'));
+
+function projectWith(server: object, more: object = {}): Project {
+  return createProject({
+    'switchboard.config.json': { mcpServers: { own: { show: 'direct', ...server } }, ...more },
+  });
+}
+
+const catalogOf = (project: Project) =>
+  join(project.env['HOME'] ?? '', '.switchboard/cache/catalog');
+
+test('tools that are not known yet are found after the handshake, and announced', async () => {
+  const project = projectWith(testServer('changes', 'one', 'two'));
+  const host = await RawHost.connect(project);
+  expect(await eventually(() => host.listChanges === 1)).toBe(true);
+  expect(await host.toolNames()).toEqual(['ask', 'change', 'one', 'two']);
+  expect(textOf(await host.callTool('one'))).toBe('called one');
+  expect(textOf(await host.call('own', 'two'))).toBe('called two');
+});
+
+test('no server is started for the list', async () => {
+  const project = createProject();
+  const marker = `tag-${Math.random().toString(36).slice(2)}`;
+  project.write('switchboard.config.json', {
+    mcpServers: { own: { show: 'direct', ...testServer('changes', marker) } },
+  });
+  const host = new RawHost(project);
+  const [, listed] = await Promise.all([
+    host.request('initialize', { protocolVersion: '2025-11-25', capabilities: {} }),
+    host.request('tools/list'),
+  ]);
+  expect(listed.result?.['tools']).toEqual([]);
+  host.notify('notifications/initialized');
+  expect(await eventually(() => processesWith(marker).length > 0)).toBe(true);
+});
+
+test('known tools are listed without a start, and the first call starts the server', async () => {
+  const project = projectWith(testServer('changes', 'one'));
+  const first = await RawHost.connect(project);
+  await eventually(() => first.listChanges === 1);
+  await first.close();
+
+  const second = await RawHost.connect(project);
+  expect(await second.toolNames()).toEqual(['ask', 'change', 'one']);
+  await new Promise((resolve) => setTimeout(resolve, 600)); // more than the start of due servers takes
+  expect(second.listChanges).toBe(0);
+  // Asked for its tools at the call and not before.
+  expect(await ask(second)).toMatch(/^listed 0 times/);
+  expect(await eventually(() => second.listChanges > 0, 1_000)).toBe(false);
+  expect(await ask(second)).toMatch(/^listed 1 times/);
+});
+
+test('tools that have changed since they were listed are announced when the server runs', async () => {
+  const project = createProject();
+  const write = (...tools: string[]) => {
+    const script = testServer('changes').args[0] ?? '';
+    project.write(
+      'server.mjs',
+      `process.argv.push(${tools.map((tool) => `'${tool}'`)}); await import('${script}');`,
+    );
+  };
+  write('old');
+  project.write('switchboard.config.json', {
+    mcpServers: { own: { show: 'direct', command: 'node', args: ['server.mjs'] } },
+  });
+  const first = await RawHost.connect(project);
+  await eventually(() => first.listChanges === 1);
+  await first.close();
+
+  write('new');
+  const second = await RawHost.connect(project);
+  expect(await second.toolNames()).toEqual(['ask', 'change', 'old']);
+  await second.callTool('ask');
+  expect(await eventually(() => second.listChanges === 1)).toBe(true);
+  expect(await second.toolNames()).toEqual(['ask', 'change', 'new']);
+});
+
+test("a server's own changes are passed on, many at once as few", async () => {
+  const host = await RawHost.connect(projectWith(testServer('changes', 'one')));
+  await eventually(() => host.listChanges === 1);
+  await host.toolNames();
+  await host.callTool('change', { tools: ['other'], times: 500 });
+  expect(await eventually(() => host.listChanges > 1)).toBe(true);
+  expect(await host.toolNames()).toEqual(['ask', 'change', 'other']);
+  expect(host.listChanges).toBeLessThan(5);
+  const [, lists] = /listed (\d+) times/.exec(await ask(host)) ?? [];
+  expect(Number(lists)).toBeLessThan(5);
+});
+
+test('the catalog holds no values of variables, and is for its owner alone', async () => {
+  const secret = 'canary-value-of-a-variable';
+  const project = projectWith({ ...testServer('changes', 'one'), env: { TOKEN: secret } });
+  const host = await RawHost.connect(project);
+  await eventually(() => host.listChanges === 1);
+  await host.close();
+  const folder = catalogOf(project);
+  const files = readdirSync(folder);
+  expect(files).toHaveLength(1);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  for (const file of files) {
+    expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(folder, file), 'utf8')).not.toContain(secret);
+  }
+});
+
+test('what was known is forgotten when the declaration means another server', async () => {
+  const project = projectWith(testServer('changes', 'one'));
+  const first = await RawHost.connect(project);
+  await eventually(() => first.listChanges === 1);
+  await first.close();
+  project.write('switchboard.config.json', {
+    mcpServers: { own: { show: 'direct', ...testServer('changes', 'two') } },
+  });
+  const second = new RawHost(project);
+  const listed = await second.request('tools/list');
+  expect(listed.result?.['tools']).toEqual([]);
+  expect(await eventually(() => second.listChanges === 1)).toBe(true);
+  expect(await second.toolNames()).toEqual(['ask', 'change', 'two']);
+  await second.close();
+  expect(readdirSync(catalogOf(project))).toHaveLength(1);
+});
+
+test('a damaged catalog is as good as none', async () => {
+  const project = projectWith(testServer('changes', 'one'));
+  const first = await RawHost.connect(project);
+  await eventually(() => first.listChanges === 1);
+  await first.close();
+  const [file = ''] = readdirSync(catalogOf(project));
+  for (const content of ['{"form":1,"tools":[{"na', '[]', '{"form":1,"tools":7}', '\0\0']) {
+    writeFileSync(join(catalogOf(project), file), content);
+    const host = await RawHost.connect(project);
+    expect(await eventually(() => host.listChanges === 1)).toBe(true);
+    expect(await host.toolNames()).toEqual(['ask', 'change', 'one']);
+    await host.close();
+  }
+});
+
+test('a home that cannot be written costs one warning and nothing else', async () => {
+  const project = projectWith(testServer('changes', 'one'));
+  project.write('home/.switchboard', 'a file where the folder belongs');
+  const host = await RawHost.connect(project);
+  expect(await eventually(() => host.listChanges === 1)).toBe(true);
+  expect(await host.toolNames()).toEqual(['ask', 'change', 'one']);
+  await host.callTool('change', { tools: ['two'] });
+  await eventually(() => host.listChanges === 2);
+  expect((await host.lastWords()).match(/the catalog cannot be kept/g)).toHaveLength(1);
+});
+
+test('a server that cannot be started leaves the list empty, and its suite says why', async () => {
+  const project = projectWith({ command: 'no-such-program-anywhere' });
+  const host = await RawHost.connect(project);
+  expect(textOf(await host.call('own', 'x'))).toContain('no-such-program-anywhere was not found');
+  expect(await host.toolNames()).toEqual([]);
+});

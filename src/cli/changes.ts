@@ -33,7 +33,7 @@ export function printRegistration(
       break;
     case 'unchanged':
       output.line(
-        aim === 'register' ? 'Claude Code knows it already' : 'Claude Code does not know it',
+        `Switchboard is ${aim === 'register' ? 'already' : 'not'} registered with Claude Code.`,
       );
       break;
     case 'skipped':

@@ -1,6 +1,6 @@
 // `switchboard skill install|uninstall`: the command /switchboard of Claude Code, and Switchboard among
 // its servers.
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { ERRORS } from '../base/errors.ts';
 import { countLeftBehind } from '../install/import.ts';
 import { launchCommand } from '../install/launch.ts';
@@ -57,7 +57,7 @@ export async function uninstallSkillCommand(options: SkillCommandOptions): Promi
   }
   printRegistration(registration, { aim: 'remove', dryRun, output });
   if (changes.length === 0) output.line('The skill was not in place; no file was changed.');
-  output.line(`Your servers stay in ${places.serversFile}`);
+  if (existsSync(places.serversFile)) output.line(`Your servers stay in ${places.serversFile}`);
   return statusOf(registration);
 }
 

@@ -1,11 +1,13 @@
 // Changes to the user's files. A file is replaced whole or not at all, what was in it is kept where it
 // may be the user's own work, and a dry run tells the same story without doing anything.
 import {
+  lstatSync,
   mkdirSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -69,6 +71,11 @@ export function readIfThere(file: string): string | undefined {
       throw error;
     }
   });
+}
+
+/** What stands at a path, without following it where it is a link. */
+export function entryAt(path: string): Stats | undefined {
+  return explainFailure(path, () => lstatSync(path, { throwIfNoEntry: false }));
 }
 
 /** Others see the old text or the new one. A link stays one: people keep such files elsewhere. */

@@ -2,7 +2,6 @@
 // that where Claude Code looks. Nothing that the user may have written is lost: what differs from our
 // text is backed up before it is replaced or removed.
 import {
-  lstatSync,
   readlinkSync,
   renameSync,
   rmdirSync,
@@ -14,6 +13,7 @@ import { dirname, resolve } from 'node:path';
 import {
   type Change,
   codeOf,
+  entryAt,
   explainFailure,
   makeFolder,
   readIfThere,
@@ -104,7 +104,7 @@ const NO_LINKS = new Set<string | undefined>(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOP
 
 /** The user's servers: an empty file to begin with, and never touched again from here. */
 function placeServersFile({ serversFile }: Places, work: Work): void {
-  if (lstatSync(serversFile, { throwIfNoEntry: false })) return;
+  if (entryAt(serversFile)) return;
   work.perform({ action: 'create', path: serversFile }, () => {
     makeFolder(dirname(serversFile));
     writeFileSync(serversFile, '{}\n', { mode: 0o600, flag: 'wx' });
@@ -130,7 +130,7 @@ function removeIfEmpty(folder: string): void {
 }
 
 function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  return entryAt(path)?.isSymbolicLink() ?? false;
 }
 
 function leadsTo(link: string, target: string): boolean {

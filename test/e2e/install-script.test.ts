@@ -19,7 +19,8 @@ import { runCommand } from '../support/command.ts';
 import { createProject, type Project, ROOT } from '../support/project.ts';
 
 const SCRIPT = join(ROOT, 'install.sh');
-const hasShellcheck = spawnSync('shellcheck', ['--version']).status === 0;
+const SHELLCHECK = 'shellcheck';
+const hasShellcheck = spawnSync(SHELLCHECK, ['--version']).status === 0;
 
 /** A folder `bin` with programs that a test may replace, before the system's own on the PATH. */
 function createPlace() {
@@ -62,7 +63,7 @@ test('it can be executed', () => {
 });
 
 test.skipIf(!hasShellcheck)('shellcheck has nothing to say (skipped where it is missing)', () => {
-  const { status, stdout } = spawnSync('shellcheck', [SCRIPT], { encoding: 'utf8' });
+  const { status, stdout } = spawnSync(SHELLCHECK, [SCRIPT], { encoding: 'utf8' });
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
 });
 

@@ -1,5 +1,7 @@
 // `switchboard skill install` and `uninstall` in a home of their own, with a `claude` that writes down
 // what it is asked.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   lstatSync,
@@ -16,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createClaude, type FakeClaude, pathWith } from '../support/claude.ts';
 import { runCommand, runSwitchboard } from '../support/command.ts';
+import { eventually, processesWith } from '../support/processes.ts';
 import { createProject, PROGRAM, type Project, ROOT } from '../support/project.ts';
 
 const SKILL = readFileSync(join(ROOT, 'skill/SKILL.md'), 'utf8');
@@ -238,6 +241,21 @@ test('a claude that fails is reported with its words and the command to repeat',
     'claude failed: The disk is full.\n  By hand: claude mcp add -s user switchboard -- <node> <program>\n',
   );
   expect(readFileSync(home.link, 'utf8')).toBe(SKILL);
+});
+
+test('Ctrl-C ends a claude that hangs, too', async () => {
+  const home = new Home();
+  const { dir, env } = home.project;
+  const install = spawn(process.execPath, [PROGRAM, 'skill', 'install'], {
+    cwd: dir,
+    env: { ...env, ...home.claude.env, CLAUDE_FAILS: 'hang' },
+    stdio: 'ignore',
+  });
+  const exited = once(install, 'exit');
+  expect(await eventually(() => home.claude.calls().length > 0, 60_000)).toBe(true);
+  install.kill('SIGINT');
+  expect(await exited).toEqual([130, null]);
+  expect(await eventually(() => processesWith(dir).length === 0)).toBe(true);
 });
 
 test('an earlier registration is replaced, and kept if the user had put variables into it', async () => {

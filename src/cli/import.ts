@@ -86,7 +86,7 @@ const WORDS: Record<ImportedServer['state'], string> = {
   same: 'already there',
   differs: 'another server has this alias and keeps it; --force replaces it',
   gateway: 'left out: a gateway like Switchboard, not a server for it',
-  unusable: 'left out: it has neither a "command" with "args" that are texts, nor a "url"',
+  unusable: 'left out: it has neither "command" nor "url", or a key with a value of the wrong kind',
 };
 
 function printServer(

@@ -6,7 +6,7 @@ import { isObject } from '../config/wording.ts';
 import { type Change, readIfThere, Work } from './disk.ts';
 import { withEntries } from './edit.ts';
 import type { Places } from './places.ts';
-import { isGateway, launchOf, readServers, type ServerEntry } from './servers.ts';
+import { isGateway, isServerEntry, launchOf, readServers, type ServerEntry } from './servers.ts';
 
 export interface ImportSource {
   /** For errors: a path, or `stdin`. */
@@ -29,7 +29,8 @@ export interface ImportedServer {
   readonly alias: string;
   /**
    * `added`, `replaced`: taken over. `same`: it was there. `differs`: another server has the alias,
-   * and keeps it. `gateway`: it is Switchboard or the like. `unusable`: it has nothing to start.
+   * and keeps it. `gateway`: it is Switchboard or the like. `unusable`: it has nothing to start, or a key that
+   * would make the file unreadable.
    */
   readonly state: 'added' | 'replaced' | 'same' | 'differs' | 'gateway' | 'unusable';
   /** The alias under which it was there. */
@@ -105,8 +106,8 @@ function judge(
   present: ReadonlyMap<string, unknown>,
   { self, force }: ImportOptions,
 ): ImportedServer {
-  const launch = isObject(entry) ? launchOf(entry) : undefined;
-  if (!isObject(entry) || !launch) return { alias, state: 'unusable' };
+  const launch = isServerEntry(entry) ? launchOf(entry) : undefined;
+  if (!isServerEntry(entry) || !launch) return { alias, state: 'unusable' };
   if (isGateway(launch, self)) return { alias, state: 'gateway' };
   const there = present.get(alias);
   if (isObject(there) && isSame(launchOf(there), launch)) return { alias, state: 'same' };

@@ -1,7 +1,9 @@
 // Servers as files list them: `{ "<alias>": { "command", "args" } }`, or the same under `mcpServers`, as
 // hosts write it. Read so that they can be compared and taken over, whatever else is in them.
+import generated from '../../switchboard.config.schema.json' with { type: 'json' };
 import { SwitchboardError } from '../base/errors.ts';
 import { parseJson, withoutByteOrderMark } from '../config/files.ts';
+import { fits, type JsonSchema } from '../config/fits.ts';
 import { isObject } from '../config/wording.ts';
 
 export type ServerEntry = Readonly<Record<string, unknown>>;
@@ -16,8 +18,10 @@ export interface Servers {
 /** `file` is for errors. */
 export async function readServers(file: string, text: string): Promise<Servers> {
   const value = await parse(file, withoutByteOrderMark(text));
-  if (isObject(value) && isObject(value['mcpServers'])) {
-    return { entries: new Map(Object.entries(value['mcpServers'])), under: ['mcpServers'] };
+  const inner = isObject(value) ? value['mcpServers'] : undefined;
+  // A server may have that name, too.
+  if (isObject(inner) && !('command' in inner) && !('url' in inner)) {
+    return { entries: new Map(Object.entries(inner)), under: ['mcpServers'] };
   }
   if (isObject(value)) return { entries: new Map(Object.entries(value)), under: [] };
   throw new SwitchboardError('CONFIG_INVALID', `${file}: expected an object with servers.`, {
@@ -37,15 +41,21 @@ async function parse(file: string, text: string): Promise<unknown> {
   });
 }
 
+const SERVER: JsonSchema = generated.properties.mcpServers.additionalProperties;
+
+/** Whether it can stand in a `servers.json`: one that cannot would make the whole file unreadable. */
+export function isServerEntry(value: unknown): value is ServerEntry {
+  return fits(SERVER, value);
+}
+
 /** What is started or spoken to: the words of the command, or the address. */
 export function launchOf(entry: ServerEntry): readonly string[] | undefined {
   const { command, args, url } = entry;
   const inner = isObject(command) ? command : { cmd: command, args };
   const program = inner['cmd'];
-  const words: unknown = inner['args'] ?? args ?? [];
-  if (typeof program === 'string' && program !== '') {
-    const areTexts = Array.isArray(words) && words.every((word) => typeof word === 'string');
-    return areTexts ? [program, ...words] : undefined;
+  if (typeof program === 'string') {
+    const words: unknown = inner['args'] ?? args ?? [];
+    return Array.isArray(words) ? [program, ...words.map(String)] : undefined;
   }
   return typeof url === 'string' && url !== '' ? [url] : undefined;
 }

@@ -81,6 +81,7 @@ test("a host's own file works, without the gateways in it and without what canno
         mcpflip: { command: 'node', args: ['/home/me/.claude/mcpflip/gateway.js'] },
         empty: {},
         odd: { command: 'x', args: 'not a list' },
+        odder: { command: 'x', env: { A: null } },
         text: 'what is this',
       },
     },
@@ -94,6 +95,7 @@ test("a host's own file works, without the gateways in it and without what canno
     mcpflip: 'gateway',
     empty: 'unusable',
     odd: 'unusable',
+    odder: 'unusable',
     text: 'unusable',
   });
   expect(Object.keys(readServers(project) as object)).toEqual(['github', 'remote', 'files']);

@@ -5,6 +5,7 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const skill = readFileSync('skill/SKILL.md', 'utf8');
 
 // Built beside the old one and put in its place whole: programs that run meanwhile find theirs.
 const NEW = 'dist.new';
@@ -21,7 +22,7 @@ await build({
   target: 'node20.19',
   minify: true,
   legalComments: 'linked',
-  define: { __VERSION__: JSON.stringify(version) },
+  define: { __VERSION__: JSON.stringify(version), __SKILL__: JSON.stringify(skill) },
   banner: {
     // CommonJS packages inside the bundle call require() for Node's own modules.
     js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -6,7 +6,9 @@ import { VERSION } from '../base/version.ts';
 import { call } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
+import { importCommand } from './import.ts';
 import { serve } from './serve.ts';
+import { installSkillCommand, uninstallSkillCommand } from './skill.ts';
 import { listTools } from './tools.ts';
 import type { CommandOptions } from './with-switchboard.ts';
 
@@ -43,7 +45,12 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-type Options = CommandOptions & { readonly dryRun?: boolean };
+interface Options extends CommandOptions {
+  readonly dryRun?: boolean;
+  readonly force?: boolean;
+  readonly only?: readonly string[];
+  readonly register?: boolean;
+}
 type Start = (options: Options, ...operands: (string | undefined)[]) => Promise<number>;
 type Action = (start: Start) => (...given: unknown[]) => Promise<void>;
 
@@ -59,11 +66,10 @@ export function buildProgram(action: Action): Command {
     .configureOutput({ getOutHelpWidth: helpWidth, outputError: () => {} })
     .enablePositionalOptions()
     .helpCommand('help [command]', 'show the help of a command');
-  const commands = ['serve', 'tools', 'call', 'doctor', 'config'];
   withCommonOptions(program).action(
     action(async (options, operand) => {
       if (options.dryRun) return listTools(operand, options);
-      if (operand !== undefined) throw unknownCommand(operand, commands);
+      if (operand !== undefined) throw unknownCommand(operand, program);
       return serve({ configFile: options.config, serversFile: options.servers });
     }),
   );
@@ -88,16 +94,7 @@ export function buildProgram(action: Action): Command {
     action(async (options, server) => doctor(server, options)),
   );
 
-  const config = program.command('config').description('look at the configuration').exitOverride();
-  config
-    .helpCommand(false)
-    .argument('[command]')
-    .usage('[options] [command]')
-    .action((unknown: string | undefined) => {
-      if (unknown !== undefined)
-        throw unknownCommand(unknown, ['check', 'print', 'schema'], 'config ');
-      config.outputHelp();
-    });
+  const config = withSubcommands(program.command('config'), 'look at the configuration');
   const configCommand = (name: string, description: string): Command =>
     withCommonOptions(config.command(name).description(description));
   configCommand('check', 'say whether the files are sound, and what they add up to').action(
@@ -109,6 +106,30 @@ export function buildProgram(action: Action): Command {
   configCommand('schema', 'print the JSON Schema of the configuration file').action(
     action(async () => printSchema()),
   );
+
+  const skill = withSubcommands(
+    program.command('skill'),
+    'the command /switchboard in Claude Code',
+  );
+  const skillCommand = (name: string, description: string): Command =>
+    withCommonOptions(skill.command(name).description(description))
+      .option('--no-register', "leave Claude Code's list of servers alone")
+      .option('--dry-run', 'only say what would be done');
+  skillCommand('install', 'install it, and register Switchboard with Claude Code').action(
+    action(async (options) => installSkillCommand(options)),
+  );
+  skillCommand('uninstall', 'remove both; your servers stay in servers.json').action(
+    action(async (options) => uninstallSkillCommand(options)),
+  );
+
+  command(
+    'import [file]',
+    'take over the servers of mcpflip, or of a file that lists servers; "-" reads stdin',
+  )
+    .option('--only <alias>', 'take over this server alone; can be repeated', collect)
+    .option('--force', 'replace servers that have the same alias; a backup is kept')
+    .option('--dry-run', 'only say what would be done')
+    .action(action(async (options, file) => importCommand(file, options)));
   return program;
 }
 
@@ -132,7 +153,28 @@ function withCommonOptions(command: Command): Command {
     .exitOverride();
 }
 
-function unknownCommand(word: string, commands: readonly string[], under = ''): SwitchboardError {
+/** For an option that can be repeated. */
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+/** A command that only has others below it: alone it shows its help. */
+function withSubcommands(group: Command, description: string): Command {
+  return group
+    .description(description)
+    .exitOverride()
+    .helpCommand(false)
+    .argument('[command]')
+    .usage('[options] [command]')
+    .action((unknown: string | undefined) => {
+      if (unknown !== undefined) throw unknownCommand(unknown, group);
+      group.outputHelp();
+    });
+}
+
+function unknownCommand(word: string, parent: Command): SwitchboardError {
+  const under = parent.parent ? `${parent.name()} ` : '';
+  const commands = parent.commands.map((command) => command.name());
   const near = nearest(word, commands, 1);
   return new SwitchboardError('USAGE', `There is no command "${under}${word}".`, {
     hint:

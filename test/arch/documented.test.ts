@@ -27,6 +27,10 @@ test.each([
   ['config', 'check'],
   ['config', 'print'],
   ['config', 'schema'],
+  ['skill'],
+  ['skill', 'install'],
+  ['skill', 'uninstall'],
+  ['import'],
 ])('docs/cli.md shows the help of `switchboard %s %s` as it is printed', (...command) => {
   const help = execFileSync(process.execPath, [PROGRAM, ...command.filter(Boolean), '--help'], {
     encoding: 'utf8',

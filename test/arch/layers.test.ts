@@ -12,6 +12,7 @@ const LAYERS = [
   'host',
   'session',
   'surface',
+  'install',
   'pool',
   'child',
   'mcp',

@@ -82,6 +82,8 @@ describe('the repository', () => {
     'examples/playwright/.switchboard/mcps/playwright/.mcp.json',
     'examples/playwright/README.md',
     'examples/playwright/switchboard.config.json',
+    'install.sh',
+    'skill/SKILL.md',
     'switchboard.config.schema.json',
   ])('has %s', (path) => {
     expect(existsSync(path)).toBe(true);
@@ -244,7 +246,9 @@ describe('the package', () => {
         'LICENSE',
         'README.md',
         'dist/index.js',
+        'install.sh',
         'package.json',
+        'skill/SKILL.md',
         'switchboard.config.schema.json',
       ]),
     );

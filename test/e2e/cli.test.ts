@@ -87,6 +87,9 @@ describe('--version and --help', () => {
         doctor [options] [server]                 start each server and say what works, what does not and
                                                   why
         config [command]                          look at the configuration
+        skill [command]                           the command /switchboard in Claude Code
+        import [options] [file]                   take over the servers of mcpflip, or of a file that
+                                                  lists servers; "-" reads stdin
         help [command]                            show the help of a command
 
       Examples:
@@ -103,7 +106,7 @@ describe('--version and --help', () => {
     `);
   });
 
-  test.each(['serve', 'tools', 'call', 'doctor', 'config'])(
+  test.each(['serve', 'tools', 'call', 'doctor', 'config', 'skill', 'import'])(
     '%s --help is help',
     async (command) => {
       const { status, stdout } = await run(createCliProject(), [command, '--help']);
@@ -121,6 +124,7 @@ describe('what is not understood ends with 2 and a word of help', () => {
     [['tools', 'a', 'b'], 'Too many arguments'],
     [['call'], "Missing required argument 'server'"],
     [['config', 'chek'], 'check'],
+    [['skill', 'instal'], 'Did you mean: switchboard skill install'],
     [['tools', 'toolbx'], 'Did you mean toolbox?'],
     [['doctor', 'toolbx'], 'Did you mean toolbox?'],
     [['tools', '--config', 'nowhere.json'], 'nowhere.json'],

@@ -40,13 +40,15 @@ async function npm(args: readonly string[], cwd: string): Promise<Outcome> {
   return outcome;
 }
 
-test('what is packed is the program, its schema and its papers, and nothing else', () => {
+test('what is packed is the program, its schema, its skill and its papers, and nothing else', () => {
   const others = packed.filter((path) => !path.startsWith('dist/'));
   expect(others.sort()).toEqual([
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
+    'install.sh',
     'package.json',
+    'skill/SKILL.md',
     'switchboard.config.schema.json',
   ]);
   expect(packed).toEqual(expect.arrayContaining(['dist/index.js', 'dist/switchboard']));
@@ -96,7 +98,13 @@ test('the command serves a client of the official SDK', async () => {
 test('commands work from the installed package, too, with every chunk they load', async () => {
   const { dir, env } = project;
   project.write('switchboard.config.json', { mcpServers: { mock: MOCK_CHILD } });
-  for (const args of [['doctor'], ['config', 'check'], ['config', 'schema'], ['tools']]) {
+  for (const args of [
+    ['doctor'],
+    ['config', 'check'],
+    ['config', 'schema'],
+    ['tools'],
+    ['skill', 'install', '--no-register'],
+  ]) {
     const command = join(dir, 'node_modules/.bin/switchboard');
     const { status, stderr } = await runCommand(command, args, { cwd: dir, env });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

@@ -1,0 +1,126 @@
+// Takes servers over from a file of another program into `servers.json`. What is there already stays as
+// it is, with its comments and in its order; the file they come from is only read.
+import { SwitchboardError } from '../base/errors.ts';
+import { nearest } from '../base/text.ts';
+import { isObject } from '../config/wording.ts';
+import { type Change, readIfThere, Work } from './disk.ts';
+import { withEntries } from './edit.ts';
+import type { Places } from './places.ts';
+import { isGateway, isServerEntry, launchOf, readServers, type ServerEntry } from './servers.ts';
+
+export interface ImportSource {
+  /** For errors: a path, or `stdin`. */
+  readonly file: string;
+  readonly text: string;
+}
+
+export interface ImportOptions {
+  readonly places: Places;
+  /** The command that starts Switchboard itself. */
+  readonly self: readonly string[];
+  /** Take over these alone. */
+  readonly only?: readonly string[] | undefined;
+  /** Replace what has the same alias and is another server. */
+  readonly force: boolean;
+  readonly dryRun: boolean;
+}
+
+export interface ImportedServer {
+  readonly alias: string;
+  /**
+   * `added`, `replaced`: taken over. `same`: it was there. `differs`: another server has the alias,
+   * and keeps it. `gateway`: it is Switchboard or the like. `unusable`: it has nothing to start, or a key that
+   * would make the file unreadable.
+   */
+  readonly state: 'added' | 'replaced' | 'same' | 'differs' | 'gateway' | 'unusable';
+  /** The alias under which it was there. */
+  readonly as?: string;
+}
+
+export async function importServers(
+  source: ImportSource,
+  options: ImportOptions,
+): Promise<{ readonly servers: readonly ImportedServer[]; readonly changes: readonly Change[] }> {
+  const { serversFile, backups } = options.places;
+  const { entries: all } = await readServers(source.file, source.text);
+  const offered = chosen(all, source.file, options.only);
+  const text = orEmpty(readIfThere(serversFile));
+  const present = await readServers(serversFile, text);
+  const servers = [...offered].map(([alias, entry]) =>
+    judge(alias, entry, present.entries, options),
+  );
+  const taken = servers.filter(({ state }) => state === 'added' || state === 'replaced');
+  const work = new Work({ dryRun: options.dryRun });
+  if (taken.some(({ state }) => state === 'replaced')) work.backUp(serversFile, backups);
+  if (taken.length > 0) {
+    const entries = taken.map(({ alias }) => ({
+      path: [...present.under, alias],
+      value: offered.get(alias),
+    }));
+    work.write(serversFile, await withEntries(text, entries));
+  }
+  return { servers, changes: work.changes };
+}
+
+/** The servers of mcpflip that a person who moves over has not brought along yet. */
+export async function countLeftBehind(places: Places, self: readonly string[]): Promise<number> {
+  try {
+    const text = readIfThere(places.mcpflipServers);
+    if (text === undefined) return 0;
+    const source = { file: places.mcpflipServers, text };
+    const { servers } = await importServers(source, { places, self, force: false, dryRun: true });
+    return servers.filter(({ state }) => state === 'added').length;
+  } catch (error) {
+    if (error instanceof SwitchboardError) return 0; // only a hint hangs on it
+    throw error;
+  }
+}
+
+function orEmpty(text: string | undefined): string {
+  return text?.trim() ? text : '{}\n';
+}
+
+function chosen(
+  offered: ReadonlyMap<string, unknown>,
+  file: string,
+  only: readonly string[] | undefined,
+): ReadonlyMap<string, unknown> {
+  if (!only) return offered;
+  return new Map(
+    only.map((alias) => {
+      if (offered.has(alias)) return [alias, offered.get(alias)];
+      const [meant] = nearest(alias, offered.keys(), 1);
+      throw new SwitchboardError('USAGE', `${file} has no server "${alias}".`, {
+        hint:
+          meant === undefined
+            ? `It has: ${[...offered.keys()].join(', ') || 'none'}.`
+            : `Did you mean "${meant}"?`,
+      });
+    }),
+  );
+}
+
+function judge(
+  alias: string,
+  entry: unknown,
+  present: ReadonlyMap<string, unknown>,
+  { self, force }: ImportOptions,
+): ImportedServer {
+  const launch = isServerEntry(entry) ? launchOf(entry) : undefined;
+  if (!isServerEntry(entry) || !launch) return { alias, state: 'unusable' };
+  if (isGateway(launch, self)) return { alias, state: 'gateway' };
+  const there = present.get(alias);
+  if (isObject(there) && isSame(launchOf(there), launch)) return { alias, state: 'same' };
+  if (present.has(alias)) return { alias, state: force ? 'replaced' : 'differs' };
+  const as = [...present].find(([, other]) => isObject(other) && isSameServer(other, entry))?.[0];
+  return as === undefined ? { alias, state: 'added' } : { alias, state: 'same', as };
+}
+
+/** Under another name also the variables count: two accounts are two servers with one command. */
+function isSameServer(a: ServerEntry, b: ServerEntry): boolean {
+  return isSame(launchOf(a), launchOf(b)) && isSame(a['env'] ?? {}, b['env'] ?? {});
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

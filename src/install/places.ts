@@ -1,0 +1,49 @@
+// Where the parts of an installation are: in Switchboard's own folder, and in Claude Code's.
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { SwitchboardError } from '../base/errors.ts';
+import { expandHome } from '../config/globs.ts';
+
+export interface Places {
+  /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */
+  readonly home: string;
+  readonly serversFile: string;
+  readonly backups: string;
+  /** The skill's text, which the user may look at and change. */
+  readonly skillCopy: string;
+  /** Where Claude Code looks for the skill: a link to the copy. */
+  readonly skillLink: string;
+  /** Where Claude Code keeps the servers that hold in every project. */
+  readonly claudeFile: string;
+  /** The servers of an mcpflip installation. */
+  readonly mcpflipServers: string;
+}
+
+export function findPlaces(cwd: string, env: NodeJS.ProcessEnv): Places {
+  const userHome = env['HOME'] || findHome();
+  const absolute = (path: string) => resolve(cwd, expandHome(path, userHome));
+  const home = absolute(env['SWITCHBOARD_HOME'] || '~/.switchboard');
+  const claudeFolder = env['CLAUDE_CONFIG_DIR'];
+  return {
+    home,
+    serversFile: join(home, 'servers.json'),
+    backups: join(home, 'backups'),
+    skillCopy: join(home, 'skill', 'SKILL.md'),
+    skillLink: join(absolute(claudeFolder || '~/.claude'), 'skills', 'switchboard', 'SKILL.md'),
+    claudeFile: join(absolute(claudeFolder || '~'), '.claude.json'),
+    // It always installs itself here, wherever Claude Code's folder is.
+    mcpflipServers: absolute('~/.claude/mcpflip/servers.json'),
+  };
+}
+
+/** The user's home by the system's own list, in which not every user stands. */
+function findHome(): string {
+  try {
+    return homedir();
+  } catch (cause) {
+    throw new SwitchboardError('CONFIG_INVALID', 'Your home folder is not known to the system.', {
+      hint: 'Set HOME.',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,73 @@
+// Servers as files list them: `{ "<alias>": { "command", "args" } }`, or the same under `mcpServers`, as
+// hosts write it. Read so that they can be compared and taken over, whatever else is in them.
+import generated from '../../switchboard.config.schema.json' with { type: 'json' };
+import { SwitchboardError } from '../base/errors.ts';
+import { parseJson, withoutByteOrderMark } from '../config/files.ts';
+import { fits, type JsonSchema } from '../config/fits.ts';
+import { isObject } from '../config/wording.ts';
+
+export type ServerEntry = Readonly<Record<string, unknown>>;
+
+export interface Servers {
+  /** By alias. Some may be anything but servers. */
+  readonly entries: ReadonlyMap<string, unknown>;
+  /** The keys under which they stand. */
+  readonly under: readonly string[];
+}
+
+/** `file` is for errors. */
+export async function readServers(file: string, text: string): Promise<Servers> {
+  const value = await parse(file, withoutByteOrderMark(text));
+  const inner = isObject(value) ? value['mcpServers'] : undefined;
+  // A server may have that name, too.
+  if (isObject(inner) && !('command' in inner) && !('url' in inner)) {
+    return { entries: new Map(Object.entries(inner)), under: ['mcpServers'] };
+  }
+  if (isObject(value)) return { entries: new Map(Object.entries(value)), under: [] };
+  throw new SwitchboardError('CONFIG_INVALID', `${file}: expected an object with servers.`, {
+    hint: 'Such as: { "memory": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"] } }',
+  });
+}
+
+async function parse(file: string, text: string): Promise<unknown> {
+  const parsed = await parseJson(text).catch((cause: unknown) => {
+    // JSON that nests without end overflows the stack of whoever reads it.
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new SwitchboardError('CONFIG_INVALID', `${file} nests too deep.`, { cause });
+  });
+  if ('value' in parsed) return parsed.value;
+  throw new SwitchboardError('CONFIG_INVALID', `${file}:${parsed.problem}`, {
+    hint: 'The file must be JSON; comments and trailing commas are allowed.',
+  });
+}
+
+const SERVER: JsonSchema = generated.properties.mcpServers.additionalProperties;
+
+/** Whether it can stand in a `servers.json`: one that cannot would make the whole file unreadable. */
+export function isServerEntry(value: unknown): value is ServerEntry {
+  return fits(SERVER, value);
+}
+
+/** What is started or spoken to: the words of the command, or the address. */
+export function launchOf(entry: ServerEntry): readonly string[] | undefined {
+  const { command, args, url } = entry;
+  const inner = isObject(command) ? command : { cmd: command, args };
+  const program = inner['cmd'];
+  if (typeof program === 'string') {
+    const words: unknown = inner['args'] ?? args ?? [];
+    return Array.isArray(words) ? [program, ...words.map(String)] : undefined;
+  }
+  return typeof url === 'string' && url !== '' ? [url] : undefined;
+}
+
+/** Whether this starts Switchboard or another gateway of its kind, which must not be put behind it. */
+export function isGateway(launch: readonly string[], self: readonly string[]): boolean {
+  const [program = '', ...args] = launch.map((word) => word.replaceAll('\\', '/'));
+  const operand = args.find((word) => !word.startsWith('-')) ?? '';
+  return (
+    /(^|\/)switchboard(\.cmd|\.exe)?$/.test(program) ||
+    /^switchboard(@.*)?$/.test(operand) ||
+    /(^|\/)(switchboard\/dist\/(index\.js|switchboard)|mcpflip\/gateway\.js)$/.test(operand) ||
+    launch[1] === self[1]
+  );
+}

@@ -1,0 +1,237 @@
+// `switchboard import`: servers of another program's file, added to servers.json without changing what
+// is there.
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type RunOptions, runSwitchboard } from '../support/command.ts';
+import { createProject, PROGRAM, type Project } from '../support/project.ts';
+
+const SERVERS = 'home/.switchboard/servers.json';
+const MCPFLIP = 'home/.claude/mcpflip/servers.json';
+const CHROME = { command: 'npx', args: ['-y', 'chrome-devtools-mcp'] };
+const GITHUB = { command: 'npx', args: ['-y', 'server-github'], env: { TOKEN: 'canary-4711' } };
+
+async function runImport(project: Project, args: readonly string[] = [], options?: RunOptions) {
+  const outcome = await runSwitchboard(project, ['import', ...args], options);
+  const steady = (text: string) =>
+    text.replaceAll(project.dir, '<project>').replaceAll(/\d{4}-\d\d-\d\dT[\d-]+Z/g, '<stamp>');
+  return { ...outcome, stdout: steady(outcome.stdout), stderr: steady(outcome.stderr) };
+}
+
+/** Each alias with what became of it. */
+async function statesOf(project: Project, args: readonly string[], options?: RunOptions) {
+  const { stdout } = await runImport(project, [...args, '--json'], options);
+  const { servers } = JSON.parse(stdout) as { servers: { alias: string; state: string }[] };
+  return Object.fromEntries(servers.map(({ alias, state }) => [alias, state]));
+}
+
+const read = (project: Project, path: string) => readFileSync(join(project.dir, path), 'utf8');
+const readServers = (project: Project) => JSON.parse(read(project, SERVERS)) as unknown;
+
+test('an mcpflip installation is taken over by one command, and stays as it was', async () => {
+  const project = createProject({ [MCPFLIP]: { chrome: CHROME, github: GITHUB } });
+  const source = read(project, MCPFLIP);
+
+  const { status, stdout, stderr } = await runImport(project);
+
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toMatchInlineSnapshot(`
+    "From <project>/home/.claude/mcpflip/servers.json:
+      chrome  added
+      github  added
+    wrote <project>/home/.switchboard/servers.json
+    Took over 2 of 2 servers.
+
+    Next:
+      switchboard skill install           if Claude Code does not have Switchboard yet
+      switchboard reload                  if a host is using Switchboard now
+      claude mcp remove mcpflip -s user   so that no server runs twice
+    "
+  `);
+  expect(readServers(project)).toEqual({ chrome: CHROME, github: GITHUB });
+  expect(read(project, MCPFLIP)).toBe(source);
+  expect(statSync(join(project.dir, SERVERS)).mode & 0o777).toBe(0o600);
+});
+
+test('a second time everything is there already', async () => {
+  const project = createProject({ [MCPFLIP]: { chrome: CHROME } });
+  await runImport(project);
+  const before = read(project, SERVERS);
+  const { status, stdout } = await runImport(project);
+  expect(status).toBe(0);
+  expect(stdout).toMatchInlineSnapshot(`
+    "From <project>/home/.claude/mcpflip/servers.json:
+      chrome  already there
+    Took over 0 of 1 server.
+    "
+  `);
+  expect(read(project, SERVERS)).toBe(before);
+});
+
+test("a host's own file works, without the gateways in it and without what cannot be started", async () => {
+  const project = createProject({
+    'home/.claude.json': {
+      numStartups: 3,
+      mcpServers: {
+        github: GITHUB,
+        remote: { type: 'http', url: 'https://mcp.example.com/mcp' },
+        files: { command: 'npx', args: ['server-filesystem', '/home/me/switchboard'] },
+        switchboard: { command: process.execPath, args: [realpathSync(PROGRAM)] },
+        board: { command: 'npx', args: ['-y', 'switchboard@latest'] },
+        mcpflip: { command: 'node', args: ['/home/me/.claude/mcpflip/gateway.js'] },
+        empty: {},
+        odd: { command: 'x', args: 'not a list' },
+        odder: { command: 'x', env: { A: null } },
+        text: 'what is this',
+      },
+    },
+  });
+  expect(await statesOf(project, ['home/.claude.json'])).toEqual({
+    github: 'added',
+    remote: 'added',
+    files: 'added',
+    switchboard: 'gateway',
+    board: 'gateway',
+    mcpflip: 'gateway',
+    empty: 'unusable',
+    odd: 'unusable',
+    odder: 'unusable',
+    text: 'unusable',
+  });
+  expect(Object.keys(readServers(project) as object)).toEqual(['github', 'remote', 'files']);
+});
+
+test('an alias that is taken is reported and not overwritten', async () => {
+  const ours = `// my servers
+{
+  "github": { "command": "gh-mcp" }, // the one I wrote
+  "chrome": ${JSON.stringify(CHROME)} // as it came
+  /* the end */
+}
+`;
+  const memory = { command: 'npx', args: ['server-memory'] };
+  const project = createProject({
+    [SERVERS]: ours,
+    [MCPFLIP]: { chrome: CHROME, github: GITHUB, memory },
+  });
+
+  const { status, stdout } = await runImport(project);
+
+  expect(status).toBe(0);
+  expect(stdout).toMatchInlineSnapshot(`
+    "From <project>/home/.claude/mcpflip/servers.json:
+      chrome  already there
+      github  another server has this alias and keeps it; --force replaces it
+      memory  added
+    wrote <project>/home/.switchboard/servers.json
+    Took over 1 of 3 servers.
+
+    Next:
+      switchboard skill install           if Claude Code does not have Switchboard yet
+      switchboard reload                  if a host is using Switchboard now
+      claude mcp remove mcpflip -s user   so that no server runs twice
+    "
+  `);
+  expect(read(project, SERVERS)).toBe(`// my servers
+{
+  "github": { "command": "gh-mcp" }, // the one I wrote
+  "chrome": ${JSON.stringify(CHROME)}, // as it came
+  /* the end */
+  "memory": {
+    "command": "npx",
+    "args": [
+      "server-memory"
+    ]
+  }
+}
+`);
+});
+
+test('--force overwrites, and keeps the file as it was', async () => {
+  const ours = '{\n  // mine\n  "github": { "command": "gh-mcp" }\n}\n';
+  const project = createProject({ [SERVERS]: ours, [MCPFLIP]: { github: GITHUB } });
+
+  expect(await statesOf(project, ['--force'])).toEqual({ github: 'replaced' });
+
+  expect(read(project, SERVERS)).toContain('// mine');
+  const folder = 'home/.switchboard/backups';
+  const [backup = '', ...more] = readdirSync(join(project.dir, folder));
+  expect(more).toEqual([]);
+  expect(read(project, join(folder, backup))).toBe(ours);
+  expect(await statesOf(project, ['--force'])).toEqual({ github: 'same' });
+});
+
+test('the same server under another alias is there already; with another account it is another', async () => {
+  const work = { ...GITHUB, env: { TOKEN: 'of-the-office' } };
+  const project = createProject({ [SERVERS]: { gh: GITHUB }, [MCPFLIP]: { github: GITHUB, work } });
+  const { stdout } = await runImport(project);
+  expect(stdout).toContain('github  already there as gh\n');
+  expect(readServers(project)).toEqual({ gh: GITHUB, work });
+});
+
+test('--only takes what is named, and suggests where nothing has that name', async () => {
+  const project = createProject({ [MCPFLIP]: { chrome: CHROME, github: GITHUB, third: CHROME } });
+  const args = ['--only', 'github', '--only', 'third'];
+  expect(await statesOf(project, args)).toEqual({ github: 'added', third: 'added' });
+  const { status, stderr } = await runImport(project, ['--only', 'crome']);
+  expect(status).toBe(2);
+  expect(stderr).toContain('has no server "crome".\nDid you mean "chrome"?');
+});
+
+test('"-" reads from stdin', async () => {
+  const project = createProject();
+  const input = JSON.stringify({ chrome: CHROME });
+  expect(await statesOf(project, ['-'], { input })).toEqual({ chrome: 'added' });
+  expect(readServers(project)).toEqual({ chrome: CHROME });
+});
+
+test('a dry run writes nothing', async () => {
+  const project = createProject({ [MCPFLIP]: { chrome: CHROME } });
+  const { stdout } = await runImport(project, ['--dry-run']);
+  expect(stdout).toMatchInlineSnapshot(`
+    "From <project>/home/.claude/mcpflip/servers.json:
+      chrome  would be added
+    would write <project>/home/.switchboard/servers.json
+    Would take over 1 of 1 server.
+    "
+  `);
+  expect(existsSync(join(project.dir, 'home/.switchboard'))).toBe(false);
+});
+
+test('secrets are not printed', async () => {
+  const project = createProject({ [MCPFLIP]: { github: GITHUB } });
+  for (const args of [['--dry-run'], ['--json'], ['--force']]) {
+    const { stdout, stderr } = await runImport(project, args);
+    expect(stdout + stderr).not.toContain('canary-4711');
+  }
+});
+
+test.each([
+  [
+    'a source that is no JSON',
+    MCPFLIP,
+    '{\n  "a": { "command": }\n}',
+    `${MCPFLIP}:2:21: Not valid`,
+  ],
+  ['a source that is no object', MCPFLIP, '[]', 'expected an object with servers'],
+  ['a servers.json of ours that is no JSON', SERVERS, '{ "a": \n', `${SERVERS}:2:1: Not valid`],
+])('%s ends with where and why, and nothing is changed', async (_what, file, text, says) => {
+  const project = createProject({ [MCPFLIP]: { chrome: CHROME }, [file]: text });
+  const { status, stdout, stderr } = await runImport(project);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toContain(says);
+  expect(read(project, file)).toBe(text);
+});
+
+test('without mcpflip, or with a file that is not there, it says what to name', async () => {
+  const project = createProject();
+  mkdirSync(join(project.dir, 'home'));
+  expect((await runImport(project)).stderr).toMatchInlineSnapshot(`
+    "switchboard: There is no mcpflip installation: <project>/home/.claude/mcpflip/servers.json is missing.
+    Name a file that lists servers, such as: switchboard import ~/.claude.json
+    "
+  `);
+  const { status, stderr } = await runImport(project, ['nowhere.json']);
+  expect(status).toBe(2);
+  expect(stderr).toContain('<project>/nowhere.json cannot be read.');
+});

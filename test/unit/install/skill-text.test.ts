@@ -1,0 +1,138 @@
+// What the skill teaches. It is a text for a model, so this looks for the rules, not for the words.
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { SKILL } from '../../../src/install/skill-text.ts';
+
+const [, frontMatter = '', body = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(SKILL) ?? [];
+const COMMANDS = [
+  'activate',
+  'deactivate',
+  'status',
+  'add',
+  'setup',
+  'update',
+  'uninstall',
+  'help',
+];
+
+/** What stands below a heading. */
+function section(title: string): string {
+  const [, text = ''] = body.split(new RegExp(`^## ${title}\n`, 'm'));
+  return text.split(/^## /m)[0] ?? '';
+}
+
+/** Those words that do not stand in the text behind the one before them. */
+function misplaced(text: string, words: readonly string[]): string[] {
+  let from = 0;
+  return words.filter((word) => {
+    const place = text.indexOf(word, from);
+    if (place !== -1) from = place;
+    return place === -1;
+  });
+}
+
+test('its head says what it is, and that only the user starts it', () => {
+  expect(parse(frontMatter)).toEqual({
+    name: 'switchboard',
+    description: expect.stringMatching(/^.{20,200}$/),
+    'argument-hint': expect.stringContaining('activate <server>'),
+    'disable-model-invocation': true,
+  });
+});
+
+test('it fits into a prompt', () => {
+  expect(SKILL.length).toBeLessThan(10_000);
+});
+
+test('it has a section for each command, and no other but the rules', () => {
+  const titles = [...body.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
+  expect(titles).toEqual(['Rules', ...COMMANDS]);
+  for (const command of COMMANDS) expect(section('help')).toContain(`/switchboard ${command}`);
+});
+
+test('it reads the subcommand; none is help, an unknown one has a fixed answer', () => {
+  expect(body).toContain('/switchboard $ARGUMENTS');
+  expect(body).toContain('| none | as `help` |');
+  expect(body).toContain('Unknown command "<word>". Type /switchboard help.');
+});
+
+test('nothing in it would be filled in or run by Claude Code, besides the arguments', () => {
+  expect(body.replace('$ARGUMENTS', '')).not.toMatch(/\$ARGUMENTS|\$\d|!`/);
+});
+
+describe('the rules', () => {
+  test('a name is matched here, since the gateway takes exact names only', () => {
+    const words = [
+      'exact names only',
+      '`gateway_status`',
+      'ignoring case',
+      '1. one is equal',
+      '2. otherwise exactly one contains it',
+      '3. several contain it: ask',
+      '4. none does',
+      'Servers: <all names>',
+    ];
+    expect(misplaced(section('Rules'), words)).toEqual([]);
+  });
+
+  test('questions have a fallback, and nothing is destroyed without one', () => {
+    const words = ['AskUserQuestion', 'plain text', 'overwritten, removed or uninstalled'];
+    expect(misplaced(section('Rules'), words)).toEqual([]);
+  });
+});
+
+describe('the commands', () => {
+  test('activate looks at the state before it calls the gateway', () => {
+    const words = ['No argument', 'active already', 'warming', 'error', 'gateway_activate'];
+    expect(misplaced(section('activate'), words)).toEqual([]);
+  });
+
+  test('deactivate does so, too', () => {
+    const words = ['No argument', 'not active', 'gateway_deactivate'];
+    expect(misplaced(section('deactivate'), words)).toEqual([]);
+  });
+
+  test('add checks what it got, asks before it overwrites, then reloads', () => {
+    const words = [
+      'Usage: /switchboard add <alias> -- <command> [args]',
+      'letters, digits and hyphens',
+      '`servers.json`',
+      'switchboard import -',
+      'ask whether to overwrite',
+      '`--force`',
+      'switchboard reload',
+    ];
+    expect(misplaced(section('add'), words)).toEqual([]);
+  });
+
+  test('setup compares by command, writes before it removes, and goes on after a failure', () => {
+    const words = [
+      '.claude.json',
+      '--dry-run',
+      'by command and arguments, not by name',
+      'Switchboard itself',
+      'multi-select',
+      'Write `servers.json` first',
+      'claude mcp remove',
+      'warn\n   and go on',
+      'switchboard reload',
+    ];
+    expect(misplaced(section('setup'), words)).toEqual([]);
+  });
+
+  test('uninstall offers the servers back, shows what goes, and asks', () => {
+    const words = [
+      'move them back',
+      'claude mcp add-json',
+      'skill uninstall --dry-run',
+      '`servers.json` stays. Ask.',
+      'On a yes run `switchboard skill uninstall`',
+    ];
+    expect(misplaced(section('uninstall'), words)).toEqual([]);
+  });
+
+  test('update leaves the servers alone', () => {
+    expect(section('update')).toContain('`servers.json` is not touched');
+    expect(section('update')).toContain('CHANGELOG.md');
+  });
+});

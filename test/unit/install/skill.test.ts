@@ -1,0 +1,48 @@
+// Where links cannot be made: elsewhere the end-to-end tests see the real ones.
+import { lstatSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { findPlaces } from '../../../src/install/places.ts';
+import { installSkill, uninstallSkill } from '../../../src/install/skill.ts';
+import { SKILL } from '../../../src/install/skill-text.ts';
+import { createProject } from '../../support/project.ts';
+
+function refuse(code: string): () => never {
+  return () => {
+    throw Object.assign(new Error(`${code}: operation not permitted`), {
+      code,
+      syscall: 'symlink',
+    });
+  };
+}
+
+test('a copy takes the place of the link, is brought up to date, and is removed again', () => {
+  const { dir, env } = createProject();
+  const places = findPlaces(dir, env);
+  const options = { places, dryRun: false };
+
+  const first = installSkill(options, refuse('EPERM'));
+  const second = installSkill(options, refuse('EPERM'));
+
+  expect(first.map(({ action }) => action)).toEqual(['write', 'copy', 'create']);
+  expect(second).toEqual([]);
+  expect(lstatSync(places.skillLink).isFile()).toBe(true);
+  expect(readFileSync(places.skillLink, 'utf8')).toBe(SKILL);
+  expect(uninstallSkill(options).changes.map(({ action }) => action)).toEqual(['remove', 'remove']);
+});
+
+test('any other refusal is told', () => {
+  const { dir, env } = createProject();
+  const options = { places: findPlaces(dir, env), dryRun: false };
+  expect(() => installSkill(options, refuse('EACCES'))).toThrow(
+    expect.objectContaining({ code: 'INSTALL_FAILED' }),
+  );
+});
+
+test('a link takes the place of a copy as soon as it can be made', () => {
+  const { dir, env } = createProject();
+  const places = findPlaces(dir, env);
+  installSkill({ places, dryRun: false }, refuse('EPERM'));
+  expect(installSkill({ places, dryRun: false })).toEqual([
+    { action: 'link', path: places.skillLink, to: places.skillCopy },
+  ]);
+});

@@ -17,6 +17,7 @@ Examples:
   switchboard tools memory                      list the tools of one server
   switchboard call memory read_graph            call a tool
   switchboard call memory search_nodes '{"query": "tea"}'
+  switchboard status                            see what the running Switchboards do
 
 Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 130 interrupted.
 Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
@@ -43,7 +44,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-type Options = CommandOptions & { readonly dryRun?: boolean };
+type Options = CommandOptions & { readonly dryRun?: boolean; readonly watch?: boolean };
 type Start = (options: Options, ...operands: (string | undefined)[]) => Promise<number>;
 type Action = (start: Start) => (...given: unknown[]) => Promise<void>;
 
@@ -59,7 +60,7 @@ export function buildProgram(action: Action): Command {
     .configureOutput({ getOutHelpWidth: helpWidth, outputError: () => {} })
     .enablePositionalOptions()
     .helpCommand('help [command]', 'show the help of a command');
-  const commands = ['serve', 'tools', 'call', 'doctor', 'config'];
+  const commands = ['serve', 'tools', 'call', 'doctor', 'status', 'reload', 'config'];
   withCommonOptions(program).action(
     action(async (options, operand) => {
       if (options.dryRun) return listTools(operand, options);
@@ -86,6 +87,14 @@ export function buildProgram(action: Action): Command {
   );
   command('doctor [server]', 'start each server and say what works, what does not and why').action(
     action(async (options, server) => doctor(server, options)),
+  );
+  command('status [server]', 'say what the running Switchboards and their servers do')
+    .option('--watch', 'draw it again every second, until Ctrl-C')
+    .action(
+      action(async (options, server) => (await import('./status.ts')).status(server, options)),
+    );
+  command('reload', 'have every running Switchboard read its configuration again').action(
+    action(async (options) => (await import('./reload.ts')).reload(options)),
   );
 
   const config = program.command('config').description('look at the configuration').exitOverride();

@@ -6,7 +6,9 @@ import { VERSION } from '../base/version.ts';
 import { callSubtool } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
+import { reloadRunning } from './reload.ts';
 import { serve } from './serve.ts';
+import { showStatus } from './status.ts';
 import { listTools } from './tools.ts';
 import type { CommandOptions } from './with-switchboard.ts';
 
@@ -90,11 +92,9 @@ export function buildProgram(action: Action): Command {
   );
   command('status [server]', 'say what the running Switchboards and their servers do')
     .option('--watch', 'draw it again every second, until Ctrl-C')
-    .action(
-      action(async (options, server) => (await import('./status.ts')).status(server, options)),
-    );
+    .action(action(async (options, server) => showStatus(server, options)));
   command('reload', 'have every running Switchboard read its configuration again').action(
-    action(async (options) => (await import('./reload.ts')).reload(options)),
+    action(async (options) => reloadRunning(options)),
   );
 
   const config = program.command('config').description('look at the configuration').exitOverride();

@@ -18,7 +18,7 @@ interface Outcome {
 /** A configuration that is code may take a while. */
 const LIMIT_MS = 10_000;
 
-export async function reload(options: CommandOptions): Promise<number> {
+export async function reloadRunning(options: CommandOptions): Promise<number> {
   const output = createOutput(options);
   const { home } = findPlaces(workingFolder(), process.env);
   const outcomes = (await askAll(home, 'reload', LIMIT_MS)).map(outcomeOf);

@@ -42,7 +42,7 @@ interface Overview {
 
 const LIMIT_MS = 1_000;
 
-export async function status(
+export async function showStatus(
   childName: string | undefined,
   options: StatusOptions,
   knowledge: ChildKnowledge = NOTHING_KNOWN,

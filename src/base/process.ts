@@ -112,8 +112,12 @@ export function makePrivateFolder(folder: string): void {
 
 /** Whether a folder is this user's own. A link is not: whoever made it may turn it elsewhere. */
 export function isOwnFolder(folder: string): boolean {
-  const stat = lstatSync(folder, { throwIfNoEntry: false });
-  return stat?.isDirectory() === true && (WINDOWS || stat.uid === userNumber());
+  try {
+    const stat = lstatSync(folder);
+    return stat.isDirectory() && (WINDOWS || stat.uid === userNumber());
+  } catch {
+    return false; // not there, or not for us to see
+  }
 }
 
 /** The number that the system knows this user by. Windows has none. */

@@ -13,7 +13,7 @@ export interface Answer {
   readonly problem?: string;
 }
 
-/** The program answered; what it sends is its own, and may be larger than what it accepts. */
+/** An answer may be larger than what is accepted as a question. */
 const ANSWER_BYTES = 16 << 20;
 
 /** The answers of all running Switchboards of a home, those of programs that are gone left out. */
@@ -36,7 +36,7 @@ async function ask(
     onRequest: ({ method: asked }) => {
       throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${asked}`);
     },
-    onBug: () => {}, // it is asked nothing, so it has none
+    onBug: () => {}, // nothing is done here that could have one
   });
   try {
     const answer = await peer.request(method, undefined, { timeoutMs: limitMs });

@@ -12,7 +12,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SwitchboardError } from '../../../src/base/errors.ts';
@@ -44,6 +43,18 @@ async function open(home: string, some: Partial<ControlOptions> = {}) {
   };
   onTestFinished(close);
   return { close, logged, address: readNote(home).address, log };
+}
+
+/** Has the test's own folder taken for that of temporary files. */
+function useTemporaryFolder(...below: string[]): string {
+  const { TMPDIR } = process.env;
+  const folder = createHome(...below);
+  process.env['TMPDIR'] = folder;
+  onTestFinished(() => {
+    if (TMPDIR === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = TMPDIR;
+  });
+  return folder;
 }
 
 /** The note of the one endpoint in a home. */
@@ -127,14 +138,30 @@ test('socket, note and folder are for this user alone, also where the folder was
 
 test('where the home has a long path, the socket is among the temporary files', async () => {
   const home = createHome('a'.repeat(100));
+  const temporary = useTemporaryFolder();
   const { address, close } = await open(home);
-  expect(dirname(dirname(address))).toBe(tmpdir());
+  expect(dirname(dirname(address))).toBe(temporary);
   expect(statSync(dirname(address)).mode & 0o777).toBe(0o700);
   expect(statSync(address).mode & 0o777).toBe(0o600);
   expect(await askAll(home, 'echo', LIMIT_MS)).toMatchObject([{ value: 'nothing' }]);
   await close();
   expect(existsSync(address)).toBe(false);
   expect(readdirSync(join(home, 'run'))).toEqual([]);
+});
+
+test('among the temporary files, what somebody else may have left is refused', async () => {
+  const home = createHome('a'.repeat(100));
+  const elsewhere = createHome();
+  const temporary = useTemporaryFolder();
+  symlinkSync(elsewhere, join(temporary, `switchboard-${process.getuid?.()}`));
+  await expect(open(home)).rejects.toThrow('is not a folder of this user.');
+  expect(readdirSync(join(home, 'run'))).toEqual([]);
+});
+
+test('where no path is short enough, it is not opened', async () => {
+  const home = createHome('a'.repeat(100));
+  useTemporaryFolder('b'.repeat(100));
+  await expect(open(home)).rejects.toThrow('is too long a path');
 });
 
 test('a folder that is a link, as somebody else may have left it, is refused', async () => {
@@ -318,6 +345,14 @@ test('a request of nearly the largest size is answered', async () => {
   expect(lines()).toEqual(['{"jsonrpc":"2.0","id":1,"result":1000000}']);
 });
 
+test('a request beyond it is refused, also behind another', async () => {
+  const { address } = await open(createHome(), { idleMs: 600_000 });
+  const { socket, closed, lines } = connectTo(address);
+  socket.write(`${ECHO}{"jsonrpc":"2.0","id":2,"method":"${'x'.repeat(1 << 20)}"}\n`);
+  await closed;
+  expect(lines()).toEqual([ECHOED, expect.stringContaining('A message may have 1048576 bytes.')]);
+});
+
 test('one that asks much and reads nothing is cut off', async () => {
   const { address } = await open(createHome(), { methods: { much: () => 'x'.repeat(1 << 20) } });
   const socket = connect(address);
@@ -352,11 +387,12 @@ test('more requests at once than a few are refused, one by one', async () => {
 
 test('no more than 32 connections are held; when they go, others are served', async () => {
   const home = createHome();
-  const { address } = await open(home);
+  const { address } = await open(home, { idleMs: 600_000 });
   const held = Array.from({ length: 32 }, () => connectTo(address));
   for (const { socket } of held) socket.write(ECHO);
   expect(await eventually(() => held.every(({ lines }) => lines()[0] === ECHOED))).toBe(true);
   const beyond = connectTo(address);
+  beyond.socket.write(ECHO);
   await beyond.closed;
   expect(beyond.lines()).toEqual([]);
   for (const { socket } of held) socket.destroy();

@@ -7,6 +7,7 @@ import { endOrphans, RunNote } from './base/orphans.ts';
 import type { Child } from './child/child.ts';
 import { startChild } from './child/start.ts';
 import type { ChildConfig, Config } from './config/config.ts';
+import type { Facts } from './host/status-report.ts';
 import { Catalog } from './pool/catalog.ts';
 import { Pool } from './pool/pool.ts';
 import type { StartAttempt } from './pool/slot.ts';
@@ -25,6 +26,7 @@ export class Switchboard implements AsyncDisposable {
   readonly pool: Pool;
   readonly board: Board;
   readonly #options: SwitchboardOptions;
+  readonly #startedAt = new Date().toISOString();
   #config: Config;
   readonly #runNote: RunNote;
 
@@ -33,10 +35,9 @@ export class Switchboard implements AsyncDisposable {
     this.#options = options;
     this.#config = config;
     this.#runNote = new RunNote(join(config.home, 'run'));
-    const catalog = new Catalog(join(config.home, 'cache', 'catalog'), (says) => log.warn(says));
     this.pool = new Pool(config.children, {
       start: (child, attempt) => this.#startChild(child, attempt),
-      catalog,
+      catalog: openCatalog(config, (problem) => log.warn(problem)),
       events: {
         onToolsChanged: (name) => this.board.toolsChanged(name),
         onLost: (name) => this.#noteLost(name),
@@ -45,8 +46,20 @@ export class Switchboard implements AsyncDisposable {
     this.board = new Board(config, this.pool, log);
   }
 
-  get config(): Config {
-    return this.#config;
+  /** What it is made of and what its children do, for people who look. */
+  get facts(): Omit<Facts, 'sessions'> {
+    const { project, files, children } = this.#config;
+    return {
+      startedAt: this.#startedAt,
+      project,
+      files,
+      children: [...children.values()].map(({ name, show }) => {
+        const { state, ...report } = this.pool.report(name);
+        const shown = this.board.isActive(name) ? 'active' : state;
+        const tools = this.pool.tools(name)?.length;
+        return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools };
+      }),
+    };
   }
 
   /** Takes over a new configuration. Children that it does not concern go on. */
@@ -106,6 +119,11 @@ export class Switchboard implements AsyncDisposable {
       this.#options.log.debug(`could not note process ${pid}: ${String(error)}`);
     }
   }
+}
+
+/** What children were found to have, as it is kept for this user. */
+export function openCatalog({ home }: Config, onProblem: (problem: string) => void): Catalog {
+  return new Catalog(join(home, 'cache', 'catalog'), onProblem);
 }
 
 /** A method's name is the child's own text, in which anything may stand. */

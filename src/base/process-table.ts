@@ -1,5 +1,6 @@
 // What can be found out about processes that are not our children: whether they live, when they
-// began, which group they are in, and which of them carry a mark in their environment.
+// began, which group they are in, how much memory they hold, and which of them carry a mark in their
+// environment.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
@@ -42,6 +43,44 @@ export async function groupsMarked(mark: string): Promise<Set<number>> {
   const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
   const marked = pids.filter((pid) => readText(`/proc/${pid}/environ`).split('\0').includes(mark));
   return new Set(marked.map((pid) => Number(statFields(Number(pid))[2])));
+}
+
+/** The resident memory of each group in bytes, all its processes together; none if it is gone. */
+export async function groupMemory(leaders: readonly number[]): Promise<Map<number, number>> {
+  const sums = new Map<number, number>();
+  if (process.platform === 'win32' || leaders.length === 0) return sums;
+  const wanted = new Set(leaders);
+  for await (const { group, kibibytes } of LINUX ? readMemory(wanted) : psMemory()) {
+    if (wanted.has(group)) sums.set(group, (sums.get(group) ?? 0) + kibibytes * 1024);
+  }
+  return sums;
+}
+
+interface MemoryUse {
+  readonly group: number;
+  readonly kibibytes: number;
+}
+
+/** So many processes are looked at before others get their turn. */
+const AT_ONCE = 64;
+
+/** One pass over /proc, with pauses: it is made while calls are being passed on. */
+async function* readMemory(wanted: ReadonlySet<number>): AsyncGenerator<MemoryUse> {
+  const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
+  for (const [index, pid] of pids.entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+    const group = Number(statFields(Number(pid))[2]);
+    if (!wanted.has(group)) continue;
+    const [, kibibytes = '0'] = /^VmRSS:\s*(\d+) kB$/m.exec(readText(`/proc/${pid}/status`)) ?? [];
+    yield { group, kibibytes: Number(kibibytes) };
+  }
+}
+
+async function* psMemory(): AsyncGenerator<MemoryUse> {
+  for (const line of (await ps('-axo', 'pgid=,rss=')).split('\n')) {
+    const [group, kibibytes] = line.trim().split(/\s+/).map(Number);
+    if (group && kibibytes) yield { group, kibibytes };
+  }
 }
 
 /** The fields of Linux's /proc/PID/stat behind the program's name: state, parent, group, … */

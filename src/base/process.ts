@@ -2,7 +2,8 @@
 // process group of its own and is signalled as a group. How operating systems differ is known here
 // and in process-table.ts, and nowhere else.
 import type { ChildProcess } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
 export interface GroupCommand {
   readonly cmd: string;
@@ -82,6 +83,46 @@ export function isFolder(path: string): boolean {
   } catch {
     return false; // not there, or not for us to see
   }
+}
+
+/** The most bytes that every system takes as the path of a socket. */
+const LONGEST_SOCKET_PATH = 103;
+
+/**
+ * An address in a folder, for programs of one user to meet at: a socket, on Windows a named pipe.
+ * Undefined if the path would be too long for a socket.
+ */
+export function localAddress(folder: string, name: string): string | undefined {
+  if (WINDOWS) return `\\\\.\\pipe\\switchboard-${name}`;
+  const path = join(folder, `${name}.sock`);
+  return Buffer.byteLength(path) <= LONGEST_SOCKET_PATH ? path : undefined;
+}
+
+/** Leaves the socket at an address to this user alone. Pipes on Windows are by themselves. */
+export function makePrivateSocket(address: string): void {
+  if (!WINDOWS) chmodSync(address, 0o600);
+}
+
+/** Sees to it that a folder exists, is this user's and is open to nobody else. */
+export function makePrivateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!isOwnFolder(folder)) throw new Error(`${folder} is not a folder of this user.`);
+  if (!WINDOWS && (lstatSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
+}
+
+/** Whether a folder is this user's own. A link is not: whoever made it may turn it elsewhere. */
+export function isOwnFolder(folder: string): boolean {
+  try {
+    const stat = lstatSync(folder);
+    return stat.isDirectory() && (WINDOWS || stat.uid === userNumber());
+  } catch {
+    return false; // not there, or not for us to see
+  }
+}
+
+/** The number that the system knows this user by. Windows has none. */
+export function userNumber(): number | undefined {
+  return process.getuid?.();
 }
 
 /** An environment with some variables set; on Windows their names have no upper and lower case. */

@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import { cleanText } from '../base/text.ts';
 
-type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
 export interface Output {
   readonly isJson: boolean;
@@ -10,7 +10,7 @@ export interface Output {
   line(text?: string): void;
   /** Prints the document; nothing when the output is text. */
   json(document: unknown): void;
-  style(style: Style, text: string): string;
+  readonly style: (style: Style, text: string) => string;
 }
 
 export function createOutput(options: { json?: boolean | undefined }): Output {

@@ -7,8 +7,10 @@ import { call } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
 import { importCommand } from './import.ts';
+import { reloadRunning } from './reload.ts';
 import { serve } from './serve.ts';
 import { installSkillCommand, uninstallSkillCommand } from './skill.ts';
+import { showStatus } from './status.ts';
 import { listTools } from './tools.ts';
 import type { CommandOptions } from './with-switchboard.ts';
 
@@ -19,6 +21,7 @@ Examples:
   switchboard tools memory                      list the tools of one server
   switchboard call memory read_graph            call a tool
   switchboard call memory search_nodes '{"query": "tea"}'
+  switchboard status                            see what the running Switchboards do
 
 Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 130 interrupted.
 Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
@@ -50,6 +53,7 @@ interface Options extends CommandOptions {
   readonly force?: boolean;
   readonly only?: readonly string[];
   readonly register?: boolean;
+  readonly watch?: boolean;
 }
 type Start = (options: Options, ...operands: (string | undefined)[]) => Promise<number>;
 type Action = (start: Start) => (...given: unknown[]) => Promise<void>;
@@ -92,6 +96,12 @@ export function buildProgram(action: Action): Command {
   );
   command('doctor [server]', 'start each server and say what works, what does not and why').action(
     action(async (options, server) => doctor(server, options)),
+  );
+  command('status [server]', 'say what the running Switchboards and their servers do')
+    .option('--watch', 'draw it again every second, until Ctrl-C')
+    .action(action(async (options, server) => showStatus(server, options)));
+  command('reload', 'have every running Switchboard read its configuration again').action(
+    action(async (options) => reloadRunning(options)),
   );
 
   const config = withSubcommands(program.command('config'), 'look at the configuration');

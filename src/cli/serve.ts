@@ -4,6 +4,8 @@ import { SwitchboardError } from '../base/errors.ts';
 import { createLog, type Log, logLevel } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
+import { openControlLater } from '../host/control-later.ts';
+import { createReport } from '../host/status-report.ts';
 import { StdioHost } from '../host/stdio.ts';
 import { Session } from '../session/session.ts';
 import { Switchboard } from '../switchboard.ts';
@@ -16,8 +18,8 @@ export interface ServeOptions {
   readonly serversFile?: string | undefined;
 }
 
-/** What an earlier run left behind is looked for when the host has got its first answers. */
-const ORPHANS_AFTER_MS = 1_000;
+/** What is not for the host is done when it has got its first answers. */
+const OTHER_THINGS_AFTER_MS = 1_000;
 /** A host that never says that it is ready: from then on children are started all the same. */
 const READY_AFTER_MS = 250;
 const LAST_WRITES_MS = 500;
@@ -86,7 +88,17 @@ async function serveUntilHostGoes(
     onReady: () => switchboard.board.begin(),
   });
   const ready = setTimeout(() => switchboard.board.begin(), READY_AFTER_MS).unref();
-  const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
+  const orphans = setTimeout(() => void switchboard.endOrphans(), OTHER_THINGS_AFTER_MS).unref();
+  await using _control = openControlLater({
+    afterMs: OTHER_THINGS_AFTER_MS,
+    home: config.home,
+    project: config.project,
+    log,
+    methods: {
+      status: () => createReport({ ...switchboard.facts, sessions: [session.report] }),
+      reload: () => reload(switchboard, load, log),
+    },
+  });
   process.on('SIGHUP', () => void reload(switchboard, load, log));
   const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0, ['SIGINT', 'SIGTERM']));
   await Promise.race([host.listen(session), signalled]);

@@ -2,8 +2,7 @@
 // on the way to the first answer of every session, so it reads synchronously and loads nothing
 // heavy unless a file asks for it.
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder } from '../base/process.ts';
 import { checkConfigFile } from './check.ts';
@@ -12,6 +11,7 @@ import type { Config } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { findConfigFile, readConfigFile } from './files.ts';
 import { expandHome, findFiles } from './globs.ts';
+import { findPlaces } from './places.ts';
 import { type Layer, messageBytesOf, resolveChildren, setting } from './resolve.ts';
 import { findServersFiles, readServersFile, type ServersLayer } from './servers-file.ts';
 
@@ -30,12 +30,9 @@ export async function loadConfig({
   configFile,
   serversFile,
 }: LoadOptions): Promise<Config> {
-  // An empty variable is one that somebody tried to unset.
-  const homeFolder = env['HOME'] || findHome(env);
-  const absolute = (path: string) => resolve(cwd, expandHome(path, homeFolder));
-  const project = absolute(env['WORKSPACE_DIR'] || '.');
+  const { homeFolder, home, project } = findPlaces(cwd, env);
   if (!isFolder(project)) throw noProject(project);
-  const home = absolute(env['SWITCHBOARD_HOME'] || join(homeFolder, '.switchboard'));
+  const absolute = (path: string) => resolve(cwd, expandHome(path, homeFolder));
 
   const named = configFile || env['SWITCHBOARD_CONFIG'];
   if (named && !existsSync(absolute(named))) throw missing(absolute(named), configFile);
@@ -75,20 +72,6 @@ export async function loadConfig({
     messageBytes: messageBytesOf(layers),
     warnings: [...settled.warnings, ...found.warnings],
   };
-}
-
-/** The user's home by the system's own list, in which not every user stands. */
-function findHome(env: NodeJS.ProcessEnv): string {
-  try {
-    return homedir();
-  } catch (cause) {
-    // Only needed where `~` is written.
-    if (env['SWITCHBOARD_HOME']) return env['SWITCHBOARD_HOME'];
-    throw new SwitchboardError('CONFIG_INVALID', 'Your home folder is not known to the system.', {
-      hint: 'Set HOME, or SWITCHBOARD_HOME to a folder for what Switchboard keeps.',
-      cause,
-    });
-  }
 }
 
 async function readMainFile(file: string) {

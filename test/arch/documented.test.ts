@@ -23,6 +23,8 @@ test.each([
   ['tools'],
   ['call'],
   ['doctor'],
+  ['status'],
+  ['reload'],
   ['config'],
   ['config', 'check'],
   ['config', 'print'],

@@ -86,6 +86,9 @@ describe('--version and --help', () => {
         call [options] <server> <subtool> [json]  call one subtool; "-" reads the arguments from stdin
         doctor [options] [server]                 start each server and say what works, what does not and
                                                   why
+        status [options] [server]                 say what the running Switchboards and their servers do
+        reload [options]                          have every running Switchboard read its configuration
+                                                  again
         config [command]                          look at the configuration
         skill [command]                           the command /switchboard in Claude Code
         import [options] [file]                   take over the servers of mcpflip, or of a file that
@@ -98,6 +101,7 @@ describe('--version and --help', () => {
         switchboard tools memory                      list the tools of one server
         switchboard call memory read_graph            call a tool
         switchboard call memory search_nodes '{"query": "tea"}'
+        switchboard status                            see what the running Switchboards do
 
       Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 130 interrupted.
       Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
@@ -106,7 +110,7 @@ describe('--version and --help', () => {
     `);
   });
 
-  test.each(['serve', 'tools', 'call', 'doctor', 'config', 'skill', 'import'])(
+  test.each(['serve', 'tools', 'call', 'doctor', 'status', 'reload', 'config', 'skill', 'import'])(
     '%s --help is help',
     async (command) => {
       const { status, stdout } = await run(createCliProject(), [command, '--help']);

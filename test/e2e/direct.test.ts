@@ -65,7 +65,7 @@ test('tools that have changed since they were listed are announced when the serv
     const script = testServer('changes').args[0] ?? '';
     project.write(
       'server.mjs',
-      `process.argv.push(${tools.map((tool) => `'${tool}'`)}); await import('${script}');`,
+      `process.argv.push(...${JSON.stringify(tools)}); await import('${script}');`,
     );
   };
   write('old');

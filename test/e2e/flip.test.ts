@@ -33,7 +33,7 @@ interface Status {
 
 async function statusOf(host: RawHost, name: string): Promise<Status | undefined> {
   const { result } = await host.callTool('gateway_status');
-  const { servers } = result?.['structuredContent'] as { servers: Status[] };
+  const { servers = [] } = (result?.['structuredContent'] ?? {}) as { servers?: Status[] };
   return servers.find((server) => server.name === name);
 }
 
@@ -107,8 +107,8 @@ test('servers wait for nobody: two that each need the other to have begun are bo
     other: testServer('waits-for-file', other ?? '', one ?? ''),
   });
   const host = await RawHost.connect(project);
-  await reaches(host, 'one', 'ready');
-  await reaches(host, 'other', 'ready');
+  expect(await reaches(host, 'one', 'ready')).toMatchObject({ tools: 7 });
+  expect(await reaches(host, 'other', 'ready')).toMatchObject({ tools: 7 });
 });
 
 test('one that cannot be started is in error, says why, and holds up nothing', async () => {

@@ -36,7 +36,8 @@ function onTerminal(command: readonly string[]): string[] {
   const { stdout } = spawnSync(SCRIPT, ['--version'], { encoding: 'utf8' });
   if (stdout?.includes('util-linux')) {
     const words = command.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
-    return [SCRIPT, '-qec', words.join(' '), '/dev/null'];
+    // In the shell's place: Ctrl-C would end the shell too, and hide the command's own status.
+    return [SCRIPT, '-qec', `exec ${words.join(' ')}`, '/dev/null'];
   }
   const program =
     'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';

@@ -1,0 +1,40 @@
+// `switchboard reload`: has every running Switchboard of this user read its configuration again, and
+// says what came of it.
+import { cleanText } from '../base/text.ts';
+import { findPlaces } from '../config/places.ts';
+import { type Answer, askAll } from '../host/control-client.ts';
+import { isObject } from '../rpc/message.ts';
+import { createOutput } from './output.ts';
+import type { CommandOptions } from './with-switchboard.ts';
+import { workingFolder } from './working-folder.ts';
+
+interface Outcome {
+  readonly pid: number;
+  readonly project: string;
+  readonly ok: boolean;
+  readonly message: string;
+}
+
+/** A configuration that is code may take a while. */
+const LIMIT_MS = 10_000;
+
+export async function reloadRunning(options: CommandOptions): Promise<number> {
+  const output = createOutput(options);
+  const { home } = findPlaces(workingFolder(), process.env);
+  const outcomes = (await askAll(home, 'reload', LIMIT_MS)).map(outcomeOf);
+  output.json({ reloaded: outcomes });
+  if (outcomes.length === 0) {
+    output.line('No Switchboard is running: the next one reads the configuration as it is.');
+  }
+  for (const { pid, project, ok, message } of outcomes) {
+    const sign = ok ? output.style('green', '✓') : output.style('red', '✗');
+    output.line(`${sign} ${output.style('bold', project)}  pid ${pid}: ${cleanText(message)}`);
+  }
+  return outcomes.every(({ ok }) => ok) ? 0 : 2;
+}
+
+function outcomeOf({ pid, project, value, problem }: Answer): Outcome {
+  const { ok, message } = isObject(value) ? value : {};
+  const text = typeof message === 'string' ? message : 'gave an answer that says nothing';
+  return { pid, project, ok: ok === true, message: problem ?? text };
+}

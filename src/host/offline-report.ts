@@ -1,0 +1,38 @@
+// What `switchboard status` can say of children that nobody runs: what the configuration has, and what
+// is remembered of them.
+import type { ChildConfig, Config } from '../config/config.ts';
+import type { Catalog } from '../pool/catalog.ts';
+import type { ChildStatus } from './status-report.ts';
+
+export interface OfflineReport {
+  readonly project: string;
+  readonly files: readonly string[];
+  readonly children: readonly OfflineChild[];
+}
+
+export interface OfflineChild extends ChildStatus {
+  /** When its tools were listed last, ISO. */
+  readonly listedAt: string | undefined;
+}
+
+export function createOfflineReport(config: Config, catalog: Pick<Catalog, 'get'>): OfflineReport {
+  const children = [...config.children.values()].map((child) => describeChild(child, catalog));
+  return { project: config.project, files: config.files, children };
+}
+
+function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): OfflineChild {
+  const { show } = child;
+  const { tools, listedAt } = catalog.get(child);
+  return {
+    name: child.name,
+    show,
+    state: show === 'off' ? 'off' : child.problem ? 'error' : 'idle',
+    pid: undefined,
+    memoryBytes: undefined,
+    uptimeMs: undefined,
+    calls: 0,
+    tools: tools?.length,
+    lastError: child.problem?.message,
+    listedAt,
+  };
+}

@@ -1,0 +1,55 @@
+// A report as it comes from another program, which may be of another version than this one.
+import { isObject } from '../rpc/message.ts';
+import {
+  type ChildStatus,
+  type SessionStatus,
+  SHOWS,
+  STATES,
+  type StatusReport,
+} from './status-report.ts';
+
+/** Undefined if it is none; what is missing or strange in one is left open. */
+export function parseReport(value: unknown): StatusReport | undefined {
+  if (!isObject(value) || !Array.isArray(value['children'])) return undefined;
+  const { version, pid, startedAt, project, files, memoryBytes, sessions, children } = value;
+  return {
+    version: textOf(version) ?? 'unknown',
+    pid: numberOf(pid) ?? 0,
+    startedAt: textOf(startedAt) ?? '',
+    project: textOf(project) ?? '',
+    files: textsOf(files),
+    memoryBytes: numberOf(memoryBytes),
+    sessions: Array.isArray(sessions) ? sessions.filter(isObject).map(parseSession) : [],
+    children: children.filter(isObject).map(parseChild),
+  };
+}
+
+function parseSession({ client, revision, active }: Record<string, unknown>): SessionStatus {
+  return { client: textOf(client), revision: textOf(revision), active: textsOf(active) };
+}
+
+function parseChild(child: Record<string, unknown>): ChildStatus {
+  return {
+    name: textOf(child['name']) ?? '',
+    show: SHOWS.find((show) => show === child['show']) ?? 'suite',
+    state: STATES.find((state) => state === child['state']) ?? 'idle',
+    pid: numberOf(child['pid']),
+    memoryBytes: numberOf(child['memoryBytes']),
+    uptimeMs: numberOf(child['uptimeMs']),
+    calls: numberOf(child['calls']) ?? 0,
+    tools: numberOf(child['tools']),
+    lastError: textOf(child['lastError']),
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
+}

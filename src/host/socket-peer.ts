@@ -1,0 +1,59 @@
+// JSON-RPC over a local socket, one message on a line. Both ends are programs of ours, so there is no
+// patience with anything else: what is no message, is too large, or is not read ends the connection.
+import type { Socket } from 'node:net';
+import { Framer } from '../rpc/framer.ts';
+import { errorText, INVALID_REQUEST, isObject, RpcError } from '../rpc/message.ts';
+import { Outbox } from '../rpc/outbox.ts';
+import { Peer, type PeerOptions } from '../rpc/peer.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+
+export interface SocketPeerOptions extends Pick<PeerOptions, 'onRequest' | 'onBug'> {
+  /** The most bytes that may come without being a whole message. */
+  readonly messageBytes: number;
+}
+
+/** What the other side has not read beyond this many bytes, it will not read. */
+const MOST_UNREAD_BYTES = 4 << 20;
+
+export function createSocketPeer(
+  socket: Socket,
+  { messageBytes, onRequest, onBug }: SocketPeerOptions,
+): Peer {
+  const outbox = new Outbox(socket);
+  const peer = new Peer({
+    send: (json) => {
+      outbox.send(json, 'newline');
+      if (outbox.unreadBytes > MOST_UNREAD_BYTES) socket.destroy();
+    },
+    onRequest,
+    onNotification: () => {}, // there are none yet
+    onBug,
+  });
+  let bytesWithoutMessage = 0;
+  const refuse = (reason: string): void => {
+    if (socket.writableEnded) return;
+    socket.end(`${errorText('null', new RpcError(INVALID_REQUEST, reason))}\n`);
+    socket.destroySoon();
+  };
+  const framer = new Framer({
+    limitBytes: messageBytes,
+    headers: 'content-length',
+    onMessage: ({ text, value }) => {
+      bytesWithoutMessage = 0;
+      if (socket.writableEnded) return;
+      if (isObject(value) && value['jsonrpc'] === '2.0') peer.receive(new Verbatim(text, value));
+      else refuse('A message is an object with "jsonrpc": "2.0".');
+    },
+    onNoise: () => refuse('This is no message.'),
+    onBroken: () => refuse('This is no message.'),
+    onOversize: () => refuse(`A message may have ${messageBytes} bytes.`),
+  });
+  socket.on('data', (chunk: Buffer) => {
+    bytesWithoutMessage += chunk.length;
+    framer.push(chunk);
+    if (bytesWithoutMessage > messageBytes) refuse(`A message may have ${messageBytes} bytes.`);
+  });
+  socket.on('error', (error) => peer.close(error));
+  socket.once('close', () => peer.close(new Error('The connection has ended.')));
+  return peer;
+}

@@ -6,6 +6,7 @@ import { VERSION } from '../base/version.ts';
 import { callSubtool } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
+import { login, logout } from './login.ts';
 import { serve } from './serve.ts';
 import { listTools } from './tools.ts';
 import type { CommandOptions } from './with-switchboard.ts';
@@ -43,7 +44,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-type Options = CommandOptions & { readonly dryRun?: boolean };
+type Options = CommandOptions & { readonly dryRun?: boolean; readonly browser?: boolean };
 type Start = (options: Options, ...operands: (string | undefined)[]) => Promise<number>;
 type Action = (start: Start) => (...given: unknown[]) => Promise<void>;
 
@@ -59,7 +60,7 @@ export function buildProgram(action: Action): Command {
     .configureOutput({ getOutHelpWidth: helpWidth, outputError: () => {} })
     .enablePositionalOptions()
     .helpCommand('help [command]', 'show the help of a command');
-  const commands = ['serve', 'tools', 'call', 'doctor', 'config'];
+  const commands = ['serve', 'tools', 'call', 'doctor', 'login', 'logout', 'config'];
   withCommonOptions(program).action(
     action(async (options, operand) => {
       if (options.dryRun) return listTools(operand, options);
@@ -86,6 +87,12 @@ export function buildProgram(action: Action): Command {
   );
   command('doctor [server]', 'start each server and say what works, what does not and why').action(
     action(async (options, server) => doctor(server, options)),
+  );
+  command('login <server>', 'sign in to a server, in your browser')
+    .option('--no-browser', 'only print the address to sign in at')
+    .action(action(async (options, server = '') => login(server, options)));
+  command('logout <server>', 'sign out of a server: remove and take back its tokens').action(
+    action(async (options, server = '') => logout(server, options)),
   );
 
   const config = program.command('config').description('look at the configuration').exitOverride();

@@ -23,6 +23,8 @@ test.each([
   ['tools'],
   ['call'],
   ['doctor'],
+  ['login'],
+  ['logout'],
   ['config'],
   ['config', 'check'],
   ['config', 'print'],

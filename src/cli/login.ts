@@ -7,9 +7,10 @@ import { cleanText } from '../base/text.ts';
 import type { OAuthSettings } from '../child/sign-in/sign-in.ts';
 import type { ChildConfig, Config, Remote } from '../config/config.ts';
 import { expandVariables } from '../config/expand.ts';
+import { unknownChild } from '../pool/pool.ts';
 import { createOutput, type Output } from './output.ts';
 import { Progress } from './progress.ts';
-import { type CommandOptions, chosenChildren, withSwitchboard } from './with-switchboard.ts';
+import { type CommandOptions, withSwitchboard } from './with-switchboard.ts';
 
 export interface LoginOptions extends CommandOptions {
   /** `--no-browser`: the address is only printed. */
@@ -96,13 +97,22 @@ interface Settings {
 
 /** How the server is reached, with variables filled in. */
 function settingsOf(config: Config, childName: string, env: NodeJS.ProcessEnv): Settings {
-  const child = chosenChildren(config, childName)[0] as ChildConfig;
+  const child = config.children.get(childName);
+  if (!child) throw unknownChild(childName, [...config.children.keys()]);
   const remote = remoteOf(child);
   const expand = (text: string): string => expandVariables(text, env);
+  const url = expand(remote.url);
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) {
+    throw new SwitchboardError(
+      'CHILD_NOT_CONFIGURED',
+      `The "url" of server "${childName}" is no http or https address.`,
+      { hint: `Correct it in ${child.origin}.` },
+    );
+  }
   const headers = Object.entries(remote.headers).map(([name, value]) => [name, expand(value)]);
   const { clientId, clientSecret, ...others } = remote.oauth ?? {};
   return {
-    url: expand(remote.url),
+    url,
     headers: Object.fromEntries(headers),
     oauth: {
       ...others,
@@ -114,11 +124,13 @@ function settingsOf(config: Config, childName: string, env: NodeJS.ProcessEnv): 
 
 type RemoteWithOAuth = Remote & { readonly oauth?: OAuthSettings | undefined };
 
-function remoteOf({ name, origin, remote }: ChildConfig): RemoteWithOAuth {
+function remoteOf({ name, origin, remote, problem }: ChildConfig): RemoteWithOAuth {
   const unfit = (what: string, hint: string) =>
     new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" ${what}.`, { hint });
   if (!remote) {
-    throw unfit('is a program on this machine', 'Signing in is for servers with a "url".');
+    throw (
+      problem ?? unfit('is a program on this machine', 'Signing in is for servers with a "url".')
+    );
   }
   if (remote.type === 'ws') {
     throw unfit('is reached by WebSocket', 'Signing in is for servers reached by HTTP.');

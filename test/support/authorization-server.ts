@@ -29,7 +29,7 @@ export interface Faults {
   revocation?: { status: number };
 }
 
-export interface Received {
+interface Received {
   readonly method: string;
   readonly path: string;
   readonly form: URLSearchParams;
@@ -44,9 +44,9 @@ export interface AuthorizationServer extends AsyncDisposable {
   /** Every request that came, in order. */
   readonly received: Received[];
   /** Whether the server would accept a header. */
-  accepts(authorization: string | undefined): boolean;
+  readonly accepts: (authorization: string | undefined) => boolean;
   /** How often a refresh token was asked to be exchanged. */
-  refreshes(): number;
+  readonly refreshes: () => number;
   /** Whether a refresh token was used twice. */
   readonly wasReused: boolean;
   /** Everything secret that was given out or received. */

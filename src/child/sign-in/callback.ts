@@ -29,8 +29,9 @@ export async function openCallback(childName: string, port: number | undefined):
   let isAnswered = false;
 
   const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', `http://${HOST}`);
-    if (request.method !== 'GET' || pathname !== PATH || isAnswered) {
+    const [path = '', query] = (request.url ?? '').split('?', 2);
+    const searchParams = new URLSearchParams(query);
+    if (request.method !== 'GET' || path !== PATH || isAnswered) {
       return sendPage(response, 404, 'There is nothing here.');
     }
     isAnswered = true;

@@ -31,6 +31,8 @@ export interface SafeFetchOptions {
   readonly cancellation?: Cancellation | undefined;
   /** How names become addresses; the system's way unless set. */
   readonly resolve?: Resolve | undefined;
+  /** Milliseconds for each document. */
+  readonly limitMs?: number | undefined;
 }
 
 export interface SafeFetch {
@@ -41,7 +43,7 @@ export interface SafeFetch {
 }
 
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
-  const { childName, serverUrl, cancellation = new Cancellation() } = options;
+  const { childName, serverUrl, cancellation = new Cancellation(), limitMs = LIMIT_MS } = options;
   const resolve = options.resolve ?? resolveName;
   let home: Promise<Place> | undefined;
 
@@ -79,7 +81,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     const stop = (): void => end.cancel(cancellation.reason ?? new Error('Called off.'));
     const timer = setTimeout(() => {
       end.cancel(signInFailed(childName, `${quote(url.host)} did not answer within 5 seconds`));
-    }, LIMIT_MS);
+    }, limitMs);
     cancellation.listen(stop);
     try {
       const addresses = await end.orElse(allowedAddresses(url));
@@ -174,8 +176,9 @@ function exchange(url: URL, init: RequestInit, options: ExchangeOptions): Promis
     end.listen(stop);
     const finish = (): void => end.unlisten(stop);
     request.once('close', finish);
-    request.once('error', reject);
+    request.on('error', reject);
     request.once('response', (response) => {
+      response.on('error', reject);
       const { statusCode: status = 0 } = response;
       const answer = (text: string | null): void => {
         try {
@@ -191,7 +194,6 @@ function exchange(url: URL, init: RequestInit, options: ExchangeOptions): Promis
       }
       const chunks: Buffer[] = [];
       let bytes = 0;
-      response.once('error', reject);
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes > LARGEST_BYTES) {

@@ -121,7 +121,7 @@ interface Attempt {
 
 async function obtainTokens(attempt: Attempt): Promise<OAuthTokens> {
   const { options, place, callback, client, net } = attempt;
-  const { childName, oauth, cancellation, visit } = options;
+  const { childName, oauth, visit } = options;
   const { metadata, issuer, resource } = place;
   const clientInformation = informationOf(client);
   const scope = oauth?.scopes?.join(' ') ?? withOfflineAccess(place);
@@ -137,7 +137,7 @@ async function obtainTokens(attempt: Attempt): Promise<OAuthTokens> {
     }),
   );
   await visit(checkBrowserAddress(childName, authorizationUrl, new URL(options.url)), issuer);
-  const answer = await cancellation.orElse(inTime(options, callback.answer));
+  const answer = await inTime(options, callback.answer);
   const code = await readAnswer(childName, place, answer);
   const iss = answer.get('iss');
   const secrets = [code, codeVerifier, client.client_secret];
@@ -186,23 +186,23 @@ async function readAnswer(
   throw signInFailed(childName, 'the answer in the browser has no code');
 }
 
-/** What came back, unless that takes too long. */
-async function inTime<T>(
-  { childName, limitMs = LIMIT_MS }: SignInOptions,
-  answer: Promise<T>,
-): Promise<T> {
-  const limit = new Cancellation();
+/** What came back, unless that takes too long or is called off. */
+async function inTime<T>(options: SignInOptions, answer: Promise<T>): Promise<T> {
+  const { childName, cancellation, limitMs = LIMIT_MS } = options;
+  const end = new Cancellation();
+  const stop = (): void => end.cancel(cancellation.reason ?? new Error('Called off.'));
+  cancellation.listen(stop);
   const timer = setTimeout(() => {
-    limit.cancel(
-      signInFailed(childName, 'nobody came back from the browser within 5 minutes', {
-        hint: `Run again: switchboard login ${childName}`,
-      }),
+    const reason = 'nobody came back from the browser within 5 minutes';
+    end.cancel(
+      signInFailed(childName, reason, { hint: `Run again: switchboard login ${childName}` }),
     );
   }, limitMs);
   try {
-    return await limit.orElse(answer);
+    return await end.orElse(answer);
   } finally {
     clearTimeout(timer);
+    cancellation.unlisten(stop);
   }
 }
 

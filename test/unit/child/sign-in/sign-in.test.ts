@@ -1,6 +1,6 @@
 // The whole way of a sign-in, with a real issuer on this machine and a browser that is a fetch.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ interface Attempt {
   readonly visited: URL[];
   readonly pages: { readonly status: number; readonly text: string }[];
   readonly options: SignInOptions;
-  run(more?: Partial<SignInOptions>): Promise<StoredSignIn | undefined>;
+  readonly run: (more?: Partial<SignInOptions>) => Promise<StoredSignIn | undefined>;
 }
 
 async function prepare(faults: Faults = {}): Promise<Attempt> {
@@ -97,7 +97,7 @@ test('the file is for its user alone, and is all that is left', async () => {
 
 test('the address to come back to is closed afterwards, and took no other path', async () => {
   const attempt = await prepare();
-  const others: number[] = [];
+  const others: (number | undefined)[] = [];
   let back = '';
   await attempt.run({
     visit: async (address) => {
@@ -105,12 +105,21 @@ test('the address to come back to is closed afterwards, and took no other path',
       others.push((await fetch(new URL('/favicon.ico', back))).status);
       others.push((await fetch(new URL('/', back))).status);
       others.push((await fetch(back, { method: 'POST' })).status);
+      others.push(await statusOf(new URL(back).port, '//'));
       await fetch(address);
     },
   });
-  expect(others).toEqual([404, 404, 404]);
+  expect(others).toEqual([404, 404, 404, 404]);
   await expect(fetch(back)).rejects.toThrow('fetch failed');
 });
+
+/** The answer to a path that no URL can have. */
+function statusOf(port: string, path: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const request = get({ host: '127.0.0.1', port, path }, ({ statusCode }) => resolve(statusCode));
+    request.once('error', reject);
+  });
+}
 
 test('a program that was registered by hand comes with its own name and secret', async () => {
   const attempt = await prepare({ metadata: { registration_endpoint: undefined } });
@@ -196,22 +205,24 @@ const notOpened = (why: string, beginning: string) =>
   `the address to sign in at is not opened, because it ${why}. It begins with: ${beginning}`;
 
 test.each([
-  ['javascript:alert(1)', NOT_USABLE],
-  ['data:text/html,hello', NOT_USABLE],
-  ['--flag', NOT_USABLE],
-  ['http://a$(touch x)', NOT_USABLE],
-  ['file:///etc/passwd', notOpened('is not https', 'file:///etc/passwd')],
-  ['vscode://open', notOpened('is not https', 'vscode://open')],
-  ['http://host.example/a', notOpened('is not https', 'http://host.example/a')],
+  ['javascript:', 'javascript:alert(1)', NOT_USABLE],
+  ['data:', 'data:text/html,hello', NOT_USABLE],
+  ['an option', '--flag', NOT_USABLE],
+  ['one with a command', 'http://a$(touch x)', NOT_USABLE],
+  ['file:', 'file:///etc/passwd', notOpened('is not https', 'file:///etc/passwd')],
+  ["a program's own", 'vscode://open', notOpened('is not https', 'vscode://open')],
+  ['http', 'http://host.example/a', notOpened('is not https', 'http://host.example/a')],
   [
+    'two hosts',
     'https://accounts.example@evil.example/',
     notOpened('has a user name in it', 'https://accounts.example@evil.example/'),
   ],
   [
+    '100 KB',
     `https://host.example/${'a'.repeat(100_000)}`,
     notOpened('is longer than 8000 characters', `https://host.example/${'a'.repeat(79)}`),
   ],
-])('nobody is sent to the hostile address %.40s', async (authorization_endpoint, reason) => {
+])('nobody is sent to a hostile address: %s', async (_, authorization_endpoint, reason) => {
   const attempt = await prepare({ metadata: { authorization_endpoint } });
   expect(await failureOf(attempt, attempt.run())).toBe(
     `SIGN_IN_FAILED Signing in to server "files" failed: ${reason}`,

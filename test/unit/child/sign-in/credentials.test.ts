@@ -225,6 +225,16 @@ test('trouble at the issuer is not the end of a sign-in', async () => {
   expect(kept.issuer.accepts(await kept.credentials.authorization())).toBe(true);
 });
 
+test('50 calls at once ask an issuer that is in trouble once', async () => {
+  const { credentials, issuer } = await signedIn('expired');
+  issuer.faults.token = { status: 503, body: '{"error":"temporarily_unavailable"}' };
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 50 }, () => credentials.authorization()),
+  );
+  expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']));
+  expect(issuer.refreshes()).toBe(1);
+});
+
 test('an issuer that repeats what it was sent does not make us repeat it', async () => {
   const kept = await signedIn('expired');
   kept.issuer.faults.onToken = (form) => {

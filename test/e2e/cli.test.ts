@@ -86,6 +86,8 @@ describe('--version and --help', () => {
         call [options] <server> <subtool> [json]  call one subtool; "-" reads the arguments from stdin
         doctor [options] [server]                 start each server and say what works, what does not and
                                                   why
+        login [options] <server>                  sign in to a server, in your browser
+        logout [options] <server>                 sign out of a server: remove and take back its tokens
         config [command]                          look at the configuration
         help [command]                            show the help of a command
 

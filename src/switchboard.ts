@@ -53,12 +53,7 @@ export class Switchboard implements AsyncDisposable {
       startedAt: this.#startedAt,
       project,
       files,
-      children: [...children.values()].map(({ name, show }) => {
-        const { state, ...report } = this.pool.report(name);
-        const shown = this.board.isActive(name) ? 'active' : state;
-        const tools = this.pool.tools(name)?.length;
-        return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools };
-      }),
+      children: [...children.values()].map((child) => this.#childFacts(child)),
     };
   }
 
@@ -104,6 +99,13 @@ export class Switchboard implements AsyncDisposable {
     });
     log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
     return child;
+  }
+
+  #childFacts({ name, show }: ChildConfig): Facts['children'][number] {
+    const { state, ...report } = this.pool.report(name);
+    const shown = this.board.isActive(name) ? 'active' : state;
+    const tools = this.pool.tools(name)?.length;
+    return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools };
   }
 
   #noteLost(name: string): void {

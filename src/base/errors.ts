@@ -15,6 +15,8 @@ export const ERRORS = {
   CHILD_TIMEOUT: { exit: 3 },
   CHILD_PROTOCOL: { exit: 3 },
   MESSAGE_TOO_LARGE: { exit: 3 },
+  CHILD_SIGN_IN: { exit: 3 },
+  SIGN_IN_FAILED: { exit: 3 },
   TOOL_UNKNOWN: { exit: 4 },
   SUBTOOL_UNKNOWN: { exit: 4 },
   TOOL_NOT_ALLOWED: { exit: 4 },

@@ -149,6 +149,36 @@ const WINDOWS_BASICS =
   'PATH PATHEXT APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) HOMEDRIVE HOMEPATH USERNAME USERPROFILE SYSTEMDRIVE SYSTEMROOT WINDIR COMSPEC TEMP TMP';
 
 /**
+ * Opens an address in the user's browser; BROWSER names another program for it. Without a shell, and
+ * only http and https: the address is somebody else's text. Gives whether a program was started.
+ */
+export async function openInBrowser(address: URL, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const { href } = new URL(address);
+  if (!/^https?:\/\//.test(href)) return false; // also keeps it from being read as an option
+  const [program, ...args] = browserCommand(env);
+  const { spawn } = await import('node:child_process');
+  return new Promise((resolve) => {
+    // In a group of its own, so that Ctrl-C for us does not close the user's browser.
+    const browser = spawn(program, [...args, href], {
+      detached: !WINDOWS,
+      stdio: 'ignore',
+      windowsHide: true,
+    });
+    browser.once('error', () => resolve(false)); // there is none
+    browser.once('spawn', () => resolve(true));
+    browser.unref();
+  });
+}
+
+function browserCommand(env: NodeJS.ProcessEnv): [string, ...string[]] {
+  if (env['BROWSER']) return [env['BROWSER']];
+  if (process.platform === 'darwin') return ['open'];
+  if (!WINDOWS) return ['xdg-open'];
+  const system = `${env['SystemRoot'] ?? 'C:\\Windows'}\\System32`;
+  return [`${system}\\rundll32.exe`, 'url.dll,FileProtocolHandler'];
+}
+
+/**
  * Windows' way to end a process and what it started. It waits, since it must also work in the last
  * moment of ours. Programs without a window do not hear of the milder form, so that is only a wait.
  */

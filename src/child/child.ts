@@ -146,7 +146,7 @@ export class Child {
 
   /** Why it has ended, where nobody waited for an answer. */
   explainEnd(end: LinkEnd): SwitchboardError {
-    return explainEnd(end, this.#config, this.#link.lastOutput, 'waiting for work');
+    return explainEnd(end, this.#config, this.#link.lastOutput, 'running');
   }
 
   pause(): void {

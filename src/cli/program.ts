@@ -7,6 +7,7 @@ import { call } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
 import { importCommand } from './import.ts';
+import { login, logout } from './login.ts';
 import { reloadRunning } from './reload.ts';
 import { serve } from './serve.ts';
 import { installSkillCommand, uninstallSkillCommand } from './skill.ts';
@@ -49,6 +50,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
 }
 
 interface Options extends CommandOptions {
+  readonly browser?: boolean;
   readonly dryRun?: boolean;
   readonly force?: boolean;
   readonly only?: readonly string[];
@@ -102,6 +104,12 @@ export function buildProgram(action: Action): Command {
     .action(action(async (options, server) => showStatus(server, options)));
   command('reload', 'have every running Switchboard read its configuration again').action(
     action(async (options) => reloadRunning(options)),
+  );
+  command('login <server>', 'sign in to a server, in your browser')
+    .option('--no-browser', 'only print the address to sign in at')
+    .action(action(async (options, server = '') => login(server, options)));
+  command('logout <server>', 'sign out of a server: remove and take back its tokens').action(
+    action(async (options, server = '') => logout(server, options)),
   );
 
   const config = withSubcommands(program.command('config'), 'look at the configuration');

@@ -89,7 +89,7 @@ async function serveUntilHostGoes(
   });
   const ready = setTimeout(() => switchboard.board.begin(), READY_AFTER_MS).unref();
   const orphans = setTimeout(() => void switchboard.endOrphans(), OTHER_THINGS_AFTER_MS).unref();
-  await using _control = openControlLater({
+  const control = openControlLater({
     afterMs: OTHER_THINGS_AFTER_MS,
     home: config.home,
     project: config.project,
@@ -105,6 +105,7 @@ async function serveUntilHostGoes(
   clearTimeout(ready);
   clearTimeout(orphans);
   session.close();
+  await control[Symbol.asyncDispose]();
 }
 
 /** Reads the configuration again; one that cannot be read changes nothing. */

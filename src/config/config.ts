@@ -68,15 +68,17 @@ export interface Remote {
   readonly type: 'http' | 'sse' | 'ws';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly oauth: SignIn;
+  readonly oauth: OAuthSettings;
 }
 
-/** How to sign in where the server wants it; what is not set is found out. */
-export interface SignIn {
-  readonly clientId: string | undefined;
-  readonly clientSecret: string | undefined;
-  readonly scopes: readonly string[] | undefined;
-  readonly callbackPort: number | undefined;
+/** What a user may settle beforehand about signing in; the rest is found out. */
+export interface OAuthSettings {
+  /** Where the issuer does not register programs by itself. */
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  /** Where the issuer accepts only one address to come back to. */
+  readonly callbackPort?: number | undefined;
 }
 
 /** Which subtools are shown and may be called; names or globs such as `browser_*`. */

@@ -27,17 +27,7 @@ export function resolveRemote(
       { hint: `In ${origin}, set "type" to "http", "sse" or "ws", or leave it out.` },
     );
   }
-  return {
-    type: known,
-    url,
-    headers,
-    oauth: {
-      clientId: oauth.clientId,
-      clientSecret: oauth.clientSecret,
-      scopes: oauth.scopes,
-      callbackPort: oauth.callbackPort,
-    },
-  };
+  return { type: known, url, headers, oauth };
 }
 
 function typeFromAddress(url: string): Remote['type'] {

@@ -61,7 +61,7 @@ export function statusResult(servers: readonly SwitchStatus[]): Verbatim {
   return Verbatim.of({ content: [{ type: 'text', text }], structuredContent: { servers } });
 }
 
-const SIGNS = { idle: '○', warming: '◌', ready: '◐', active: '●', error: '✗' };
+const SIGNS = { idle: '○', warming: '◐', ready: '●', active: '▶', error: '✗' };
 
 function describe({ name, state, tools, error }: SwitchStatus): string {
   const known = tools === undefined ? '' : ` (${count(tools)})`;

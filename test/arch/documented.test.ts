@@ -25,6 +25,8 @@ test.each([
   ['doctor'],
   ['status'],
   ['reload'],
+  ['login'],
+  ['logout'],
   ['config'],
   ['config', 'check'],
   ['config', 'print'],

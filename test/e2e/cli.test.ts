@@ -89,6 +89,8 @@ describe('--version and --help', () => {
         status [options] [server]                 say what the running Switchboards and their servers do
         reload [options]                          have every running Switchboard read its configuration
                                                   again
+        login [options] <server>                  sign in to a server, in your browser
+        logout [options] <server>                 sign out of a server: remove and take back its tokens
         config [command]                          look at the configuration
         skill [command]                           the command /switchboard in Claude Code
         import [options] [file]                   take over the servers of mcpflip, or of a file that

@@ -222,7 +222,7 @@ test('the older names of the gateway are understood and never listed', async () 
   const host = await RawHost.connect(projectWith({ box: toolbox }));
   await reaches(host, 'box', 'ready');
   expect(textOf(await host.callTool('mcpflip_activate', { name: 'box' }))).toContain('Activated');
-  expect(textOf(await host.callTool('mcpflip_status'))).toContain('● box: active (7 tools)');
+  expect(textOf(await host.callTool('mcpflip_status'))).toContain('▶ box: active (7 tools)');
   expect(textOf(await host.callTool('mcpflip_deactivate', { name: 'box' }))).toContain('Deactiv');
   expect(await host.toolNames()).toEqual(GATEWAY);
 });

@@ -47,11 +47,11 @@ test('stopped for want of use is idle, not an error; a switched-on server stays 
   expect(await eventually(() => !runs(tag))).toBe(true);
   expect(await text()).toBe('○ box: idle (7 tools)');
   await host.callTool('gateway_activate', { name: 'box' });
-  expect(await text()).toBe('● box: active (7 tools)');
+  expect(await text()).toBe('▶ box: active (7 tools)');
   expect(textOf(await host.callTool('echo', { a: 1 }))).toBe('{"a":1}');
   expect(await eventually(() => !runs(tag))).toBe(true);
   expect(await host.toolNames()).toContain('echo');
-  expect(await text()).toBe('● box: active (7 tools)');
+  expect(await text()).toBe('▶ box: active (7 tools)');
 });
 
 test.each([{ show: 'flip' }, { start: 'eager' }, { idleMs: 0 }])(

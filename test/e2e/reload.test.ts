@@ -105,7 +105,7 @@ test('what is switched on stays on, unless it is no longer there to be switched'
   configure(project, { mcpServers: { a: { ...toolbox, show: 'flip', description: 'x' } } });
   await reload(host);
   const status = textOf(await host.callTool('gateway_status'));
-  expect(status).toBe('● a: active (7 tools)');
+  expect(status).toBe('▶ a: active (7 tools)');
   expect(await host.toolNames()).toContain('echo');
 });
 
@@ -119,5 +119,5 @@ test('a new eager server is started at once', async () => {
   for (let left = 200; left > 0 && !(await status()).includes('ready'); left--) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  expect(await status()).toBe('◐ late: ready (7 tools)');
+  expect(await status()).toBe('● late: ready (7 tools)');
 });

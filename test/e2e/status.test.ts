@@ -56,7 +56,7 @@ describe('status, where none runs', () => {
         memory  ○ idle   suite
         github  ○ idle   suite
         bare    ✗ error  suite
-          Server "bare" has no command.
+          Server "bare" has no command and no url.
       "
     `);
   });

@@ -1,0 +1,88 @@
+// The address on this machine to which the browser comes back. It takes one answer, and only the
+// one that carries our `state`: any web page may send the browser to a port of this machine.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { signInFailed } from './failures.ts';
+
+export interface Callback extends AsyncDisposable {
+  readonly redirectUrl: string;
+  /** What the answer must carry. */
+  readonly state: string;
+  /** What came back; rejects where it is not the answer to this sign-in. */
+  readonly answer: Promise<URLSearchParams>;
+}
+
+const HOST = '127.0.0.1';
+const PATH = '/callback';
+
+/** Listens on the port, or on any that is free. */
+export async function openCallback(childName: string, port: number | undefined): Promise<Callback> {
+  const state = randomBytes(32).toString('base64url');
+  let take: (answer: URLSearchParams) => void = () => {};
+  let refuse: (error: Error) => void = () => {};
+  const answer = new Promise<URLSearchParams>((resolve, reject) => {
+    take = resolve;
+    refuse = reject;
+  });
+  answer.catch(() => {}); // nobody may be waiting for it any more
+  let isAnswered = false;
+
+  const server = createServer((request, response) => {
+    const [path = '', query] = (request.url ?? '').split('?', 2);
+    const searchParams = new URLSearchParams(query);
+    if (request.method !== 'GET' || path !== PATH || isAnswered) {
+      return sendPage(response, 404, 'There is nothing here.');
+    }
+    isAnswered = true;
+    // Told after the page has left, because then the server is closed.
+    if (!isSame(searchParams.get('state') ?? '', state)) {
+      const reason = 'the answer in the browser does not belong to this sign-in';
+      response.once('close', () => refuse(signInFailed(childName, reason)));
+      return sendPage(response, 400, 'This answer does not belong to the sign-in.');
+    }
+    response.once('close', () => take(searchParams));
+    return searchParams.has('code')
+      ? sendPage(response, 200, 'Thank you.')
+      : sendPage(response, 200, 'You have not been signed in.');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const reason = `port ${port ?? 0} of this machine cannot be used (${cause.code})`;
+      reject(signInFailed(childName, reason, { cause, hint: PORT_HINT }));
+    });
+    server.listen(port ?? 0, HOST, resolve);
+  });
+  const { port: opened } = server.address() as AddressInfo;
+  return {
+    redirectUrl: `http://${HOST}:${opened}${PATH}`,
+    state,
+    answer,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const PORT_HINT = 'The browser comes back to it. End what uses it, or set another "callbackPort".';
+
+/** Takes the same time whatever is wrong. */
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+/** Nothing of the request is repeated in it. */
+function sendPage(response: ServerResponse, status: number, sentence: string): void {
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'",
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    connection: 'close',
+  });
+  response.end(
+    `<!doctype html><meta charset="utf-8"><title>Switchboard</title><p>${sentence} You can close this window.</p>\n`,
+  );
+}

@@ -5,7 +5,7 @@ import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts';
 import { maskValue } from '../base/secrets.ts';
-import type { ChildConfig, Command, Remote } from '../config/config.ts';
+import type { ChildConfig, Command } from '../config/config.ts';
 import { expandCommand, expandRemote } from '../config/expand.ts';
 import type { Framing } from '../rpc/framing.ts';
 import { RpcError } from '../rpc/message.ts';
@@ -46,7 +46,7 @@ export interface StartOptions {
 
 export async function startChild(config: ChildConfig, options: StartOptions): Promise<Child> {
   const open = config.remote
-    ? await prepareRemote(config, config.remote, options)
+    ? await prepareRemote(config, options)
     : prepareProcess(config, options);
   options.onStarting();
   const link = await open();
@@ -130,12 +130,8 @@ async function openProcess(
 }
 
 /** Checks what can be checked beforehand; what comes back connects. */
-async function prepareRemote(
-  config: ChildConfig,
-  written: Remote,
-  options: StartOptions,
-): Promise<() => Link> {
-  const remote = expandRemote(config, written, options.env);
+async function prepareRemote(config: ChildConfig, options: StartOptions): Promise<() => Link> {
+  const remote = expandRemote(config, options.env);
   // Loaded with the first server that is reached so: most setups have none.
   const { RemoteLink } = await import('./remote/remote-link.ts');
   const link = new RemoteLink(config, remote, options);

@@ -38,8 +38,14 @@ export function expandCommand(child: ChildConfig, env: NodeJS.ProcessEnv): Comma
 }
 
 /** The address of a child as it is to be reached. Throws what keeps it from being reached. */
-export function expandRemote(child: ChildConfig, remote: Remote, env: NodeJS.ProcessEnv): Remote {
+export function expandRemote(child: ChildConfig, env: NodeJS.ProcessEnv): Remote {
   if (child.problem) throw child.problem;
+  const { name, origin, remote } = child;
+  if (!remote) {
+    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no address.`, {
+      hint: `Add "url" to it in ${origin}.`,
+    });
+  }
   const expand = expanderFor(child, env);
   return {
     type: remote.type,

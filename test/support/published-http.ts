@@ -18,8 +18,13 @@ export async function startEverything(
   const env = { ...process.env, PORT: String(wanted) };
   const server = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = once(server, 'exit');
-  await once(server.stderr, 'data'); // it says that it listens
-  server.stderr.resume();
+  await new Promise<void>((resolve) => {
+    let said = '';
+    server.stderr.on('data', (piece: Buffer) => {
+      said += piece.toString();
+      if (/on port \d+/.test(said)) resolve();
+    });
+  });
   return {
     url: `http://127.0.0.1:${wanted}/${transport === 'sse' ? 'sse' : 'mcp'}`,
     stop: async () => {

@@ -9,28 +9,33 @@ export class Oversize extends Error {
   override readonly name = 'Oversize';
 }
 
+/** The body did not come to its end, or could not be unpacked. */
+export class BrokenOff extends Error {
+  override readonly name = 'BrokenOff';
+}
+
 /**
- * Reads a body to its end. Rejects when it breaks off; a throw of `take` is passed on and ends the
- * reading and the connection.
+ * Reads a body to its end. Rejects with BrokenOff where that does not come; a throw of `take` is
+ * passed on, and ends the reading and the connection.
  */
 export function readBody(body: Readable, take: (piece: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const fail = (error: unknown): void => {
-      reject(error instanceof Error ? error : new Error(String(error)));
+    const fail = (error: Error): void => {
+      reject(error);
       body.off('data', read).destroy();
     };
     const read = (piece: Buffer): void => {
       try {
         take(piece);
       } catch (error) {
-        fail(error);
+        fail(error as Error);
       }
     };
     body.on('data', read);
     body.once('end', resolve);
-    body.once('error', fail);
+    body.once('error', (cause) => fail(new BrokenOff('The reply broke off.', { cause })));
     body.once('close', () => {
-      if (!body.readableEnded) fail(new Error('The reply broke off.'));
+      if (!body.readableEnded) fail(new BrokenOff('The reply broke off.'));
     });
   });
 }

@@ -6,6 +6,9 @@ import type { RemoteServer } from './server.ts';
 /** So much of a body that is no answer is quoted. */
 const QUOTED_CHARS = 500;
 
+/** Nobody means more than a day, whatever the header says. */
+const LONGEST_WAIT_SECONDS = 86_400;
+
 /** A reply that refuses a request: its status, and as much of its body as was read. */
 export interface Refusal {
   readonly status: number;
@@ -30,16 +33,19 @@ export function explainNetworkError(server: RemoteServer, error: unknown): Switc
     );
   }
   const problem = NETWORK_PROBLEMS[code] ?? quote(server, message);
+  const wasCut = code === 'ECONNRESET' || code === 'EPIPE';
   return new SwitchboardError(
     'CHILD_UNREACHABLE',
     `Server "${name}" cannot be reached at ${place}: ${problem}${code === '' ? '' : ` (${code})`}.`,
     {
-      hint: `Check that it runs, and "url" in ${origin}.`,
+      hint: wasCut ? NOT_REPEATED : `Check that it runs, and "url" in ${origin}.`,
       cause: error,
       data: { child: name, reason: code },
     },
   );
 }
+
+const NOT_REPEATED = 'The request was not sent again, because it may have had an effect.';
 
 const NETWORK_PROBLEMS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -173,7 +179,7 @@ export function explainCut({ name }: RemoteServer, how: 'ended' | 'broke'): Swit
       ? `Server "${name}" ended its reply without the answer.`
       : `The connection to server "${name}" was cut before the answer.`;
   return new SwitchboardError('CHILD_UNREACHABLE', what, {
-    hint: 'The request was not sent again, because it may have had an effect.',
+    hint: NOT_REPEATED,
     data: { child: name },
   });
 }
@@ -187,9 +193,10 @@ export function quote({ secrets }: RemoteServer, text: string): string {
 /** Seconds from now; undefined where the header says nothing that can be understood. */
 export function parseRetryAfter(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
-  if (/^\s*\d+\s*$/.test(header)) return Number(header);
   const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1_000));
+  const seconds = /^\s*\d+\s*$/.test(header) ? Number(header) : (at - Date.now()) / 1_000;
+  if (Number.isNaN(seconds)) return undefined;
+  return Math.min(Math.max(0, Math.ceil(seconds)), LONGEST_WAIT_SECONDS);
 }
 
 function retryData(wait: number | undefined): { retryAfterSeconds?: number } {

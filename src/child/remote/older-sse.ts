@@ -3,7 +3,14 @@
 
 import { SwitchboardError } from '../../base/errors.ts';
 import { parseJson } from '../../rpc/json-text.ts';
-import { EventReader, OpenBodies, Oversize, readBody, type ServerEvent } from './body.ts';
+import {
+  BrokenOff,
+  EventReader,
+  OpenBodies,
+  Oversize,
+  readBody,
+  type ServerEvent,
+} from './body.ts';
 import { explainContent, explainForeignEndpoint, explainStatus } from './failures.ts';
 import { cancelledRequest, readOutgoing } from './outgoing.ts';
 import {
@@ -97,11 +104,11 @@ export class OlderSseWire implements Wire {
       this.#end(undefined);
     } catch (error) {
       if (error instanceof Oversize) onEnd({ kind: 'oversized' });
-      else this.#end(error instanceof SwitchboardError ? error : undefined);
+      else this.#end(error instanceof BrokenOff ? undefined : (error as Error));
     }
   }
 
-  #end(error: SwitchboardError | undefined): void {
+  #end(error: Error | undefined): void {
     const { onEnd, insteadOf } = this.#options;
     if (this.#isClosed) return;
     const failure = this.#hasOpened ? error : (signInOf(error) ?? insteadOf ?? error);
@@ -139,7 +146,7 @@ export class OlderSseWire implements Wire {
       throw explainStatus(server, refusal);
     } catch (error) {
       const isWanted = id !== undefined && !signal.aborted;
-      if (isWanted) onFailure(id, error instanceof Error ? error : new Error(String(error)));
+      if (isWanted) onFailure(id, error as Error);
       return undefined; // what has no answer has no one to be told
     } finally {
       if (id !== undefined) this.#posts.delete(id);
@@ -148,6 +155,6 @@ export class OlderSseWire implements Wire {
 }
 
 /** That one has to sign in is worth knowing, whichever transport the server knows. */
-function signInOf(error: SwitchboardError | undefined): SwitchboardError | undefined {
-  return error?.code === 'CHILD_SIGN_IN' ? error : undefined;
+function signInOf(error: Error | undefined): Error | undefined {
+  return error instanceof SwitchboardError && error.code === 'CHILD_SIGN_IN' ? error : undefined;
 }

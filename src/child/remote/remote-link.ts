@@ -1,6 +1,5 @@
 // The connection to a server that is reached over the network. Whichever way its messages travel,
 // from above it is a link as that to a process is.
-import { SwitchboardError } from '../../base/errors.ts';
 import type { Mask } from '../../base/secrets.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
 import { Peer } from '../../rpc/peer.ts';
@@ -162,7 +161,7 @@ export class RemoteLink implements Link {
   #end(end: LinkEnd, error?: Error): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.peer.close(error instanceof SwitchboardError ? error : new LinkEnded(end));
+    this.peer.close(error ?? new LinkEnded(end));
     this.#resolveEnded(end);
   }
 }

@@ -89,7 +89,8 @@ export class Sender {
       if (status < 300 || status >= 400 || status === 304) return reply;
       discard(reply);
       const target = locate(reply.headers.location, url);
-      const keepsMethod = status !== 303 || request.method === 'GET';
+      // The others may mean that a POST has been done, and that its outcome is to be had there.
+      const keepsMethod = status === 307 || status === 308 || request.method === 'GET';
       if (!target || target.origin !== url.origin || !keepsMethod || left === 0) {
         throw explainRedirect(this.#options.server, status, target);
       }

@@ -6,7 +6,15 @@ import { SwitchboardError } from '../../base/errors.ts';
 import { parseJson } from '../../rpc/json-text.ts';
 import { isObject, METHOD_NOT_FOUND } from '../../rpc/message.ts';
 import { explainOversize } from '../failures.ts';
-import { EventReader, OpenBodies, Oversize, readBody, readText, type ServerEvent } from './body.ts';
+import {
+  BrokenOff,
+  EventReader,
+  OpenBodies,
+  Oversize,
+  readBody,
+  readText,
+  type ServerEvent,
+} from './body.ts';
 import { explainContent, explainCut, explainStatus, quote, type Refusal } from './failures.ts';
 import type { HttpReply } from './http.ts';
 import { cancelledRequest, readOutgoing } from './outgoing.ts';
@@ -220,8 +228,8 @@ export class StreamableWire implements Wire {
       reader.end();
       return 'ended';
     } catch (error) {
-      if (error instanceof Oversize) throw error;
-      return 'broke';
+      if (error instanceof BrokenOff) return 'broke';
+      throw error;
     }
   }
 
@@ -386,11 +394,11 @@ export class StreamableWire implements Wire {
     return { controller, [Symbol.dispose]: () => this.#open.delete(controller) };
   }
 
+  /** What is none of these is a mistake of ours, and to be seen as such. */
   #explain(error: unknown): Error {
     const { server } = this.#options;
-    if (error instanceof SwitchboardError) return error;
     if (error instanceof Oversize) return explainOversize(server.name, server.messageBytes);
-    return explainCut(server, 'broke');
+    return error instanceof BrokenOff ? explainCut(server, 'broke') : (error as Error);
   }
 }
 

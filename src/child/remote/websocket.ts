@@ -80,6 +80,7 @@ export class WebSocketWire implements Wire {
       refusal.statusCode === 401 && own === undefined
         ? await credentials?.renew(authorization)
         : undefined;
+    if (newer !== undefined) refusal.destroy();
     const second = newer === undefined ? refusal : await this.#open(newer);
     if (second) throw await explainRefusal(server, this.#options.url, second);
   }

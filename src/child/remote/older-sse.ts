@@ -1,16 +1,9 @@
 // The older HTTP+SSE transport: one GET whose stream of events first names the address to POST to
 // and then brings everything the server says. With that stream the connection ends.
-
 import { SwitchboardError } from '../../base/errors.ts';
 import { parseJson } from '../../rpc/json-text.ts';
-import {
-  BrokenOff,
-  EventReader,
-  OpenBodies,
-  Oversize,
-  readBody,
-  type ServerEvent,
-} from './body.ts';
+import { OpenBodies, Oversize } from './body.ts';
+import { readEvents, type ServerEvent } from './events.ts';
 import { explainContent, explainForeignEndpoint, explainStatus } from './failures.ts';
 import { cancelledRequest, readOutgoing } from './outgoing.ts';
 import {
@@ -96,15 +89,13 @@ export class OlderSseWire implements Wire {
           : explainStatus(server, refusal);
       }
       this.#hasOpened = true;
-      const onEvent = (event: ServerEvent): void => this.#take(event);
-      const reader = new EventReader(server.messageBytes, { onEvent });
       this.#bodies.add(reply.body);
-      await readBody(reply.body, (piece) => reader.push(piece));
-      reader.end();
+      const onEvent = (event: ServerEvent): void => this.#take(event);
+      await readEvents(reply.body, server.messageBytes, { onEvent });
       this.#end(undefined);
     } catch (error) {
       if (error instanceof Oversize) onEnd({ kind: 'oversized' });
-      else this.#end(error instanceof BrokenOff ? undefined : (error as Error));
+      else this.#end(error as Error);
     }
   }
 

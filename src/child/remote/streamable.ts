@@ -1,22 +1,16 @@
 // Streamable HTTP: each message of ours is a POST, whose reply is the answer, as JSON or as a stream
 // of events that ends with it; what the server says of its own accord comes on a GET that stays
 // open. A server may keep a session, which it may also lose.
-
 import { SwitchboardError } from '../../base/errors.ts';
 import { parseJson } from '../../rpc/json-text.ts';
 import { isObject, METHOD_NOT_FOUND } from '../../rpc/message.ts';
 import { explainOversize } from '../failures.ts';
-import {
-  BrokenOff,
-  EventReader,
-  OpenBodies,
-  Oversize,
-  readBody,
-  readText,
-  type ServerEvent,
-} from './body.ts';
+import { readAnswerStream } from './answer-stream.ts';
+import { BrokenOff, OpenBodies, Oversize, readText } from './body.ts';
+import { readEvents, type ServerEvent } from './events.ts';
 import { explainContent, explainCut, explainStatus, quote, type Refusal } from './failures.ts';
 import type { HttpReply } from './http.ts';
+import { listen } from './listener.ts';
 import { cancelledRequest, readOutgoing } from './outgoing.ts';
 import {
   answers,
@@ -30,6 +24,7 @@ import {
 } from './reply.ts';
 import { discard, type Sender } from './sender.ts';
 import type { RemoteServer } from './server.ts';
+import { NO_SESSION, type Session, sessionHeaders, settleSession } from './session.ts';
 import { sleep, type Wire, type WireEvents } from './wire.ts';
 
 export interface StreamableOptions extends WireEvents {
@@ -40,12 +35,6 @@ export interface StreamableOptions extends WireEvents {
   readonly handshakeMs: number;
   /** The address does not know this transport: `handshake` was refused with `error`. */
   readonly onOlder: (handshake: string, error: Error) => void;
-}
-
-/** What a handshake has settled. A new one settles it anew, as another object. */
-interface Session {
-  readonly id: string | undefined;
-  readonly revision: string | undefined;
 }
 
 /** One request on its way. */
@@ -60,14 +49,6 @@ interface Call {
 const OLDER_STATUSES = new Set([400, 404, 405]);
 /** JSON-RPC's code for whatever a server has no code for. */
 const SERVER_ERROR = -32000;
-/** A stream that has brought its answer should end by itself. */
-const LINGER_MS = 1_000;
-/** A stream that was cut is taken up again after so long, unless the server names a time. */
-const RESUME_MS = 500;
-const MAX_EMPTY_RESUMPTIONS = 3;
-/** The stream for the server's own messages is opened again after so long; doubled each time. */
-const REOPEN_MS = 1_000;
-const LONGEST_REOPEN_MS = 60_000;
 const GOODBYE_MS = 1_000;
 
 export class StreamableWire implements Wire {
@@ -75,7 +56,7 @@ export class StreamableWire implements Wire {
   readonly #bodies = new OpenBodies();
   readonly #calls = new Map<number, AbortController>();
   readonly #open = new Set<AbortController>();
-  #session: Session = { id: undefined, revision: undefined };
+  #session = NO_SESSION;
   #handshake = '';
   /** Done when the server knows that the handshake is: nothing else may reach it before. */
   #greeted: Promise<void> = Promise.resolve();
@@ -176,66 +157,20 @@ export class StreamableWire implements Wire {
     throw explainContent(server, type, text);
   }
 
-  /** Reads a stream of events to the answer; takes it up again where it was cut, if that is offered. */
-  async #readStream(call: Call, first: HttpReply): Promise<void> {
-    const { server } = this.#options;
-    let reply = first;
-    let isAnswered = false;
-    let lastEventId: string | undefined;
-    let retryMs = RESUME_MS;
-    let emptyRounds = 0;
-    let linger: NodeJS.Timeout | undefined;
-    const take = (event: ServerEvent): void => {
-      emptyRounds = 0;
-      lastEventId = event.id || lastEventId;
-      const value = parseJson(event.data);
-      if (value === undefined || event.type !== 'message') return;
-      this.#receive(call, first, event.data, value);
-      if (isAnswered || !answers(value, call.id)) return;
-      isAnswered = true;
-      linger = setTimeout(() => reply.body.destroy(), LINGER_MS).unref();
-    };
-    const onRetry = (ms: number): void => {
-      retryMs = ms;
-    };
-    for (;;) {
-      const how = await this.#readEvents(reply, take, onRetry);
-      clearTimeout(linger);
-      if (isAnswered) return;
-      emptyRounds += 1;
-      if (lastEventId === undefined || emptyRounds > MAX_EMPTY_RESUMPTIONS) {
-        throw explainCut(server, how);
-      }
-      await sleep(retryMs, call.signal);
-      const next = await this.#get(lastEventId, call.signal).catch(() => undefined);
-      if (!next || !isEventStream(next)) {
-        if (next) discard(next);
-        throw explainCut(server, how);
-      }
-      reply = next;
-    }
-  }
-
-  async #readEvents(
-    { body }: HttpReply,
-    onEvent: (event: ServerEvent) => void,
-    onRetry: (ms: number) => void,
-  ): Promise<'ended' | 'broke'> {
-    const reader = new EventReader(this.#options.server.messageBytes, { onEvent, onRetry });
-    this.#bodies.add(body);
-    try {
-      await readBody(body, (piece) => reader.push(piece));
-      reader.end();
-      return 'ended';
-    } catch (error) {
-      if (error instanceof BrokenOff) return 'broke';
-      throw error;
-    }
+  #readStream(call: Call, reply: HttpReply): Promise<void> {
+    return readAnswerStream(reply, {
+      server: this.#options.server,
+      id: call.id,
+      signal: call.signal,
+      onMessage: (text, value) => this.#receive(call, reply, text, value),
+      onOpen: ({ body }) => this.#bodies.add(body),
+      resume: (lastEventId) => this.#get(lastEventId, call.signal),
+    });
   }
 
   #receive(call: Call, reply: HttpReply, text: string, value: unknown): void {
     if (call.method === 'initialize' && answers(value, call.id)) {
-      this.#session = settle(reply, value);
+      this.#session = settleSession(reply, value);
     }
     this.#options.onMessage(text, value);
   }
@@ -276,7 +211,7 @@ export class StreamableWire implements Wire {
       if (!isSuccess(reply)) {
         throw explainStatus(server, await readRefusal(reply, server.messageBytes));
       }
-      this.#session = settle(reply, await this.#readOne(reply, id));
+      this.#session = settleSession(reply, await this.#readOne(reply, id));
       await this.#tell(INITIALIZED);
       void this.#listen();
     } catch (error) {
@@ -291,13 +226,13 @@ export class StreamableWire implements Wire {
     const { server } = this.#options;
     let answer: unknown;
     if (isEventStream(reply)) {
-      const take = ({ data }: ServerEvent): void => {
+      const onEvent = ({ data }: ServerEvent): void => {
         const value = parseJson(data);
         if (!answers(value, id)) return;
         answer = value;
         reply.body.destroy();
       };
-      await this.#readEvents(reply, take, () => {});
+      await readEvents(reply.body, server.messageBytes, { onEvent });
     } else answer = parseJson(await readText(reply.body, server.messageBytes));
     if (isObject(answer) && isObject(answer['result'])) return answer;
     throw new SwitchboardError(
@@ -317,40 +252,25 @@ export class StreamableWire implements Wire {
     }
   }
 
-  /** Keeps a stream open on which the server says what nobody has asked for. */
   async #listen(): Promise<void> {
-    const { onMessage } = this.#options;
+    const { server, onMessage } = this.#options;
     using scope = this.#begin();
-    const { signal } = scope.controller;
+    const { controller } = scope;
     this.#listener?.abort(); // of the session before
-    this.#listener = scope.controller;
-    let lastEventId: string | undefined;
-    let waitMs = REOPEN_MS;
-    let leastMs = 0;
-    const take = (event: ServerEvent): void => {
-      lastEventId = event.id || lastEventId;
-      waitMs = REOPEN_MS;
-      const value = parseJson(event.data);
-      if (value !== undefined && event.type === 'message') onMessage(event.data, value);
-    };
-    const onRetry = (ms: number): void => {
-      leastMs = ms;
-    };
-    while (!signal.aborted) {
-      try {
-        const reply = await this.#get(lastEventId, signal);
-        if (!isEventStream(reply)) return discard(reply); // it offers none
+    this.#listener = controller;
+    await listen({
+      messageBytes: server.messageBytes,
+      signal: controller.signal,
+      get: (lastEventId) => this.#get(lastEventId, controller.signal),
+      onMessage,
+      onOpen: ({ body }) => {
+        this.#bodies.add(body);
         this.#isListening = true;
-        await this.#readEvents(reply, take, onRetry);
-      } catch (error) {
-        if (error instanceof SwitchboardError && error.code === 'CHILD_SIGN_IN') return;
-        if (error instanceof Oversize) lastEventId = undefined; // or it would come again
-      } finally {
-        if (this.#listener === scope.controller) this.#isListening = false;
-      }
-      await sleep(Math.max(waitMs, leastMs), signal);
-      waitMs = Math.min(2 * waitMs, LONGEST_REOPEN_MS);
-    }
+      },
+      onClose: () => {
+        if (this.#listener === controller) this.#isListening = false;
+      },
+    });
   }
 
   #post(json: string, session: Session, signal: AbortSignal): Promise<HttpReply> {
@@ -402,7 +322,6 @@ export class StreamableWire implements Wire {
   }
 }
 
-const NO_SESSION: Session = { id: undefined, revision: undefined };
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 const PING = '{"jsonrpc":"2.0","id":"switchboard-ping","method":"ping"}';
 
@@ -414,22 +333,4 @@ class OlderServer extends Error {
     super(failure.message);
     this.failure = failure;
   }
-}
-
-/** What a handshake's answer says about the requests behind it. */
-function settle({ headers }: HttpReply, answer: unknown): Session {
-  const result = isObject(answer) ? answer['result'] : undefined;
-  const revision = isObject(result) ? result['protocolVersion'] : undefined;
-  const id = headers['mcp-session-id'];
-  return {
-    id: typeof id === 'string' ? id : undefined,
-    revision: typeof revision === 'string' && /^[\w.-]+$/.test(revision) ? revision : undefined,
-  };
-}
-
-function sessionHeaders({ id, revision }: Session): Record<string, string> {
-  return {
-    ...(id === undefined ? {} : { 'mcp-session-id': id }),
-    ...(revision === undefined ? {} : { 'mcp-protocol-version': revision }),
-  };
 }

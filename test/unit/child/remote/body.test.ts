@@ -2,13 +2,12 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  EventReader,
   OpenBodies,
   Oversize,
   readBeginning,
   readText,
-  type ServerEvent,
 } from '../../../../src/child/remote/body.ts';
+import { EventReader, type ServerEvent } from '../../../../src/child/remote/events.ts';
 
 /** Reads pieces as they would come from the network. */
 function readEvents(pieces: readonly Buffer[], limitBytes = 1 << 20): ServerEvent[] {

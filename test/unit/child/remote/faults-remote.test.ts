@@ -410,12 +410,16 @@ describe('a stream of events', () => {
   });
 
   test('whose event never ends runs into the limit of the call, and leaves no socket', async () => {
+    let hasLeft = false;
     const { error, server } = await failOnce(({ message }, reply) => {
       beginEvents(reply).write(`data: ${result(message.id, DONE)}\n`);
+      reply.once('close', () => {
+        hasLeft = true;
+      });
     }, TEST_LIMITS);
     expect(error.code).toBe('CHILD_TIMEOUT');
     await until(() => server.count('notifications/cancelled') === 1);
-    await until(() => server.openSockets <= 2);
+    await until(() => hasLeft);
   });
 
   test('of comments without end runs into the limit of the call', async () => {
@@ -576,7 +580,12 @@ describe('a session that the server has lost', () => {
 
 describe('a server that does not answer', () => {
   test('runs into the limit, is told, and no socket stays', async () => {
-    const { error, server } = await failOnce(() => {}, TEST_LIMITS);
+    let hasLeft = false;
+    const { error, server } = await failOnce((_, reply) => {
+      reply.once('close', () => {
+        hasLeft = true;
+      });
+    }, TEST_LIMITS);
     expect(error.text).toBe(
       'RPC timeout for tools/call: server "far" did not answer for subtool "any" within 700 ms. If it needs longer, raise rpcTimeoutMs for it (declared in /project/switchboard.config.json).',
     );
@@ -588,7 +597,7 @@ describe('a server that does not answer', () => {
       requestId: 2,
       reason: 'No answer within 700 ms.',
     });
-    await until(() => server.openSockets <= 2);
+    await until(() => hasLeft);
   });
 
   test('in the handshake fails the start', async () => {

@@ -5,8 +5,10 @@ import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
 import { endOrphans, RunNote } from './base/orphans.ts';
 import type { Child } from './child/child.ts';
+import type { Credentials } from './child/credentials.ts';
 import { startChild } from './child/start.ts';
 import type { ChildConfig, Config } from './config/config.ts';
+import { expandRemote } from './config/expand.ts';
 import type { Facts } from './host/status-report.ts';
 import { Catalog } from './pool/catalog.ts';
 import { Pool } from './pool/pool.ts';
@@ -88,6 +90,7 @@ export class Switchboard implements AsyncDisposable {
     const child = await startChild(config, {
       ...attempt,
       env,
+      credentials: await this.#credentialsFor(config),
       mark: this.#runNote.environment,
       onProcess: (pid) => void this.#noteProcess(pid),
       onStderr: stderrSink(config, this.#options),
@@ -99,6 +102,15 @@ export class Switchboard implements AsyncDisposable {
     });
     log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
     return child;
+  }
+
+  /** What `switchboard login` has kept for a child; a header of the user's own takes its place. */
+  async #credentialsFor(config: ChildConfig): Promise<Credentials | undefined> {
+    if (!config.remote || config.problem) return undefined;
+    const { openCredentials } = await import('./child/sign-in/open.ts');
+    const { url, headers } = expandRemote(config, this.#options.env);
+    const folder = join(this.#config.home, 'tokens');
+    return openCredentials({ childName: config.name, url, headers, folder });
   }
 
   #childFacts({ name, show }: ChildConfig): Facts['children'][number] {

@@ -14,6 +14,7 @@ export const ERRORS = {
   CHILD_EXITED: { exit: 3 },
   CHILD_TIMEOUT: { exit: 3 },
   CHILD_PROTOCOL: { exit: 3 },
+  CHILD_UNREACHABLE: { exit: 3 },
   MESSAGE_TOO_LARGE: { exit: 3 },
   CHILD_SIGN_IN: { exit: 3 },
   SIGN_IN_FAILED: { exit: 3 },

@@ -30,7 +30,6 @@ const FRESH_LIST_MS = 10_000;
 export interface ChildParts {
   readonly config: ChildConfig;
   readonly link: Link;
-  readonly mask: Mask;
   readonly greeting: Greeting;
 }
 
@@ -48,10 +47,10 @@ export class Child {
   #toolNames = new Set<string>();
   #listedAt = -Infinity;
 
-  constructor({ config, link, mask, greeting }: ChildParts) {
+  constructor({ config, link, greeting }: ChildParts) {
     this.#config = config;
     this.#link = link;
-    this.#mask = mask;
+    this.#mask = link.mask;
     this.greeting = greeting;
     this.ended = link.ended;
   }

@@ -83,6 +83,20 @@ export function explainEnd(
         `Server "${name}" printed ${end.bytes} bytes without the end of a message, and was stopped.`,
         { hint: 'The next use starts it again.' },
       );
+    case 'disconnected': {
+      const reason = end.reason === undefined ? '' : ` (${end.reason})`;
+      return new SwitchboardError(
+        'CHILD_UNREACHABLE',
+        `Server "${name}" ended the connection while ${task}${reason}.`,
+        { hint: 'The next use connects again.', data: { child: name } },
+      );
+    }
+    case 'oversized': {
+      const { message, hint } = explainOversize(name, config.messageBytes);
+      return new SwitchboardError('MESSAGE_TOO_LARGE', message, {
+        hint: `${hint} The connection was closed; the next use connects again.`,
+      });
+    }
   }
 }
 
@@ -99,7 +113,7 @@ export function explainOversize(name: string, messageBytes: number): Switchboard
 export function explainSilence(
   config: ChildConfig,
   wait: {
-    printedJson: boolean;
+    hasSpoken: boolean;
     nextFraming: string | undefined;
     lastOutput: string;
   },
@@ -118,7 +132,19 @@ export function explainSilence(
   return new SwitchboardError(
     'CHILD_START_FAILED',
     `Server "${name}" did not answer the handshake within ${timeouts.spawnMs} ms (command: ${commandLine(config)}).`,
-    { hint: ways.filter(Boolean).join(' '), data: { child: name, silent: !wait.printedJson } },
+    { hint: ways.filter(Boolean).join(' '), data: { child: name, silent: !wait.hasSpoken } },
+  );
+}
+
+/** The address can be reached, it seems, but nobody there has answered the handshake in time. */
+export function explainRemoteSilence({ name, origin, timeouts }: ChildConfig): SwitchboardError {
+  return new SwitchboardError(
+    'CHILD_START_FAILED',
+    `Server "${name}" did not answer the handshake within ${timeouts.spawnMs} ms.`,
+    {
+      hint: `Check "url" in ${origin}; if it needs longer, raise timeouts.childSpawnMs.`,
+      data: { child: name },
+    },
   );
 }
 

@@ -1,34 +1,25 @@
-// The connection to one child process: messages out and in, and the one moment it ends. It ends
-// when the process exits (even if a grandchild still holds the pipes), when it closes its output or
-// its input, or when what it prints can no longer be read.
-import type { ChildProcess } from 'node:child_process';
-import type { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
-import { noteHandled } from '../base/memory.ts';
-import { type GroupCommand, spawnGroup } from '../base/process.ts';
-import { createCutMask, type Mask } from '../base/secrets.ts';
-import { cleanText } from '../base/text.ts';
-import { Framer } from '../rpc/framer.ts';
-import type { Framing } from '../rpc/framing.ts';
-import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
-import { Outbox } from '../rpc/outbox.ts';
-import { Peer } from '../rpc/peer.ts';
-import { Verbatim } from '../rpc/verbatim.ts';
-import { judgeOversize } from './oversize.ts';
-import { StderrReader } from './stderr.ts';
-import { stopGroup } from './stop.ts';
+// What a child needs of the connection to its server, whichever way that server is reached: a peer to
+// talk through, the one moment it ends, and a way to end it.
+import type { Mask } from '../base/secrets.ts';
+import type { Peer } from '../rpc/peer.ts';
 
-export interface LinkOptions {
-  readonly name: string;
-  readonly command: GroupCommand;
-  readonly framing: Framing;
-  readonly messageBytes: number;
-  readonly stopMs: number;
-  /** What must not be repeated of what the child prints. */
-  readonly secrets: readonly string[];
-  readonly onStderr: (line: string) => void;
-  readonly onNotification: (method: string, params: unknown) => void;
-  readonly onBug: (error: unknown) => void;
+export interface Link {
+  readonly peer: Peer;
+  /** The server's process, where it is one of ours. */
+  readonly pid: number | undefined;
+  readonly ended: Promise<LinkEnd>;
+  /** Whether anything has come that could be a message. */
+  readonly hasSpoken: boolean;
+  /** The last that the server printed beside the protocol, for error messages. */
+  readonly lastOutput: string;
+  /** Hides what must not be repeated of what the server sends. */
+  readonly mask: Mask;
+  /** Takes what came last, without an end, for what it is: nothing more will come. */
+  endOutput(): void;
+  /** Stops reading what the server sends, so that it has to wait; for when nobody takes it. */
+  pause(): void;
+  resume(): void;
+  stop(): Promise<void>;
 }
 
 /** How a link ended. */
@@ -37,7 +28,11 @@ export type LinkEnd =
   | { readonly kind: 'closed-output' }
   | { readonly kind: 'closed-input' }
   | { readonly kind: 'unread-input'; readonly bytes: number }
-  | { readonly kind: 'unreadable'; readonly bytes: number };
+  | { readonly kind: 'unreadable'; readonly bytes: number }
+  /** A connection over the network is gone; `reason` says why, where there is something to say. */
+  | { readonly kind: 'disconnected'; readonly reason: string | undefined }
+  /** It carried a message beyond the limit, behind which nothing can be read any more. */
+  | { readonly kind: 'oversized' };
 
 /** Requests in flight when a link ends fail with this; the child adds what it was doing. */
 export class LinkEnded extends Error {
@@ -48,189 +43,4 @@ export class LinkEnded extends Error {
     super(`The connection ended: ${end.kind}.`);
     this.end = end;
   }
-}
-
-/** A process that has exited may have printed its last answer just before: time to read it. */
-const LAST_WORDS_MS = 150;
-/** Input beyond this that the child has not read is fine only as long as it goes on reading. */
-const UNREAD_INPUT_BYTES = 64 << 20;
-const READS_NOTHING_MS = 5_000;
-
-export class Link {
-  readonly peer: Peer;
-  readonly pid: number;
-  readonly ended: Promise<LinkEnd>;
-  readonly #options: LinkOptions;
-  readonly #process: ChildProcess;
-  readonly #stdin: Socket;
-  readonly #outbox: Outbox;
-  readonly #stdout: Readable;
-  readonly #stderr: StderrReader;
-  readonly #framer: Framer;
-  readonly #maskNoise: Mask;
-  #resolveEnded: (end: LinkEnd) => void = () => {};
-  #hasEnded = false;
-  #hasExited = false;
-  #stopping: Promise<void> | undefined;
-  #printedJson = false;
-  #noise = '';
-  /** How much of its input the child has taken, and when that was last more than before. */
-  #takenBytes = 0;
-  #takenAt = performance.now();
-
-  /** Starts the process. Rejects if the operating system cannot start it. */
-  static async open(options: LinkOptions): Promise<Link> {
-    return new Link(options, await spawnGroup(options.command));
-  }
-
-  private constructor(options: LinkOptions, child: ChildProcess) {
-    const { stdin, stdout, stderr, pid } = child;
-    if (!stdin || !stdout || !stderr || pid === undefined) {
-      throw new Error('The process has no pipes or no number.');
-    }
-    this.#options = options;
-    this.#process = child;
-    this.#stdin = stdin as Socket; // what Node gives for a pipe
-    this.#outbox = new Outbox(stdin);
-    this.#stdout = stdout;
-    this.pid = pid;
-    this.ended = new Promise((resolve) => {
-      this.#resolveEnded = resolve;
-    });
-    this.#maskNoise = createCutMask(options.secrets);
-    this.#stderr = new StderrReader(stderr, options.secrets, options.onStderr);
-    this.peer = new Peer({
-      send: (json) => this.#send(json),
-      onRequest: ({ method }) => answerRequest(method),
-      onNotification: options.onNotification,
-      onBug: options.onBug,
-    });
-    this.#framer = new Framer({
-      limitBytes: options.messageBytes,
-      headers: 'content-length',
-      onMessage: ({ text, value }) => this.#receive(text, value),
-      onNoise: (line) => {
-        this.#noise = line;
-      },
-      onBroken: ({ excerpt }) => {
-        this.#noise = excerpt;
-      },
-      onOversize: (event) => {
-        this.#printedJson = true;
-        const verdict = judgeOversize(this.peer, event, options);
-        if (verdict === 'give-up') this.#end({ kind: 'unreadable', bytes: event.bytesSoFar });
-      },
-    });
-    this.#watch();
-  }
-
-  /** Whether the child has printed anything that could be a message. */
-  get printedJson(): boolean {
-    return this.#printedJson;
-  }
-
-  /** The last that the child printed beside the protocol, for error messages. */
-  get lastOutput(): string {
-    return this.#stderr.tail || cleanText(this.#maskNoise(this.#noise));
-  }
-
-  /** Takes what was printed last without a line end for what it is: nothing more will come. */
-  endOutput(): void {
-    this.#framer.end();
-  }
-
-  /** Stops reading what the child prints, so that it has to wait; for when nobody takes it. */
-  pause(): void {
-    this.#stdout.pause();
-  }
-
-  resume(): void {
-    this.#stdout.resume();
-  }
-
-  /** Ends the process and all it has started. */
-  stop(): Promise<void> {
-    this.#stopping ??= stopGroup(
-      {
-        leader: this.pid,
-        closeInput: () => this.#stdin.end(),
-        hasExited: () => this.#hasExited,
-      },
-      this.#options.stopMs,
-    ).then(() => this.#destroyPipes());
-    return this.#stopping;
-  }
-
-  #watch(): void {
-    this.#stdout.on('data', (chunk: Buffer) => this.#framer.push(chunk));
-    this.#stdout.on('error', () => {}); // a pipe that breaks closes, too
-    this.#stdin.on('error', () => this.#endSoon({ kind: 'closed-input' }));
-    this.#stdin.once('close', () => {
-      if (!this.#stopping) this.#endSoon({ kind: 'closed-input' });
-    });
-    this.#stdout.once('close', () => this.#endSoon({ kind: 'closed-output' }));
-    this.#process.once('exit', (code, signal) => {
-      this.#hasExited = true;
-      this.#stdout.resume(); // its last words are wanted, even if nobody took the others
-      const end: LinkEnd = { kind: 'exited', code, signal };
-      const timer = setTimeout(() => this.#end(end), LAST_WORDS_MS);
-      const endNow = (): void => {
-        clearTimeout(timer);
-        this.#end(end);
-      };
-      if (this.#stdout.closed) endNow();
-      else this.#stdout.once('close', endNow);
-    });
-  }
-
-  /** A pipe has closed. Mostly because the process exits, whose status says more: it may follow. */
-  #endSoon(end: LinkEnd): void {
-    if (!this.#hasExited) setTimeout(() => this.#end(end), LAST_WORDS_MS);
-  }
-
-  #end(end: LinkEnd): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#framer.end();
-    this.peer.close(new LinkEnded(end));
-    this.#resolveEnded(end);
-    void this.stop();
-  }
-
-  #send(json: string): void {
-    const bytes = this.#outbox.unreadBytes;
-    if (this.#readsNothing(bytes)) this.#end({ kind: 'unread-input', bytes });
-    else this.#outbox.send(json, this.#options.framing);
-  }
-
-  #readsNothing(unreadBytes: number): boolean {
-    const taken = this.#stdin.bytesWritten - unreadBytes;
-    const now = performance.now();
-    if (taken > this.#takenBytes || unreadBytes === 0) this.#takenAt = now;
-    this.#takenBytes = taken;
-    const limit = Math.max(UNREAD_INPUT_BYTES, 2 * this.#options.messageBytes);
-    return unreadBytes > limit && now - this.#takenAt > READS_NOTHING_MS;
-  }
-
-  #receive(text: string, value: unknown): void {
-    this.#printedJson = true;
-    noteHandled(text);
-    const message = new Verbatim(text, value);
-    // Some servers wrap their answer in an array, as JSON-RPC once allowed.
-    if (Array.isArray(value)) for (const one of message.elements()) this.peer.receive(one);
-    else this.peer.receive(message);
-  }
-
-  #destroyPipes(): void {
-    this.#stdin.destroy();
-    this.#stdout.destroy();
-    this.#process.stderr?.destroy();
-    this.#process.unref();
-  }
-}
-
-/** What a child may ask of its client: whether it is there, and nothing that needs a host. */
-function answerRequest(method: string): Verbatim {
-  if (method === 'ping') return Verbatim.of({});
-  throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
 }

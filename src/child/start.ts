@@ -1,29 +1,40 @@
-// Starts one child: fills in its variables, starts its process, shakes hands. Either a child that
-// can be used comes out, or an error that says what to do, and the process is stopped.
+// Starts one child: fills in its variables, starts its process or connects to its address, shakes
+// hands. Either a child that can be used comes out, or an error that says what to do, and what was
+// started is stopped.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts';
-import { createMask, type Mask } from '../base/secrets.ts';
+import { maskValue } from '../base/secrets.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
-import { expandCommand } from '../config/expand.ts';
+import { expandCommand, expandRemote } from '../config/expand.ts';
 import type { Framing } from '../rpc/framing.ts';
 import { RpcError } from '../rpc/message.ts';
 import { RpcTimeout } from '../rpc/peer.ts';
 import { Child } from './child.ts';
-import { explainEnd, explainMissingFolder, explainSilence, explainSpawnError } from './failures.ts';
+import type { Credentials } from './credentials.ts';
+import {
+  explainEnd,
+  explainMissingFolder,
+  explainRemoteSilence,
+  explainSilence,
+  explainSpawnError,
+} from './failures.ts';
 import { shakeHands } from './handshake.ts';
-import { Link, LinkEnded } from './link.ts';
+import { type Link, LinkEnded } from './link.ts';
+import { ProcessLink } from './process-link.ts';
 
 export interface StartOptions {
   readonly framing: Framing;
   /** The framing of the next start, should this one end in silence; undefined if it is fixed. */
   readonly nextFraming: Framing | undefined;
   readonly env: NodeJS.ProcessEnv;
+  /** For a server that is reached over the network and wants its users to sign in. */
+  readonly credentials?: Credentials | undefined;
   /** What is added to the environment so that the process can be found again. */
   readonly mark: Readonly<Record<string, string>>;
   /** Calls the start off. */
   readonly cancellation: Cancellation;
-  /** All is in order, and the process is about to be started. */
+  /** All is in order, and the process is about to be started, or the address to be called. */
   readonly onStarting: () => void;
   readonly onProcess: (pid: number) => void;
   /** The start has failed, and this is the end of what it had started. */
@@ -34,16 +45,15 @@ export interface StartOptions {
 }
 
 export async function startChild(config: ChildConfig, options: StartOptions): Promise<Child> {
-  const command = expandCommand(config, options.env);
-  if (!isFolder(config.cwd)) throw explainMissingFolder(config);
+  const open = config.remote
+    ? await prepareRemote(config, options)
+    : prepareProcess(config, options);
   options.onStarting();
-  const secrets = Object.values(command.env);
-  const link = await openLink(config, command, secrets, options);
-  options.onProcess(link.pid);
+  const link = await open();
+  if (link.pid !== undefined) options.onProcess(link.pid);
   // A start that is called off must not leave the process waiting for the handshake's limit.
   const stop = (): void => options.onStopping(link.stop());
   options.cancellation.listen(stop);
-  const mask = createMask(secrets);
   try {
     const greeting = await shakeHands(link.peer, {
       childName: config.name,
@@ -51,11 +61,11 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
       timeoutMs: config.timeouts.spawnMs,
       cancellation: options.cancellation,
     });
-    return new Child({ config, link, mask, greeting });
+    return new Child({ config, link, greeting });
   } catch (error) {
     link.endOutput();
     stop();
-    throw explainFailure(error, config, link, mask, options);
+    throw explainFailure(error, config, link, options);
   } finally {
     options.cancellation.unlisten(stop);
   }
@@ -64,14 +74,14 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
 function explainFailure(
   error: unknown,
   config: ChildConfig,
-  { printedJson, lastOutput }: Link,
-  mask: Mask,
+  { hasSpoken, lastOutput, mask }: Link,
   { nextFraming }: StartOptions,
 ): unknown {
   if (error instanceof LinkEnded) return explainEnd(error.end, config, lastOutput, 'starting');
   if (error instanceof RpcTimeout) {
-    const next = printedJson ? undefined : nextFraming;
-    return explainSilence(config, { printedJson, nextFraming: next, lastOutput });
+    if (config.remote) return explainRemoteSilence(config);
+    const next = hasSpoken ? undefined : nextFraming;
+    return explainSilence(config, { hasSpoken, nextFraming: next, lastOutput });
   }
   if (error instanceof RpcError) {
     return new SwitchboardError(
@@ -82,13 +92,20 @@ function explainFailure(
   }
   if (!(error instanceof SwitchboardError)) return error;
   const { code, message, hint } = error; // it may quote the child
-  return new SwitchboardError(code, mask(message), { hint });
+  const data = maskValue(error.data, mask) as Record<string, unknown>;
+  return new SwitchboardError(code, mask(message), { hint, data });
 }
 
-async function openLink(
+/** Checks what can be checked beforehand; what comes back starts the process. */
+function prepareProcess(config: ChildConfig, options: StartOptions): () => Promise<Link> {
+  const command = expandCommand(config, options.env);
+  if (!isFolder(config.cwd)) throw explainMissingFolder(config);
+  return () => openProcess(config, command, options);
+}
+
+async function openProcess(
   config: ChildConfig,
   command: Command,
-  secrets: readonly string[],
   options: StartOptions,
 ): Promise<Link> {
   const { name, cwd, environment, messageBytes, timeouts } = config;
@@ -96,13 +113,13 @@ async function openLink(
   const env = withVariables(inherited, { ...command.env, ...options.mark });
   const { framing, onStderr, onNotification, onBug } = options;
   try {
-    return await Link.open({
+    return await ProcessLink.open({
       name,
       command: { cmd: command.cmd, args: command.args, cwd, env },
       framing,
       messageBytes,
       stopMs: timeouts.stopMs,
-      secrets,
+      secrets: Object.values(command.env),
       onStderr,
       onNotification,
       onBug,
@@ -110,4 +127,13 @@ async function openLink(
   } catch (error) {
     throw explainSpawnError(error as NodeJS.ErrnoException, config);
   }
+}
+
+/** Checks what can be checked beforehand; what comes back connects. */
+async function prepareRemote(config: ChildConfig, options: StartOptions): Promise<() => Link> {
+  const remote = expandRemote(config, options.env);
+  // Loaded with the first server that is reached so: most setups have none.
+  const { RemoteLink } = await import('./remote/remote-link.ts');
+  const link = new RemoteLink(config, remote, options);
+  return () => link;
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { openInBrowser } from '../base/process.ts';
 import { cleanText } from '../base/text.ts';
-import type { ChildConfig, Config, OAuthSettings, Remote } from '../config/config.ts';
-import { expandVariables } from '../config/expand.ts';
+import type { ChildConfig, Config, Remote } from '../config/config.ts';
+import { expandRemote } from '../config/expand.ts';
 import { unknownChild } from '../pool/pool.ts';
 import { createOutput, type Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -20,7 +20,7 @@ export async function login(childName: string, options: LoginOptions): Promise<n
   const output = createOutput(options);
   const { env } = process;
   const signedIn = await withSwitchboard(options, async ({ config, cancellation }) => {
-    const { url, headers, oauth } = settingsOf(config, childName, env);
+    const { url, headers, oauth } = addressOf(config, childName, env);
     // The SDK is loaded for those who sign in.
     const { signIn } = await import('../child/sign-in/sign-in.ts');
     using progress = new Progress();
@@ -64,7 +64,7 @@ export async function logout(childName: string, options: CommandOptions): Promis
   const { wasSignedIn, revoked, note } = await withSwitchboard(
     options,
     async ({ config, cancellation }) => {
-      const { url } = settingsOf(config, childName, process.env);
+      const { url } = addressOf(config, childName, process.env);
       const { signOut } = await import('../child/sign-in/sign-out.ts');
       using progress = new Progress();
       return progress.during(
@@ -88,40 +88,22 @@ function tokenFolder({ home }: Config): string {
   return join(home, 'tokens');
 }
 
-interface Settings {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly oauth: OAuthSettings;
-}
-
 /** How the server is reached, with variables filled in. */
-function settingsOf(config: Config, childName: string, env: NodeJS.ProcessEnv): Settings {
+function addressOf(config: Config, childName: string, env: NodeJS.ProcessEnv): Remote {
   const child = config.children.get(childName);
   if (!child) throw unknownChild(childName, [...config.children.keys()]);
-  const remote = remoteOf(child);
-  const expand = (text: string): string => expandVariables(text, env);
-  const url = expand(remote.url);
-  if (!/^https?:/i.test(url) || !URL.canParse(url)) {
-    throw new SwitchboardError(
-      'CHILD_NOT_CONFIGURED',
-      `The "url" of server "${childName}" is no http or https address.`,
-      { hint: `Correct it in ${child.origin}.` },
-    );
-  }
-  const headers = Object.entries(remote.headers).map(([name, value]) => [name, expand(value)]);
-  const { clientId, clientSecret, ...others } = remote.oauth;
-  return {
-    url,
-    headers: Object.fromEntries(headers),
-    oauth: {
-      ...others,
-      clientId: clientId && expand(clientId),
-      clientSecret: clientSecret && expand(clientSecret),
-    },
-  };
+  checkRemote(child);
+  const remote = expandRemote(child, env);
+  if (/^https?:/i.test(remote.url) && URL.canParse(remote.url)) return remote;
+  throw new SwitchboardError(
+    'CHILD_NOT_CONFIGURED',
+    `The "url" of server "${childName}" is no http or https address.`,
+    { hint: `Correct it in ${child.origin}.` },
+  );
 }
 
-function remoteOf({ name, origin, remote, problem }: ChildConfig): Remote {
+/** Throws where there is nothing to sign in to. */
+function checkRemote({ name, origin, remote, problem }: ChildConfig): void {
   const unfit = (what: string, hint: string) =>
     new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" ${what}.`, { hint });
   if (!remote) {
@@ -138,7 +120,6 @@ function remoteOf({ name, origin, remote, problem }: ChildConfig): Remote {
       `To sign in instead, remove the header in ${origin}.`,
     );
   }
-  return remote;
 }
 
 /** With --json, stdout is for the one document. */

@@ -68,7 +68,7 @@ export interface Remote {
   readonly type: 'http' | 'sse' | 'ws';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly oauth: OAuthSettings;
+  readonly oauth?: OAuthSettings | undefined;
 }
 
 /** What a user may settle beforehand about signing in; the rest is found out. */

@@ -14,7 +14,7 @@ function describeChild(child: ChildConfig): object {
     remote: remote && {
       ...remote,
       headers: hideValues(remote.headers),
-      oauth: { ...remote.oauth, clientSecret: remote.oauth.clientSecret && '***' },
+      oauth: remote.oauth && { ...remote.oauth, clientSecret: remote.oauth.clientSecret && '***' },
     },
     problem: problem && { code: problem.code, message: problem.message, hint: problem.hint },
   };

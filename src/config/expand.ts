@@ -1,8 +1,8 @@
-// Variables in commands. They are filled in when a child is started, not when the configuration is
+// Variables in commands and addresses. They are filled in when a child is started, not when the configuration is
 // read: a missing one then costs that child alone, and values stay out of everything that prints
 // the configuration.
 import { SwitchboardError } from '../base/errors.ts';
-import type { ChildConfig, Command } from './config.ts';
+import type { ChildConfig, Command, OAuthSettings, Remote } from './config.ts';
 
 const REFERENCE = /\$\$\{|\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
@@ -29,7 +29,45 @@ export function expandCommand(child: ChildConfig, env: NodeJS.ProcessEnv): Comma
       hint: `Add "command" to it in ${origin}.`,
     });
   }
-  const expand = (text: string, where: string) => {
+  const expand = expanderFor(child, env);
+  return {
+    cmd: expand(command.cmd, 'command'),
+    args: command.args.map((arg, index) => expand(arg, `args[${index}]`)),
+    env: expandValues(command.env, (value, key) => expand(value, `env.${key}`)),
+  };
+}
+
+/** The address of a child as it is to be reached. Throws what keeps it from being reached. */
+export function expandRemote(child: ChildConfig, env: NodeJS.ProcessEnv): Remote {
+  if (child.problem) throw child.problem;
+  const { name, origin, remote } = child;
+  if (!remote) {
+    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no address.`, {
+      hint: `Add "url" to it in ${origin}.`,
+    });
+  }
+  const expand = expanderFor(child, env);
+  return {
+    type: remote.type,
+    url: expand(remote.url, 'url'),
+    headers: expandValues(remote.headers, (value, key) => expand(value, `headers.${key}`)),
+    oauth: remote.oauth && expandOAuth(remote.oauth, expand),
+  };
+}
+
+function expandOAuth(
+  { clientId, clientSecret, ...others }: OAuthSettings,
+  expand: (text: string, where: string) => string,
+): OAuthSettings {
+  return {
+    ...others,
+    clientId: clientId && expand(clientId, 'oauth.clientId'),
+    clientSecret: clientSecret && expand(clientSecret, 'oauth.clientSecret'),
+  };
+}
+
+function expanderFor({ name, origin }: ChildConfig, env: NodeJS.ProcessEnv) {
+  return (text: string, where: string): string => {
     try {
       return expandVariables(text, env);
     } catch (cause) {
@@ -42,13 +80,15 @@ export function expandCommand(child: ChildConfig, env: NodeJS.ProcessEnv): Comma
       );
     }
   };
-  return {
-    cmd: expand(command.cmd, 'command'),
-    args: command.args.map((arg, index) => expand(arg, `args[${index}]`)),
-    env: Object.fromEntries(
-      Object.entries(command.env).map(([key, value]) => [key, expand(value, `env.${key}`)]),
-    ),
-  };
+}
+
+function expandValues(
+  values: Readonly<Record<string, string>>,
+  expand: (value: string, key: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, expand(value, key)]),
+  );
 }
 
 function hintFor(variable: string): string {

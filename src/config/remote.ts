@@ -17,7 +17,7 @@ export function resolveRemote(
   name: string,
   { entry, origin }: Declaration,
 ): Remote | SwitchboardError | undefined {
-  const { url, type, headers = {}, oauth = {} } = entry;
+  const { url, type, headers = {}, oauth } = entry;
   if (url === undefined || entry.command !== undefined) return undefined;
   const known = type === undefined ? typeFromAddress(url) : TYPES.get(type.toLowerCase());
   if (known === undefined) {

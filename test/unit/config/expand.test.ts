@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { SwitchboardError } from '../../../src/base/errors.ts';
-import { expandCommand, expandVariables } from '../../../src/config/expand.ts';
+import { expandCommand, expandRemote, expandVariables } from '../../../src/config/expand.ts';
+import { childConfig } from '../../support/child-config.ts';
 import { createProject } from './temp-project.ts';
 
 const ENV = { TOKEN: 's3cret', EMPTY: '' };
@@ -68,5 +69,22 @@ test('a child that has no command says so', async () => {
   const { explain } = await loadChild({});
   expect(explain()).toMatchInlineSnapshot(
     `"Server "a" has no command. Add "command" to it in <project>/switchboard.config.json."`,
+  );
+});
+
+test('address and headers of a server are filled in', () => {
+  const remote = {
+    type: 'http' as const,
+    url: 'https://${HOST:-example.org}/mcp',
+    headers: { Authorization: 'Bearer ${TOKEN}' },
+  };
+  expect(expandRemote(childConfig({ name: 'a', remote }), ENV)).toEqual({
+    type: 'http',
+    url: 'https://example.org/mcp',
+    headers: { Authorization: 'Bearer s3cret' },
+  });
+  const lacking = { ...remote, headers: { 'X-Key': '${UNSET}' } };
+  expect(() => expandRemote(childConfig({ name: 'a', remote: lacking }), ENV)).toThrow(
+    'Server "a" needs the variable UNSET, which is not set (headers.X-Key in /project/switchboard.config.json).',
   );
 });

@@ -1,0 +1,167 @@
+// The connection to a server that is reached over the network. Whichever way its messages travel,
+// from above it is a link as that to a process is.
+import type { Mask } from '../../base/secrets.ts';
+import type { ChildConfig, Remote } from '../../config/config.ts';
+import { Peer } from '../../rpc/peer.ts';
+import type { Credentials } from '../credentials.ts';
+import { explainOversize } from '../failures.ts';
+import { answerRequest, receiveMessage } from '../incoming.ts';
+import { type Link, type LinkEnd, LinkEnded } from '../link.ts';
+import { type Address, parseAddress } from './address.ts';
+import { OlderSseWire } from './older-sse.ts';
+import { Sender } from './sender.ts';
+import { type RemoteServer, Secrets } from './server.ts';
+import { StreamableWire } from './streamable.ts';
+import { WebSocketWire } from './websocket.ts';
+import type { Wire, WireEvents } from './wire.ts';
+
+export interface RemoteLinkOptions {
+  readonly credentials?: Credentials | undefined;
+  /** Where warnings go, as lines that the server itself might have printed. */
+  readonly onStderr: (line: string) => void;
+  readonly onNotification: (method: string, params: unknown) => void;
+  readonly onBug: (error: unknown) => void;
+}
+
+export class RemoteLink implements Link {
+  readonly peer: Peer;
+  readonly pid = undefined;
+  readonly hasSpoken = true; // over the network there is one framing only, which cannot be wrong
+  readonly lastOutput = '';
+  readonly mask: Mask;
+  readonly ended: Promise<LinkEnd>;
+  readonly #config: ChildConfig;
+  readonly #address: Address;
+  readonly #server: RemoteServer;
+  readonly #options: RemoteLinkOptions;
+  #wire: Wire | undefined;
+  #isPaused = false;
+  #hasEnded = false;
+  #resolveEnded: (end: LinkEnd) => void = () => {};
+  #stopping: Promise<void> | undefined;
+
+  /** Connects with the first message. Throws where the address is none. */
+  constructor(config: ChildConfig, remote: Remote, options: RemoteLinkOptions) {
+    const address = parseAddress(config, remote);
+    const { name, origin, messageBytes } = config;
+    this.#config = config;
+    this.#address = address;
+    this.#options = options;
+    this.#server = {
+      name,
+      origin,
+      place: `${address.url.protocol}//${address.url.host}`,
+      hasAuthorization: address.headers['authorization'] !== undefined,
+      messageBytes,
+      secrets: new Secrets(address.secrets),
+    };
+    this.mask = this.#server.secrets.mask;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    this.peer = new Peer({
+      send: (json) => this.#send(json),
+      onRequest: ({ method }) => answerRequest(method),
+      onNotification: options.onNotification,
+      onBug: options.onBug,
+    });
+  }
+
+  endOutput(): void {}
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#wire?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#wire?.resume();
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#wire?.close() ?? Promise.resolve();
+    this.#end({ kind: 'disconnected', reason: 'it was stopped' });
+    return this.#stopping;
+  }
+
+  #send(json: string): void {
+    if (this.#hasEnded) return;
+    const wire = this.#wire ?? this.#use(this.#connect());
+    wire.send(json);
+  }
+
+  #connect(): Wire {
+    const { name } = this.#config;
+    const { kind, url, headers, isExposed } = this.#address;
+    if (isExposed) {
+      this.#options.onStderr(
+        `warning: server "${name}" is sent secrets over ${url.protocol}//, where everybody on the way can read them; use ${url.protocol === 'ws:' ? 'wss' : 'https'}://.`,
+      );
+    }
+    const { credentials } = this.#options;
+    const server = this.#server;
+    if (kind === 'ws') {
+      const target = new URL(url.href.replace(/^http/, 'ws'));
+      return new WebSocketWire({ server, url: target, headers, credentials, ...this.#events() });
+    }
+    if (kind === 'sse') return this.#connectOlder();
+    return new StreamableWire({
+      server,
+      url,
+      sender: new Sender({ server, headers, credentials }),
+      handshakeMs: this.#config.timeouts.spawnMs,
+      onOlder: (handshake, error) => this.#goBack(handshake, error),
+      ...this.#events(),
+    });
+  }
+
+  /** The server may know the older transport only: what was refused is tried that way. */
+  #goBack(handshake: string, error: Error): void {
+    if (this.#hasEnded) return;
+    void this.#wire?.close();
+    this.#use(this.#connectOlder(error)).send(handshake);
+  }
+
+  #use(wire: Wire): Wire {
+    this.#wire = wire;
+    if (this.#isPaused) wire.pause();
+    return wire;
+  }
+
+  #connectOlder(insteadOf?: Error): Wire {
+    const { url, headers } = this.#address;
+    const { credentials } = this.#options;
+    const server = this.#server;
+    const sender = new Sender({ server, headers, credentials });
+    return new OlderSseWire({ server, url, sender, insteadOf, ...this.#events() });
+  }
+
+  #events(): WireEvents {
+    return {
+      onMessage: (text, value) => receiveMessage(this.peer, text, value),
+      onFailure: (id, error) => this.peer.failRequest(id, error),
+      onEnd: (end, error) => {
+        const only = this.peer.waiting.length === 1;
+        // Where only one request waits, it can only be its answer that was too large.
+        if (end.kind === 'oversized' && only) this.#failOversized();
+        this.#end(end, error);
+        void this.stop();
+      },
+    };
+  }
+
+  #failOversized(): void {
+    const { name, messageBytes } = this.#config;
+    for (const id of this.peer.waiting) {
+      this.peer.failRequest(id, explainOversize(name, messageBytes));
+    }
+  }
+
+  #end(end: LinkEnd, error?: Error): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.peer.close(error ?? new LinkEnded(end));
+    this.#resolveEnded(end);
+  }
+}

@@ -1,0 +1,51 @@
+// What a reply to a POST is: an answer in JSON, a stream of events, or a refusal.
+import { parseJson } from '../../rpc/json-text.ts';
+import { isObject } from '../../rpc/message.ts';
+import { readBeginning } from './body.ts';
+import type { Refusal } from './failures.ts';
+import type { HttpReply } from './http.ts';
+
+/** More of a page that explains a failure is not read; nor is it waited for longer. */
+const REFUSAL_BYTES = 64 * 1024;
+const REFUSAL_MS = 1_000;
+
+export function mediaType({ headers }: HttpReply): string {
+  return (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+export function isEventStream(reply: HttpReply): boolean {
+  return isSuccess(reply) && mediaType(reply) === 'text/event-stream';
+}
+
+export function isSuccess({ status }: HttpReply): boolean {
+  return status >= 200 && status < 300;
+}
+
+export async function readRefusal(reply: HttpReply, messageBytes: number): Promise<Refusal> {
+  const isJson = mediaType(reply) === 'application/json';
+  const text = await readBeginning(reply.body, isJson ? messageBytes : REFUSAL_BYTES, REFUSAL_MS);
+  return { status: reply.status, text, retryAfter: reply.headers['retry-after'] };
+}
+
+/** Reads what nobody needs, so that the connection can be used again; if there is little of it. */
+export async function drain(reply: HttpReply): Promise<void> {
+  await readBeginning(reply.body, REFUSAL_BYTES, REFUSAL_MS);
+}
+
+/** The JSON-RPC error in a refusal, and the id it is for. */
+export function errorIn({ text }: Refusal): { id: unknown; code: unknown } | undefined {
+  const value = parseJson(text);
+  const error = isObject(value) ? value['error'] : undefined;
+  return isObject(value) && isObject(error) ? { id: value['id'], code: error['code'] } : undefined;
+}
+
+/** Whether the message, or one of the batch, answers the request. */
+export function answers(value: unknown, id: number): boolean {
+  if (Array.isArray(value)) return value.some((one) => answers(one, id));
+  // Some servers hand a number back as a string.
+  return isObject(value) && value['method'] === undefined && isSameId(value['id'], id);
+}
+
+export function isSameId(value: unknown, id: number): boolean {
+  return value === id || value === String(id);
+}

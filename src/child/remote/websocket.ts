@@ -1,0 +1,179 @@
+// WebSocket: every message is a text frame, in both directions, and the end of the socket is the end
+// of the connection.
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { WebSocket } from 'ws';
+import { SwitchboardError } from '../../base/errors.ts';
+import { VERSION } from '../../base/version.ts';
+import { parseJson } from '../../rpc/json-text.ts';
+import type { Credentials } from '../credentials.ts';
+import {
+  explainNetworkError,
+  explainRedirect,
+  explainSignIn,
+  explainStatus,
+  explainTooMany,
+  parseRetryAfter,
+  quote,
+} from './failures.ts';
+import { readRefusal } from './reply.ts';
+import type { RemoteServer } from './server.ts';
+import type { Wire, WireEvents } from './wire.ts';
+
+export interface WebSocketOptions extends WireEvents {
+  readonly server: RemoteServer;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly credentials: Credentials | undefined;
+}
+
+const CONNECT_MS = 10_000;
+/** What the server does not take is kept up to here. */
+const UNSENT_BYTES = 64 << 20;
+/** `ws` tells a frame beyond its limit from other failures so. */
+const TOO_LARGE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+
+export class WebSocketWire implements Wire {
+  readonly #options: WebSocketOptions;
+  #socket: WebSocket | undefined;
+  #waiting: string[] = [];
+  #isOpen = false;
+  #isPaused = false;
+  #hasEnded = false;
+
+  constructor(options: WebSocketOptions) {
+    this.#options = options;
+    this.#connect().catch((error: unknown) => this.#fail(error));
+  }
+
+  send(json: string): void {
+    if (!this.#isOpen) this.#waiting.push(json);
+    else this.#socket?.send(json);
+    const unsent = this.#socket?.bufferedAmount ?? 0;
+    if (unsent > Math.max(UNSENT_BYTES, 2 * this.#options.server.messageBytes)) {
+      this.#end(() => this.#options.onEnd({ kind: 'unread-input', bytes: unsent }));
+    }
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    if (this.#isOpen) this.#socket?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#socket?.resume();
+  }
+
+  close(): Promise<void> {
+    this.#hasEnded = true;
+    this.#socket?.terminate();
+    return Promise.resolve();
+  }
+
+  async #connect(): Promise<void> {
+    const { server, headers, credentials } = this.#options;
+    const own = headers['authorization'];
+    const authorization = own ?? (await credentials?.authorization());
+    const refusal = await this.#open(authorization);
+    if (!refusal) return;
+    const newer =
+      refusal.statusCode === 401 && own === undefined
+        ? await credentials?.renew(authorization)
+        : undefined;
+    if (newer !== undefined) refusal.destroy();
+    const second = newer === undefined ? refusal : await this.#open(newer);
+    if (second) throw await explainRefusal(server, this.#options.url, second);
+  }
+
+  /** Resolves when the socket is open; with the reply where the server refuses to open one. */
+  async #open(authorization: string | undefined): Promise<IncomingMessage | undefined> {
+    const { server, url, headers } = this.#options;
+    if (authorization !== undefined) server.secrets.addHeader(authorization);
+    const { WebSocket } = await import('ws');
+    if (this.#hasEnded) return undefined;
+    const socket = new WebSocket(url, 'mcp', {
+      headers: {
+        'user-agent': `switchboard/${VERSION}`,
+        ...headers,
+        ...(authorization === undefined ? {} : { authorization }),
+      },
+      followRedirects: false,
+      handshakeTimeout: CONNECT_MS,
+      maxPayload: server.messageBytes,
+      perMessageDeflate: false,
+      rejectUnauthorized: true,
+    });
+    this.#socket = socket;
+    return new Promise((resolve, reject) => {
+      socket.on('error', reject);
+      socket.on('unexpected-response', (_: ClientRequest, reply: IncomingMessage) =>
+        resolve(reply),
+      );
+      socket.once('open', () => {
+        this.#watch(socket);
+        resolve(undefined);
+      });
+    });
+  }
+
+  #watch(socket: WebSocket): void {
+    const { onMessage } = this.#options;
+    this.#isOpen = true;
+    socket.on('message', (data: Buffer) => {
+      const text = data.toString();
+      const value = parseJson(text);
+      if (value !== undefined) onMessage(text, value);
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === TOO_LARGE) this.#end(() => this.#options.onEnd({ kind: 'oversized' }));
+    });
+    socket.once('close', (code, reason) => this.#disconnect(code, reason.toString()));
+    if (this.#isPaused) socket.pause();
+    for (const json of this.#waiting) socket.send(json);
+    this.#waiting = [];
+  }
+
+  #disconnect(code: number, words: string): void {
+    const { server, onEnd } = this.#options;
+    const why = quote(server, words);
+    const reason = `code ${code}${why === '' ? '' : `: ${why}`}`;
+    this.#end(() => onEnd({ kind: 'disconnected', reason }));
+  }
+
+  #fail(error: unknown): void {
+    const { server, onEnd } = this.#options;
+    const failure = error instanceof SwitchboardError ? error : explainNetworkError(server, error);
+    this.#end(() => onEnd({ kind: 'disconnected', reason: undefined }, failure));
+  }
+
+  #end(tell: () => void): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    tell();
+    this.#socket?.terminate();
+  }
+}
+
+async function explainRefusal(
+  server: RemoteServer,
+  url: URL,
+  reply: IncomingMessage,
+): Promise<SwitchboardError> {
+  const { statusCode: status = 0, headers } = reply;
+  const challenge = headers['www-authenticate'];
+  const refusal = await readRefusal({ status, headers, body: reply }, server.messageBytes);
+  if (status === 401) return explainSignIn(server, 401, challenge);
+  if (status === 403 && /\binsufficient_scope\b/.test(challenge ?? '')) {
+    return explainSignIn(server, 403, challenge);
+  }
+  if (status === 429) {
+    const seconds = parseRetryAfter(headers['retry-after']);
+    return explainTooMany(server, seconds === undefined ? undefined : seconds * 1_000);
+  }
+  if (status >= 300 && status < 400) {
+    const { location } = headers;
+    const isUrl = location !== undefined && URL.canParse(location, url.href);
+    return explainRedirect(server, status, isUrl ? new URL(location, url) : undefined);
+  }
+  return explainStatus(server, refusal);
+}

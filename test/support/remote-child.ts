@@ -1,0 +1,83 @@
+// A child that is reached over the network, started as the program starts it.
+import { onTestFinished } from 'vitest';
+import { Cancellation } from '../../src/base/cancellation.ts';
+import type { Child } from '../../src/child/child.ts';
+import type { Credentials } from '../../src/child/credentials.ts';
+import { startChild } from '../../src/child/start.ts';
+import type { ChildConfig, Remote } from '../../src/config/config.ts';
+import { Verbatim } from '../../src/rpc/verbatim.ts';
+import { childConfig } from './child-config.ts';
+
+export interface RemoteChildOptions {
+  readonly type?: Remote['type'];
+  readonly headers?: Record<string, string>;
+  readonly credentials?: Credentials;
+  readonly config?: Partial<ChildConfig>;
+}
+
+export interface Started {
+  readonly child: Child;
+  /** The notifications that no request has asked for. */
+  readonly notifications: { method: string; params: unknown }[];
+  readonly stderr: string[];
+}
+
+/** Starts the child "far"; it is stopped with the test. */
+export function startRemote(url: string, options: RemoteChildOptions = {}): Promise<Started> {
+  const { type = 'http', headers = {} } = options;
+  const remote: Remote = { type, url, headers };
+  return start(
+    childConfig({ name: 'far', remote, command: undefined, ...options.config }),
+    options,
+  );
+}
+
+/** The same over stdio, to compare with. */
+export function startLocal(command: string, args: readonly string[]): Promise<Started> {
+  const entry = { cmd: command, args, env: {} };
+  return start(childConfig({ name: 'near', cwd: process.cwd(), command: entry }), {});
+}
+
+async function start(config: ChildConfig, { credentials }: RemoteChildOptions): Promise<Started> {
+  const notifications: Started['notifications'] = [];
+  const stderr: string[] = [];
+  const bugs: unknown[] = [];
+  const child = await startChild(config, {
+    framing: 'newline',
+    nextFraming: undefined,
+    env: process.env,
+    credentials,
+    mark: {},
+    cancellation: new Cancellation(),
+    onStarting: () => {},
+    onProcess: () => {},
+    onStopping: () => {},
+    onStderr: (line) => stderr.push(line),
+    onNotification: (method, params) => notifications.push({ method, params }),
+    onBug: (error) => bugs.push(error),
+  });
+  onTestFinished(() => child.stop());
+  return { child, notifications, stderr };
+}
+
+/** Calls a tool; gives the result as it came. */
+export async function callText(
+  child: Child,
+  tool: string,
+  args: unknown = {},
+  options: Parameters<Child['callTool']>[2] = {},
+): Promise<string> {
+  return (await child.callTool(tool, Verbatim.of(args), options)).text;
+}
+
+/** The error that a promise rejects with. */
+export async function failureOf(promise: Promise<unknown>): Promise<Error> {
+  return promise.then(
+    () => Promise.reject(new Error('It was to fail, and did not.')),
+    (error: unknown) => error as Error,
+  );
+}
+
+export async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
+}

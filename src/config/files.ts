@@ -26,6 +26,10 @@ export async function readConfigFile(file: string): Promise<Source> {
   if (['.js', '.cjs', '.mjs'].includes(extname(file))) {
     return { file, value: await runScript(file), text: undefined };
   }
+  return readJsonFile(file);
+}
+
+export async function readJsonFile(file: string): Promise<Source> {
   const text = readText(file);
   const parsed = await parseJson(text);
   if ('value' in parsed) return { file, value: parsed.value, text };

@@ -7,8 +7,8 @@ import { call } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
 import { serve } from './serve.ts';
+import { type ShowOptions, show } from './show.ts';
 import { listTools } from './tools.ts';
-import type { CommandOptions } from './with-switchboard.ts';
 
 const EXAMPLES = `
 Examples:
@@ -17,6 +17,7 @@ Examples:
   switchboard tools memory                      list the tools of one server
   switchboard call memory read_graph            call a tool
   switchboard call memory search_nodes '{"query": "tea"}'
+  switchboard show memory flip                  list its own tools, while it is switched on
 
 Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 130 interrupted.
 Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
@@ -43,7 +44,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-type Options = CommandOptions & { readonly dryRun?: boolean };
+type Options = ShowOptions & { readonly dryRun?: boolean };
 type Start = (options: Options, ...operands: (string | undefined)[]) => Promise<number>;
 type Action = (start: Start) => (...given: unknown[]) => Promise<void>;
 
@@ -59,7 +60,7 @@ export function buildProgram(action: Action): Command {
     .configureOutput({ getOutHelpWidth: helpWidth, outputError: () => {} })
     .enablePositionalOptions()
     .helpCommand('help [command]', 'show the help of a command');
-  const commands = ['serve', 'tools', 'call', 'doctor', 'config'];
+  const commands = ['serve', 'tools', 'call', 'show', 'doctor', 'config'];
   withCommonOptions(program).action(
     action(async (options, operand) => {
       if (options.dryRun) return listTools(operand, options);
@@ -84,6 +85,15 @@ export function buildProgram(action: Action): Command {
       call(server, subtool, json, options),
     ),
   );
+  command(
+    'show [server] [how]',
+    'say how the host sees each server, or change it: suite, flip, direct or off',
+  )
+    .option('--start <when>', 'change when it is started: lazy or eager')
+    .option('--idle-ms <ms>', 'change when it is stopped for want of use; 0 is never')
+    .option('--project', "write into the project's file")
+    .option('--user', "write into the user's file, which holds in every project")
+    .action(action(async (options, server, how) => show(server, how, options)));
   command('doctor [server]', 'start each server and say what works, what does not and why').action(
     action(async (options, server) => doctor(server, options)),
   );

@@ -3,7 +3,7 @@ import { SwitchboardError } from '../base/errors.ts';
 import { type Change, changeUse, type Wanted } from '../config/change.ts';
 import type { ChildConfig, Show, Start } from '../config/config.ts';
 import { LONGEST_MS } from '../config/defaults.ts';
-import { readMainFiles } from '../config/load.ts';
+import { parseIdleMs, readMainFiles } from '../config/load.ts';
 import { findPlaces } from '../config/places.ts';
 import { type Appearance, appearanceOf, printAppearance, printAppearances } from './appearance.ts';
 import { createOutput, type Output } from './output.ts';
@@ -49,7 +49,7 @@ export async function show(
 
 const RELOAD = '\nA Switchboard that is running takes it over with: switchboard reload';
 
-/** What of it is to be written; undefined if all of it holds already and no file was asked for. */
+/** Writes it; undefined if all of it holds already and no file was asked for. */
 async function write(
   name: string,
   wanted: Wanted,
@@ -122,8 +122,8 @@ function choose<T extends string>(word: string, choices: readonly T[], refusal: 
 }
 
 function parseMs(text: string): number {
-  const ms = text.trim() === '' ? Number.NaN : Number(text);
-  if (ms >= 0 && ms <= LONGEST_MS) return ms;
+  const ms = parseIdleMs(text);
+  if (ms !== undefined) return ms;
   throw usage(`--idle-ms "${text}" is not a number from 0 to ${LONGEST_MS}.`, '0 is never.');
 }
 

@@ -40,7 +40,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     layers,
     childFiles: found.children,
     serversFiles,
-    idleMs: parseIdleMs(options.env['SWITCHBOARD_CHILD_IDLE_MS']),
+    idleMs: usualIdleMs(options.env),
   });
   return {
     project,
@@ -91,10 +91,11 @@ function tooDeep(file: string): (error: unknown) => never {
   };
 }
 
-function parseIdleMs(text: string | undefined): number | undefined {
+/** What the environment says instead of the usual time; an empty variable says nothing. */
+function usualIdleMs({ SWITCHBOARD_CHILD_IDLE_MS: text }: NodeJS.ProcessEnv): number | undefined {
   if (!text) return undefined;
-  const ms = text.trim() === '' ? Number.NaN : Number(text);
-  if (ms >= 0 && ms <= LONGEST_MS) return ms;
+  const ms = parseIdleMs(text);
+  if (ms !== undefined) return ms;
   throw new SwitchboardError(
     'CONFIG_INVALID',
     `SWITCHBOARD_CHILD_IDLE_MS is not a number from 0 to ${LONGEST_MS}.`,
@@ -102,4 +103,10 @@ function parseIdleMs(text: string | undefined): number | undefined {
       hint: 'It is the time in milliseconds after which servers that nobody uses are stopped; 0 is never.',
     },
   );
+}
+
+/** A time as typed; undefined for what timers cannot wait. */
+export function parseIdleMs(text: string): number | undefined {
+  const ms = text.trim() === '' ? Number.NaN : Number(text);
+  return ms >= 0 && ms <= LONGEST_MS ? ms : undefined;
 }

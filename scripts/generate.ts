@@ -48,9 +48,9 @@ function formatReference(): string {
   return [
     '### At the top of `switchboard.config.json`',
     formatTable(schemaOf(configSchema)),
-    '### In `mcpServers.<name>`, in a child file, and in `suites.<name>`',
+    '### In `mcpServers.<name>`, in `servers.json`, in a child file, and in `suites.<name>`',
     formatTable(suiteKeys),
-    '### In `mcpServers.<name>` and in a child file',
+    '### In `mcpServers.<name>`, in `servers.json` and in a child file',
     formatTable(entryKeys),
     '### In a child file alone',
     formatTable(fileKeys),

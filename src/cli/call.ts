@@ -7,7 +7,7 @@ import { Verbatim } from '../rpc/verbatim.ts';
 import { callSubtool } from '../surface/subtool.ts';
 import { createOutput } from './output.ts';
 import { Progress } from './progress.ts';
-import { type CommandOptions, chosenChildren, withSwitchboard } from './with-switchboard.ts';
+import { type CommandOptions, chosenChild, withSwitchboard } from './with-switchboard.ts';
 
 export async function call(
   childName: string,
@@ -18,8 +18,7 @@ export async function call(
   const output = createOutput(options);
   const args = readArguments(json);
   const result = await withSwitchboard(options, async ({ config, switchboard, cancellation }) => {
-    const [child] = chosenChildren(config, childName);
-    if (!child) throw new Error('Nothing was chosen.');
+    const child = chosenChild(config, childName);
     using progress = new Progress();
     const answer = callSubtool(
       switchboard.pool,

@@ -1,20 +1,30 @@
 // `switchboard config check|print|schema`: the configuration as it is understood.
 import { cleanText } from '../base/text.ts';
 import { describeConfig } from '../config/describe.ts';
+import { isOff, offServers, printOff } from './off.ts';
 import { count, createOutput } from './output.ts';
 import { type CommandOptions, loadFor } from './with-switchboard.ts';
 
 export async function checkConfig(options: CommandOptions): Promise<number> {
   const output = createOutput(options);
-  const { files, children, warnings } = await loadFor(options);
-  output.json({ ok: true, files, children: [...children.keys()], warnings });
+  const config = await loadFor(options);
+  const { files, children, warnings } = config;
+  const shown = [...children.values()].map(({ name, show, showBecause }) => ({
+    name,
+    show,
+    because: showBecause,
+  }));
+  output.json({ ok: true, files, children: [...children.keys()], shown, warnings });
   output.line(
     files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
   );
-  for (const { name, origin, problem } of children.values()) {
-    output.line(`  ${cleanText(name)}  ${output.style('dim', origin)}`);
+  for (const child of children.values()) {
+    const { name, show, origin, problem } = child;
+    if (isOff(child)) continue;
+    output.line(`  ${cleanText(name)}  ${show}  ${output.style('dim', origin)}`);
     if (problem) output.line(output.style('yellow', `    ${problem.text}`));
   }
+  printOff(offServers(config, undefined), output);
   for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));
   output.line(`${count(children.size, 'server')}, ${count(warnings.length, 'warning')}.`);
   return 0;

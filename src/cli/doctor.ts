@@ -5,6 +5,7 @@ import { VERSION } from '../base/version.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { isExposed } from '../surface/expose.ts';
 import { describeFailure, type Failure } from './failure.ts';
+import { offServers, printOff } from './off.ts';
 import { count, createOutput, formatMs, type Output } from './output.ts';
 import { Progress } from './progress.ts';
 import {
@@ -43,6 +44,7 @@ export async function doctor(
     return { config: workplace.config, findings: await Promise.all(examined) };
   });
   const { files, project, home, warnings } = config;
+  const off = offServers(config, childName);
   output.json({
     version: VERSION,
     node: process.version,
@@ -51,12 +53,14 @@ export async function doctor(
     files,
     warnings,
     children: findings,
+    off,
   });
   printSurroundings(config, output);
   for (const finding of findings) printFinding(finding, output);
+  printOff(off, output);
   const failed = findings.filter(({ ok }) => !ok).length;
   output.line(
-    findings.length === 0
+    findings.length + off.length === 0
       ? 'No servers are configured: add one under "mcpServers" in switchboard.config.json.'
       : `Servers that work: ${findings.length - failed} of ${findings.length}.`,
   );
@@ -74,6 +78,7 @@ async function examine(
     const child = await switchboard.pool.use(name, cancellation);
     const startMs = Math.round(performance.now() - begin);
     const tools = await child.listTools(cancellation);
+    switchboard.pool.remember(name, tools);
     const { serverName, serverVersion, revision, capabilities } = child.greeting;
     return {
       name,

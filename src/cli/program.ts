@@ -10,10 +10,10 @@ import { importCommand } from './import.ts';
 import { login, logout } from './login.ts';
 import { reloadRunning } from './reload.ts';
 import { serve } from './serve.ts';
+import { type ShowOptions, show } from './show.ts';
 import { installSkillCommand, uninstallSkillCommand } from './skill.ts';
 import { showStatus } from './status.ts';
 import { listTools } from './tools.ts';
-import type { CommandOptions } from './with-switchboard.ts';
 
 const EXAMPLES = `
 Examples:
@@ -23,6 +23,7 @@ Examples:
   switchboard call memory read_graph            call a tool
   switchboard call memory search_nodes '{"query": "tea"}'
   switchboard status                            see what the running Switchboards do
+  switchboard show memory flip                  list its own tools, while it is switched on
 
 Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 130 interrupted.
 Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
@@ -49,7 +50,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-interface Options extends CommandOptions {
+interface Options extends ShowOptions {
   readonly browser?: boolean;
   readonly dryRun?: boolean;
   readonly force?: boolean;
@@ -96,6 +97,15 @@ export function buildProgram(action: Action): Command {
       call(server, subtool, json, options),
     ),
   );
+  command(
+    'show [server] [how]',
+    'say how the host sees each server, or change it: suite, flip, direct or off',
+  )
+    .option('--start <when>', 'change when it is started: lazy or eager')
+    .option('--idle-ms <ms>', 'change when it is stopped for want of use; 0 is never')
+    .option('--project', "write into the project's file")
+    .option('--user', "write into the user's file, which holds in every project")
+    .action(action(async (options, server, how) => show(server, how, options)));
   command('doctor [server]', 'start each server and say what works, what does not and why').action(
     action(async (options, server) => doctor(server, options)),
   );

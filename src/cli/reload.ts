@@ -1,7 +1,7 @@
 // `switchboard reload`: has every running Switchboard of this user read its configuration again, and
 // says what came of it.
 import { cleanText } from '../base/text.ts';
-import { findPlaces } from '../config/places.ts';
+import { findFolders } from '../config/places.ts';
 import { type Answer, askAll } from '../host/control-client.ts';
 import { isObject } from '../rpc/message.ts';
 import { createOutput } from './output.ts';
@@ -20,7 +20,7 @@ const LIMIT_MS = 10_000;
 
 export async function reloadRunning(options: CommandOptions): Promise<number> {
   const output = createOutput(options);
-  const { home } = findPlaces(workingFolder(), process.env);
+  const { home } = findFolders({ cwd: workingFolder(), env: process.env });
   const outcomes = (await askAll(home, 'reload', LIMIT_MS)).map(outcomeOf);
   output.json({ reloaded: outcomes });
   if (outcomes.length === 0) {

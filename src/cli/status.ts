@@ -1,7 +1,7 @@
 // `switchboard status [child]`: what the running Switchboards of this user do, and, where none runs,
 // what one would have to work with.
 import { SwitchboardError } from '../base/errors.ts';
-import { findPlaces } from '../config/places.ts';
+import { findFolders } from '../config/places.ts';
 import { type Answer, askAll } from '../host/control-client.ts';
 import { createOfflineReport, type OfflineReport } from '../host/offline-report.ts';
 import { parseReport } from '../host/parse-report.ts';
@@ -69,7 +69,7 @@ async function lookAround(
   childName: string | undefined,
   options: StatusOptions,
 ): Promise<Overview> {
-  const { home, project } = findPlaces(workingFolder(), process.env);
+  const { home, project } = findFolders({ cwd: workingFolder(), env: process.env });
   const answers = await askAll(home, 'status', LIMIT_MS);
   const reports = answers.flatMap(({ value }) => parseReport(value) ?? []);
   const running = reports.map((report) => onlyChild(report, childName)).filter(isAsked);

@@ -5,6 +5,7 @@ import type { Tool } from '../mcp/tools.ts';
 import { isExposed } from '../surface/expose.ts';
 import { summarise } from '../surface/summary.ts';
 import { describeFailure, type Failure } from './failure.ts';
+import { offServers, printOff } from './off.ts';
 import { count, createOutput, formatMs, type Output } from './output.ts';
 import { Progress } from './progress.ts';
 import {
@@ -26,16 +27,20 @@ export async function listTools(
   options: CommandOptions,
 ): Promise<number> {
   const output = createOutput(options);
-  const listings = await withSwitchboard(options, async (workplace) => {
+  const { listings, off } = await withSwitchboard(options, async (workplace) => {
     using progress = new Progress();
     const children = chosenChildren(workplace.config, childName);
-    return Promise.all(
-      children.map((child) => progress.during(child.name, listChild(child, workplace))),
+    const listed = children.map((child) =>
+      progress.during(child.name, listChild(child, workplace)),
     );
+    return { listings: await Promise.all(listed), off: offServers(workplace.config, childName) };
   });
-  output.json({ children: listings });
-  if (listings.length === 0) output.line('No servers are configured. See: switchboard --help');
+  output.json({ children: listings, off });
+  if (listings.length + off.length === 0) {
+    output.line('No servers are configured. See: switchboard --help');
+  }
   for (const listing of listings) printListing(listing, output);
+  printOff(off, output);
   return listings.some(({ error }) => error) ? 3 : 0;
 }
 
@@ -48,6 +53,7 @@ async function listChild(
   try {
     const child = await switchboard.pool.use(name, cancellation);
     const tools = await child.listTools(cancellation);
+    switchboard.pool.remember(name, tools);
     const described = tools.map((tool) => ({
       name: tool.name,
       summary: summarise(cleanText(descriptionOf(tool)), introspection.summaryMaxChars),

@@ -6,6 +6,7 @@ import type { ChildConfig, Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { unknownChild } from '../pool/pool.ts';
 import { Switchboard } from '../switchboard.ts';
+import { isOff } from './off.ts';
 import { onEndSignal } from './signals.ts';
 import { workingFolder } from './working-folder.ts';
 
@@ -50,10 +51,15 @@ export async function withSwitchboard<T>(
 }
 
 /** The children a command is about: the one that was named, or all that are not off. */
-export function chosenChildren({ children }: Config, name: string | undefined): ChildConfig[] {
-  if (name === undefined) return [...children.values()].filter(({ show }) => show !== 'off');
+export function chosenChildren(config: Config, name: string | undefined): ChildConfig[] {
+  if (name !== undefined) return [chosenChild(config, name)];
+  return [...config.children.values()].filter((child) => !isOff(child));
+}
+
+/** The child of this name, off or not. */
+export function chosenChild({ children }: Config, name: string): ChildConfig {
   const child = children.get(name);
-  if (child) return [child];
+  if (child) return child;
   throw unknownChild(name, [...children.keys()]);
 }
 

@@ -21,16 +21,20 @@ export async function checkConfigFile(source: Source): Promise<ConfigFile> {
   throw await invalid('config', source);
 }
 
-/** The servers of a `servers.json`; a single mistake in it refuses the whole file. */
-export async function checkServersFile(source: Source): Promise<ServersFile> {
+/** The servers at this place of a `servers.json`; a single mistake refuses the whole file. */
+export async function checkServersFile(source: Source, where: KeyPath): Promise<ServersFile> {
   const { value } = source;
   if (isServersFile(value)) return value;
-  throw await invalid('serversFile', source);
+  throw await invalid('serversFile', source, where);
 }
 
-async function invalid(kind: 'config' | 'serversFile', source: Source): Promise<SwitchboardError> {
+async function invalid(
+  kind: 'config' | 'serversFile',
+  source: Source,
+  where: KeyPath = [],
+): Promise<SwitchboardError> {
   const { describeProblems } = await import('./problems.ts');
-  const problems = await describeProblems(kind, source);
+  const problems = await describeProblems(kind, source, where);
   return new SwitchboardError('CONFIG_INVALID', problems.join('\n'), {
     hint: '`switchboard config schema` prints every key and what it means.',
   });
@@ -75,10 +79,14 @@ function strangeKeys(
   entry: Readonly<Record<string, unknown>>,
   where: KeyPath,
 ): string[] {
-  const inner = entry['command'];
+  const { properties = {} } = schema;
+  const { command, oauth } = entry;
   return [
-    ...strangersIn(entry, schema.properties ?? {}, where),
-    ...(isObject(inner) ? strangersIn(inner, COMMAND_KEYS, [...where, 'command']) : []),
+    ...strangersIn(entry, properties, where),
+    ...(isObject(command) ? strangersIn(command, COMMAND_KEYS, [...where, 'command']) : []),
+    ...(isObject(oauth)
+      ? strangersIn(oauth, properties['oauth']?.properties ?? {}, [...where, 'oauth'])
+      : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-// The command of a child, from either of the two ways to write it, or what to do where it has none.
+// The command of a child, from either of the two ways to write it, or what to say where it has none.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
@@ -34,7 +34,7 @@ export function resolveCommand({ source, entry }: Declaration, cwd: string): Com
   return { cmd: process.execPath, args: ['dist/index.js', ...args], env };
 }
 
-/** Why there is no command. The child is listed all the same, and this is said when it is used. */
+/** Why there is nothing to start or to reach. The child is listed all the same, and this is said when it is used. */
 export function explainMissingCommand(
   name: string,
   { source, origin }: Declaration,
@@ -45,8 +45,8 @@ export function explainMissingCommand(
     {
       hint:
         source === 'child-file'
-          ? `Add "command" to ${origin}, or build the program to dist/index.js beside it.`
-          : `Add "command" (a program) or "url" (an address) to it in ${origin}.`,
+          ? `Add "command" or "url" to ${origin}, or build the program to dist/index.js beside it.`
+          : `Add "command" or "url" to it in ${origin}.`,
       data: { child: name, file: origin },
     },
   );

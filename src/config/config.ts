@@ -7,7 +7,7 @@ export interface Config {
   readonly project: string;
   /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */
   readonly home: string;
-  /** The configuration files that were read, strongest first (child files not included). */
+  /** The main files and `servers.json` that were read, strongest first; not the child files. */
   readonly files: readonly string[];
   /** Children by name, in the order they are shown. */
   readonly children: ReadonlyMap<string, ChildConfig>;
@@ -20,6 +20,7 @@ export interface Config {
 }
 
 export type Show = 'suite' | 'flip' | 'direct' | 'off';
+export type Start = 'lazy' | 'eager';
 
 export interface ChildConfig {
   readonly name: string;
@@ -28,10 +29,12 @@ export interface ChildConfig {
   readonly show: Show;
   /** What decided that: a key and its file, or the rule that holds without one. */
   readonly showBecause: string;
-  readonly start: 'lazy' | 'eager';
+  readonly start: Start;
+  readonly startBecause: string;
   /** Milliseconds without a call after which it is stopped; 0 for never. */
   readonly idleMs: number;
-  /** As written: `${VAR}` is filled in when the child is started. */
+  readonly idleBecause: string;
+  /** What to start. As written: `${VAR}` is filled in when the child is started. */
   readonly command: Command | undefined;
   /** The server's address, where it is reached over the network instead. As written. */
   readonly remote: Remote | undefined;

@@ -1,4 +1,7 @@
-// What holds where no file says anything.
+// What holds where no file says anything, and what can hold at most.
+
+/** setTimeout fires at once beyond this. */
+export const LONGEST_MS = 2 ** 31 - 1;
 
 export const DEFAULTS = {
   discoverGlobs: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'],

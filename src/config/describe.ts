@@ -13,11 +13,19 @@ function describeChild(child: ChildConfig): object {
     command: command && { ...command, env: hideValues(command.env) },
     remote: remote && {
       ...remote,
+      url: hideSecretsIn(remote.url),
       headers: hideValues(remote.headers),
       oauth: remote.oauth && { ...remote.oauth, clientSecret: remote.oauth.clientSecret && '***' },
     },
     problem: problem && { code: problem.code, message: problem.message, hint: problem.hint },
   };
+}
+
+/** Some servers take their key as part of the address: as a password, or as a parameter. */
+function hideSecretsIn(url: string): string {
+  return url
+    .replace(/^([a-z][\w+.-]*:\/\/)[^/?#]*@/i, '$1***@')
+    .replaceAll(/([?&][^=&#]*=)[^&#]*/g, '$1***');
 }
 
 function hideValues(values: Readonly<Record<string, string>>): Record<string, string> {

@@ -22,10 +22,19 @@ export function findConfigFile(folder: string): string | undefined {
   return NAMES.map((name) => join(folder, name)).find((file) => existsSync(file));
 }
 
+/** Whether a file is run to get the configuration. */
+export function isScript(file: string): boolean {
+  return ['.js', '.cjs', '.mjs'].includes(extname(file));
+}
+
 export async function readConfigFile(file: string): Promise<Source> {
-  if (['.js', '.cjs', '.mjs'].includes(extname(file))) {
+  if (isScript(file)) {
     return { file, value: await runScript(file), text: undefined };
   }
+  return readJsonFile(file);
+}
+
+export async function readJsonFile(file: string): Promise<Source> {
   const text = readText(file);
   const parsed = await parseJson(text);
   if ('value' in parsed) return { file, value: parsed.value, text };

@@ -1,58 +1,37 @@
-// Reads the whole configuration: the project's file, the user's file and the child files. This is
-// on the way to the first answer of every session, so it reads synchronously and loads nothing
-// heavy unless a file asks for it.
-import { existsSync } from 'node:fs';
+// Reads the whole configuration: the project's file, the user's file, the child files and
+// servers.json. This is on the way to the first answer of every session, so it reads synchronously
+// and loads nothing heavy unless a file asks for it.
 import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
-import { isFolder } from '../base/process.ts';
 import { checkConfigFile } from './check.ts';
 import { readChildFiles } from './child-files.ts';
 import type { Config } from './config.ts';
-import { DEFAULTS } from './defaults.ts';
-import { findConfigFile, readConfigFile } from './files.ts';
+import { DEFAULTS, LONGEST_MS } from './defaults.ts';
+import { readConfigFile } from './files.ts';
 import { expandHome, findFiles } from './globs.ts';
-import { findPlaces } from './places.ts';
-import { type Layer, messageBytesOf, resolveChildren, setting } from './resolve.ts';
-import { findServersFiles, readServersFile, type ServersLayer } from './servers-file.ts';
+import { type Layer, setting } from './layers.ts';
+import { findPlaces, type PlaceOptions, type Places } from './places.ts';
+import { messageBytesOf, resolveChildren } from './resolve.ts';
+import {
+  findServersFiles,
+  type NamedFile,
+  readServersFile,
+  type ServersLayer,
+} from './servers-file.ts';
 
-export interface LoadOptions {
-  readonly cwd: string;
-  readonly env: NodeJS.ProcessEnv;
-  /** Read instead of the project's own file. */
-  readonly configFile?: string | undefined;
+export interface LoadOptions extends PlaceOptions {
   /** A `servers.json`, read instead of the usual ones. */
   readonly serversFile?: string | undefined;
 }
 
-export async function loadConfig({
-  cwd,
-  env,
-  configFile,
-  serversFile,
-}: LoadOptions): Promise<Config> {
-  const { homeFolder, home, project } = findPlaces(cwd, env);
-  if (!isFolder(project)) throw noProject(project);
-  const absolute = (path: string) => resolve(cwd, expandHome(path, homeFolder));
-
-  const named = configFile || env['SWITCHBOARD_CONFIG'];
-  if (named && !existsSync(absolute(named))) throw missing(absolute(named), configFile);
-  const projectFile = named ? absolute(named) : findConfigFile(project);
-  const userFile = findConfigFile(home);
-
-  const files = new Set([projectFile, userFile].filter((file) => file !== undefined));
-  const layers: Layer[] = [];
-  for (const file of files) {
-    layers.push({ file, config: await readMainFile(file) });
-  }
-
+export async function loadConfig(options: LoadOptions): Promise<Config> {
+  const places = findPlaces(options);
+  const { project, home, homeFolder } = places;
+  const layers = await readMainFiles(places);
   const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
   const found = await readChildFiles(await findFiles(globs, project, homeFolder));
-  const saidFile = setting(layers, (config) => config.serversFile);
-  const namedServers = serversFile
-    ? absolute(serversFile)
-    : saidFile && resolve(project, expandHome(saidFile, homeFolder));
   const serversFiles: ServersLayer[] = [];
-  for (const file of findServersFiles(namedServers, project, home)) {
+  for (const file of findServersFiles(namedServers(options, places, layers), project, home)) {
     serversFiles.push(await readServersFile(file).catch(tooDeep(file)));
   }
   const settled = resolveChildren({
@@ -61,21 +40,47 @@ export async function loadConfig({
     layers,
     childFiles: found.children,
     serversFiles,
-    idleMs: parseIdleMs(env['SWITCHBOARD_CHILD_IDLE_MS']),
+    idleMs: usualIdleMs(options.env),
   });
   return {
     project,
     home,
-    files: [...files, ...serversFiles.map(({ file }) => file)],
+    files: [...layers, ...serversFiles].map(({ file }) => file),
     children: settled.children,
     flipSuites: setting(layers, ({ flip }) => flip?.suites) ?? DEFAULTS.flipSuites,
     messageBytes: messageBytesOf(layers),
-    warnings: [...settled.warnings, ...found.warnings],
+    warnings: [
+      ...settled.warnings,
+      ...found.warnings,
+      ...serversFiles.flatMap(({ warnings }) => warnings),
+    ],
   };
 }
 
-async function readMainFile(file: string) {
-  return readConfigFile(file).then(checkConfigFile).catch(tooDeep(file));
+/** The main files and what they say, strongest first. */
+export async function readMainFiles({ projectFile, userFile }: Places): Promise<Layer[]> {
+  const files = new Set([projectFile, userFile].filter((file) => file !== undefined));
+  const layers: Layer[] = [];
+  for (const file of files) {
+    const config = await readConfigFile(file).then(checkConfigFile).catch(tooDeep(file));
+    layers.push({ file, config });
+  }
+  return layers;
+}
+
+function namedServers(
+  { cwd, serversFile }: LoadOptions,
+  { project, homeFolder }: Places,
+  layers: readonly Layer[],
+): NamedFile | undefined {
+  // What is typed is meant from where one stands, what is written in a file from the project.
+  if (serversFile) {
+    return { file: resolve(cwd, expandHome(serversFile, homeFolder)), by: '--servers' };
+  }
+  const said = layers.find(({ config }) => config.serversFile !== undefined);
+  if (said?.config.serversFile === undefined) return undefined;
+  const file = resolve(project, expandHome(said.config.serversFile, homeFolder));
+  return { file, by: `"serversFile" in ${said.file}` };
 }
 
 /** JSON that nests without end overflows the stack of whoever reads it. */
@@ -86,24 +91,22 @@ function tooDeep(file: string): (error: unknown) => never {
   };
 }
 
-function parseIdleMs(text: string | undefined): number | undefined {
+/** What the environment says instead of the usual time; an empty variable says nothing. */
+function usualIdleMs({ SWITCHBOARD_CHILD_IDLE_MS: text }: NodeJS.ProcessEnv): number | undefined {
   if (!text) return undefined;
-  const ms = Number(text);
-  if (ms >= 0) return ms;
-  throw new SwitchboardError('CONFIG_INVALID', 'SWITCHBOARD_CHILD_IDLE_MS is not a number.', {
-    hint: 'It is the time in milliseconds after which servers that nobody uses are stopped.',
-  });
+  const ms = parseIdleMs(text);
+  if (ms !== undefined) return ms;
+  throw new SwitchboardError(
+    'CONFIG_INVALID',
+    `SWITCHBOARD_CHILD_IDLE_MS is not a number from 0 to ${LONGEST_MS}.`,
+    {
+      hint: 'It is the time in milliseconds after which servers that nobody uses are stopped; 0 is never.',
+    },
+  );
 }
 
-function noProject(folder: string): SwitchboardError {
-  return new SwitchboardError('CONFIG_INVALID', `There is no project folder ${folder}.`, {
-    hint: 'WORKSPACE_DIR names it. Hosts fill in variables such as ${workspaceFolder} only if they know them.',
-  });
-}
-
-function missing(file: string, configFile: string | undefined): SwitchboardError {
-  const source = configFile ? '--config' : 'SWITCHBOARD_CONFIG';
-  return new SwitchboardError('CONFIG_INVALID', `There is no configuration file ${file}.`, {
-    hint: `${source} names it. Correct it, or leave it out.`,
-  });
+/** A time as typed; undefined for what timers cannot wait. */
+export function parseIdleMs(text: string): number | undefined {
+  const ms = text.trim() === '' ? Number.NaN : Number(text);
+  return ms >= 0 && ms <= LONGEST_MS ? ms : undefined;
 }

@@ -31,12 +31,19 @@ const SCHEMAS = {
   serversFile: serversFileSchema,
 };
 
-/** One line for each problem: `/p/switchboard.config.json:3:5: timeouts.rpcMs: expected …`. */
+/**
+ * One line for each problem: `/p/switchboard.config.json:3:5: timeouts.rpcMs: expected …`. `where`
+ * is the place of the value in its file, if that is not the whole of it.
+ */
 export async function describeProblems(
   kind: keyof typeof SCHEMAS,
   { file, value, text }: Source,
+  where: KeyPath = [],
 ): Promise<string[]> {
-  const problems = problemsOf(SCHEMAS[kind], value);
+  const problems = problemsOf(SCHEMAS[kind], value).map(({ path, says }) => ({
+    path: [...where, ...path],
+    says,
+  }));
   if (problems.length === 0) {
     // zod takes any object for one; only JavaScript files can hold such.
     return [`${file}: only plain objects are possible, no class instances.`];
@@ -58,24 +65,26 @@ function problemsOf(schema: Schema, value: unknown): Problem[] {
   const problems = result.success
     ? []
     : result.error.issues.flatMap((issue) => problemsIn(issue, schema, value));
-  return schema === configSchema ? [...problems, ...problemsOfProto(value)] : problems;
+  return [...problems, ...problemsOfProto(schema, value)];
 }
 
 /** zod passes over a key `__proto__`, which is as good a name for a server as any other. */
-function problemsOfProto(value: unknown): Problem[] {
-  const entries = new Map<string, Schema>([
-    ['mcpServers', serverSchema],
-    ['suites', suiteSchema],
-  ]);
+function problemsOfProto(schema: Schema, value: unknown): Problem[] {
   if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, named]) => {
-    const schema = entries.get(key);
-    if (!schema || !isObject(named) || !Object.hasOwn(named, '__proto__')) return [];
-    return problemsOf(schema, named['__proto__']).map(({ path, says }) => ({
-      path: [key, '__proto__', ...path],
-      says,
-    }));
-  });
+  if (schema === serversFileSchema) return problemsOfNamed(serverSchema, value, []);
+  if (schema !== configSchema) return [];
+  return [
+    ...problemsOfNamed(serverSchema, value['mcpServers'], ['mcpServers']),
+    ...problemsOfNamed(suiteSchema, value['suites'], ['suites']),
+  ];
+}
+
+function problemsOfNamed(schema: Schema, named: unknown, where: KeyPath): Problem[] {
+  if (!isObject(named) || !Object.hasOwn(named, '__proto__')) return [];
+  return problemsOf(schema, named['__proto__']).map(({ path, says }) => ({
+    path: [...where, '__proto__', ...path],
+    says,
+  }));
 }
 
 function problemsIn(issue: z.core.$ZodIssue, schema: Schema, root: unknown): Problem[] {

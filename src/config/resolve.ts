@@ -6,20 +6,16 @@ import { nearest } from '../base/text.ts';
 import { strangeServerKeys } from './check.ts';
 import type { FoundChild } from './child-files.ts';
 import { type Declaration, explainMissingCommand, resolveCommand } from './command.ts';
-import type { ChildConfig, Command, Show } from './config.ts';
+import type { ChildConfig, Command } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { expandHome } from './globs.ts';
+import { type Layer, NONE, setting, suiteOf } from './layers.ts';
 import { resolveRemote } from './remote.ts';
 import { isPackageRunner } from './runners.ts';
 import type { ConfigFile, SuiteKeys } from './schema.ts';
 import { type ServersLayer, withPlainVariables } from './servers-file.ts';
+import { resolveUse } from './use.ts';
 import { formatPath } from './wording.ts';
-
-/** A main file and its content. */
-export interface Layer {
-  readonly file: string;
-  readonly config: ConfigFile;
-}
 
 export interface Found {
   readonly project: string;
@@ -44,18 +40,6 @@ export function resolveChildren(found: Found): {
     children.set(name, resolveChild(name, declaration, found, common));
   }
   return { children, warnings: [...strangeKeys(found), ...strangeSuites(found, declarations)] };
-}
-
-/** The strongest file's word on a setting. */
-export function setting<T>(
-  layers: readonly Layer[],
-  read: (config: ConfigFile) => T | undefined,
-): T | undefined {
-  for (const { config } of layers) {
-    const value = read(config);
-    if (value !== undefined) return value;
-  }
-  return undefined;
 }
 
 export function messageBytesOf(layers: readonly Layer[]): number {
@@ -124,15 +108,10 @@ function resolveChild(
   );
   const keys = mergeKeys(entry, suite);
   const remote = resolveRemote(name, declaration);
-  const shown = resolveShow(name, declaration, layers);
-  const start = keys.start ?? (shown.show === 'flip' ? 'eager' : 'lazy');
-  const staysUp = shown.show === 'flip' || start === 'eager';
   return {
     name,
     origin,
-    ...shown,
-    start,
-    idleMs: keys.idleMs ?? (staysUp ? 0 : (usualIdleMs ?? DEFAULTS.idleMs)),
+    ...resolveUse(name, declaration, layers, usualIdleMs),
     command,
     remote: remote instanceof SwitchboardError ? undefined : remote,
     problem: findProblem(name, declaration, command, remote),
@@ -164,23 +143,6 @@ function resolveChild(
   };
 }
 
-/** How a child is shown, and what decided that: the strongest word on it, or the rule without one. */
-function resolveShow(
-  name: string,
-  { source, entry, origin }: Declaration,
-  layers: readonly Layer[],
-): { show: Show; showBecause: string } {
-  for (const { file, config } of layers) {
-    const { show } = suiteOf(config, name);
-    if (show) return { show, showBecause: `${formatPath(['suites', name, 'show'])} in ${file}` };
-  }
-  if (entry.disabled === true) return { show: 'off', showBecause: `"disabled": true in ${origin}` };
-  if (entry.show) return { show: entry.show, showBecause: `"show" in ${origin}` };
-  return source === 'servers-file'
-    ? { show: 'flip', showBecause: `it is declared in ${origin}, whose servers are flip` }
-    : { show: 'suite', showBecause: 'no file says otherwise' };
-}
-
 /** What is known beforehand to keep a child from being used. */
 function findProblem(
   name: string,
@@ -205,7 +167,7 @@ function strangeKeys({ layers, serversFiles }: Found): string[] {
       where: ['mcpServers'],
       servers: config.mcpServers,
     })),
-    ...serversFiles.map(({ file, servers }) => ({ file, where: [], servers })),
+    ...serversFiles,
   ];
   return places.flatMap(({ file, where, servers = {} }) =>
     Object.entries(servers).flatMap(([name, entry]) =>
@@ -226,18 +188,18 @@ function strangeSuites({ layers }: Found, known: ReadonlyMap<string, unknown>): 
   );
 }
 
-const NONE: SuiteKeys = {};
-
-function suiteOf({ suites = {} }: ConfigFile, name: string): SuiteKeys {
-  return (Object.hasOwn(suites, name) ? suites[name] : undefined) ?? NONE;
-}
-
 function mergeKeys(weaker: SuiteKeys, stronger: SuiteKeys): SuiteKeys {
   if (stronger === NONE) return weaker;
   return {
     ...weaker,
-    ...stronger,
-    expose: { ...weaker.expose, ...stronger.expose },
-    results: { ...weaker.results, ...stronger.results },
+    ...definedOf(stronger),
+    expose: { ...weaker.expose, ...definedOf(stronger.expose) },
+    results: { ...weaker.results, ...definedOf(stronger.results) },
   };
+}
+
+/** A JavaScript file may name a key and leave it undefined, which says nothing. */
+function definedOf<T extends object>(keys: T | undefined): Partial<T> {
+  const said = Object.entries(keys ?? {}).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said) as Partial<T>;
 }

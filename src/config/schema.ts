@@ -5,10 +5,8 @@
 //
 // Only its types may be imported on the way to serving: building it costs some 10 ms (measured).
 import * as z from 'zod/mini';
-import { DEFAULTS } from './defaults.ts';
+import { DEFAULTS, LONGEST_MS } from './defaults.ts';
 
-/** setTimeout fires at once beyond this. */
-const LONGEST_MS = 2 ** 31 - 1;
 /** A message is one string, and V8 has none much longer than this. */
 const MOST_BYTES = 512 * 1024 * 1024;
 
@@ -131,7 +129,7 @@ const entryKeys = {
   ),
   disabled: key(
     z.boolean(),
-    'Switches the server off, as hosts mean it: it is not shown and cannot be used.',
+    'Switches the server off, as `show` `off` does; it is what hosts write. `suites.<name>.show` can switch it on again.',
     false,
   ),
   type: key(
@@ -139,8 +137,8 @@ const entryKeys = {
     'How a server with a `url` is spoken to: `http` (Streamable HTTP, or the older HTTP with server-sent events if it knows only that), `sse` (the older one at once) or `ws` (WebSocket). Unset: `ws` for an address that begins so, otherwise `http`. A server with a `command` speaks over stdio.',
   ),
   url: key(
-    z.string(),
-    'The address of a server that is reached over the network, instead of `command`.',
+    text,
+    'The address of a server that is reached over the network. Not used where there is a `command`.',
   ),
   headers: key(
     z.record(z.string(), z.string()),
@@ -230,7 +228,7 @@ export const configSchema = z.strictObject({
   ),
   serversFile: key(
     text,
-    'A `servers.json` to read instead of the default ones. Relative to the project; `~/` is possible.',
+    'A `servers.json` to read instead of those at the usual places. Relative to the project; `~/` is possible.',
   ),
   discoverGlobs: key(
     z.array(text),

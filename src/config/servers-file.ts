@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { checkServersFile } from './check.ts';
-import { readConfigFile } from './files.ts';
+import { readJsonFile } from './files.ts';
+import type { KeyPath } from './position.ts';
 import type { ServerEntry, ServersFile } from './schema.ts';
 import { isObject } from './wording.ts';
 
@@ -12,27 +13,60 @@ import { isObject } from './wording.ts';
 export interface ServersLayer {
   readonly file: string;
   readonly servers: ServersFile;
+  /** Where in the file they stand: at its top, or one level deeper. */
+  readonly where: KeyPath;
+  readonly warnings: readonly string[];
+}
+
+export interface NamedFile {
+  readonly file: string;
+  /** What names it: a flag, or a key of a file. */
+  readonly by: string;
 }
 
 /** The files to read, strongest first: the one that was named, or those at the usual places. */
-export function findServersFiles(named: string | undefined, project: string, home: string) {
+export function findServersFiles(
+  named: NamedFile | undefined,
+  project: string,
+  home: string,
+): string[] {
   if (named === undefined) {
     const places = [join(project, '.switchboard', 'servers.json'), join(home, 'servers.json')];
     return [...new Set(places)].filter((file) => existsSync(file));
   }
-  if (existsSync(named)) return [named];
-  throw new SwitchboardError('CONFIG_INVALID', `There is no file ${named}.`, {
-    hint: '--servers or "serversFile" names it. Correct it, or leave it out.',
+  if (existsSync(named.file)) return [named.file];
+  throw new SwitchboardError('CONFIG_INVALID', `There is no file ${named.file}.`, {
+    hint: `${named.by} names it. Correct it, or leave it out.`,
   });
 }
 
+/** Only ever JSON: this file is often another program's, and beside it lie scripts. */
 export async function readServersFile(file: string): Promise<ServersLayer> {
-  const source = await readConfigFile(file);
+  const { value, text } = await readJsonFile(file);
   // Pasted whole from a host's file, the servers stand one level deeper.
-  const inner = isObject(source.value) ? source.value['mcpServers'] : undefined;
-  const isWrapped = isObject(inner) && !('command' in inner) && !('url' in inner);
-  if (!isWrapped) return { file, servers: await checkServersFile(source) };
-  return { file, servers: await checkServersFile({ file, value: inner, text: undefined }) };
+  const inner = isObject(value) ? value['mcpServers'] : undefined;
+  const isWrapped = isObject(inner) && !isEntry(inner);
+  const where = isWrapped ? ['mcpServers'] : [];
+  const source = { file, value: isWrapped ? inner : value, text };
+  return {
+    file,
+    servers: await checkServersFile(source, where),
+    where,
+    warnings: isWrapped && isObject(value) ? strandedServers(file, value) : [],
+  };
+}
+
+/** Whether it describes one server. With servers by name, one may be called `command` or `url`. */
+function isEntry({ command, url }: Record<string, unknown>): boolean {
+  const isCommand = typeof command === 'string' || (isObject(command) && 'cmd' in command);
+  return isCommand || typeof url === 'string';
+}
+
+/** Servers beside `mcpServers` were surely meant to be inside. */
+function strandedServers(file: string, value: Record<string, unknown>): string[] {
+  return Object.entries(value)
+    .filter(([key, beside]) => key !== 'mcpServers' && isObject(beside) && isEntry(beside))
+    .map(([name]) => `${file}: ${JSON.stringify(name)} stands beside mcpServers and is not read.`);
 }
 
 /**
@@ -40,21 +74,36 @@ export async function readServersFile(file: string): Promise<ServersLayer> {
  * files. One that is not set stays as it is written: `$` has many other uses.
  */
 export function withPlainVariables(entry: ServerEntry): ServerEntry {
-  const { args, env, url, headers } = entry;
-  const values = <T>(record: Readonly<Record<string, T>>) =>
-    Object.fromEntries(Object.entries(record).map(([key, value]) => [key, rewrite(value)]));
+  const { command, url, headers } = entry;
   return {
     ...entry,
-    ...(args && { args: args.map(rewrite) }),
-    ...(env && { env: values(env) }),
+    ...withPlainArguments(entry),
+    ...(typeof command === 'string' && { command: rewrite(command) }),
+    ...(typeof command === 'object' && {
+      command: { ...command, cmd: rewrite(command.cmd), ...withPlainArguments(command) },
+    }),
     ...(url !== undefined && { url: rewrite(url) }),
-    ...(headers && { headers: values(headers) }),
+    ...(headers && { headers: rewriteValues(headers) }),
   };
 }
 
-const PLAIN_VARIABLE = /(?<!\$)\$([A-Za-z_]\w*)/g;
+function withPlainArguments({ args, env }: Pick<ServerEntry, 'args' | 'env'>) {
+  return {
+    ...(args && { args: args.map((arg) => rewrite(arg)) }),
+    ...(env && { env: rewriteValues(env) }),
+  };
+}
+
+function rewriteValues<T>(values: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, rewrite(value)]));
+}
+
+/** References with braces are found first, so that what is inside them is left alone. */
+const VARIABLE = /\$\{[^}]*\}|(?<!\$)\$([A-Za-z_]\w*)/g;
 
 function rewrite<T>(value: T): T {
   if (typeof value !== 'string') return value;
-  return value.replace(PLAIN_VARIABLE, (plain, name: string) => `\${${name}:-${plain}}`) as T;
+  return value.replace(VARIABLE, (written: string, plain?: string) =>
+    plain === undefined ? written : `\${${plain}:-${written}}`,
+  ) as T;
 }

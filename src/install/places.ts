@@ -1,8 +1,7 @@
 // Where the parts of an installation are: in Switchboard's own folder, and in Claude Code's.
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { SwitchboardError } from '../base/errors.ts';
 import { expandHome } from '../config/globs.ts';
+import { findFolders } from '../config/places.ts';
 
 export interface Places {
   /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */
@@ -20,9 +19,8 @@ export interface Places {
 }
 
 export function findPlaces(cwd: string, env: NodeJS.ProcessEnv): Places {
-  const userHome = env['HOME'] || findHome();
-  const absolute = (path: string) => resolve(cwd, expandHome(path, userHome));
-  const home = absolute(env['SWITCHBOARD_HOME'] || '~/.switchboard');
+  const { home, homeFolder } = findFolders({ cwd, env });
+  const absolute = (path: string) => resolve(cwd, expandHome(path, homeFolder));
   const claudeFolder = env['CLAUDE_CONFIG_DIR'];
   return {
     home,
@@ -34,16 +32,4 @@ export function findPlaces(cwd: string, env: NodeJS.ProcessEnv): Places {
     // It always installs itself here, wherever Claude Code's folder is.
     mcpflipServers: absolute('~/.claude/mcpflip/servers.json'),
   };
-}
-
-/** The user's home by the system's own list, in which not every user stands. */
-function findHome(): string {
-  try {
-    return homedir();
-  } catch (cause) {
-    throw new SwitchboardError('CONFIG_INVALID', 'Your home folder is not known to the system.', {
-      hint: 'Set HOME.',
-      cause,
-    });
-  }
 }

@@ -22,6 +22,7 @@ test.each([
   ['serve'],
   ['tools'],
   ['call'],
+  ['show'],
   ['doctor'],
   ['status'],
   ['reload'],

@@ -169,9 +169,9 @@ describe('a child that cannot be started says why', () => {
       says: 'Server "broken" did not start: its working directory (cwd) <project>/not/there does not exist. Check "cwd" in <project>/switchboard.config.json.',
     },
     {
-      why: 'it has no command',
+      why: 'it has neither command nor url',
       entry: { description: 'nothing to run' },
-      says: 'Server "broken" has no command. Add "command" to it in <project>/switchboard.config.json.',
+      says: 'Server "broken" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.',
     },
     {
       why: 'it ends at once',

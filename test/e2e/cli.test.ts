@@ -77,6 +77,7 @@ describe('--version and --help', () => {
         --dry-run                                 list the subtools of every server, or of one, like
                                                   \`tools\`
         --config <file>                           use this configuration file instead of the project's
+        --servers <file>                          use this servers.json instead of the usual ones
         --json                                    print JSON
         -h, --help                                display help for command
 
@@ -84,6 +85,8 @@ describe('--version and --help', () => {
         serve [options]                           serve MCP over stdin and stdout; what a host runs
         tools [options] [server]                  list the subtools of every server, or of one
         call [options] <server> <subtool> [json]  call one subtool; "-" reads the arguments from stdin
+        show [options] [server] [how]             say how the host sees each server, or change it: suite,
+                                                  flip, direct or off
         doctor [options] [server]                 start each server and say what works, what does not and
                                                   why
         status [options] [server]                 say what the running Switchboards and their servers do
@@ -104,6 +107,7 @@ describe('--version and --help', () => {
         switchboard call memory read_graph            call a tool
         switchboard call memory search_nodes '{"query": "tea"}'
         switchboard status                            see what the running Switchboards do
+        switchboard show memory flip                  list its own tools, while it is switched on
 
       Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 130 interrupted.
       Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
@@ -112,14 +116,24 @@ describe('--version and --help', () => {
     `);
   });
 
-  test.each(['serve', 'tools', 'call', 'doctor', 'status', 'reload', 'config', 'skill', 'import'])(
-    '%s --help is help',
-    async (command) => {
-      const { status, stdout } = await run(createCliProject(), [command, '--help']);
-      expect(status).toBe(0);
-      expect(stdout).toContain(`Usage: switchboard ${command}`);
-    },
-  );
+  test.each([
+    'serve',
+    'tools',
+    'call',
+    'show',
+    'doctor',
+    'status',
+    'reload',
+    'login',
+    'logout',
+    'config',
+    'skill',
+    'import',
+  ])('%s --help is help', async (command) => {
+    const { status, stdout } = await run(createCliProject(), [command, '--help']);
+    expect(status).toBe(0);
+    expect(stdout).toContain(`Usage: switchboard ${command}`);
+  });
 });
 
 describe('what is not understood ends with 2 and a word of help', () => {
@@ -222,6 +236,7 @@ describe('tools', () => {
           },
         },
       ],
+      off: [],
     });
   });
 
@@ -318,7 +333,6 @@ describe('doctor', () => {
     const project = createCliProject({
       broken: BROKEN,
       unset: { command: 'x', env: { TOKEN: '${NO_SUCH_TOKEN}' } },
-      remote: { url: 'https://example.com/mcp' },
     });
     const { status, stdout, stderr } = await run(project, ['doctor']);
     expect({ status, stderr }).toEqual({ status: 3, stderr: '' });
@@ -335,10 +349,7 @@ describe('doctor', () => {
       ✗ unset  Server "unset" needs the variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json).
         Set it where the host starts Switchboard, or write \${NO_SUCH_TOKEN:-default}.
         declared in <project>/switchboard.config.json
-      ✗ remote  Server "remote" is reached over HTTP, which this version cannot do.
-        In <project>/switchboard.config.json, put a stdio bridge in the place of "url": "command": "npx", "args": ["-y", "mcp-remote", "<the url>"].
-        declared in <project>/switchboard.config.json
-      Servers that work: 1 of 4.
+      Servers that work: 1 of 3.
       "
     `);
   });
@@ -385,9 +396,9 @@ describe('config', () => {
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
       "Read <project>/switchboard.config.json.
-        toolbox  <project>/switchboard.config.json
-        bare  <project>/switchboard.config.json
-          Server "bare" has no command. Add "command" to it in <project>/switchboard.config.json.
+        toolbox  suite  <project>/switchboard.config.json
+        bare  suite  <project>/switchboard.config.json
+          Server "bare" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.
       warning: <project>/switchboard.config.json: mcpServers.bare.discription is unknown and ignored. Did you mean "description"?
       2 servers, 1 warning.
       "
@@ -413,6 +424,7 @@ describe('config', () => {
       ok: true,
       files: [join(project.dir, 'switchboard.config.json')],
       children: ['toolbox'],
+      shown: [{ name: 'toolbox', show: 'suite', because: 'no file says otherwise' }],
       warnings: [],
     });
   });
@@ -447,6 +459,58 @@ describe('config', () => {
     expect(validate({ mcpServers: { a: { command: 'x' } }, timeouts: { rpcMs: 5 } })).toBe(true);
     expect(validate({ mcpServer: {} })).toBe(false);
     expect(validate({ discoverGlobs: 'x' })).toBe(false);
+  });
+});
+
+describe('servers that are off', () => {
+  const OFF = { never: { ...BROKEN, disabled: true }, rarely: { ...BROKEN, show: 'off' } };
+  const LINES = [
+    'off: never ("disabled": true in <project>/switchboard.config.json)',
+    'off: rarely ("show" in <project>/switchboard.config.json)',
+  ];
+
+  test.each([[['tools']], [['doctor']], [['config', 'check']]])(
+    'are left out by %j, which says so and why',
+    async (words) => {
+      const { status, stdout } = await run(createCliProject(OFF), words);
+      expect(status).toBe(0);
+      expect(stdout).toContain('toolbox');
+      expect(stdout.split('\n').filter((line) => /never|rarely/.test(line))).toEqual(LINES);
+    },
+  );
+
+  test('are in the documents', async () => {
+    const project = createCliProject(OFF);
+    const off = [
+      { name: 'never', because: `"disabled": true in ${project.dir}/switchboard.config.json` },
+      { name: 'rarely', because: `"show" in ${project.dir}/switchboard.config.json` },
+    ];
+    for (const words of [['tools'], ['doctor']]) {
+      expect(await runJson(project, words)).toMatchObject({ children: [{ name: 'toolbox' }], off });
+    }
+    expect(await runJson(project, ['config', 'check'])).toMatchObject({
+      children: ['toolbox', 'never', 'rarely'],
+      shown: [{ show: 'suite' }, { show: 'off', ...off[0] }, { show: 'off', ...off[1] }],
+    });
+  });
+
+  test('are servers all the same where there is no other, or where one is named', async () => {
+    const project = createCliProject({ never: { ...MOCK_CHILD, disabled: true } });
+    project.write('switchboard.config.json', {
+      mcpServers: { never: { ...MOCK_CHILD, disabled: true } },
+    });
+    for (const words of [['tools'], ['doctor']]) {
+      const { status, stdout } = await run(project, words);
+      expect({ status, says: /No servers are configured/.test(stdout) }).toEqual({
+        status: 0,
+        says: false,
+      });
+      expect(stdout).toContain(LINES[0]);
+    }
+    const { status, stdout } = await run(project, ['tools', 'never']);
+    expect(status).toBe(0);
+    expect(stdout).toContain('Click a selector');
+    expect(stdout).not.toContain('off:');
   });
 });
 

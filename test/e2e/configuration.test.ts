@@ -326,3 +326,40 @@ test('keys of other hosts in a pasted entry are warned about and do no harm', as
     "
   `);
 });
+
+describe('servers.json', () => {
+  const GATEWAY = ['gateway_activate', 'gateway_deactivate', 'gateway_status'];
+
+  test('has servers that are switched on and off, after all others', async () => {
+    const project = createProject({
+      'switchboard.config.json': JSON_TEXT,
+      '.switchboard/servers.json': { two: MOCK_CHILD, one: { command: 'weaker' } },
+      'home/.switchboard/servers.json': { three: MOCK_CHILD },
+    });
+    const host = await RawHost.connect(project);
+    const tools = toolsOf(await host.request('tools/list'));
+    expect(tools.map(({ name }) => name)).toEqual([...GATEWAY, 'one_suite']);
+    expect(tools[0]?.['description']).toContain('Servers: "two", "three".');
+  });
+
+  test('is another one where --servers names it', async () => {
+    const project = createProject({
+      '.switchboard/servers.json': { usual: MOCK_CHILD },
+      'more/servers.json': { mcpServers: { named: { ...MOCK_CHILD, show: 'suite' } } },
+    });
+    expect(await suitesIn(project)).toEqual(GATEWAY);
+    expect(await suitesIn(project, { args: ['--servers', 'more/servers.json'] })).toEqual([
+      'named_suite',
+    ]);
+  });
+
+  test('that is wrong ends the program with 2 and says where', async () => {
+    const project = createProject({
+      '.switchboard/servers.json':
+        '{\n  "mcpServers": {\n    "a": { "comand": 1, "args": 2 }\n  }\n}',
+    });
+    expect(await refusalIn(project)).toContain(
+      '<project>/.switchboard/servers.json:3:25: mcpServers.a.args: expected an array, got 2.',
+    );
+  });
+});

@@ -10,6 +10,8 @@ test('every mistake of a file is told at once, each with its place', async () =>
   "limits": { "messageBytes": 100 },
   "introspection": { "mode": "short", "summaryMaxChars": null },
   "environment": "none",
+  "flip": { "suites": "sometimes", "suite": 1 },
+  "serversFile": "",
   "results": { "wrap": "mpc", "warp": 1 },
   "suites": { "a": { "sweetName": "x", "expose": { "allow": "x", "denied": [] } } },
   "mcpServers": {
@@ -18,6 +20,8 @@ test('every mistake of a file is told at once, each with its place', async () =>
     "c": { "command": "" },
     "d": "npx",
     "two words": { "framing": "lines" },
+    "e": { "show": "tools", "start": "now", "idleMs": -1, "url": "" },
+    "f": { "url": "x", "oauth": { "callbackPort": 70000, "scopes": "all" } },
     "__proto__": { "command": 42 }
   }
 }`,
@@ -32,19 +36,28 @@ test('every mistake of a file is told at once, each with its place', async () =>
     <project>/switchboard.config.json:6:22: introspection.mode: expected "summary", "full" or "redacted", got "short".
     <project>/switchboard.config.json:6:39: introspection.summaryMaxChars: expected a number, got null.
     <project>/switchboard.config.json:7:3: environment: expected "inherit" or "minimal", got "none".
-    <project>/switchboard.config.json:8:16: results.wrap: expected "mcp" or "json", got "mpc".
-    <project>/switchboard.config.json:8:31: results.warp: unknown key. Did you mean "wrap"?
-    <project>/switchboard.config.json:9:22: suites.a.sweetName: unknown key. Did you mean "suiteName"?
-    <project>/switchboard.config.json:9:52: suites.a.expose.allow: expected an array, got a string.
-    <project>/switchboard.config.json:9:66: suites.a.expose.denied: unknown key. Did you mean "deny"?
-    <project>/switchboard.config.json:11:12: mcpServers.a.command: expected a string or an object, got 42.
-    <project>/switchboard.config.json:11:41: mcpServers.a.args[1]: expected a string, got 1.
-    <project>/switchboard.config.json:11:45: mcpServers.a.rpcTimeoutMs: expected a number of at most 2147483647, got 2147483648.
-    <project>/switchboard.config.json:12:25: mcpServers.b.command.cmd: expected a string, got 42.
-    <project>/switchboard.config.json:13:12: mcpServers.c.command: expected a string that is not empty, got an empty one.
-    <project>/switchboard.config.json:14:5: mcpServers.d: expected an object, got a string.
-    <project>/switchboard.config.json:15:20: mcpServers["two words"].framing: expected "auto", "newline" or "content-length", got "lines".
-    <project>/switchboard.config.json:16:20: mcpServers.__proto__.command: expected a string or an object, got 42. \`switchboard config schema\` prints every key and what it means."
+    <project>/switchboard.config.json:8:13: flip.suites: expected "auto", "always" or "never", got "sometimes".
+    <project>/switchboard.config.json:8:36: flip.suite: unknown key. Did you mean "suites"?
+    <project>/switchboard.config.json:9:3: serversFile: expected a string that is not empty, got an empty one.
+    <project>/switchboard.config.json:10:16: results.wrap: expected "mcp" or "json", got "mpc".
+    <project>/switchboard.config.json:10:31: results.warp: unknown key. Did you mean "wrap"?
+    <project>/switchboard.config.json:11:22: suites.a.sweetName: unknown key. Did you mean "suiteName"?
+    <project>/switchboard.config.json:11:52: suites.a.expose.allow: expected an array, got a string.
+    <project>/switchboard.config.json:11:66: suites.a.expose.denied: unknown key. Did you mean "deny"?
+    <project>/switchboard.config.json:13:12: mcpServers.a.command: expected a string or an object, got 42.
+    <project>/switchboard.config.json:13:41: mcpServers.a.args[1]: expected a string, got 1.
+    <project>/switchboard.config.json:13:45: mcpServers.a.rpcTimeoutMs: expected a number of at most 2147483647, got 2147483648.
+    <project>/switchboard.config.json:14:25: mcpServers.b.command.cmd: expected a string, got 42.
+    <project>/switchboard.config.json:15:12: mcpServers.c.command: expected a string that is not empty, got an empty one.
+    <project>/switchboard.config.json:16:5: mcpServers.d: expected an object, got a string.
+    <project>/switchboard.config.json:17:20: mcpServers["two words"].framing: expected "auto", "newline" or "content-length", got "lines".
+    <project>/switchboard.config.json:18:12: mcpServers.e.show: expected "suite", "flip", "direct" or "off", got "tools".
+    <project>/switchboard.config.json:18:29: mcpServers.e.start: expected "lazy" or "eager", got "now".
+    <project>/switchboard.config.json:18:45: mcpServers.e.idleMs: expected a number of at least 0, got -1.
+    <project>/switchboard.config.json:18:59: mcpServers.e.url: expected a string that is not empty, got an empty one.
+    <project>/switchboard.config.json:19:35: mcpServers.f.oauth.callbackPort: expected a number of at most 65535, got 70000.
+    <project>/switchboard.config.json:19:58: mcpServers.f.oauth.scopes: expected an array, got a string.
+    <project>/switchboard.config.json:20:20: mcpServers.__proto__.command: expected a string or an object, got 42. \`switchboard config schema\` prints every key and what it means."
   `);
 });
 
@@ -52,17 +65,14 @@ test('keys of features that do not exist are unknown keys', async () => {
   const project = createProject({
     'switchboard.config.json': {
       suites: {
-        a: { show: 'flip', start: 'eager', idleMs: 1, pin: true, assistant: {}, share: 1 },
+        a: { show: 'flip', pin: true, assistant: {}, share: 1 },
       },
     },
   });
   expect(await project.loadError()).toMatchInlineSnapshot(`
-    "CONFIG_INVALID: <project>/switchboard.config.json:4:7: suites.a.show: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
-    <project>/switchboard.config.json:5:7: suites.a.start: unknown key. Did you mean "stderr"?
-    <project>/switchboard.config.json:6:7: suites.a.idleMs: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
-    <project>/switchboard.config.json:7:7: suites.a.pin: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
-    <project>/switchboard.config.json:8:7: suites.a.assistant: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
-    <project>/switchboard.config.json:9:7: suites.a.share: unknown key. Known keys: suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results. \`switchboard config schema\` prints every key and what it means."
+    "CONFIG_INVALID: <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
+    <project>/switchboard.config.json:6:7: suites.a.assistant: unknown key. Known keys: show, start, idleMs, suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
+    <project>/switchboard.config.json:7:7: suites.a.share: unknown key. Did you mean "start"? \`switchboard config schema\` prints every key and what it means."
   `);
 });
 
@@ -113,18 +123,21 @@ test("unknown keys of a pasted entry are warnings, the host's as well as misspel
       mcpServers: {
         a: { command: 'x', alwaysLoad: true, autoApprove: [], suitName: 'y' },
         b: { command: { cmd: 'x', arg: [] } },
+        d: { url: 'https://x', serverUrl: 'https://y', oauth: { clientID: 'z' } },
       },
     },
     'mcps/c/.mcp.json': { name: 'c', command: 'x', sumaryMaxChars: 5 },
   });
   const { warnings, children } = await project.load();
-  expect(children.size).toBe(3);
+  expect(children.size).toBe(4);
   expect(warnings.map(project.plain)).toMatchInlineSnapshot(`
     [
       "<project>/switchboard.config.json: mcpServers.a.alwaysLoad is unknown and ignored.",
       "<project>/switchboard.config.json: mcpServers.a.autoApprove is unknown and ignored.",
       "<project>/switchboard.config.json: mcpServers.a.suitName is unknown and ignored. Did you mean "suiteName"?",
       "<project>/switchboard.config.json: mcpServers.b.command.arg is unknown and ignored. Did you mean "args"?",
+      "<project>/switchboard.config.json: mcpServers.d.serverUrl is unknown and ignored. Did you mean "url"?",
+      "<project>/switchboard.config.json: mcpServers.d.oauth.clientID is unknown and ignored. Did you mean "clientId"?",
       "<project>/mcps/c/.mcp.json: sumaryMaxChars is unknown and ignored. Did you mean "summaryMaxChars"?",
     ]
   `);

@@ -2,12 +2,17 @@ import { expect, test } from 'vitest';
 import { describeConfig } from '../../../src/config/describe.ts';
 import { createProject } from './temp-project.ts';
 
-test('the picture is plain JSON and shows no value of an environment variable', async () => {
+test('the picture is plain JSON and shows no secret', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: {
         a: { command: 'node', args: ['a.js'], env: { TOKEN: 'hunter2hunter2', B: 1 } },
         b: {},
+        c: {
+          url: 'https://me:hunter2hunter2@x.example/mcp?key=hunter2hunter2&plain#end',
+          headers: { Authorization: 'Bearer hunter2hunter2' },
+          oauth: { clientId: 'me', clientSecret: 'hunter2hunter2', scopes: ['read'] },
+        },
       },
     },
   });
@@ -24,6 +29,12 @@ test('the picture is plain JSON and shows no value of an environment variable', 
         {
           "name": "a",
           "origin": "<project>/switchboard.config.json",
+          "show": "suite",
+          "showBecause": "no file says otherwise",
+          "start": "lazy",
+          "startBecause": "no file says otherwise",
+          "idleMs": 600000,
+          "idleBecause": "no file says otherwise",
           "command": {
             "cmd": "node",
             "args": [
@@ -54,10 +65,56 @@ test('the picture is plain JSON and shows no value of an environment variable', 
         {
           "name": "b",
           "origin": "<project>/switchboard.config.json",
+          "show": "suite",
+          "showBecause": "no file says otherwise",
+          "start": "lazy",
+          "startBecause": "no file says otherwise",
+          "idleMs": 600000,
+          "idleBecause": "no file says otherwise",
           "problem": {
             "code": "CHILD_NOT_CONFIGURED",
-            "message": "Server \\"b\\" has no command.",
-            "hint": "Add \\"command\\" to it in <project>/switchboard.config.json."
+            "message": "Server \\"b\\" has no command and no url.",
+            "hint": "Add \\"command\\" or \\"url\\" to it in <project>/switchboard.config.json."
+          },
+          "cwd": "<project>",
+          "expose": {},
+          "introspection": {
+            "mode": "summary",
+            "summaryMaxChars": 160
+          },
+          "timeouts": {
+            "spawnMs": 8000,
+            "rpcMs": 60000,
+            "stopMs": 2000
+          },
+          "messageBytes": 16777216,
+          "environment": "inherit",
+          "stderr": "inherit",
+          "framing": "auto",
+          "wrapResults": "mcp"
+        },
+        {
+          "name": "c",
+          "origin": "<project>/switchboard.config.json",
+          "show": "suite",
+          "showBecause": "no file says otherwise",
+          "start": "lazy",
+          "startBecause": "no file says otherwise",
+          "idleMs": 600000,
+          "idleBecause": "no file says otherwise",
+          "remote": {
+            "type": "http",
+            "url": "https://***@x.example/mcp?key=***&plain#end",
+            "headers": {
+              "Authorization": "***"
+            },
+            "oauth": {
+              "clientId": "me",
+              "clientSecret": "***",
+              "scopes": [
+                "read"
+              ]
+            }
           },
           "cwd": "<project>",
           "expose": {},
@@ -77,6 +134,7 @@ test('the picture is plain JSON and shows no value of an environment variable', 
           "wrapResults": "mcp"
         }
       ],
+      "flipSuites": "auto",
       "messageBytes": 16777216,
       "warnings": []
     }"

@@ -4,28 +4,51 @@ import { createProject } from './temp-project.ts';
 
 const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
 
-function examplesIn(language: string): string[] {
-  const blocks = page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'));
-  return [...blocks].map(([, content = '']) => content);
+/** The first example below a heading. */
+function exampleBelow(heading: string): string {
+  const section = page.slice(page.indexOf(`\n${heading}\n`));
+  const example = /^```jsonc?\n(.*?)^```/ms.exec(section)?.[1];
+  if (!page.includes(`\n${heading}\n`) || example === undefined) throw new Error(heading);
+  return example;
+}
+
+const COMPLETE = exampleBelow('## An example with everything in it');
+
+async function load(files: Record<string, string | object>) {
+  const { children, warnings, files: read } = await createProject(files).load();
+  expect(warnings).toEqual([]);
+  return { names: [...children.keys()], children, read };
 }
 
 test('the examples of docs/configuration.md load as they stand', async () => {
-  const [complete = ''] = examplesIn('jsonc');
-  const [short = '', childFile = ''] = examplesIn('json');
-  for (const content of [complete, short]) {
-    const project = createProject({ 'switchboard.config.json': content });
-    const { children, warnings } = await project.load();
-    expect(children.has('github')).toBe(true);
-    expect(warnings).toEqual([]);
-  }
-  const project = createProject({ 'mcps/weather/.mcp.json': childFile });
-  expect((await project.load()).children.has('weather')).toBe(true);
+  const [, first = ''] = /^```json\n(.*?)^```/ms.exec(page) ?? [];
+  expect((await load({ 'switchboard.config.json': first })).names).toEqual(['github']);
+
+  const complete = { 'switchboard.config.json': COMPLETE, 'config/servers.json': { more: {} } };
+  const { names } = await load(complete);
+  expect(names).toEqual(['github', 'notes', 'linear', 'more']);
+
+  const own = await load({ 'mcps/weather/.mcp.json': exampleBelow('## Child files') });
+  expect(own.names).toEqual(['weather']);
+
+  const shown = await load({
+    'switchboard.config.json': exampleBelow('## How the host sees a server'),
+    'mcps/memory/.mcp.json': { name: 'memory' },
+  });
+  expect(shown.children.get('memory')?.show).toBe('flip');
+
+  const listed = await load({ '.switchboard/servers.json': exampleBelow('## servers.json') });
+  expect([...listed.children.values()].map(({ show }) => show)).toEqual(['flip', 'suite']);
+
+  const network = exampleBelow('## Servers over the network');
+  const { children } = await load({ 'switchboard.config.json': network });
+  const types = [...children.values()].map(({ remote }) => remote?.type);
+  expect(types).toEqual(['http', 'http', 'ws']);
 });
 
 test('the complete example leaves no key of the first level out', async () => {
-  const [complete = ''] = examplesIn('jsonc');
   const schema: { properties: object } = JSON.parse(
     readFileSync(new URL('../../../switchboard.config.schema.json', import.meta.url), 'utf8'),
   );
-  for (const key of Object.keys(schema.properties)) expect(complete).toContain(`\n  "${key}":`);
+  for (const key of Object.keys(schema.properties)) expect(COMPLETE).toContain(`\n  "${key}":`);
 });

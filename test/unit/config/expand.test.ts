@@ -65,10 +65,10 @@ test('a missing variable is told with the server, the place and the file', async
   );
 });
 
-test('a child that has no command says so', async () => {
+test('a child that has neither command nor url says so', async () => {
   const { explain } = await loadChild({});
   expect(explain()).toMatchInlineSnapshot(
-    `"Server "a" has no command. Add "command" to it in <project>/switchboard.config.json."`,
+    `"Server "a" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json."`,
   );
 });
 

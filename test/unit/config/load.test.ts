@@ -12,6 +12,7 @@ describe('which file is read', () => {
       home: join(project.homeFolder, '.switchboard'),
       files: [],
       children: new Map(),
+      flipSuites: 'auto',
       messageBytes: 16 * 1024 * 1024,
       warnings: [],
     });
@@ -202,6 +203,13 @@ describe('a child as it is settled', () => {
     expect((await project.load()).children.get('a')).toEqual({
       name: 'a',
       origin: join(project.folder, 'switchboard.config.json'),
+      show: 'suite',
+      showBecause: 'no file says otherwise',
+      start: 'lazy',
+      startBecause: 'no file says otherwise',
+      idleMs: 600_000,
+      idleBecause: 'no file says otherwise',
+      remote: undefined,
       command: { cmd: 'node', args: ['a.js'], env: {} },
       problem: undefined,
       cwd: project.folder,
@@ -273,21 +281,9 @@ describe('a child as it is settled', () => {
     expect(children.get('main')?.command).toBeUndefined();
     expect(children.get('bare')?.problem?.code).toBe('CHILD_NOT_CONFIGURED');
     expect(project.plain(children.get('bare')?.problem?.text ?? '')).toMatchInlineSnapshot(
-      `"Server "bare" has no command. Add "command" to <project>/mcps/bare/.mcp.json, or build the program to dist/index.js beside it."`,
+      `"Server "bare" has no command and no url. Add "command" or "url" to <project>/mcps/bare/.mcp.json, or build the program to dist/index.js beside it."`,
     );
     expect(warnings).toEqual([]);
-  });
-
-  test('an HTTP server is listed, with a way out', async () => {
-    const project = createProject({
-      'switchboard.config.json': {
-        mcpServers: { linear: { type: 'http', url: 'https://x', headers: { A: 'b' } } },
-      },
-    });
-    const { children } = await project.load();
-    expect(project.plain(children.get('linear')?.problem?.text ?? '')).toMatchInlineSnapshot(
-      `"Server "linear" is reached over HTTP, which this version cannot do. In <project>/switchboard.config.json, put a stdio bridge in the place of "url": "command": "npx", "args": ["-y", "mcp-remote", "<the url>"]."`,
-    );
   });
 
   test('names that JavaScript objects own already are names like any other', async () => {
@@ -305,17 +301,4 @@ describe('a child as it is settled', () => {
       expect(warnings).toEqual([]);
     }
   });
-});
-
-test('a server that is switched off where it is declared last is not there, nor its weaker namesakes', async () => {
-  const project = createProject({
-    'switchboard.config.json': {
-      mcpServers: { on: CHILD, off: { ...CHILD, disabled: true } },
-      suites: { off: { suiteName: 'x' } },
-    },
-    'mcps/off/.mcp.json': { name: 'off', command: { cmd: 'node' } },
-  });
-  const { children, warnings } = await project.load();
-  expect([...children.keys()]).toEqual(['on']);
-  expect(warnings).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
-import { findPlaces } from '../../../src/config/places.ts';
+import { findFolders } from '../../../src/config/places.ts';
 import { createProject } from '../../support/project.ts';
 
 test.each([
@@ -16,5 +16,5 @@ test.each([
   const { dir } = createProject({ 'mcps/note.txt': '' });
   const env = envIn(dir);
   const { home, project } = await loadConfig({ cwd: dir, env });
-  expect(findPlaces(dir, env)).toMatchObject({ home, project });
+  expect(findFolders({ cwd: dir, env })).toMatchObject({ home, project });
 });

@@ -5,12 +5,14 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { findStale } from '../../../scripts/generate.ts';
 import { fits, type JsonSchema } from '../../../src/config/fits.ts';
-import { childFileSchema, configSchema } from '../../../src/config/schema.ts';
+import { childFileSchema, configSchema, serversFileSchema } from '../../../src/config/schema.ts';
 
 const file = new URL('../../../switchboard.config.schema.json', import.meta.url);
 const schema: JsonSchema & { $defs: { childFile: JsonSchema } } = JSON.parse(
   readFileSync(file, 'utf8'),
 );
+
+const serversJson = schema.properties?.['mcpServers'] ?? {};
 
 test('the generated files are what the schema makes of them', () => {
   expect(findStale()).toEqual([]);
@@ -44,6 +46,9 @@ describe('the JSON schema', () => {
     },
     { mcpServers: { a: { command: 'x', args: [], env: { A: 1 }, disabled: true } } },
     { mcpServers: { a: { command: { cmd: 'x' } } } },
+    { suites: { a: { show: 'flip', start: 'eager', idleMs: 0 } }, flip: { suites: 'never' } },
+    { serversFile: '~/servers.json', mcpServers: { a: { show: 'off', idleMs: 0.5 } } },
+    { mcpServers: { a: { type: 'http', url: 'x', headers: { A: 'b' }, oauth: { more: 1 } } } },
   ])('accepts %j', (value) => {
     expect(validate(value)).toBe(true);
     expect(fits(schema, value)).toBe(true);
@@ -57,7 +62,12 @@ describe('the JSON schema', () => {
     { timeouts: { rpcMs: 0.5 } },
     { limits: { messageBytes: 1023 } },
     { introspection: { mode: 'short' } },
-    { suites: { a: { show: 'flip' } } },
+    { suites: { a: { show: 'tools' } } },
+    { suites: { a: { command: 'x' } } },
+    { flip: { suites: true } },
+    { mcpServers: { a: { idleMs: -1 } } },
+    { mcpServers: { a: { url: '' } } },
+    { mcpServers: { a: { url: 'x', headers: { A: 1 } } } },
     { mcpServers: { a: { command: 42 } } },
     { mcpServers: { a: { command: {} } } },
     { mcpServers: { a: { env: { A: null } } } },
@@ -70,7 +80,8 @@ describe('the JSON schema', () => {
 // Files are let through by fits() and explained by zod, so the two must never disagree.
 describe('the quick check and zod agree', () => {
   const leaf = fc.oneof(
-    fc.constantFrom('', 'x', 'mcp', 'auto', 'inherit', 'summary', '2025-06-18', 0, 1, 1.5, -1),
+    fc.constantFrom('', 'x', 'mcp', 'auto', 'inherit', 'summary', '2025-06-18', 'flip', 'lazy'),
+    fc.constantFrom(0, 1, 1.5, -1, 65_535, 65_536),
     fc.constantFrom(1023, 1024, 2 ** 31 - 1, 2 ** 31, 2 ** 53, Infinity, NaN),
     fc.constantFrom(null, true, undefined, [], ['x'], [1], {}, { x: 'y' }),
   );
@@ -78,6 +89,7 @@ describe('the quick check and zod agree', () => {
   test.each([
     ['configuration files', configSchema, schema],
     ['child files', childFileSchema, schema.$defs.childFile],
+    ['servers.json', serversFileSchema, serversJson],
   ])('on %s', (_, zod, json) => {
     fc.assert(
       fc.property(valuesNear(json, leaf), (value) => {

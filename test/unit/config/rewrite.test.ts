@@ -1,0 +1,123 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { rewriteFile } from '../../../src/config/rewrite.ts';
+
+function createFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'switchboard-rewrite-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'file.json');
+  const backups = join(folder, 'backups');
+  const rewrite = (edit: (text: string | undefined) => string | Promise<string>) =>
+    rewriteFile(file, async (text) => edit(text), { backups, mode: 0o600 });
+  const read = () => readFileSync(file, 'utf8');
+  return { folder, file, backups, rewrite, read };
+}
+
+test('a file that is not there is created, and one that stays the same is not touched', async () => {
+  const { folder, backups, rewrite, read } = createFolder();
+  expect(await rewrite((text) => `${text}`)).toEqual({ isChanged: true, backup: undefined });
+  expect(read()).toBe('undefined');
+  expect(await rewrite((text) => `${text}`)).toEqual({ isChanged: false, backup: undefined });
+  expect(readdirSync(folder)).toEqual(['file.json']);
+  expect(existsSync(backups)).toBe(false);
+});
+
+test('a change that somebody else makes meanwhile is kept, and ours is refused', async () => {
+  const { folder, file, rewrite, read } = createFolder();
+  writeFileSync(file, 'before');
+  const edited = rewrite((text) => {
+    writeFileSync(file, 'by an editor');
+    return `${text} and ours`;
+  });
+  await expect(edited).rejects.toMatchObject({
+    code: 'CONFIG_NOT_CHANGED',
+    message: `${file} was changed by somebody else.`,
+  });
+  expect(read()).toBe('by an editor');
+  expect(readdirSync(folder)).not.toContain('file.json.new');
+});
+
+test.each(['created', 'removed'])('so is a file that is %s meanwhile', async (what) => {
+  const { file, rewrite } = createFolder();
+  if (what === 'removed') writeFileSync(file, 'before');
+  const edited = rewrite(() => {
+    if (what === 'removed') rmSync(file);
+    else writeFileSync(file, 'by an editor');
+    return 'ours';
+  });
+  await expect(edited).rejects.toThrow('was changed by somebody else');
+  expect(existsSync(file)).toBe(what === 'created');
+});
+
+test('an edit that fails leaves everything as it was, and the next one works', async () => {
+  const { folder, file, rewrite, read } = createFolder();
+  writeFileSync(file, 'before');
+  const failed = rewrite(() => {
+    throw new Error('no');
+  });
+  await expect(failed).rejects.toThrow('no');
+  expect(readdirSync(folder)).toEqual(['file.json']);
+  await rewrite(() => 'after');
+  expect(read()).toBe('after');
+});
+
+test('whoever comes second waits, and works on what the first has left', async () => {
+  const { rewrite, read } = createFolder();
+  const order: string[] = [];
+  let second: Promise<unknown> | undefined;
+  await rewrite(async (text) => {
+    second = rewrite((left) => {
+      order.push('second');
+      return `${left ?? ''}2`;
+    });
+    await new Promise((resolve) => setImmediate(resolve)); // it has tried and found us here
+    order.push('first');
+    return `${text ?? ''}1`;
+  });
+  await second;
+  expect(order).toEqual(['first', 'second']);
+  expect(read()).toBe('12');
+});
+
+test('what is not UTF-8 is left alone: as text it would lose something', async () => {
+  const { file, rewrite } = createFolder();
+  const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
+  writeFileSync(file, bytes);
+  await expect(rewrite(() => '{}')).rejects.toThrow(`${file} is not in UTF-8.`);
+  expect(readFileSync(file)).toEqual(bytes);
+});
+
+test('a link that leads in a circle is an error of the system', async () => {
+  const { folder, file, rewrite } = createFolder();
+  symlinkSync(join(folder, 'other'), file);
+  symlinkSync(file, join(folder, 'other'));
+  await expect(rewrite(() => '{}')).rejects.toMatchObject({
+    code: 'CONFIG_NOT_CHANGED',
+    hint: expect.stringContaining('ELOOP'),
+  });
+});
+
+test('the last twenty texts of a file are kept, and those of other files', async () => {
+  const { backups, rewrite } = createFolder();
+  await rewrite(() => '0');
+  await rewrite(() => '1');
+  writeFileSync(join(backups, 'file.json.00000000.of-another-project'), '');
+  for (let text = 2; text <= 25; text++) {
+    await rewrite(() => `${text}`);
+    await new Promise((resolve) => setTimeout(resolve, 2)); // they are told apart by milliseconds
+  }
+  const kept = readdirSync(backups).filter((name) => !name.startsWith('file.json.00000000.'));
+  const texts = kept.sort().map((name) => readFileSync(join(backups, name), 'utf8'));
+  expect(texts).toEqual(Array.from({ length: 20 }, (_, index) => `${index + 5}`));
+  expect(readdirSync(backups)).toHaveLength(21);
+});

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import { createProject, type Project } from './temp-project.ts';
+
+const CHILD = { command: 'node', args: ['a.js'] };
+const USER_FILE = '../home/.switchboard/switchboard.config.json';
+
+/** What is settled about each server, with the reasons. */
+async function usesIn(project: Project, env: Record<string, string> = {}) {
+  const { children } = await project.load({ env });
+  return Object.fromEntries(
+    [...children.values()].map((child) => [
+      child.name,
+      [
+        `${child.show}: ${project.plain(child.showBecause)}`,
+        `${child.start}: ${project.plain(child.startBecause)}`,
+        `${child.idleMs}: ${project.plain(child.idleBecause)}`,
+      ],
+    ]),
+  );
+}
+
+test('without a word a server is a suite, lazy, and stopped after ten minutes', async () => {
+  const project = createProject({
+    'switchboard.config.json': { mcpServers: { main: CHILD } },
+    'mcps/own/.mcp.json': { name: 'own', ...CHILD },
+  });
+  const usual = [
+    'suite: no file says otherwise',
+    'lazy: no file says otherwise',
+    '600000: no file says otherwise',
+  ];
+  expect(await usesIn(project)).toEqual({ main: usual, own: usual });
+});
+
+test('what a server of each kind is, and what follows from it, comes with its reason', async () => {
+  const project = createProject({
+    'switchboard.config.json': {
+      mcpServers: {
+        flip: { ...CHILD, show: 'flip' },
+        direct: { ...CHILD, show: 'direct' },
+        off: { ...CHILD, show: 'off' },
+        disabled: { ...CHILD, disabled: true, show: 'direct' },
+        enabled: { ...CHILD, disabled: false },
+        eager: { ...CHILD, start: 'eager' },
+        lazy: { ...CHILD, show: 'flip', start: 'lazy', idleMs: 1000 },
+        brief: { ...CHILD, start: 'eager', idleMs: 5 },
+      },
+    },
+    '.switchboard/servers.json': { listed: CHILD, suite: { ...CHILD, show: 'suite' } },
+  });
+  expect(await usesIn(project)).toMatchInlineSnapshot(`
+    {
+      "brief": [
+        "suite: no file says otherwise",
+        "eager: "start" in <project>/switchboard.config.json",
+        "5: "idleMs" in <project>/switchboard.config.json",
+      ],
+      "direct": [
+        "direct: "show" in <project>/switchboard.config.json",
+        "lazy: no file says otherwise",
+        "600000: no file says otherwise",
+      ],
+      "disabled": [
+        "off: "disabled": true in <project>/switchboard.config.json",
+        "lazy: no file says otherwise",
+        "600000: no file says otherwise",
+      ],
+      "eager": [
+        "suite: no file says otherwise",
+        "eager: "start" in <project>/switchboard.config.json",
+        "0: servers that are started eagerly stay",
+      ],
+      "enabled": [
+        "suite: no file says otherwise",
+        "lazy: no file says otherwise",
+        "600000: no file says otherwise",
+      ],
+      "flip": [
+        "flip: "show" in <project>/switchboard.config.json",
+        "eager: servers that are flip are warmed up beforehand",
+        "0: servers that are flip stay warm",
+      ],
+      "lazy": [
+        "flip: "show" in <project>/switchboard.config.json",
+        "lazy: "start" in <project>/switchboard.config.json",
+        "1000: "idleMs" in <project>/switchboard.config.json",
+      ],
+      "listed": [
+        "flip: it is declared in <project>/.switchboard/servers.json, whose servers are flip",
+        "eager: servers that are flip are warmed up beforehand",
+        "0: servers that are flip stay warm",
+      ],
+      "off": [
+        "off: "show" in <project>/switchboard.config.json",
+        "lazy: no file says otherwise",
+        "600000: no file says otherwise",
+      ],
+      "suite": [
+        "suite: "show" in <project>/.switchboard/servers.json",
+        "lazy: no file says otherwise",
+        "600000: no file says otherwise",
+      ],
+    }
+  `);
+});
+
+test('suites.<name> is the last word, and the project says it before the user', async () => {
+  const project = createProject({
+    'switchboard.config.json': {
+      mcpServers: { a: { ...CHILD, show: 'direct', start: 'eager', idleMs: 1 } },
+      suites: { a: { show: 'flip' }, 'two words': { show: 'off' }, back: { show: 'suite' } },
+    },
+    [USER_FILE]: {
+      mcpServers: { back: { ...CHILD, disabled: true } },
+      suites: { a: { show: 'off', start: 'lazy' }, back: { show: 'off', idleMs: 0 } },
+    },
+    '.switchboard/servers.json': { 'two words': CHILD },
+  });
+  expect(await usesIn(project)).toMatchInlineSnapshot(`
+    {
+      "a": [
+        "flip: suites.a.show in <project>/switchboard.config.json",
+        "lazy: suites.a.start in <home>/.switchboard/switchboard.config.json",
+        "1: "idleMs" in <project>/switchboard.config.json",
+      ],
+      "back": [
+        "suite: suites.back.show in <project>/switchboard.config.json",
+        "lazy: no file says otherwise",
+        "0: suites.back.idleMs in <home>/.switchboard/switchboard.config.json",
+      ],
+      "two words": [
+        "off: suites["two words"].show in <project>/switchboard.config.json",
+        "lazy: no file says otherwise",
+        "600000: no file says otherwise",
+      ],
+    }
+  `);
+});
+
+test('a key that a JavaScript file leaves undefined says nothing', async () => {
+  const project = createProject({
+    'switchboard.config.mjs':
+      'export default { suites: { a: { show: undefined, start: undefined, framing: undefined, expose: { allow: undefined } } } }',
+    [USER_FILE]: {
+      mcpServers: { a: CHILD },
+      suites: {
+        a: { show: 'flip', start: 'lazy', framing: 'newline', expose: { allow: ['x'] } },
+      },
+    },
+  });
+  expect((await project.load()).children.get('a')).toMatchObject({
+    show: 'flip',
+    start: 'lazy',
+    framing: 'newline',
+    expose: { allow: ['x'] },
+  });
+});
+
+test('a server that is off is known all the same, and hides its weaker namesakes', async () => {
+  const project = createProject({
+    'switchboard.config.json': {
+      mcpServers: { on: CHILD, off: { ...CHILD, disabled: true } },
+      suites: { off: { suiteName: 'x' } },
+    },
+    'mcps/off/.mcp.json': { name: 'off', command: { cmd: 'other' } },
+  });
+  const { children, warnings } = await project.load();
+  expect([...children.values()].map(({ name, show }) => [name, show])).toEqual([
+    ['on', 'suite'],
+    ['off', 'off'],
+  ]);
+  expect(children.get('off')?.command?.cmd).toBe('node');
+  expect(warnings).toEqual([]);
+});
+
+describe('SWITCHBOARD_CHILD_IDLE_MS', () => {
+  const files = {
+    'switchboard.config.json': {
+      mcpServers: { usual: CHILD, own: { ...CHILD, idleMs: 7 }, warm: { ...CHILD, show: 'flip' } },
+    },
+  };
+
+  test('takes the place of the usual ten minutes, and of nothing else', async () => {
+    const uses = await usesIn(createProject(files), { SWITCHBOARD_CHILD_IDLE_MS: '5000' });
+    expect(Object.values(uses).map(([, , idle]) => idle)).toEqual([
+      '5000: SWITCHBOARD_CHILD_IDLE_MS',
+      '7: "idleMs" in <project>/switchboard.config.json',
+      '0: servers that are flip stay warm',
+    ]);
+  });
+
+  test.each([
+    ['', 600_000],
+    ['0', 0],
+    ['2147483647', 2 ** 31 - 1],
+  ])('may be "%s"', async (text, idleMs) => {
+    const { children } = await createProject(files).load({
+      env: { SWITCHBOARD_CHILD_IDLE_MS: text },
+    });
+    expect(children.get('usual')?.idleMs).toBe(idleMs);
+  });
+
+  test.each(['soon', ' ', '-1', 'Infinity', '2147483648', '5s'])(
+    'may not be "%s"',
+    async (text) => {
+      const project = createProject(files);
+      expect(await project.loadError({ env: { SWITCHBOARD_CHILD_IDLE_MS: text } })).toBe(
+        'CONFIG_INVALID: SWITCHBOARD_CHILD_IDLE_MS is not a number from 0 to 2147483647. It is the time in milliseconds after which servers that nobody uses are stopped; 0 is never.',
+      );
+    },
+  );
+});
+
+test('flip.suites is the strongest file’s', async () => {
+  const project = createProject({
+    'switchboard.config.json': { flip: {} },
+    [USER_FILE]: { flip: { suites: 'always' } },
+  });
+  expect((await project.load()).flipSuites).toBe('always');
+  project.write('switchboard.config.json', { flip: { suites: 'never' } });
+  expect((await project.load()).flipSuites).toBe('never');
+});

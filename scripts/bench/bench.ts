@@ -24,8 +24,10 @@ import { stopAll, stopAtSignal } from './client.ts';
 import { measureIdle } from './idle.ts';
 import { measureIntrospect } from './introspect.ts';
 import { measureLarge } from './large.ts';
+import { measurePrewarming } from './prewarm.ts';
 import type { Group, Row } from './row.ts';
 import { measureStartup } from './startup.ts';
+import { measureSwitching } from './switching.ts';
 import { formatBeside, formatTable, formatVerdict } from './table.ts';
 import { countCatalog, countWorkflow } from './tokens.ts';
 import { BUILT_PROGRAM, Workspace } from './workspace.ts';
@@ -39,6 +41,8 @@ const GROUPS: readonly { readonly numbers: readonly number[]; readonly run: Grou
   { numbers: [7], run: countCatalog },
   { numbers: [8], run: measureIntrospect },
   { numbers: [9], run: countWorkflow },
+  { numbers: [10], run: measureSwitching },
+  { numbers: [11], run: measurePrewarming },
 ];
 
 /** A program that has stopped answering must not keep us for ever. */

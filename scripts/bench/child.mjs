@@ -1,6 +1,7 @@
 // The server behind every measurement: MCP by hand, one JSON text on a line, no dependencies. It
 // does as little as it can, so that what is measured is the way to it. `echo` gives back a text;
-// `large` gives a text of so many bytes, made before it is first wanted and only written then.
+// `large` gives a text of so many bytes, made before it is first wanted and only written then;
+// `life` tells which process it is and how often it was greeted.
 import { onLine } from './lines.mjs';
 
 const TOOLS = [
@@ -17,7 +18,14 @@ const TOOLS = [
       properties: { bytes: { type: 'integer' }, letter: { type: 'string' } },
     },
   },
+  {
+    name: 'life',
+    description: 'Tell which process this is.',
+    inputSchema: { type: 'object' },
+  },
 ];
+
+let handshakes = 0;
 
 /** Results of `large` as JSON text, by their arguments. */
 const prepared = new Map();
@@ -26,6 +34,7 @@ const prepared = new Map();
 function answer(method, params) {
   switch (method) {
     case 'initialize':
+      handshakes++;
       return JSON.stringify({
         protocolVersion: params.protocolVersion,
         capabilities: { tools: {} },
@@ -34,9 +43,20 @@ function answer(method, params) {
     case 'tools/list':
       return JSON.stringify({ tools: TOOLS });
     case 'tools/call':
-      return params.name === 'large' ? large(params.arguments) : text(params.arguments.message);
+      return call(params.name, params.arguments);
     default:
       return '{}';
+  }
+}
+
+function call(name, args) {
+  switch (name) {
+    case 'large':
+      return large(args);
+    case 'life':
+      return text(JSON.stringify({ pid: process.pid, handshakes }));
+    default:
+      return text(args.message);
   }
 }
 

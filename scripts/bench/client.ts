@@ -18,6 +18,10 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
+interface NewsWaiter extends Waiter {
+  readonly method: string;
+}
+
 /** How long a program may take to go once its input has ended. */
 const EXIT_MS = 10_000;
 const STDERR_CHARS = 2_000;
@@ -30,6 +34,7 @@ export class Client implements AsyncDisposable {
   readonly #exited: Promise<unknown>;
   readonly #lines: Buffer[] = [];
   readonly #waiters: Waiter[] = [];
+  #newsWaiters: NewsWaiter[] = [];
   #failure: Error | undefined;
   #stderr = '';
   #lastId = 0;
@@ -62,6 +67,12 @@ export class Client implements AsyncDisposable {
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
+  /** The next notification of a method, counted from this call on. */
+  news(method: string): Promise<Buffer> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    return new Promise((resolve, reject) => this.#newsWaiters.push({ method, resolve, reject }));
+  }
+
   /** The answer to a request as it came. */
   ask(method: string, params: object = {}): Promise<Buffer> {
     return this.exchange(this.format(method, params));
@@ -72,6 +83,13 @@ export class Client implements AsyncDisposable {
     const answer = JSON.parse((await this.ask(method, params)).toString()) as Answer;
     if (answer.result && answer.result['isError'] !== true) return answer.result;
     throw new Error(`${method} failed: ${JSON.stringify(answer).slice(0, 1_000)}`);
+  }
+
+  /** Calls a tool; gives the text of its result. */
+  async callTool(name: string, args: object = {}): Promise<string> {
+    const result = await this.request('tools/call', { name, arguments: args });
+    const { content } = result as { content: [{ text: string }] };
+    return content[0].text;
   }
 
   /** A request as JSON, with an id of its own. */
@@ -97,16 +115,23 @@ export class Client implements AsyncDisposable {
   }
 
   #take(line: Buffer): void {
-    if (isNews(line)) return;
+    if (isNews(line)) return this.#takeNews(line);
     const waiter = this.#waiters.shift();
     if (waiter) waiter.resolve(line);
     else this.#lines.push(line);
   }
 
+  #takeNews(line: Buffer): void {
+    const waiting = this.#newsWaiters;
+    this.#newsWaiters = waiting.filter(({ method }) => !line.includes(`"${method}"`));
+    for (const waiter of waiting) if (!this.#newsWaiters.includes(waiter)) waiter.resolve(line);
+  }
+
   #fail(error: Error): void {
     if (isInterrupted) return; // nobody wants to hear of it any more
     this.#failure = error;
-    for (const { reject } of this.#waiters.splice(0)) reject(error);
+    const waiting = [...this.#waiters.splice(0), ...this.#newsWaiters.splice(0)];
+    for (const { reject } of waiting) reject(error);
   }
 }
 
@@ -114,7 +139,7 @@ interface Answer {
   readonly result?: Record<string, unknown>;
 }
 
-/** Whether a line is a notification, which nobody waits for. Answers never have a method. */
+/** Whether a line is a notification, which answers no request. Answers never have a method. */
 function isNews(line: Buffer): boolean {
   return line.subarray(0, 64).includes('"method"');
 }

@@ -60,7 +60,7 @@ export async function measureStartup({ workspace, rounds, progress }: Bench): Pr
   ];
 }
 
-async function timeToList(program: Program): Promise<number> {
+export async function timeToList(program: Program): Promise<number> {
   const begin = performance.now();
   await using client = new Client(program);
   await client.shakeHands();

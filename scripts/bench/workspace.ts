@@ -19,6 +19,9 @@ export interface Server {
   readonly name: string;
   readonly description: string;
   readonly args: readonly string[];
+  /** How it is shown and when it is started, where that is not the usual way. */
+  readonly show?: 'suite' | 'flip' | 'direct';
+  readonly start?: 'lazy' | 'eager';
 }
 
 export class Workspace implements Disposable {
@@ -57,10 +60,9 @@ export class Workspace implements Disposable {
 
   /** Switchboard in a project whose servers each have a child file. */
   switchboard(project: string, servers: readonly Server[]): Program {
-    for (const [index, { name, description, args }] of servers.entries()) {
+    for (const [index, { args, ...keys }] of servers.entries()) {
       this.write(`${project}/mcps/${index}/.mcp.json`, {
-        name,
-        description,
+        ...keys,
         command: { cmd: process.execPath, args },
       });
     }
@@ -69,13 +71,19 @@ export class Workspace implements Disposable {
 
   /** Switchboard in a project whose servers stand in its main file. */
   switchboardWithMainFile(project: string, servers: readonly Server[]): Program {
-    const entries = servers.map(({ name, description, args }) => [
+    const entries = servers.map(({ name, ...keys }) => [
       name,
-      { command: process.execPath, args, description },
+      { ...keys, command: process.execPath },
     ]);
     const content = { mcpServers: Object.fromEntries(entries) };
     this.write(`${project}/switchboard.config.json`, content);
     return this.#switchboardIn(project);
+  }
+
+  /** The same program, which has not kept anything from an earlier run. */
+  withNewHome(program: Program): Program {
+    const home = mkdtempSync(join(this.dir, 'home-'));
+    return { ...program, env: { ...program.env, SWITCHBOARD_HOME: home } };
   }
 
   #switchboardIn(project: string): Program {
@@ -93,12 +101,13 @@ export class Workspace implements Disposable {
   }
 }
 
-/** Servers to be listed, of which none is ever started. */
-export function numberedServers(count: number): Server[] {
+/** Servers that differ in name alone. Those that are only listed, as suites are, never start. */
+export function numberedServers(count: number, show?: Server['show']): Server[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `server-${index}`,
     description: `the things that server number ${index} is good for`,
     args: [CHILD],
+    ...(show && { show }),
   }));
 }
 

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ERRORS } from '../../src/base/errors.ts';
 import { PROGRAM, ROOT } from '../support/project.ts';
 
@@ -42,4 +42,53 @@ test.each([
     env: { ...process.env, NO_COLOR: '1' },
   });
   expect(doc('cli.md')).toContain(help.trim());
+});
+
+describe('what is said to have been measured', () => {
+  const measured = doc('performance.md').split('## Results')[1] ?? '';
+
+  test('docs/showing.md has the tokens that docs/performance.md has', () => {
+    const [, table = ''] =
+      /^\| shown as \|.*\n\|[-|]+\n((?:\|.*\n)+)/m.exec(doc('showing.md')) ?? [];
+    const claimed = Object.fromEntries(
+      table
+        .trim()
+        .split('\n')
+        .map((line) => line.split('|').slice(1, -1))
+        .map(([how = '', ...figures]) => [how.trim(), figures.map((figure) => figure.trim())]),
+    );
+    expect(claimed).toEqual({
+      '`direct`': [tokensOf(7, 'direct'), /all tools ([\d,]+) tokens/.exec(measured)?.[1]],
+      '`suite`': [tokensOf(7, 'suites'), tokensOf(9, 'suites')],
+      '`flip`, none switched on': [tokensOf(7, 'flip, none on'), tokensOf(9, 'flip, none on')],
+      '`flip`, the filesystem server switched on': [
+        tokensOf(7, 'filesystem on'),
+        tokensOf(9, 'filesystem on'),
+      ],
+      '`off`': ['0', '0'],
+    });
+  });
+
+  test.each(['README.md', 'docs/showing.md'])('%s names no other number of tokens', (page) => {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    expect(figuresOf(text)).not.toEqual([]);
+    expect(figuresOf(measured)).toEqual(expect.arrayContaining(figuresOf(text)));
+  });
+
+  function figuresOf(text: string): string[] {
+    return text.match(/\b\d{1,3}(?:,\d{3})+\b/g) ?? [];
+  }
+
+  /** What a row of the results says, by its number and words that stand in it. */
+  function tokensOf(row: number, words: string): string | undefined {
+    const line = measured
+      .split('\n')
+      .find(
+        (text) =>
+          text.trimStart().startsWith(`${row} `) &&
+          text.includes(words) &&
+          text.includes(' tokens'),
+      );
+    return /([\d,]+) tokens/.exec(line ?? '')?.[1];
+  }
 });

@@ -1,11 +1,45 @@
 // Bundles the program: a small dist/index.js that holds what serving over stdio needs, and chunks
 // that are loaded when a command or a rare situation asks for them. Dependencies are included, so
 // that `npx` fetches one package and a host's start reads few files.
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { build } from 'esbuild';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { build, type Plugin } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const skill = readFileSync('skill/SKILL.md', 'utf8');
+
+/**
+ * Chunks are cut by who needs what, so what serving needs would lie in as many files as there are
+ * ways to share it. Having everything that is loaded later need all of it puts it into one.
+ */
+const oneFileForTheStart: Plugin = {
+  name: 'one-file-for-the-start',
+  setup({ onLoad }) {
+    const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    );
+    const loadedLater = new Set(
+      files.flatMap((file) => {
+        const text = readFileSync(join('src', file), 'utf8');
+        const imports = [...text.matchAll(/\bimport\('(\.[^']+\.ts)'\)/g)];
+        return imports.map(([, path = '']) => resolve('src', dirname(file), path));
+      }),
+    );
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      if (!loadedLater.has(path)) return undefined;
+      const start = JSON.stringify(resolve('src/cli/run.ts'));
+      return { contents: `${readFileSync(path, 'utf8')}\nimport ${start};\n`, loader: 'ts' };
+    });
+  },
+};
 
 // Built beside the old one and put in its place whole: programs that run meanwhile find theirs.
 const NEW = 'dist.new';
@@ -14,6 +48,7 @@ for (const folder of [NEW, OLD]) rmSync(folder, { recursive: true, force: true }
 await build({
   entryPoints: ['src/index.ts'],
   outdir: NEW,
+  plugins: [oneFileForTheStart],
   bundle: true,
   splitting: true,
   platform: 'node',

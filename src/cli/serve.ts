@@ -21,7 +21,7 @@ export interface ServeOptions {
 /** What is not for the host is done when it has got its first answers. */
 const OTHER_THINGS_AFTER_MS = 1_000;
 /** A host that never says that it is ready: from then on children are started all the same. */
-const READY_AFTER_MS = 250;
+const READY_AFTER_MS = 1_000;
 const LAST_WRITES_MS = 500;
 
 export async function serve(options: ServeOptions): Promise<number> {

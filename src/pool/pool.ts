@@ -65,8 +65,11 @@ export class Pool implements AsyncDisposable {
   /** The same for many, a few at a time. What fails shows in the state of that child alone. */
   async warmAll(names: Iterable<string>): Promise<void> {
     const waiting = [...names];
+    // Starting a process keeps us from everything else for milliseconds: others come in between.
+    let turn = Promise.resolve();
     const lane = async (): Promise<void> => {
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+        await (turn = turn.then(nextTurn));
         const slot = this.#isClosed ? undefined : this.#slots.get(name);
         await slot?.warm().catch(() => {}); // kept by the slot as its error
       }
@@ -161,4 +164,8 @@ function reconfigured({ name }: ChildConfig): SwitchboardError {
 
 function shuttingDown(): SwitchboardError {
   return new SwitchboardError('CANCELLED', 'Switchboard is shutting down.');
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

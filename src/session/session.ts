@@ -38,6 +38,9 @@ export interface SessionOptions {
 /** Deeper parameters are refused: many a server's own JSON writer would not survive them. */
 const DEEPEST = 1_000;
 
+/** How long a host that is ready may take to ask for the list. */
+const LIST_FIRST_MS = 100;
+
 const NO_MESSAGE = 'A message must be a JSON object.';
 
 export class Session {
@@ -48,6 +51,7 @@ export class Session {
   #framing: Framing | undefined;
   #revision: Revision | undefined;
   #client: string | undefined;
+  #isInitialized = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -133,7 +137,10 @@ export class Session {
 
   #noteNotification(method: string): void {
     this.#options.log.debug(`host: ${method}`);
-    if (method === 'notifications/initialized') this.#options.onReady();
+    if (method !== 'notifications/initialized') return;
+    // Hosts mostly ask for the list next, and are to get it before anything is started.
+    this.#isInitialized = true;
+    setTimeout(this.#options.onReady, LIST_FIRST_MS).unref();
   }
 
   #initialize(params: unknown): Verbatim {
@@ -154,6 +161,7 @@ export class Session {
   #listTools(): Verbatim {
     const tools = this.#surface.listTools();
     this.#listChanges.noteListed();
+    if (this.#isInitialized) setImmediate(this.#options.onReady); // once this answer has left
     return Verbatim.of({ tools });
   }
 

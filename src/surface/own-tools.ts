@@ -48,7 +48,7 @@ export class OwnTools {
     for (const { config, tool, key } of wanted) {
       if (given.has(key)) continue;
       const isFree = !taken.has(tool.name);
-      give(key, isFree ? tool.name : freeName(toToolName(`${config.name}_${tool.name}`), taken));
+      give(key, isFree ? tool.name : freeName(prefixedName(config.name, tool.name), taken));
     }
     this.#given = given;
     return new Map(
@@ -59,6 +59,11 @@ export class OwnTools {
       }),
     );
   }
+}
+
+/** What a tool is called whose own name is taken. */
+export function prefixedName(childName: string, subtool: string): string {
+  return toToolName(`${childName}_${subtool}`);
 }
 
 /** What may be shown of a child's tools, each name once, in an order that does not change. */

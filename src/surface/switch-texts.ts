@@ -2,6 +2,7 @@
 import { cleanText } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
+import type { OwnTool } from './own-tools.ts';
 
 /** A child that can be switched, as one session sees it. */
 export interface SwitchStatus {
@@ -16,8 +17,8 @@ export interface SwitchStatus {
 /** So many new tools are named; a list of hundreds would cost more than it helps. */
 const MOST_NAMES = 60;
 
-export function activatedText(name: string, tools: readonly string[], suite: string): string {
-  const named = tools.slice(0, MOST_NAMES).map((tool) => cleanText(tool));
+export function activatedText(name: string, tools: readonly OwnTool[], suite: string): string {
+  const named = tools.slice(0, MOST_NAMES).map((tool) => nameOf(tool));
   const more = tools.length > named.length ? `, and ${tools.length - named.length} more` : '';
   const list = tools.length > 0 ? ` They are: ${named.join(', ')}${more}.` : '';
   return (
@@ -25,6 +26,11 @@ export function activatedText(name: string, tools: readonly string[], suite: str
     `If they are not in your list of tools, call them through ${suite}: ` +
     '{"action": "call", "subtool": "<name>", "args": {…}}; {"action": "introspect"} shows what they take.'
   );
+}
+
+/** What it is listed as, and what its server calls it where that is another name. */
+function nameOf({ tool: { name }, subtool }: OwnTool): string {
+  return cleanText(name === subtool ? name : `${name} (subtool ${subtool})`);
 }
 
 export function alreadyActiveText(name: string, suite: string): string {

@@ -8,7 +8,7 @@ import type { Pool } from '../pool/pool.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { createGatewayTools, gatewayAction, parseServerName } from './gateway.ts';
 import { instructionsFor } from './instructions.ts';
-import { type OwnTool, OwnTools } from './own-tools.ts';
+import { type OwnTool, OwnTools, prefixedName } from './own-tools.ts';
 import { callSubtool } from './subtool.ts';
 import type { Suites } from './suites.ts';
 import type { Audience, Surface, ToolCall } from './surface.ts';
@@ -133,19 +133,19 @@ export class View implements Surface {
     }
     this.#active.add(name);
     this.#changed();
-    const names = this.#namesOf(name);
+    const tools = this.#toolsOf(name);
     await this.#audience.announceAndSettle(cancellation);
-    return textResult(activatedText(name, names, suite));
+    return textResult(activatedText(name, tools, suite));
   }
 
   #deactivate(name: string): Verbatim {
     const refusal = this.#refuse(name);
     if (refusal) return refusal;
-    const names = this.#namesOf(name);
+    const tools = this.#toolsOf(name);
     if (!this.#active.delete(name)) return textResult(notActiveText(name));
     this.#changed();
     this.#audience.announce();
-    return textResult(deactivatedText(name, names.length));
+    return textResult(deactivatedText(name, tools.length));
   }
 
   #status(): Verbatim {
@@ -200,10 +200,8 @@ export class View implements Surface {
     return show === 'direct' || (show === 'flip' && this.#active.has(name));
   }
 
-  #namesOf(childName: string): string[] {
-    return [...this.#own()].flatMap(([name, { config }]) =>
-      config.name === childName ? [name] : [],
-    );
+  #toolsOf(childName: string): OwnTool[] {
+    return [...this.#own().values()].filter(({ config }) => config.name === childName);
   }
 
   /** How many tools switching the child on lists; undefined where they are not known. */
@@ -232,9 +230,11 @@ export class View implements Surface {
   /** What to do about a tool that is there, but is not listed now. */
   #hintFor(toolName: string): string | undefined {
     const { children, pool, suites } = this.#parts;
+    const isMeant = (childName: string, subtool: string): boolean =>
+      subtool === toolName || prefixedName(childName, subtool) === toolName;
     const owner = children.find(
       ({ name, show }) =>
-        show === 'flip' && pool.tools(name)?.some((tool) => tool.name === toolName),
+        show === 'flip' && pool.tools(name)?.some((tool) => isMeant(name, tool.name)),
     );
     if (!owner) return undefined;
     const suite = suites.toolFor(owner.name);

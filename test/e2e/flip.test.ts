@@ -295,7 +295,9 @@ test('a name that is taken becomes <server>_<tool>, and a name once given is not
   await deactivate(host, 'second');
   await deactivate(host, 'first');
   await activate(host, 'first');
-  await activate(host, 'second');
+  // It is listed by one name, and called through the suite by the other.
+  expect(textOf(await activate(host, 'second'))).toContain('second_find (subtool find)');
+  expect(textOf(await host.call('second', 'find'))).toBe('called find');
   expect(await host.toolNames()).toEqual([
     ...GATEWAY,
     'find',
@@ -304,6 +306,9 @@ test('a name that is taken becomes <server>_<tool>, and a name once given is not
     'other',
     'second_second_suite',
   ]);
+  await deactivate(host, 'second');
+  const { error } = await host.callTool('second_find');
+  expect(error?.message).toContain('belongs to server "second"');
 });
 
 test('what may not be used is not listed either', async () => {

@@ -14,7 +14,7 @@ export interface Launch extends ServerEntry {
   readonly env: Record<string, string>;
 }
 
-export interface ListedTool {
+interface ListedTool {
   readonly name: string;
   readonly [key: string]: unknown;
 }

@@ -164,7 +164,7 @@ test('where a file cannot be put in its place, nothing half done is left', async
 
 test('programs that write at once never leave a file that is not whole', async () => {
   const folder = temporaryFolder();
-  const program = join(FIXTURES, 'programs/writes-catalog.ts');
+  const program = join(FIXTURES, 'programs/writes-catalog.mjs');
   const tsx = join(ROOT, 'node_modules/tsx/dist/cli.mjs');
   const writers = Array.from({ length: 4 }, () =>
     spawn(process.execPath, [tsx, program, folder, 'kid', '60'], {

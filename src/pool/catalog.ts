@@ -31,7 +31,7 @@ export class Catalog {
   readonly #known = new Map<string, Known>();
   /** Finding out the identity of a child looks at the disk, so it is done once for each. */
   readonly #files = new WeakMap<ChildConfig, string>();
-  /** The writes of one file follow each other. */
+  /** The writes for one declaration follow each other: each removes what came before it. */
   readonly #writing = new Map<string, Promise<void>>();
   #hasFailed = false;
 
@@ -64,9 +64,10 @@ export class Catalog {
     const known = { ...this.get(config), ...news };
     const file = this.#fileFor(config);
     this.#known.set(file, known);
-    const before = this.#writing.get(file) ?? Promise.resolve();
+    const declaration = declarationOf(config);
+    const before = this.#writing.get(declaration) ?? Promise.resolve();
     this.#writing.set(
-      file,
+      declaration,
       before.then(() => this.#write(config, file, known)),
     );
   }
@@ -93,7 +94,9 @@ export class Catalog {
   }
 
   async #write(config: ChildConfig, file: string, known: Known): Promise<void> {
-    const unfinished = join(this.#folder, `${file}.${process.pid}.new`);
+    // Programs in two containers that share a home may have the same number.
+    const own = `${process.pid}-${Math.random().toString(36).slice(2)}`;
+    const unfinished = join(this.#folder, `${file}.${own}.new`);
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       const text = JSON.stringify({ form: FORM, name: config.name, ...known });
@@ -101,6 +104,7 @@ export class Catalog {
       await rename(unfinished, join(this.#folder, file));
       await this.#removeOutdated(config, file);
     } catch (error) {
+      await rm(unfinished, { force: true }).catch(() => {}); // where nothing can be written
       // Everything works without the disk; once is enough to say so.
       if (!this.#hasFailed) this.#onProblem(`the catalog cannot be kept on disk: ${String(error)}`);
       this.#hasFailed = true;
@@ -113,7 +117,9 @@ export class Catalog {
     const outdated = (await readdir(this.#folder)).filter(
       (other) => other.startsWith(prefix) && other.endsWith('.json') && other !== file,
     );
-    await Promise.all(outdated.map((other) => rm(join(this.#folder, other), { force: true })));
+    await Promise.all(
+      outdated.map((other) => rm(join(this.#folder, other), { force: true, recursive: true })),
+    );
   }
 }
 

@@ -18,6 +18,8 @@ export interface PoolParts {
 
 /** So many children are started at once when all are warmed up: each start is work for a core. */
 const MOST_STARTS = Math.max(8, 2 * availableParallelism());
+/** A start that takes longer is waiting for something rather than working: the next may begin. */
+const WORK_OF_START_MS = 2_000;
 
 export class Pool implements AsyncDisposable {
   readonly #slots = new Map<string, Slot>();
@@ -67,23 +69,28 @@ export class Pool implements AsyncDisposable {
     const waiting = [...names];
     // Starting a process keeps us from everything else for milliseconds: others come in between.
     let turn = Promise.resolve();
+    const started: Promise<void>[] = [];
     const lane = async (): Promise<void> => {
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
         await (turn = turn.then(nextTurn));
         const slot = this.#isClosed ? undefined : this.#slots.get(name);
-        await slot?.warm().catch(() => {}); // kept by the slot as its error
+        if (!slot) continue;
+        const warmed = slot.warm().catch(() => {}); // kept by the slot as its error
+        started.push(warmed);
+        await within(warmed, WORK_OF_START_MS);
       }
     };
     await Promise.all(Array.from({ length: MOST_STARTS }, lane));
+    await Promise.all(started);
   }
 
-  /** Takes over a new configuration. Children that it changes or no longer has are stopped. */
+  /** Takes over a new configuration. Children that it changes, turns off or no longer has are stopped. */
   update(children: ReadonlyMap<string, ChildConfig>): void {
     const before = new Map(this.#slots);
     this.#slots.clear();
     for (const config of children.values()) {
       const slot = before.get(config.name);
-      const goesOn = slot && isSameProcess(slot.config, config);
+      const goesOn = slot && config.show !== 'off' && isSameProcess(slot.config, config);
       if (goesOn) {
         slot.config = config;
         before.delete(config.name);
@@ -100,19 +107,23 @@ export class Pool implements AsyncDisposable {
   /** Has all children wait with their output, those that start meanwhile as well. */
   pause(): void {
     this.#isPaused = true;
-    for (const slot of this.#slots.values()) slot.pause();
+    for (const slot of this.#allSlots()) slot.pause();
   }
 
   resume(): void {
     this.#isPaused = false;
-    for (const slot of this.#slots.values()) slot.resume();
+    for (const slot of this.#allSlots()) slot.resume();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    const slots = [...this.#slots.values(), ...this.#retired.keys()];
-    await Promise.all(slots.map((slot) => slot.close(shuttingDown())));
+    await Promise.all(this.#allSlots().map((slot) => slot.close(shuttingDown())));
     await this.#parts.catalog.written();
+  }
+
+  /** Those that come to their end have answers to give as well. */
+  #allSlots(): Slot[] {
+    return [...this.#slots.values(), ...this.#retired.keys()];
   }
 
   #slot(name: string): Slot {
@@ -168,4 +179,15 @@ function shuttingDown(): SwitchboardError {
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Waits for the promise, but no longer than that. */
+function within(promise: Promise<void>, limitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, limitMs).unref();
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

@@ -61,9 +61,10 @@ export class Session {
       onNotification: (method) => this.#noteNotification(method),
       onBug: (error) => options.log.error(describeBug(error)),
     });
-    this.#listChanges = new ListChanges(() =>
-      this.#peer.notify('notifications/tools/list_changed'),
-    );
+    this.#listChanges = new ListChanges(() => {
+      // A host that has said nothing yet knows no list, nor do we know how to frame a message for it.
+      if (this.#framing) this.#peer.notify('notifications/tools/list_changed');
+    });
     this.#surface = options.openSurface(this.#listChanges);
   }
 

@@ -41,7 +41,7 @@ export class Board {
   begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    void this.#pool.warmAll(this.#dueChildren());
+    void this.#warmDue();
   }
 
   /** Takes over a new configuration, after the pool has. */
@@ -49,7 +49,7 @@ export class Board {
     this.#config = config;
     this.#suites = this.#createSuites();
     for (const view of this.#views) view.update(this.#parts());
-    if (this.#hasBegun) void this.#pool.warmAll(this.#dueChildren());
+    if (this.#hasBegun) void this.#warmDue();
   }
 
   toolsChanged(childName: string): void {
@@ -75,12 +75,18 @@ export class Board {
     return new Suites(shownChildren(this.#config), this.#pool, this.#log);
   }
 
+  async #warmDue(): Promise<void> {
+    await this.#pool.warmAll(this.#dueChildren());
+    for (const view of this.#views) view.dropFailed();
+  }
+
   #dueChildren(): string[] {
     return shownChildren(this.#config)
       .filter(({ name, start, show, problem }) => {
         const isEager = start === 'eager';
         if (isEager && this.#pool.report(name).state !== 'ready') return true;
-        if (problem || (!isEager && show !== 'direct')) return false;
+        const isListed = show === 'direct' || this.isActive(name);
+        if (problem || (!isEager && !isListed)) return false;
         return this.#pool.tools(name) === undefined;
       })
       .map(({ name }) => name);

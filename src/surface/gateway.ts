@@ -9,16 +9,18 @@ type GatewayAction = 'activate' | 'deactivate' | 'status';
 
 /** The second prefix is that of an older program of this kind, for prompts written for it. */
 const NAME = /^(?:gateway|mcpflip)_(activate|deactivate|status)$/;
-const RESERVED = /^(?:gateway|mcpflip)_/;
 
 /** What a name asks of the gateway; undefined for the name of another tool. */
 export function gatewayAction(toolName: string): GatewayAction | undefined {
   return NAME.exec(toolName)?.[1] as GatewayAction | undefined;
 }
 
-/** Whether a name is kept for the gateway: no tool of a child is listed by it. */
+/**
+ * Whether a name is kept for the gateway: no tool of a child is listed by it. Only whole names are:
+ * with all that begin alike a server called "gateway" would find no free name for its tools.
+ */
 export function isGatewayName(toolName: string): boolean {
-  return RESERVED.test(toolName);
+  return gatewayAction(toolName) !== undefined;
 }
 
 /** The tools, for children with these names. They say nothing that changes while we run. */

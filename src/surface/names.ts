@@ -11,6 +11,16 @@ export function toToolName(wanted: string): string {
   return `${safe.slice(0, KEPT_OF_LONG)}_${shortDigest(wanted).slice(0, 4)}`;
 }
 
+/**
+ * A child's own name for a tool, left alone where hosts accept it. The dot is one that MCP allows
+ * and that hosts replace themselves. A digest keeps apart what the replacement makes alike.
+ */
+export function acceptableName(own: string): string {
+  if (own.length <= LONGEST && /^[A-Za-z0-9_.-]+$/.test(own)) return own;
+  const safe = own.replaceAll(/[^A-Za-z0-9_-]/g, '_');
+  return `${safe.slice(0, LONGEST - 9)}_${shortDigest(own)}`;
+}
+
 /** The name itself, or the first of name_2, name_3 … that is not taken. */
 export function freeName(name: string, taken: { has(name: string): boolean }): string {
   if (!taken.has(name)) return name;

@@ -1,11 +1,11 @@
-// Tools of children that are listed as they are, and under which names. A name that is taken
-// already becomes `<child>_<tool>`. Once a host was shown a tool under a name, that name means this
+// Tools of children that are listed as they are, and under which names. A name that hosts do not
+// accept is made one that they do, and one that is taken already becomes `<child>_<tool>`. Once a host was shown a tool under a name, that name means this
 // tool for as long as it is listed: a call must never reach another child than the one it was for.
 import type { ChildConfig } from '../config/config.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { isExposed } from './expose.ts';
 import { isGatewayName } from './gateway.ts';
-import { freeName, toToolName } from './names.ts';
+import { acceptableName, freeName, toToolName } from './names.ts';
 
 export interface ListedChild {
   readonly config: ChildConfig;
@@ -47,8 +47,9 @@ export class OwnTools {
     }
     for (const { config, tool, key } of wanted) {
       if (given.has(key)) continue;
-      const isFree = !taken.has(tool.name);
-      give(key, isFree ? tool.name : freeName(prefixedName(config.name, tool.name), taken));
+      const wish = acceptableName(tool.name);
+      const isFree = !taken.has(wish);
+      give(key, isFree ? wish : freeName(prefixedName(config.name, wish), taken));
     }
     this.#given = given;
     return new Map(

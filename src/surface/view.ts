@@ -6,6 +6,7 @@ import type { ChildConfig, Config } from '../config/config.ts';
 import { type Tool, textResult } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
+import { isExposed } from './expose.ts';
 import { createGatewayTools, gatewayAction, parseServerName } from './gateway.ts';
 import { instructionsFor } from './instructions.ts';
 import { type OwnTool, OwnTools, prefixedName } from './own-tools.ts';
@@ -66,11 +67,13 @@ export class View implements Surface {
   }
 
   callTool(call: ToolCall): Promise<Verbatim> {
-    const { pool, suites } = this.#parts;
-    if (suites.has(call.name)) return suites.callTool(call);
-    const own = this.#own().get(call.name);
-    if (own) return callSubtool(pool, own.config, call, own.subtool, call.args);
-    return this.#callGateway(call);
+    const answer = this.#callChild(call);
+    if (!answer) return this.#callGateway(call);
+    if (this.#active.size === 0) return answer;
+    return answer.catch((error: unknown) => {
+      this.dropFailed();
+      throw error;
+    });
   }
 
   close(): void {
@@ -92,11 +95,25 @@ export class View implements Surface {
     if (config && this.#listsToolsOf(config)) this.#audience.announceSoon();
   }
 
+  /** Switches off what has failed without having run: it could not be started when it was needed. */
+  dropFailed(): void {
+    const { pool } = this.#parts;
+    for (const name of this.#active) if (pool.report(name).state === 'error') this.lost(name);
+  }
+
   /** A child has ended by itself: it is switched off, and the host is told. */
   lost(childName: string): void {
     if (!this.#active.delete(childName)) return;
     this.#changed();
     this.#audience.announce();
+  }
+
+  /** The answer of the child that the call is for; undefined if it is for none. */
+  #callChild(call: ToolCall): Promise<Verbatim> | undefined {
+    const { pool, suites } = this.#parts;
+    if (suites.has(call.name)) return suites.callTool(call);
+    const own = this.#own().get(call.name);
+    return own && callSubtool(pool, own.config, call, own.subtool, call.args);
   }
 
   async #callGateway(call: ToolCall): Promise<Verbatim> {
@@ -120,22 +137,29 @@ export class View implements Surface {
     const suite = suites.toolFor(name);
     if (this.#active.has(name)) return textResult(alreadyActiveText(name, suite));
     const { state } = pool.report(name);
-    if (state === 'warming') return textResult(notReadyText(name), { isError: true });
+    if (state === 'warming') {
+      // One that is wanted need not wait for its turn.
+      pool.warm(name).catch(() => {}); // its state says why
+      return textResult(notReadyText(name), { isError: true });
+    }
     try {
       // An idle child whose tools are known is started by their first call.
       if (state === 'error' || pool.tools(name) === undefined) {
         await cancellation.orElse(pool.warm(name));
       }
     } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      const text = error instanceof SwitchboardError ? error.text : error.message;
-      return textResult(notReadyText(name, text), { isError: true });
+      return failedResult(name, error);
     }
+    // The configuration may be another one by now.
+    const lateRefusal = this.#refuse(name);
+    if (lateRefusal) return lateRefusal;
     this.#active.add(name);
     this.#changed();
     const tools = this.#toolsOf(name);
     await this.#audience.announceAndSettle(cancellation);
-    return textResult(activatedText(name, tools, suite));
+    // Who fails while the host takes the list in has been switched off again.
+    const failure = this.#active.has(name) ? undefined : this.#failureOf(name);
+    return failure ? failedResult(name, failure) : textResult(activatedText(name, tools, suite));
   }
 
   #deactivate(name: string): Verbatim {
@@ -178,6 +202,12 @@ export class View implements Surface {
           this.#flips().map((child) => child.name),
         );
     return textResult(text, { isError: true });
+  }
+
+  /** Why a child cannot be used, where it is still there. */
+  #failureOf(name: string): Error | undefined {
+    const { children, pool } = this.#parts;
+    return children.some((child) => child.name === name) ? pool.errorOf(name) : undefined;
   }
 
   #changed(): void {
@@ -233,11 +263,20 @@ export class View implements Surface {
     const isMeant = (childName: string, subtool: string): boolean =>
       subtool === toolName || prefixedName(childName, subtool) === toolName;
     const owner = children.find(
-      ({ name, show }) =>
-        show === 'flip' && pool.tools(name)?.some((tool) => isMeant(name, tool.name)),
+      ({ name, show, expose }) =>
+        show === 'flip' &&
+        !this.#active.has(name) &&
+        pool.tools(name)?.some((tool) => isMeant(name, tool.name) && isExposed(tool.name, expose)),
     );
     if (!owner) return undefined;
     const suite = suites.toolFor(owner.name);
     return `It belongs to server "${owner.name}", which is not switched on: call gateway_activate with {"name": ${JSON.stringify(owner.name)}}, or call it through ${suite}.`;
   }
+}
+
+/** The answer where a child was to be switched on and cannot be used. */
+function failedResult(name: string, error: unknown): Verbatim {
+  if (!(error instanceof Error)) throw error;
+  const text = error instanceof SwitchboardError ? error.text : error.message;
+  return textResult(notReadyText(name, text), { isError: true });
 }

@@ -15,6 +15,24 @@ export function processesWith(word: string): Running[] {
   });
 }
 
+/** The processes that a process has started itself. */
+export function childrenOf(parent: number): Running[] {
+  const lines = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,args=']).toString().split('\n');
+  return lines.flatMap((line) => {
+    const [, pid, ppid, command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    return Number(ppid) === parent ? [{ pid: Number(pid), command }] : [];
+  });
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false; // there is no such process
+  }
+}
+
 /** Waits until `isTrue`; gives whether it became true within the limit. */
 export async function eventually(isTrue: () => boolean, limitMs = 10_000): Promise<boolean> {
   const end = performance.now() + limitMs;

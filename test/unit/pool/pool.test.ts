@@ -1,80 +1,36 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { SwitchboardError } from '../../../src/base/errors.ts';
-import type { Child } from '../../../src/child/child.ts';
-import type { LinkEnd } from '../../../src/child/link.ts';
 import type { ChildConfig } from '../../../src/config/config.ts';
 import { Catalog } from '../../../src/pool/catalog.ts';
 import { Pool } from '../../../src/pool/pool.ts';
-import type { StartAttempt, StartChild } from '../../../src/pool/slot.ts';
+import type { StartAttempt } from '../../../src/pool/slot.ts';
 import { childConfig } from '../../support/child-config.ts';
-
-/** A child without a process: what the pool needs of one. */
-class FakeChild {
-  hasAnswered = true;
-  stopped = false;
-  calls = 0;
-  idleMs = 0;
-  tools = [{ name: 'echo' }];
-  end: (end: LinkEnd) => void = () => {};
-  readonly ended = new Promise<LinkEnd>((resolve) => {
-    this.end = resolve;
-  });
-
-  async stop(): Promise<void> {
-    this.stopped = true;
-    this.end({ kind: 'exited', code: 0, signal: null });
-  }
-
-  async listTools() {
-    return this.tools;
-  }
-
-  async settled(): Promise<void> {}
-
-  explainEnd(): Error {
-    return new Error('It has ended.');
-  }
-}
+import {
+  byName,
+  createFakePool,
+  FakeChild,
+  temporaryFolder,
+  turn,
+} from '../../support/fake-child.ts';
 
 const kid = childConfig({ name: 'kid' });
 
-function createPoolOf(children: readonly ChildConfig[], start: StartChild) {
-  const folder = mkdtempSync(join(tmpdir(), 'switchboard-pool-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const problems: string[] = [];
-  const news: string[] = [];
-  const catalog = new Catalog(folder, (problem) => problems.push(problem));
-  const pool = new Pool(new Map(children.map((child) => [child.name, child])), {
-    start,
-    catalog,
-    events: {
-      onToolsChanged: (name) => news.push(`${name} has other tools`),
-      onLost: (name) => news.push(`${name} is lost`),
-    },
-  });
-  onTestFinished(() => pool[Symbol.asyncDispose]());
-  return { pool, catalog, news, problems };
-}
+afterEach(() => void vi.useRealTimers());
 
 function createPool(
   start: (attempt: StartAttempt, count: number) => Promise<FakeChild>,
   config: ChildConfig = kid,
 ) {
   const attempts: StartAttempt[] = [];
-  const made = createPoolOf([config], async (_config, attempt) => {
+  const made = createFakePool([config], (_config, attempt) => {
     attempts.push(attempt);
-    attempt.onStarting();
-    return (await start(attempt, attempts.length)) as unknown as Child;
+    return start(attempt, attempts.length);
   });
   return { ...made, attempts };
 }
 
 const use = async (pool: Pool, name = 'kid') => pool.use(name, new Cancellation());
-const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('everybody who asks while a child starts gets the same one', async () => {
   const { pool, attempts } = createPool(async () => new FakeChild());
@@ -89,7 +45,7 @@ test('after a child has ended the next use starts a new one', async () => {
   const { pool } = createPool(async () => new FakeChild());
   const first = (await use(pool)) as unknown as FakeChild;
   first.end({ kind: 'exited', code: 1, signal: null });
-  await settled();
+  await turn();
 
   expect(await use(pool)).not.toBe(first);
 });
@@ -154,7 +110,7 @@ test('closing stops what runs, calls off what starts, and refuses what comes aft
       }),
   );
   const waiting = use(pool);
-  await settled();
+  await turn();
   await pool[Symbol.asyncDispose]();
 
   await expect(waiting).rejects.toThrow('shutting down');
@@ -171,8 +127,12 @@ test('an unknown name is an error that names the near ones', async () => {
 });
 
 test('what keeps a child from being started at all is said each time, and never parks it', async () => {
-  const { pool } = createPoolOf([kid], async () => {
-    throw new SwitchboardError('CHILD_NOT_CONFIGURED', 'no variable');
+  const pool = new Pool(byName([kid]), {
+    start: async () => {
+      throw new SwitchboardError('CHILD_NOT_CONFIGURED', 'no variable');
+    },
+    catalog: new Catalog(temporaryFolder(), () => {}),
+    events: { onToolsChanged: () => {}, onLost: () => {} },
   });
   for (let time = 0; time < 8; time++) await expect(use(pool)).rejects.toThrow('no variable');
 });
@@ -196,4 +156,129 @@ test('the next process starts when the one before is gone', async () => {
   await use(pool);
 
   expect(gone).toEqual(['the first']);
+});
+
+test('all are warmed up, a few at a time, and one that fails concerns nobody else', async () => {
+  const children = Array.from({ length: 100 }, (_, index) => childConfig({ name: `kid${index}` }));
+  let running = 0;
+  let most = 0;
+  const { pool } = createFakePool(children, async ({ name }) => {
+    most = Math.max(most, ++running);
+    await turn();
+    running--;
+    if (name === 'kid7') throw new Error('no luck');
+    return new FakeChild();
+  });
+  await pool.warmAll(children.map(({ name }) => name));
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThan(100);
+  const states = children.map(({ name }) => pool.report(name).state);
+  expect(states.filter((state) => state === 'ready')).toHaveLength(99);
+  expect(pool.errorOf('kid7')?.message).toBe('no luck');
+});
+
+test('those that hang keep their turn only for a moment', async () => {
+  vi.useFakeTimers();
+  const hangs = Array.from({ length: 40 }, (_, index) => childConfig({ name: `mute${index}` }));
+  const { pool } = createFakePool([...hangs, kid], ({ name }, { cancellation }) =>
+    name === 'kid'
+      ? Promise.resolve(new FakeChild())
+      : new Promise((_resolve, reject) => cancellation.listen(() => reject(cancellation.reason))),
+  );
+  void pool.warmAll([...hangs.map(({ name }) => name), 'kid']);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(pool.report('kid').state).toBe('idle');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(pool.report('kid').state).toBe('ready');
+  expect(pool.report('mute0').state).toBe('warming');
+});
+
+test('what is asked for in between need not wait for its turn', async () => {
+  const hangs = Array.from({ length: 40 }, (_, index) => childConfig({ name: `mute${index}` }));
+  const { pool } = createFakePool([...hangs, kid], ({ name }, { cancellation }) =>
+    name === 'kid'
+      ? Promise.resolve(new FakeChild())
+      : new Promise((_resolve, reject) => cancellation.listen(() => reject(cancellation.reason))),
+  );
+  void pool.warmAll([...hangs.map(({ name }) => name), 'kid']);
+  await pool.warm('kid');
+  expect(pool.report('kid').state).toBe('ready');
+});
+
+test('closing ends a warm-up: nothing more is started', async () => {
+  const children = Array.from({ length: 100 }, (_, index) => childConfig({ name: `kid${index}` }));
+  let starts = 0;
+  const { pool } = createFakePool(children, (_config, { cancellation }) => {
+    starts++;
+    return new Promise((_resolve, reject) =>
+      cancellation.listen(() => reject(cancellation.reason)),
+    );
+  });
+  const warmed = pool.warmAll(children.map(({ name }) => name));
+  await turn();
+  const before = starts;
+  await pool[Symbol.asyncDispose]();
+  await warmed;
+  expect(starts).toBe(before);
+  expect(before).toBeLessThan(100);
+});
+
+test('a new configuration leaves alone what it only shows otherwise, and stops the rest', async () => {
+  const names = ['same', 'shown', 'changed', 'off', 'gone'];
+  const started = new Map<string, FakeChild>();
+  const { pool, news } = createFakePool(
+    names.map((name) => childConfig({ name })),
+    async ({ name }) => {
+      const child = new FakeChild();
+      started.set(name, child);
+      return child;
+    },
+  );
+  for (const name of names) await use(pool, name);
+  const first = new Map(started);
+  pool.update(
+    byName([
+      childConfig({ name: 'same' }),
+      childConfig({ name: 'shown', show: 'direct', description: 'x', idleMs: 5_000 }),
+      childConfig({ name: 'changed', command: { cmd: 'server', args: ['-v'], env: {} } }),
+      childConfig({ name: 'off', show: 'off' }),
+      childConfig({ name: 'new' }),
+    ]),
+  );
+  await turn();
+  const stopped = names.filter((name) => first.get(name)?.stopped);
+  expect(stopped).toEqual(['changed', 'off', 'gone']);
+  expect(await use(pool, 'same')).toBe(first.get('same'));
+  expect(await use(pool, 'changed')).not.toBe(first.get('changed'));
+  await use(pool, 'new');
+  await expect(use(pool, 'gone')).rejects.toMatchObject({ code: 'CHILD_UNKNOWN' });
+  expect(news).toEqual([]);
+});
+
+test('one that gives its last answers is read again as the others are', async () => {
+  const child = new FakeChild();
+  const { pool } = createPool(async () => child);
+  await use(pool);
+  let finish = (): void => {};
+  child.busy = new Promise((resolve) => {
+    finish = resolve;
+  });
+  pool.pause();
+  expect(child.isPaused).toBe(true);
+  pool.update(new Map());
+  pool.resume();
+  expect(child.isPaused).toBe(false);
+  expect(child.stopped).toBe(false);
+  finish();
+  await turn();
+  expect(child.stopped).toBe(true);
+});
+
+test('one that starts while nobody reads waits, too', async () => {
+  const { pool } = createPool(async () => new FakeChild());
+  pool.pause();
+  const child = (await use(pool)) as unknown as FakeChild;
+  expect(child.isPaused).toBe(true);
+  pool.resume();
+  expect(child.isPaused).toBe(false);
 });

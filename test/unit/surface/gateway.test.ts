@@ -1,27 +1,63 @@
 import { expect, test } from 'vitest';
-import { countTextTokens, countToolTokens } from '../../../scripts/bench/count.ts';
-import { createGatewayTools } from '../../../src/surface/gateway.ts';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
+import {
+  createGatewayTools,
+  gatewayAction,
+  isGatewayName,
+  parseServerName,
+} from '../../../src/surface/gateway.ts';
 
-// They are part of every message of every session that has a server to switch.
-test('the three tools are small, and another server adds its name and little more', () => {
-  const one = countToolTokens(createGatewayTools(['memory']));
-  expect(one).toBeLessThanOrEqual(200);
-
-  const names = Array.from({ length: 100 }, (_, index) => `server-${index}`);
-  const hundred = countToolTokens(createGatewayTools(['memory', ...names]));
-  const ofNames = names.reduce((sum, name) => sum + countTextTokens(name), 0);
-  expect(hundred - one).toBeLessThanOrEqual(ofNames + 3 * names.length);
+const callWith = (args: object) => ({
+  name: 'gateway_activate',
+  args: Verbatim.of(args),
+  meta: undefined,
+  cancellation: new Cancellation(),
+  onProgress: undefined,
 });
 
-test('nothing but the names of the servers can change them', () => {
-  const [tool, ...others] = createGatewayTools(['memory', 'files']);
-  const [changed, ...unchanged] = createGatewayTools(['files', 'memory', 'time']);
-  expect(unchanged).toEqual(others);
-  expect(changed).toEqual({
-    ...tool,
-    description: String(tool?.['description']).replace(
-      '"memory", "files"',
-      '"files", "memory", "time"',
-    ),
-  });
+test.each([
+  ['gateway_activate', 'activate'],
+  ['mcpflip_deactivate', 'deactivate'],
+  ['gateway_status', 'status'],
+])('%s means %s, and is kept for the gateway', (name, action) => {
+  expect(gatewayAction(name)).toBe(action);
+  expect(isGatewayName(name)).toBe(true);
+});
+
+test.each([
+  'gateway',
+  'gateway_',
+  'gateway_suite',
+  'gateway_status_2',
+  'Gateway_status',
+  'x_gateway_status',
+  'gateway_status\n',
+  'constructor',
+])('%j is nothing to the gateway', (name) => {
+  expect(gatewayAction(name)).toBeUndefined();
+  expect(isGatewayName(name)).toBe(false);
+});
+
+test('the three tools name the servers, on one line and without what cannot be seen', () => {
+  const tools = createGatewayTools(['box', 'two\nlines', 'hid\u200bden']);
+  expect(tools.map(({ name }) => name)).toEqual([
+    'gateway_activate',
+    'gateway_deactivate',
+    'gateway_status',
+  ]);
+  expect(tools[0]?.['description']).toContain('Servers: "box", "two lines", "hidden".');
+  for (const tool of tools) expect(tool['inputSchema']).toMatchObject({ type: 'object' });
+});
+
+test('the same servers give the same bytes', () => {
+  const text = () => JSON.stringify(createGatewayTools(['a', 'b']));
+  expect(text()).toBe(text());
+});
+
+test('a call names its server, and one that does not is told how', () => {
+  expect(parseServerName(callWith({ name: ' box ' }))).toBe(' box ');
+  for (const args of [{}, { name: '' }, { name: 7 }, { name: null }, { server: 'box' }, []]) {
+    expect(() => parseServerName(callWith(args))).toThrow('needs the name of a server');
+  }
 });

@@ -1,0 +1,58 @@
+// Switching servers on and off as a host's model would, and waiting until they are as a test needs
+// them.
+import { type Answer, type RawHost, textOf } from './raw-host.ts';
+
+export const GATEWAY = ['gateway_activate', 'gateway_deactivate', 'gateway_status'];
+
+/** A server as `gateway_status` reports it. */
+export interface ServerStatus {
+  readonly name: string;
+  readonly state: string;
+  readonly ready: boolean;
+  readonly active: boolean;
+  readonly tools?: number;
+  readonly error?: string;
+}
+
+export const activate = (host: RawHost, name: string): Promise<Answer> =>
+  host.callTool('gateway_activate', { name });
+
+export const deactivate = (host: RawHost, name: string): Promise<Answer> =>
+  host.callTool('gateway_deactivate', { name });
+
+export async function statusOf(host: RawHost, name: string): Promise<ServerStatus | undefined> {
+  const { result } = await host.callTool('gateway_status');
+  return serversIn(result).find((server) => server.name === name);
+}
+
+/** The servers of a result of `gateway_status`. */
+export function serversIn(result: Record<string, unknown> | undefined): readonly ServerStatus[] {
+  const { servers = [] } = (result?.['structuredContent'] ?? {}) as { servers?: ServerStatus[] };
+  return servers;
+}
+
+/** Waits until a server is in a state; gives it as it then is. */
+export async function reaches(host: RawHost, name: string, state: string): Promise<ServerStatus> {
+  let status: ServerStatus | undefined;
+  const isThere = async () => {
+    status = await statusOf(host, name);
+    return status?.state === state;
+  };
+  if ((await becomes(isThere)) && status) return status;
+  throw new Error(`${name} is ${JSON.stringify(status)}`);
+}
+
+/** Waits until `isTrue`, which itself may take a while; gives whether it became true. */
+export async function becomes(isTrue: () => Promise<boolean>, limitMs = 60_000): Promise<boolean> {
+  const end = performance.now() + limitMs;
+  while (!(await isTrue())) {
+    if (performance.now() > end) return false;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return true;
+}
+
+/** The number of the process behind a switched-on toolbox. */
+export async function pidOf(host: RawHost, tool = 'where_am_i'): Promise<number> {
+  return (JSON.parse(textOf(await host.callTool(tool))) as { pid: number }).pid;
+}

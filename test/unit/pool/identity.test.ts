@@ -1,0 +1,74 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { ChildConfig } from '../../../src/config/config.ts';
+import { identityOf } from '../../../src/pool/identity.ts';
+import { childConfig } from '../../support/child-config.ts';
+import { temporaryFolder } from '../../support/fake-child.ts';
+
+const kid = (some: Partial<ChildConfig>) => childConfig({ name: 'kid', ...some });
+const command = { cmd: 'server', args: ['--fast'], env: { KEY: 'one', OTHER: 'x' } };
+
+function writePackage(folder: string, version: string): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ version }));
+}
+
+test('the same declaration is the same server, whatever it is called and however it is shown', () => {
+  const same = { ...kid({ command }), name: 'other', description: 'x', show: 'flip' as const };
+  expect(identityOf(same)).toBe(identityOf(kid({ command })));
+  expect(identityOf(kid({ command }))).toMatch(/^[0-9a-f]{16}$/);
+});
+
+test.each<[string, Partial<ChildConfig>]>([
+  ['command', { command: { ...command, cmd: 'other' } }],
+  ['arguments', { command: { ...command, args: ['--slow'] } }],
+  ['number of arguments', { command: { ...command, args: ['--fast', ''] } }],
+  ['variables', { command: { ...command, env: { KEY: 'one' } } }],
+  ['folder', { command, cwd: '/elsewhere' }],
+])('another %s is another server', (_what, some) => {
+  expect(identityOf(kid(some))).not.toBe(identityOf(kid({ command })));
+});
+
+test('values of variables and headers make no difference, nor does their order', () => {
+  const env = { OTHER: 'y', KEY: 'two' };
+  expect(identityOf(kid({ command: { ...command, env } }))).toBe(identityOf(kid({ command })));
+  const remote = (headers: Record<string, string>) =>
+    kid({
+      command: undefined,
+      remote: { url: 'https://a.example/', type: 'http', headers, oauth: {} },
+    });
+  expect(identityOf(remote({ A: '1', B: '2' }))).toBe(identityOf(remote({ B: '3', A: '4' })));
+  expect(identityOf(remote({ A: '1' }))).not.toBe(identityOf(remote({ B: '1' })));
+});
+
+test.each<[string, (folder: string) => { cmd: string; args: string[] }, string]>([
+  ['a script', (folder) => ({ cmd: 'node', args: [join(folder, 'pkg/dist/x.js')] }), 'pkg'],
+  [
+    'a script by its path in the project',
+    () => ({ cmd: '/usr/bin/node', args: ['pkg/x.js'] }),
+    'pkg',
+  ],
+  ['a package of the project', () => ({ cmd: 'npx', args: ['-y', '@a/b'] }), 'node_modules/@a/b'],
+])('%s in another version is another server', (_what, commandIn, place) => {
+  const cwd = temporaryFolder();
+  const config = kid({ cwd, command: { ...commandIn(cwd), env: {} } });
+  const unknown = identityOf(config);
+  writePackage(join(cwd, place), '1.0.0');
+  const first = identityOf(config);
+  expect(first).not.toBe(unknown);
+  writePackage(join(cwd, place), '1.0.1');
+  expect(identityOf(config)).not.toBe(first);
+});
+
+test('a version that cannot be found out is no obstacle', () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'package.json'));
+  writeFileSync(join(folder, 'x.js'), '');
+  for (const args of [[], ['-e', '1'], ['x.js'], ['no/such/file.js'], ['/'], ['..'], ['\u0000']]) {
+    const config = kid({ cwd: folder, command: { cmd: 'node', args, env: {} } });
+    expect(identityOf(config)).toBe(identityOf(config));
+    expect(dirname(folder)).not.toBe(folder);
+  }
+  expect(identityOf(kid({ command: undefined }))).toMatch(/^[0-9a-f]{16}$/);
+});

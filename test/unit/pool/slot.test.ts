@@ -1,0 +1,234 @@
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import { SwitchboardError } from '../../../src/base/errors.ts';
+import type { ChildConfig } from '../../../src/config/config.ts';
+import { Catalog } from '../../../src/pool/catalog.ts';
+import { Slot, type StartAttempt } from '../../../src/pool/slot.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
+import { childConfig } from '../../support/child-config.ts';
+import { asStart, FakeChild, temporaryFolder, turn } from '../../support/fake-child.ts';
+
+afterEach(() => vi.useRealTimers());
+
+function createSlot(
+  some: Partial<ChildConfig> = {},
+  start: (attempt: StartAttempt, count: number) => Promise<FakeChild> = async () => new FakeChild(),
+) {
+  const news: string[] = [];
+  const attempts: StartAttempt[] = [];
+  const slot = new Slot(childConfig({ name: 'kid', ...some }), {
+    start: asStart((_config, attempt) => {
+      attempts.push(attempt);
+      return start(attempt, attempts.length);
+    }),
+    catalog: new Catalog(temporaryFolder(), () => {}),
+    events: {
+      onToolsChanged: () => news.push('other tools'),
+      onLost: () => news.push('lost'),
+    },
+    isPaused: () => false,
+  });
+  onTestFinished(() => slot.close(new Error('The test is over.')));
+  const use = async () => (await slot.use(new Cancellation())) as unknown as FakeChild;
+  return { slot, news, attempts, use };
+}
+
+test('one that nobody has asked for is idle, or warming if it starts by itself', () => {
+  expect(createSlot().slot.state).toBe('idle');
+  expect(createSlot({ start: 'eager' }).slot.state).toBe('warming');
+});
+
+test('it is warming until its tools are listed, then ready', async () => {
+  const { slot, news } = createSlot();
+  const warmed = slot.warm();
+  expect(slot.state).toBe('warming');
+  await warmed;
+  expect(slot.state).toBe('ready');
+  expect(slot.tools).toEqual([{ name: 'echo' }]);
+  expect(slot.report).toMatchObject({ pid: 4711, calls: 0, lastError: undefined });
+  expect(news).toEqual(['other tools']);
+});
+
+test('all who warm it up at once share one start and one list', async () => {
+  const child = new FakeChild();
+  const { slot, attempts } = createSlot({}, async () => child);
+  await Promise.all([slot.warm(), slot.warm(), slot.warm()]);
+  expect(attempts).toHaveLength(1);
+  expect(child.lists).toBe(1);
+});
+
+test('a failed start is an error until one succeeds; what it said last is still known then', async () => {
+  const { slot } = createSlot({}, async (_attempt, count) => {
+    if (count === 1) throw new Error('no luck');
+    return new FakeChild();
+  });
+  await expect(slot.warm()).rejects.toThrow('no luck');
+  expect(slot.state).toBe('error');
+  expect(slot.error?.message).toBe('no luck');
+  await slot.warm();
+  expect(slot.state).toBe('ready');
+  expect(slot.error).toBeUndefined();
+  expect(slot.report.lastError).toBe('no luck');
+});
+
+test('a list that fails is an error though it runs, and the next list mends it', async () => {
+  const child = new FakeChild();
+  const list = vi.spyOn(child, 'listTools').mockRejectedValueOnce(new Error('no list'));
+  const { slot, attempts } = createSlot({}, async () => child);
+  await expect(slot.warm()).rejects.toThrow('no list');
+  expect(slot.state).toBe('error');
+  await slot.warm();
+  expect(slot.state).toBe('ready');
+  expect(list).toHaveBeenCalledTimes(2);
+  expect(attempts).toHaveLength(1);
+});
+
+test('one that knows no tools has none', async () => {
+  const child = new FakeChild();
+  vi.spyOn(child, 'listTools').mockRejectedValue(new RpcError(METHOD_NOT_FOUND, 'unknown'));
+  const { slot } = createSlot({}, async () => child);
+  await slot.warm();
+  expect(slot.tools).toEqual([]);
+  expect(slot.state).toBe('ready');
+});
+
+test('only other tools are news', () => {
+  const { slot, news } = createSlot();
+  slot.remember([{ name: 'a' }]);
+  slot.remember([{ name: 'a' }]);
+  expect(news).toEqual(['other tools']);
+  slot.remember([{ name: 'a' }, { name: 'b' }]);
+  expect(news).toHaveLength(2);
+});
+
+test('an end of its own makes it lost and an error; a new use starts it again', async () => {
+  const { slot, news, use } = createSlot();
+  const first = await use();
+  first.calls = 3;
+  first.crash();
+  await turn();
+  expect(news).toEqual(['lost']);
+  expect(slot.state).toBe('error');
+  expect(slot.error?.message).toBe('It has ended.');
+  const second = await use();
+  second.calls = 2;
+  expect(second).not.toBe(first);
+  expect(slot.state).toBe('ready');
+  expect(slot.report.calls).toBe(5);
+});
+
+test('one that is stopped because it is idle is neither lost nor an error', async () => {
+  vi.useFakeTimers();
+  const { slot, news, use, attempts } = createSlot({ idleMs: 500 });
+  const child = await use();
+  child.idleMs = 499;
+  await vi.advanceTimersByTimeAsync(600);
+  expect(child.stopped).toBe(true);
+  expect(slot.state).toBe('idle');
+  expect(news).toEqual([]);
+  await use();
+  expect(attempts).toHaveLength(2);
+});
+
+test('one that is used is not stopped, however long that takes', async () => {
+  vi.useFakeTimers();
+  const { use } = createSlot({ idleMs: 500 });
+  const child = await use();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(child.stopped).toBe(false);
+  child.idleMs = 10_000;
+  await vi.advanceTimersByTimeAsync(500);
+  expect(child.stopped).toBe(true);
+});
+
+test('a new configuration may have it stay, or go sooner', async () => {
+  vi.useFakeTimers();
+  const { slot, use } = createSlot({ idleMs: 500 });
+  const child = await use();
+  child.idleMs = 10_000;
+  slot.config = childConfig({ name: 'kid', idleMs: 0 });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(child.stopped).toBe(false);
+  slot.config = childConfig({ name: 'kid', idleMs: 100 });
+  await vi.advanceTimersByTimeAsync(100);
+  expect(child.stopped).toBe(true);
+});
+
+test('a storm of changes costs one list', async () => {
+  vi.useFakeTimers();
+  const child = new FakeChild();
+  const { slot, attempts, news } = createSlot({}, async () => child);
+  await slot.warm();
+  child.tools = [{ name: 'new' }];
+  for (let time = 0; time < 1_000; time++) attempts[0]?.onToolsChanged();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(child.lists).toBe(2);
+  expect(slot.tools).toEqual([{ name: 'new' }]);
+  expect(news).toEqual(['other tools', 'other tools']);
+});
+
+test('a change while the list is under way is asked for after it', async () => {
+  vi.useFakeTimers();
+  const child = new FakeChild();
+  const { slot, attempts } = createSlot({}, async () => child);
+  await slot.warm();
+  let answer = (_tools: { name: string }[]): void => {};
+  const list = vi.spyOn(child, 'listTools').mockImplementationOnce(
+    () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      }),
+  );
+  attempts[0]?.onToolsChanged();
+  await vi.advanceTimersByTimeAsync(100);
+  attempts[0]?.onToolsChanged();
+  await vi.advanceTimersByTimeAsync(500);
+  expect(list).toHaveBeenCalledTimes(1);
+  child.tools = [{ name: 'newest' }];
+  answer([{ name: 'old' }]);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(slot.tools).toEqual([{ name: 'newest' }]);
+});
+
+test('tools that are shown are looked at again in each life', async () => {
+  vi.useFakeTimers();
+  const child = new FakeChild('now');
+  const { slot, use } = createSlot({ show: 'flip' }, async () => child);
+  slot.remember([{ name: 'before' }]);
+  await use();
+  await vi.advanceTimersByTimeAsync(200);
+  expect(slot.tools).toEqual([{ name: 'now' }]);
+});
+
+test('closing calls a start off and is no error', async () => {
+  const { slot, news } = createSlot(
+    {},
+    ({ cancellation }) =>
+      new Promise((_resolve, reject) => {
+        cancellation.listen(() => reject(cancellation.reason));
+      }),
+  );
+  const warmed = slot.warm();
+  await turn();
+  const reason = new SwitchboardError('CANCELLED', 'not needed any more');
+  await slot.close(reason);
+  await expect(warmed).rejects.toBe(reason);
+  expect(slot.error).toBeUndefined();
+  expect(news).toEqual([]);
+});
+
+test('one that is to go gives its answers first', async () => {
+  const { slot, news, use } = createSlot();
+  const child = await use();
+  let finish = (): void => {};
+  child.busy = new Promise((resolve) => {
+    finish = resolve;
+  });
+  const retired = slot.retire(new Error('replaced'));
+  await turn();
+  expect(child.stopped).toBe(false);
+  finish();
+  await retired;
+  expect(child.stopped).toBe(true);
+  expect(news).toEqual([]);
+});

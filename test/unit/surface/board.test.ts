@@ -1,0 +1,284 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import type { ChildConfig, Config } from '../../../src/config/config.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
+import { Board } from '../../../src/surface/board.ts';
+import type { Surface } from '../../../src/surface/surface.ts';
+import { childConfig } from '../../support/child-config.ts';
+import {
+  byName,
+  createFakePool,
+  FakeChild,
+  type FakeStart,
+  turn,
+} from '../../support/fake-child.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+const flip = (name: string, some: Partial<ChildConfig> = {}) =>
+  childConfig({ name, show: 'flip', start: 'eager', idleMs: 0, ...some });
+
+function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuites'] = 'auto') {
+  return {
+    project: '/project',
+    home: '/home/.switchboard',
+    files: [],
+    children: byName(children),
+    flipSuites,
+    messageBytes: 1 << 20,
+    warnings: [],
+  } satisfies Config;
+}
+
+/** A session that counts what it is told. */
+class FakeAudience {
+  neverRelists = false;
+  told = 0;
+  toldSoon = 0;
+  /** What happens while an answer waits for the host. */
+  meanwhile: () => void | Promise<void> = () => {};
+
+  announce(): void {
+    this.told++;
+  }
+
+  announceSoon(): void {
+    this.toldSoon++;
+  }
+
+  async announceAndSettle(): Promise<void> {
+    this.told++;
+    await this.meanwhile();
+  }
+}
+
+function createBoard(
+  children: readonly ChildConfig[],
+  start: FakeStart = async ({ name }) => new FakeChild(`${name}_tool`),
+  flipSuites?: Config['flipSuites'],
+) {
+  const silent = () => {};
+  const log = { debug: silent, info: silent, warn: silent, error: silent, child: silent };
+  const { pool, listeners } = createFakePool(children, start);
+  const board = new Board(configOf(children, flipSuites), pool, log);
+  listeners.toolsChanged = (name) => board.toolsChanged(name);
+  listeners.lost = (name) => board.lost(name);
+  const update = (changed: readonly ChildConfig[]): void => {
+    const config = configOf(changed, flipSuites);
+    pool.update(config.children);
+    board.update(config);
+  };
+  return { board, pool, update };
+}
+
+function openView(board: Board) {
+  const audience = new FakeAudience();
+  return { audience, view: board.open(audience) };
+}
+
+function call(view: Surface, name: string, args: object = {}): Promise<Verbatim> {
+  return view.callTool({
+    name,
+    args: Verbatim.of(args),
+    meta: undefined,
+    cancellation: new Cancellation(),
+    onProgress: undefined,
+  });
+}
+
+async function say(view: Surface, name: string, args: object = {}): Promise<string> {
+  const { value } = await call(view, name, args);
+  return (value as { content: { text: string }[] }).content.map(({ text }) => text).join('');
+}
+
+const activate = (view: Surface, name: string) => say(view, 'gateway_activate', { name });
+const deactivate = (view: Surface, name: string) => say(view, 'gateway_deactivate', { name });
+const namesIn = (view: Surface) => view.listTools().map(({ name }) => name);
+const GATEWAY = ['gateway_activate', 'gateway_deactivate', 'gateway_status'];
+
+async function begun(board: Board): Promise<void> {
+  board.begin();
+  for (let time = 0; time < 5; time++) await turn();
+}
+
+test('what starts by itself is started once, however often it begins', async () => {
+  let starts = 0;
+  const { board, pool } = createBoard([flip('a'), childConfig({ name: 'b' })], async () => {
+    starts++;
+    return new FakeChild();
+  });
+  await Promise.all([begun(board), begun(board)]);
+  expect(starts).toBe(1);
+  expect(pool.report('a').state).toBe('ready');
+  expect(pool.report('b').state).toBe('idle');
+});
+
+test('of what is shown directly only those are started whose tools are not known', async () => {
+  const started: string[] = [];
+  const [known, unknown] = ['known', 'unknown'].map((name) =>
+    childConfig({ name, show: 'direct' }),
+  );
+  if (!known || !unknown) throw new Error('There are two.');
+  const { board, pool } = createBoard([known, unknown], async ({ name }) => {
+    started.push(name);
+    return new FakeChild(`${name}_tool`);
+  });
+  pool.remember('known', [{ name: 'known_tool' }]);
+  const { view, audience } = openView(board);
+  await begun(board);
+  expect(started).toEqual(['unknown']);
+  expect(namesIn(view)).toEqual(['known_tool', 'unknown_tool']);
+  expect(audience.toldSoon).toBe(1);
+});
+
+test('each session switches for itself', async () => {
+  const { board } = createBoard([flip('a'), flip('b')]);
+  await begun(board);
+  const [one, other] = [openView(board), openView(board)];
+  await activate(one.view, 'a');
+  expect(namesIn(one.view)).toEqual([...GATEWAY, 'a_tool']);
+  expect(namesIn(other.view)).toEqual(GATEWAY);
+  expect([one.audience.told, other.audience.told]).toEqual([1, 0]);
+  expect(board.isActive('a')).toBe(true);
+  expect(await deactivate(other.view, 'a')).toBe('"a" is not active.');
+  one.view.close();
+  expect(board.isActive('a')).toBe(false);
+});
+
+test('a call of a tool that is on goes to its server; of one that is off it is said how', async () => {
+  const child = new FakeChild('find');
+  const { board } = createBoard([flip('a')], async () => child);
+  await begun(board);
+  const { view } = openView(board);
+  await expect(say(view, 'find')).rejects.toMatchObject({
+    code: 'TOOL_UNKNOWN',
+    hint: expect.stringContaining('call gateway_activate with {"name": "a"}') as string,
+  });
+  await activate(view, 'a');
+  expect(await say(view, 'find')).toBe('called find');
+  expect(child.called).toEqual(['find']);
+  await deactivate(view, 'a');
+  await expect(say(view, 'find')).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' });
+});
+
+test('one that ends is off in every session, and each is told', async () => {
+  const child = new FakeChild('find');
+  const { board, pool } = createBoard([flip('a')], async () => child);
+  await begun(board);
+  const [one, other, third] = [openView(board), openView(board), openView(board)];
+  await activate(one.view, 'a');
+  await activate(other.view, 'a');
+  child.crash();
+  await turn();
+  expect([one.audience.told, other.audience.told, third.audience.told]).toEqual([2, 2, 0]);
+  expect(namesIn(one.view)).toEqual(GATEWAY);
+  expect(pool.report('a').state).toBe('error');
+  expect(await say(one.view, 'gateway_status')).toBe('✗ a: error (1 tool) — It has ended.');
+});
+
+test('one that ends while the host takes the list in is said not to be ready', async () => {
+  const child = new FakeChild('find');
+  const { board } = createBoard([flip('a')], async () => child);
+  await begun(board);
+  const { view, audience } = openView(board);
+  audience.meanwhile = async () => {
+    child.crash();
+    await turn();
+  };
+  expect(await activate(view, 'a')).toBe('"a" is not ready: It has ended.');
+  expect(view.active).toEqual([]);
+});
+
+test('one that is switched off while the host takes the list in was on all the same', async () => {
+  const { board } = createBoard([flip('a')]);
+  await begun(board);
+  const { view, audience } = openView(board);
+  audience.meanwhile = async () => void (await deactivate(view, 'a'));
+  expect(await activate(view, 'a')).toContain('Activated "a" — 1 tool');
+  expect(view.active).toEqual([]);
+});
+
+test('one that waits for its turn is started when it is asked for', async () => {
+  const { board, pool } = createBoard([flip('a')]);
+  const { view } = openView(board);
+  expect(await say(view, 'gateway_status')).toBe('◐ a: warming');
+  expect(await activate(view, 'a')).toContain('still warming up');
+  await turn();
+  expect(pool.report('a').state).toBe('ready');
+  expect(await activate(view, 'a')).toContain('Activated');
+});
+
+test('a reload keeps what can still be switched, and lists what it has now', async () => {
+  const { board, update } = createBoard(
+    [flip('a'), flip('b'), flip('c')],
+    async ({ name, command }) => new FakeChild(`${name}_${command?.args[0] ?? 'tool'}`),
+  );
+  await begun(board);
+  const { view, audience } = openView(board);
+  for (const name of ['a', 'b', 'c']) await activate(view, name);
+  const changed = { cmd: 'server', args: ['new'], env: {} };
+  update([flip('a'), flip('b', { start: 'lazy', command: changed }), flip('c', { show: 'suite' })]);
+  expect(view.active).toEqual(['a', 'b']);
+  for (let time = 0; time < 5; time++) await turn();
+  expect(namesIn(view)).toEqual([...GATEWAY, 'c_suite', 'a_tool', 'b_new']);
+  expect(audience.toldSoon).toBeGreaterThan(0);
+});
+
+test('one that cannot be started after a reload is off', async () => {
+  let isBroken = false;
+  const { board, update } = createBoard([flip('a')], async () => {
+    if (isBroken) throw new Error('no luck');
+    return new FakeChild('find');
+  });
+  await begun(board);
+  const { view } = openView(board);
+  await activate(view, 'a');
+  isBroken = true;
+  update([flip('a', { command: { cmd: 'other', args: [], env: {} } })]);
+  for (let time = 0; time < 5; time++) await turn();
+  expect(view.active).toEqual([]);
+  expect(await say(view, 'gateway_status')).toBe('✗ a: error — no luck');
+});
+
+test('one that is gone from the configuration while it starts is not on', async () => {
+  let finish = (_child: FakeChild): void => {};
+  const lazy = flip('a', { start: 'lazy' });
+  const { board, update } = createBoard(
+    [lazy, flip('b', { start: 'lazy' })],
+    () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+  );
+  const { view } = openView(board);
+  const answer = activate(view, 'a');
+  await turn();
+  update([{ ...lazy, show: 'direct' }, flip('b', { start: 'lazy' })]);
+  finish(new FakeChild('find'));
+  expect(await answer).toContain('its tools are always listed');
+  expect(view.active).toEqual([]);
+});
+
+test.each([
+  ['auto', false, false],
+  ['auto', true, true],
+  ['always', false, true],
+  ['never', true, false],
+] as const)(
+  'suites of servers that can be switched: %s, deaf host: %s',
+  (said, isDeaf, isListed) => {
+    const { board } = createBoard([flip('a')], undefined, said);
+    const { view, audience } = openView(board);
+    audience.neverRelists = isDeaf;
+    expect(namesIn(view).includes('a_suite')).toBe(isListed);
+  },
+);
+
+test('what is off is nowhere', async () => {
+  const { board } = createBoard([flip('a', { show: 'off' }), childConfig({ name: 'b' })]);
+  await begun(board);
+  const { view } = openView(board);
+  expect(namesIn(view)).toEqual(['b_suite']);
+  await expect(say(view, 'a_suite', { action: 'introspect' })).rejects.toThrow('Unknown tool');
+  await expect(say(view, 'gateway_status')).rejects.toThrow('Unknown tool');
+});

@@ -22,7 +22,7 @@ const skill = readFileSync('skill/SKILL.md', 'utf8');
  */
 const oneFileForTheStart: Plugin = {
   name: 'one-file-for-the-start',
-  setup({ onLoad }) {
+  setup(bundler) {
     const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),
     );
@@ -33,7 +33,7 @@ const oneFileForTheStart: Plugin = {
         return imports.map(([, path = '']) => resolve('src', dirname(file), path));
       }),
     );
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+    bundler.onLoad({ filter: /\.ts$/ }, ({ path }) => {
       if (!loadedLater.has(path)) return undefined;
       const start = JSON.stringify(resolve('src/cli/run.ts'));
       return { contents: `${readFileSync(path, 'utf8')}\nimport ${start};\n`, loader: 'ts' };

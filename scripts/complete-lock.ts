@@ -1,4 +1,4 @@
-// Completes package-lock.json. Tools such as Biome ship one package for each platform and name them
+// Completes package-lock.json, the project's and that of conformance/. Tools such as Biome ship one package for each platform and name them
 // all as optional. A registry that does not carry the packages of every platform makes `npm install`
 // leave those out of the lock, and `npm ci` then refuses it as out of step. Run this after
 // `npm install` if the test of the lock says so: it enters what is missing, without checksums.
@@ -19,7 +19,10 @@ interface Lock {
   packages: Record<string, LockedPackage>;
 }
 
-const FILE = fileURLToPath(new URL('../package-lock.json', import.meta.url));
+/** Every lock file of the project. */
+export const LOCK_FILES = ['../package-lock.json', '../conformance/package-lock.json'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 const SYSTEMS = [
   'darwin',
   'win32',
@@ -57,8 +60,8 @@ export function findMissing({ packages }: Lock): Map<string, string> {
   return missing;
 }
 
-export function readLock(): Lock {
-  return JSON.parse(readFileSync(FILE, 'utf8')) as Lock;
+export function readLock(file: string): Lock {
+  return JSON.parse(readFileSync(file, 'utf8')) as Lock;
 }
 
 /** The platform of a package, which its name says. */
@@ -78,8 +81,8 @@ function platformOf(name: string): Partial<LockedPackage> {
   };
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const lock = readLock();
+function complete(file: string): void {
+  const lock = readLock(file);
   for (const [name, version] of findMissing(lock)) {
     lock.packages[`node_modules/${name}`] = {
       version,
@@ -90,5 +93,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   }
   const sorted = Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1));
   lock.packages = Object.fromEntries(sorted);
-  writeFileSync(FILE, `${JSON.stringify(lock, null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) LOCK_FILES.forEach(complete);

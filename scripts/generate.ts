@@ -1,6 +1,6 @@
 // Writes what is made from the sources: switchboard.config.schema.json, the reference in
-// docs/configuration.md between its two markers, and docs/cli.md. With --check it writes nothing
-// and fails when one of them is no longer what it would write.
+// docs/configuration.md between its two markers, docs/cli.md and docs/matrix.md. With --check it
+// writes nothing and fails when one of them is no longer what it would write.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 import type { JsonSchema } from '../src/config/fits.ts';
 import { childFileSchema, configSchema, serverSchema, suiteSchema } from '../src/config/schema.ts';
 import { formatCliReference } from './cli-reference.ts';
+import { formatMatrix } from './matrix-doc.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BEGIN = '<!-- reference: written by `npm run generate` from src/config/schema.ts -->';
@@ -20,6 +21,7 @@ export function generateFiles(): Map<string, string> {
     ['switchboard.config.schema.json', `${JSON.stringify(formatSchema(), null, 2)}\n`],
     ['docs/configuration.md', replaceBetween(docs, formatReference())],
     ['docs/cli.md', formatCliReference()],
+    ['docs/matrix.md', formatMatrix()],
   ]);
 }
 

@@ -10,10 +10,15 @@ import { startChild } from './child/start.ts';
 import type { ChildConfig, Config } from './config/config.ts';
 import { expandRemote } from './config/expand.ts';
 import type { Facts } from './host/status-report.ts';
+import type { Era } from './mcp/eras.ts';
+import { type LogLevel, mostTalkative } from './mcp/logging.ts';
 import { Catalog } from './pool/catalog.ts';
 import { Pool } from './pool/pool.ts';
 import type { StartAttempt } from './pool/slot.ts';
+import { Parking } from './session/parking.ts';
+import { StateSeal } from './session/request-state.ts';
 import { Board } from './surface/board.ts';
+import type { Audience } from './surface/surface.ts';
 
 export interface SwitchboardOptions {
   readonly config: Config;
@@ -31,6 +36,9 @@ export class Switchboard implements AsyncDisposable {
   readonly #startedAt = new Date().toISOString();
   #config: Config;
   readonly #runNote: RunNote;
+  readonly #seal = new StateSeal();
+  readonly #parking = new Parking();
+  #logLevel: LogLevel | undefined;
 
   constructor(options: SwitchboardOptions) {
     const { config, log } = options;
@@ -41,9 +49,11 @@ export class Switchboard implements AsyncDisposable {
       start: (child, attempt) => this.#startChild(child, attempt),
       catalog: openCatalog(config, (problem) => log.warn(problem)),
       events: {
-        onToolsChanged: (name) => this.board.toolsChanged(name),
-        onLost: (name) => this.#noteLost(name),
+        onListChanged: (name, kind) => this.board.listChanged(name, kind),
+        onResourceUpdated: (name, params) => this.board.resourceUpdated(name, params),
+        onLost: (name, error) => this.#noteLost(name, error),
       },
+      onBug: (error) => log.error(String(error)),
     });
     this.board = new Board(config, this.pool, log);
   }
@@ -62,7 +72,6 @@ export class Switchboard implements AsyncDisposable {
   /** Takes over a new configuration. Children that it does not concern go on. */
   update(config: Config): void {
     this.#config = config;
-    this.pool.update(config.children);
     this.board.update(config);
   }
 
@@ -79,7 +88,22 @@ export class Switchboard implements AsyncDisposable {
     }
   }
 
+  /** What is the same for all sessions: how they keep state, and what they change for all children. */
+  get sessionParts() {
+    return {
+      openSurface: (audience: Audience) => this.board.open(audience),
+      eras: () => this.#offeredEras(),
+      seal: this.#seal,
+      parking: this.#parking,
+      questionMs: () => this.#config.questionMs,
+      onReady: () => this.board.begin(),
+      onLogLevel: (level: LogLevel) => this.#listenFrom(level),
+      onRootsChanged: () => this.pool.notifyAll('notifications/roots/list_changed'),
+    };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#parking.close();
     await this.pool[Symbol.asyncDispose]();
     this.#runNote.remove();
   }
@@ -94,10 +118,13 @@ export class Switchboard implements AsyncDisposable {
       mark: this.#runNote.environment,
       onProcess: (pid) => void this.#noteProcess(pid),
       onStderr: stderrSink(config, this.#options),
-      onNotification: (method) => {
+      onNotification: (method, params) => {
         log.debug(`${config.name}: ${nameNotification(method)}`);
-        if (method === 'notifications/tools/list_changed') attempt.onToolsChanged();
+        attempt.onNotification(method, params);
       },
+      askOutside: (question) => this.board.askOutside(question),
+      inputSchemaOf: (tool) =>
+        this.pool.tools(config.name)?.find(({ name }) => name === tool)?.['inputSchema'],
       onBug: (error) => log.error(`${config.name}: ${String(error)}`),
     });
     log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
@@ -106,11 +133,24 @@ export class Switchboard implements AsyncDisposable {
 
   /** What `switchboard login` has kept for a child; a header of the user's own takes its place. */
   async #credentialsFor(config: ChildConfig): Promise<Credentials | undefined> {
-    if (!config.remote || config.problem) return undefined;
+    if (!config.remote || config.remote.type === 'ws' || config.problem) return undefined;
     const { openCredentials } = await import('./child/sign-in/open.ts');
     const { url, headers } = expandRemote(config, this.#options.env);
     const folder = join(this.#config.home, 'tokens');
     return openCredentials({ childName: config.name, url, headers, folder });
+  }
+
+  /** A list that is switched on and off is for hosts of the handshake era alone. */
+  #offeredEras(): 'both' | Era {
+    const { era, children } = this.#config;
+    if (era !== 'auto') return era;
+    return [...children.values()].some(({ show }) => show === 'flip') ? 'handshake' : 'both';
+  }
+
+  /** Children are asked for all that anybody wants to hear; each session hears what it wants. */
+  #listenFrom(level: LogLevel): void {
+    this.#logLevel = mostTalkative([this.#logLevel, level]);
+    this.pool.setLogLevel(this.#logLevel);
   }
 
   #childFacts({ name, show }: ChildConfig): Facts['children'][number] {
@@ -120,8 +160,8 @@ export class Switchboard implements AsyncDisposable {
     return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools };
   }
 
-  #noteLost(name: string): void {
-    this.#options.log.warn(this.pool.errorOf(name)?.message ?? `${name} has ended.`);
+  #noteLost(name: string, error: Error): void {
+    this.#options.log.warn(error.message);
     this.board.lost(name);
   }
 

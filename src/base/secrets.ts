@@ -1,4 +1,4 @@
-// Values that were configured as somebody's secret (env, and later headers) and must not be
+// Values that were configured as somebody's secret (env, headers, tokens) and must not be
 // repeated in anything we write: logs, errors, what children print on stderr.
 
 /** Shorter values are words such as `true` or `8080`; masking them would only garble text. */

@@ -22,6 +22,25 @@ export function hasHiddenCharacters(text: string): boolean {
   return text.search(HIDDEN) !== -1;
 }
 
+/** Somebody else's text in a sentence of ours: on one line, visible, of bounded length, and masked. */
+export function excerpt(
+  text: string,
+  longest: number,
+  mask: (text: string) => string = (same) => same,
+): string {
+  // Masked again behind the cleaning: what is hidden in a secret would hide it from the mask.
+  const words = mask(cleanText(mask(text)).replace(/\s+/g, ' ').trim());
+  return words.length > longest ? `${words.slice(0, longest)}…` : words;
+}
+
+/** A limit as one says it: 300 ms, 5 seconds, 5 minutes. */
+export function formatLimit(ms: number): string {
+  if (ms < 1_000 || ms % 1_000 !== 0) return `${ms} ms`;
+  const seconds = ms / 1_000;
+  const [count, unit] = seconds % 60 === 0 ? [seconds / 60, 'minute'] : [seconds, 'second'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
 /** Up to `count` of the names that a person who wrote `word` most likely meant, best first. */
 export function nearest(word: string, names: Iterable<string>, count = 3): string[] {
   const wanted = word.toLowerCase();

@@ -1,28 +1,48 @@
-// One running child that has shaken hands: its tools listed, its tools called. Failures leave here
-// as sentences that name the child and what it was doing.
+// One running child that has been greeted: what it has is listed, what it does is asked for. Failures
+// leave here as sentences that name the child and what it was doing.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { type Mask, maskValue } from '../base/secrets.ts';
 import type { ChildConfig } from '../config/config.ts';
+import type { LogLevel } from '../mcp/logging.ts';
 import { parseTools, type Tool } from '../mcp/tools.ts';
 import { isObject, RpcError } from '../rpc/message.ts';
-import { type Params, type RequestOptions, RpcTimeout } from '../rpc/peer.ts';
+import { RpcTimeout } from '../rpc/peer.ts';
 import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
+import type { ChildRequest, Conversation } from './conversation/conversation.ts';
 import { explainEnd } from './failures.ts';
 import type { Greeting } from './handshake.ts';
 import { type Link, type LinkEnd, LinkEnded } from './link.ts';
 
-export interface CallOptions {
-  /** `_meta` of the host's request, handed on to the child. */
-  readonly meta?: Verbatim | undefined;
-  readonly cancellation?: Cancellation | undefined;
-  /** Set where the host wants progress: called with each notification's parameters. */
-  readonly onProgress?: ((params: Verbatim) => void) | undefined;
+/** What goes along with a request that somebody else has made. */
+export interface CallOptions
+  extends Pick<ChildRequest, 'meta' | 'cancellation' | 'onProgress' | 'caller' | 'inputs'> {
+  /** The host wants the call as a task: what it says about that. */
+  readonly task?: Verbatim | undefined;
 }
 
-/** A child whose list of tools does not come to an end is cut off here. */
+/** The lists a child may have, by the method that gives them and the key they stand under. */
+const LISTS = {
+  tools: { method: 'tools/list', key: 'tools' },
+  prompts: { method: 'prompts/list', key: 'prompts' },
+  resources: { method: 'resources/list', key: 'resources' },
+  templates: { method: 'resources/templates/list', key: 'resourceTemplates' },
+} as const;
+
+export type ListKind = keyof typeof LISTS;
+
+export interface ListOptions {
+  readonly cancellation?: Cancellation | undefined;
+  readonly limitMs?: number | undefined;
+  /** Somebody has asked for it; a look of our own does not keep a child from being idle. */
+  readonly isUse?: boolean;
+}
+
+/** A child whose list does not come to an end is cut off here. */
 const MAX_PAGES = 1_000;
-const MAX_TOOLS = 20_000;
+const MAX_ITEMS = 20_000;
+/** No description of a tool for people or models nests this deep. */
+const DEEPEST = 500;
 /** A list that is asked for only to explain a failure: how long it may take, and how long it serves. */
 const QUICK_LIST_MS = 2_000;
 const FRESH_LIST_MS = 10_000;
@@ -31,6 +51,7 @@ export interface ChildParts {
   readonly config: ChildConfig;
   readonly link: Link;
   readonly greeting: Greeting;
+  readonly conversation: Conversation;
 }
 
 export class Child {
@@ -38,6 +59,7 @@ export class Child {
   readonly ended: Promise<LinkEnd>;
   readonly #config: ChildConfig;
   readonly #link: Link;
+  readonly #conversation: Conversation;
   readonly #mask: Mask;
   #hasAnswered = false;
   #calls = 0;
@@ -47,9 +69,10 @@ export class Child {
   #toolNames = new Set<string>();
   #listedAt = -Infinity;
 
-  constructor({ config, link, greeting }: ChildParts) {
+  constructor({ config, link, greeting, conversation }: ChildParts) {
     this.#config = config;
     this.#link = link;
+    this.#conversation = conversation;
     this.#mask = link.mask;
     this.greeting = greeting;
     this.ended = link.ended;
@@ -80,40 +103,60 @@ export class Child {
     return new Promise((resolve) => this.#settled.push(resolve));
   }
 
+  /** All its tools. */
+  async listTools(options: ListOptions = {}): Promise<Tool[]> {
+    const tools = parseTools(await this.list('tools', options));
+    this.#toolNames = new Set(tools.map(({ name }) => name));
+    this.#listedAt = performance.now();
+    return tools;
+  }
+
   /**
-   * All tools, from every page of the list, which together must come within the limit and must not
-   * be larger than one message may be.
+   * All of a kind, from every page of the list, which together must come within the limit and must
+   * not be larger than one message may be. None where the child has said that it has none of them.
    */
-  async listTools(
-    cancellation?: Cancellation,
-    limitMs = this.#config.timeouts.rpcMs,
-  ): Promise<Tool[]> {
+  async list(kind: ListKind, options: ListOptions = {}): Promise<unknown[]> {
+    const { cancellation, limitMs = this.#config.timeouts.rpcMs, isUse = true } = options;
+    // All pages together are one thing that somebody waits for.
+    this.#inFlight++;
+    try {
+      return await this.#listPages(kind, cancellation, limitMs);
+    } finally {
+      this.#settleOne(isUse);
+    }
+  }
+
+  async #listPages(
+    kind: ListKind,
+    cancellation: Cancellation | undefined,
+    limitMs: number,
+  ): Promise<unknown[]> {
+    const { method, key } = LISTS[kind];
     const end = performance.now() + limitMs;
-    const tools: Tool[] = [];
+    const items: unknown[] = [];
     const seen = new Set<string>();
     let chars = 0;
     let cursor: string | undefined;
     do {
       const params = Verbatim.of(cursor === undefined ? {} : { cursor });
       const timeoutMs = Math.max(1, end - performance.now());
-      const options = { cancellation, timeoutMs };
-      const page = await this.#request('tools/list', params, options, 'its list of tools');
-      for (const tool of parseTools(page.value)) if (tools.length < MAX_TOOLS) tools.push(tool);
+      const request = { method, params, cancellation, timeoutMs };
+      const page = await this.#request(request, `its list of ${kind}`);
+      items.push(...itemsOf(page, key).slice(0, MAX_ITEMS - items.length));
       const next = isObject(page.value) ? page.value['nextCursor'] : undefined;
       // A cursor that comes again would lead in a circle.
       cursor = typeof next === 'string' && !seen.has(next) ? next : undefined;
       if (cursor !== undefined) seen.add(cursor);
       chars += page.text.length;
     } while (cursor !== undefined && seen.size < MAX_PAGES && chars < this.#config.messageBytes);
-    this.#toolNames = new Set(tools.map(({ name }) => name));
-    this.#listedAt = performance.now();
-    return tools;
+    return items;
   }
 
   /** Whether the child has the tool: by its last list, or by a new one if that is some time ago. */
   async hasTool(subtool: string, cancellation?: Cancellation): Promise<boolean> {
     const isOld = performance.now() - this.#listedAt > FRESH_LIST_MS;
-    if (!this.#toolNames.has(subtool) && isOld) await this.listTools(cancellation, QUICK_LIST_MS);
+    if (!this.#toolNames.has(subtool) && isOld)
+      await this.listTools({ cancellation, limitMs: QUICK_LIST_MS });
     return this.#toolNames.has(subtool);
   }
 
@@ -124,18 +167,54 @@ export class Child {
 
   /** Calls a tool; gives the child's result as it came. */
   callTool(subtool: string, args: Verbatim, options: CallOptions): Promise<Verbatim> {
-    const { meta, cancellation, onProgress } = options;
-    const params = (id: number): Verbatim => {
-      // The child tells of progress under a token of ours.
-      const handedOn = onProgress ? meta?.with('progressToken', Verbatim.of(id)) : meta;
-      const tail = handedOn ? `,"_meta":${handedOn.text}` : '';
-      const text = `{"name":${JSON.stringify(subtool)},"arguments":${args.text}${tail}}`;
-      return new Verbatim(text, undefined);
-    };
-    const timeoutMs = this.#config.timeouts.rpcMs;
-    const requested = { cancellation, onProgress, timeoutMs };
+    const task = options.task ? `,"task":${options.task.text}` : '';
+    const text = `{"name":${JSON.stringify(subtool)},"arguments":${args.text}${task}}`;
     this.#calls++;
-    return this.#request('tools/call', params, requested, `subtool "${subtool}"`);
+    return this.ask(
+      'tools/call',
+      new Verbatim(text, { name: subtool }),
+      options,
+      `subtool "${subtool}"`,
+    );
+  }
+
+  /** Makes a request for somebody else; `task` names it in errors. */
+  ask(method: string, params: Verbatim, options: CallOptions, task: string): Promise<Verbatim> {
+    const { meta, cancellation, onProgress, caller, inputs } = options;
+    const { rpcMs: timeoutMs } = this.#config.timeouts;
+    const request = { method, params, timeoutMs, meta, cancellation, onProgress, caller, inputs };
+    this.#inFlight++;
+    return this.#request(request, task).then(
+      (answer) => {
+        this.#settleOne(true);
+        return answer;
+      },
+      (error: unknown) => {
+        this.#settleOne(true);
+        throw error;
+      },
+    );
+  }
+
+  /** Whether a call of its tools can be a task. */
+  get hasTasks(): boolean {
+    const { tasks } = this.greeting.capabilities;
+    const requests = isObject(tasks) ? tasks['requests'] : undefined;
+    return isObject(requests) && isObject(requests['tools']);
+  }
+
+  /** Has the child tell of changes of these resources, and of its lists where it has to be asked to. */
+  watch(uris: ReadonlySet<string>): Promise<void> {
+    return this.#conversation.watch(uris);
+  }
+
+  setLogLevel(level: LogLevel | undefined): void {
+    this.#conversation.setLogLevel(level);
+  }
+
+  /** Tells the child something, as its client. */
+  notify(method: string, params?: Verbatim): void {
+    if (this.greeting.era === 'handshake') this.#link.peer.notify(method, params);
   }
 
   /** The beginning of what the child answered, to be quoted in an error. */
@@ -146,6 +225,11 @@ export class Child {
   /** Why it has ended, where nobody waited for an answer. */
   explainEnd(end: LinkEnd): SwitchboardError {
     return explainEnd(end, this.#config, this.#link.lastOutput, 'running');
+  }
+
+  /** Whether a text holds what must not be written down. */
+  holdsSecret(text: string): boolean {
+    return this.#mask(text) !== text;
   }
 
   pause(): void {
@@ -160,28 +244,21 @@ export class Child {
     return this.#link.stop();
   }
 
-  #request(
-    method: string,
-    params: Params,
-    options: RequestOptions,
-    task: string,
-  ): Promise<Verbatim> {
-    this.#inFlight++;
-    return this.#link.peer.request(method, params, options).then(
+  #request(request: ChildRequest, task: string): Promise<Verbatim> {
+    return this.#conversation.request(request).then(
       (answer) => {
         this.#hasAnswered = true;
-        this.#settleOne();
         return answer;
       },
       (error: unknown) => {
-        this.#settleOne();
         throw this.#explain(error, task);
       },
     );
   }
 
-  #settleOne(): void {
-    this.#lastActive = performance.now();
+  /** What we want to know ourselves is no use that would keep it from being idle. */
+  #settleOne(isUse: boolean): void {
+    if (isUse) this.#lastActive = performance.now();
     if (--this.#inFlight > 0) return;
     for (const resolve of this.#settled.splice(0)) resolve();
   }
@@ -220,4 +297,19 @@ export class Child {
       ? undefined
       : Verbatim.of(maskValue(data.value, this.#mask));
   }
+}
+
+/** What a page lists, without what nests too deep to be written again. */
+function itemsOf(page: Verbatim, key: string): unknown[] {
+  const found = page.member(key);
+  if (!Array.isArray(found?.value)) return [];
+  if (nestingDepth(page.text) <= DEEPEST) return found.value;
+  return found.elements().map((item) => withoutDeepMembers(item).value);
+}
+
+function withoutDeepMembers(item: Verbatim): Verbatim {
+  const keys = isObject(item.value) ? Object.keys(item.value) : [];
+  return item.without(
+    ...keys.filter((key) => nestingDepth(item.member(key)?.text ?? '') > DEEPEST),
+  );
 }

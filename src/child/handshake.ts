@@ -2,6 +2,8 @@
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
+import type { Era, MODERN_REVISION } from '../mcp/eras.ts';
+import { CHILD_FACING_CAPABILITIES } from '../mcp/questions.ts';
 import {
   HANDSHAKE_REVISIONS,
   isRevision,
@@ -13,10 +15,12 @@ import type { Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
 export interface Greeting {
-  readonly revision: Revision;
+  readonly era: Era;
+  readonly revision: Revision | typeof MODERN_REVISION;
   readonly serverName: string | undefined;
   readonly serverVersion: string | undefined;
   readonly capabilities: Record<string, unknown>;
+  readonly instructions: string | undefined;
 }
 
 export interface HandshakeOptions {
@@ -29,7 +33,7 @@ export interface HandshakeOptions {
 export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise<Greeting> {
   const params = Verbatim.of({
     protocolVersion: options.protocolVersion ?? NEWEST_REVISION,
-    capabilities: {},
+    capabilities: CHILD_FACING_CAPABILITIES,
     clientInfo: { name: 'switchboard', version: VERSION },
   });
   const { timeoutMs, cancellation } = options;
@@ -50,10 +54,13 @@ function parseGreeting(value: unknown, childName: string): Greeting {
     );
   }
   const info = isObject(answer['serverInfo']) ? answer['serverInfo'] : {};
+  const { instructions } = answer;
   return {
+    era: 'handshake',
     revision,
     serverName: typeof info['name'] === 'string' ? info['name'] : undefined,
     serverVersion: typeof info['version'] === 'string' ? info['version'] : undefined,
     capabilities: isObject(answer['capabilities']) ? answer['capabilities'] : {},
+    instructions: typeof instructions === 'string' ? instructions : undefined,
   };
 }

@@ -10,8 +10,8 @@ import { cleanText } from '../base/text.ts';
 import { Framer } from '../rpc/framer.ts';
 import type { Framing } from '../rpc/framing.ts';
 import { Outbox } from '../rpc/outbox.ts';
-import { Peer } from '../rpc/peer.ts';
-import { answerRequest, receiveMessage } from './incoming.ts';
+import { Peer, type PeerOptions } from '../rpc/peer.ts';
+import { receiveMessage } from './incoming.ts';
 import { type Link, type LinkEnd, LinkEnded } from './link.ts';
 import { judgeOversize } from './oversize.ts';
 import { StderrReader } from './stderr.ts';
@@ -26,7 +26,8 @@ export interface ProcessLinkOptions {
   /** What must not be repeated of what the child prints. */
   readonly secrets: readonly string[];
   readonly onStderr: (line: string) => void;
-  readonly onNotification: (method: string, params: unknown) => void;
+  readonly onRequest: PeerOptions['onRequest'];
+  readonly onNotification: PeerOptions['onNotification'];
   readonly onBug: (error: unknown) => void;
 }
 
@@ -83,7 +84,7 @@ export class ProcessLink implements Link {
     this.#stderr = new StderrReader(stderr, options.secrets, options.onStderr);
     this.peer = new Peer({
       send: (json) => this.#send(json),
-      onRequest: ({ method }) => answerRequest(method),
+      onRequest: options.onRequest,
       onNotification: options.onNotification,
       onBug: options.onBug,
     });

@@ -7,10 +7,16 @@ import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts'
 import { maskValue } from '../base/secrets.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
 import { expandCommand, expandRemote } from '../config/expand.ts';
+import type { Question } from '../mcp/caller.ts';
+import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
-import { RpcError } from '../rpc/message.ts';
-import { RpcTimeout } from '../rpc/peer.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+import { type IncomingRequest, type PeerOptions, RpcTimeout } from '../rpc/peer.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
 import { Child } from './child.ts';
+import type { Conversation } from './conversation/conversation.ts';
+import { HandshakeConversation } from './conversation/handshake.ts';
+import { ModernConversation } from './conversation/modern.ts';
 import type { Credentials } from './credentials.ts';
 import {
   explainEnd,
@@ -19,8 +25,9 @@ import {
   explainSilence,
   explainSpawnError,
 } from './failures.ts';
-import { shakeHands } from './handshake.ts';
+import { type Greeting, shakeHands } from './handshake.ts';
 import { type Link, LinkEnded } from './link.ts';
+import { discover } from './probe.ts';
 import { ProcessLink } from './process-link.ts';
 
 export interface StartOptions {
@@ -40,14 +47,37 @@ export interface StartOptions {
   /** The start has failed, and this is the end of what it had started. */
   readonly onStopping: (stopped: Promise<void>) => void;
   readonly onStderr: (line: string) => void;
-  readonly onNotification: (method: string, params: unknown) => void;
+  readonly onNotification: (method: string, params: Verbatim | undefined) => void;
   readonly onBug: (error: unknown) => void;
+  /** What a tool of the child takes, as it was last listed. */
+  readonly inputSchemaOf?: ((tool: string) => unknown) | undefined;
+  /** What the child is known to speak; undefined to find it out. */
+  readonly era: Era | undefined;
+  /** What it should speak if it speaks both. */
+  readonly preferredEra: Era;
+  /** Asks somebody what the child wants to know while nobody has called it. */
+  readonly askOutside: (question: Question) => Promise<Verbatim>;
 }
 
+/** A program that does not know the question answers at once, or never. */
+const PROBE_MS = 1_000;
+/** Over the network the way takes time, and a refusal comes as an answer. */
+const REMOTE_PROBE_MS = 5_000;
+
+/** What the links need, with the answers to what a child asks. */
+type LinkParts = StartOptions & Pick<PeerOptions, 'onRequest'>;
+
 export async function startChild(config: ChildConfig, options: StartOptions): Promise<Child> {
-  const open = config.remote
-    ? await prepareRemote(config, options)
-    : prepareProcess(config, options);
+  let conversation: Conversation | undefined;
+  const parts: LinkParts = {
+    ...options,
+    onRequest: (request) => conversation?.answer(request) ?? answerEarly(request),
+    onNotification: (method, params) => {
+      if (params && conversation?.hear(method, params)) return;
+      options.onNotification(method, params);
+    },
+  };
+  const open = config.remote ? await prepareRemote(config, parts) : prepareProcess(config, parts);
   options.onStarting();
   const link = await open();
   if (link.pid !== undefined) options.onProcess(link.pid);
@@ -55,13 +85,9 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
   const stop = (): void => options.onStopping(link.stop());
   options.cancellation.listen(stop);
   try {
-    const greeting = await shakeHands(link.peer, {
-      childName: config.name,
-      protocolVersion: config.protocolVersion,
-      timeoutMs: config.timeouts.spawnMs,
-      cancellation: options.cancellation,
-    });
-    return new Child({ config, link, greeting });
+    const greeting = await greet(config, link, options);
+    conversation = startConversation(greeting, config, link, options);
+    return new Child({ config, link, greeting, conversation });
   } catch (error) {
     link.endOutput();
     stop();
@@ -71,13 +97,61 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
   }
 }
 
+/** Greets the child in the era it speaks: the known one, or the one that is found out. */
+async function greet(config: ChildConfig, link: Link, options: StartOptions): Promise<Greeting> {
+  const { era, preferredEra, cancellation } = options;
+  const isFixed = era === 'handshake' || config.protocolVersion !== undefined;
+  const limitMs = config.remote ? REMOTE_PROBE_MS : PROBE_MS;
+  const found = isFixed ? undefined : await discoverAlive(link, limitMs, cancellation);
+  if (found && (preferredEra === 'modern' || !found.speaksBoth)) return found.greeting;
+  return shakeHands(link.peer, {
+    childName: config.name,
+    protocolVersion: config.protocolVersion,
+    timeoutMs: config.timeouts.spawnMs,
+    cancellation,
+  });
+}
+
+/** A child that dies of the question is told apart from one that dies of something else. */
+async function discoverAlive(link: Link, limitMs: number, cancellation: Cancellation) {
+  try {
+    return await discover(link.peer, limitMs, cancellation);
+  } catch (error) {
+    throw error instanceof LinkEnded ? new DiedOfProbe(error.end) : error;
+  }
+}
+
+/** The child ended when it was asked what it is: it may live if it is not. */
+class DiedOfProbe extends LinkEnded {}
+
+function startConversation(
+  greeting: Greeting,
+  { timeouts }: ChildConfig,
+  { peer }: Link,
+  { askOutside }: StartOptions,
+): Conversation {
+  const { era, capabilities } = greeting;
+  return era === 'modern'
+    ? new ModernConversation({ peer, capabilities })
+    : new HandshakeConversation({ peer, capabilities, timeoutMs: timeouts.rpcMs, askOutside });
+}
+
+/** What a child may ask before it was greeted: whether we are there. */
+function answerEarly({ method }: IncomingRequest): Verbatim {
+  if (method === 'ping') return Verbatim.of({});
+  throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
+}
+
 function explainFailure(
   error: unknown,
   config: ChildConfig,
   { hasSpoken, lastOutput, mask }: Link,
   { nextFraming }: StartOptions,
 ): unknown {
-  if (error instanceof LinkEnded) return explainEnd(error.end, config, lastOutput, 'starting');
+  if (error instanceof LinkEnded) {
+    const failure = explainEnd(error.end, config, lastOutput, 'starting');
+    return error instanceof DiedOfProbe ? withData(failure, { diedOfProbe: true }) : failure;
+  }
   if (error instanceof RpcTimeout) {
     if (config.remote) return explainRemoteSilence(config);
     const next = hasSpoken ? undefined : nextFraming;
@@ -96,8 +170,13 @@ function explainFailure(
   return new SwitchboardError(code, mask(message), { hint, data });
 }
 
+function withData(error: SwitchboardError, data: Record<string, unknown>): SwitchboardError {
+  const { code, message, hint, cause } = error;
+  return new SwitchboardError(code, message, { hint, cause, data: { ...error.data, ...data } });
+}
+
 /** Checks what can be checked beforehand; what comes back starts the process. */
-function prepareProcess(config: ChildConfig, options: StartOptions): () => Promise<Link> {
+function prepareProcess(config: ChildConfig, options: LinkParts): () => Promise<Link> {
   const command = expandCommand(config, options.env);
   if (!isFolder(config.cwd)) throw explainMissingFolder(config);
   return () => openProcess(config, command, options);
@@ -106,12 +185,12 @@ function prepareProcess(config: ChildConfig, options: StartOptions): () => Promi
 async function openProcess(
   config: ChildConfig,
   command: Command,
-  options: StartOptions,
+  options: LinkParts,
 ): Promise<Link> {
   const { name, cwd, environment, messageBytes, timeouts } = config;
   const inherited = environment === 'minimal' ? minimalEnvironment(options.env) : options.env;
   const env = withVariables(inherited, { ...command.env, ...options.mark });
-  const { framing, onStderr, onNotification, onBug } = options;
+  const { framing, onStderr, onRequest, onNotification, onBug } = options;
   try {
     return await ProcessLink.open({
       name,
@@ -121,6 +200,7 @@ async function openProcess(
       stopMs: timeouts.stopMs,
       secrets: Object.values(command.env),
       onStderr,
+      onRequest,
       onNotification,
       onBug,
     });
@@ -130,7 +210,7 @@ async function openProcess(
 }
 
 /** Checks what can be checked beforehand; what comes back connects. */
-async function prepareRemote(config: ChildConfig, options: StartOptions): Promise<() => Link> {
+async function prepareRemote(config: ChildConfig, options: LinkParts): Promise<() => Link> {
   const remote = expandRemote(config, options.env);
   // Loaded with the first server that is reached so: most setups have none.
   const { RemoteLink } = await import('./remote/remote-link.ts');

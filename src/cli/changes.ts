@@ -22,7 +22,7 @@ export function printChanges(changes: readonly Change[], dryRun: boolean, output
 
 /** `aim` is what was to be done. */
 export function printRegistration(
-  { state, command, says, backup }: Registration,
+  { state, command, says, backup, isRestored }: Registration,
   { aim, dryRun, output }: { aim: 'register' | 'remove'; dryRun: boolean; output: Output },
 ): void {
   const byHand = `  By hand: ${command}`;
@@ -45,6 +45,12 @@ export function printRegistration(
     case 'failed':
       output.line(`${output.style('red', 'claude failed:')} ${says}\n${byHand}`);
       break;
+  }
+  if (isRestored) output.line('Claude Code has the entry that it had before.');
+  if (isRestored === false) {
+    output.line(
+      output.style('red', 'The entry that Claude Code had before is gone from its list.'),
+    );
   }
   if (backup !== undefined) output.line(`kept the entry that Claude Code had as ${backup}`);
 }

@@ -77,7 +77,7 @@ async function examine(
   try {
     const child = await switchboard.pool.use(name, cancellation);
     const startMs = Math.round(performance.now() - begin);
-    const tools = await child.listTools(cancellation);
+    const tools = await child.listTools({ cancellation });
     switchboard.pool.remember(name, tools);
     const { serverName, serverVersion, revision, capabilities } = child.greeting;
     return {

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { cleanText } from '../base/text.ts';
 import { type ImportedServer, type ImportSource, importServers } from '../install/import.ts';
-import { findPlaces, type Places } from '../install/places.ts';
+import { findInstallPlaces, type InstallPlaces } from '../install/places.ts';
 import { printChanges } from './changes.ts';
 import { count, createOutput, type Output } from './output.ts';
 import { selfLaunch } from './skill.ts';
@@ -24,7 +24,7 @@ export async function importCommand(
 ): Promise<number> {
   const output = createOutput(options);
   const { dryRun = false, force = false, only } = options;
-  const places = findPlaces(workingFolder(), process.env);
+  const places = findInstallPlaces(workingFolder(), process.env);
   const source = readSource(file, places);
   const { servers, changes } = await importServers(source, {
     places,
@@ -58,7 +58,7 @@ export async function importCommand(
   return 0;
 }
 
-function readSource(file: string | undefined, { mcpflipServers }: Places): ImportSource {
+function readSource(file: string | undefined, { mcpflipServers }: InstallPlaces): ImportSource {
   if (file === '-') return { file: 'stdin', text: readText(0, 'stdin') };
   const path = file === undefined ? mcpflipServers : resolve(workingFolder(), file);
   if (file === undefined && !existsSync(path)) {
@@ -101,7 +101,10 @@ function printServer(
   output.line(`  ${cleanText(alias).padEnd(width)}  ${text}`);
 }
 
-function nextSteps(source: string, { mcpflipServers }: Places): { run: string; why: string }[] {
+function nextSteps(
+  source: string,
+  { mcpflipServers }: InstallPlaces,
+): { run: string; why: string }[] {
   const steps = [
     { run: 'switchboard skill install', why: 'if Claude Code does not have Switchboard yet' },
     { run: 'switchboard reload', why: 'if a host is using Switchboard now' },

@@ -6,10 +6,15 @@ import { openInBrowser } from '../base/process.ts';
 import { cleanText } from '../base/text.ts';
 import type { ChildConfig, Config, Remote } from '../config/config.ts';
 import { expandRemote } from '../config/expand.ts';
+import { findFolders } from '../config/places.ts';
+import { askAll } from '../host/control-client.ts';
 import { unknownChild } from '../pool/pool.ts';
 import { createOutput, type Output } from './output.ts';
 import { Progress } from './progress.ts';
 import { type CommandOptions, withSwitchboard } from './with-switchboard.ts';
+import { workingFolder } from './working-folder.ts';
+
+const RELOAD_MS = 5_000;
 
 export interface LoginOptions extends CommandOptions {
   /** `--no-browser`: the address is only printed. */
@@ -40,6 +45,7 @@ export async function login(childName: string, options: LoginOptions): Promise<n
     output.line(`Server "${cleanText(childName)}" wants no sign-in.`);
     return 0;
   }
+  await tellRunning();
   const { issuer, scope, expiresAt, refreshToken } = signedIn;
   const isRenewed = refreshToken !== undefined;
   output.json({
@@ -84,6 +90,12 @@ export async function logout(childName: string, options: CommandOptions): Promis
   return 0;
 }
 
+/** Programs that run have perhaps given the server up: they try it again now. */
+async function tellRunning(): Promise<void> {
+  const { home } = findFolders({ cwd: workingFolder(), env: process.env });
+  await askAll(home, 'reload', RELOAD_MS);
+}
+
 function tokenFolder({ home }: Config): string {
   return join(home, 'tokens');
 }
@@ -112,7 +124,10 @@ function checkRemote({ name, origin, remote, problem }: ChildConfig): void {
     );
   }
   if (remote.type === 'ws') {
-    throw unfit('is reached by WebSocket', 'Signing in is for servers reached by HTTP.');
+    throw unfit(
+      'is reached by WebSocket, over which one cannot sign in',
+      `Put what it wants to see under "headers" in ${origin}.`,
+    );
   }
   if (Object.keys(remote.headers).some((header) => header.toLowerCase() === 'authorization')) {
     throw unfit(

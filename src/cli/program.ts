@@ -6,6 +6,7 @@ import { VERSION } from '../base/version.ts';
 import { call } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
+import { type HttpFlags, refuseHttpFlags, wantsHttp } from './http-options.ts';
 import { importCommand } from './import.ts';
 import { login, logout } from './login.ts';
 import { reloadRunning } from './reload.ts';
@@ -50,7 +51,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-interface Options extends ShowOptions {
+interface Options extends ShowOptions, HttpFlags {
   readonly browser?: boolean;
   readonly dryRun?: boolean;
   readonly force?: boolean;
@@ -77,15 +78,24 @@ export function buildProgram(action: Action): Command {
     action(async (options, operand) => {
       if (options.dryRun) return listTools(operand, options);
       if (operand !== undefined) throw unknownCommand(operand, program);
-      return serve({ configFile: options.config, serversFile: options.servers });
+      return serveAsTold(options);
     }),
   );
 
   const command = (usage: string, description: string): Command =>
     withCommonOptions(program.command(usage).description(description));
-  command('serve', 'serve MCP over stdin and stdout; what a host runs').action(
-    action(async ({ config, servers }) => serve({ configFile: config, serversFile: servers })),
-  );
+  command('serve', 'serve MCP over stdin and stdout, what a host runs; or over HTTP')
+    .option('--http', 'over HTTP at http://127.0.0.1:8081/mcp, for many hosts (or: TRANSPORT=http)')
+    .option('--host <address>', 'listen at this address instead (or: HOST)')
+    .option('--port <number>', 'listen at this port instead, 0 for a free one (or: PORT)')
+    .option('--no-auth', 'want no token; on 127.0.0.1 alone (or: SWITCHBOARD_NO_AUTH=1)')
+    .option('--allow-remote', 'let other machines reach it (or: SWITCHBOARD_ALLOW_REMOTE=1)')
+    .option(
+      '--allow-host <name>',
+      'a name by which hosts reach it; can be repeated (or: SWITCHBOARD_ALLOW_HOST)',
+      collect,
+    )
+    .action(action(async (options) => serveAsTold(options)));
   command('tools [server]', 'list the subtools of every server, or of one').action(
     action(async (options, server) => listTools(server, options)),
   );
@@ -159,6 +169,16 @@ export function buildProgram(action: Action): Command {
     .option('--dry-run', 'only say what would be done')
     .action(action(async (options, file) => importCommand(file, options)));
   return program;
+}
+
+/** Over HTTP what is needed is loaded first: a host that starts us does not wait for it. */
+async function serveAsTold(options: Options): Promise<number> {
+  const files = { configFile: options.config, serversFile: options.servers };
+  if (!wantsHttp(options, process.env)) {
+    refuseHttpFlags(options);
+    return serve(files);
+  }
+  return (await import('./serve-http.ts')).serveHttp(files, options);
 }
 
 /** commander's `error: unknown option '--x'`, and its suggestion behind it, as a sentence. */

@@ -8,9 +8,13 @@ import { serve } from './serve.ts';
 export async function run(args: readonly string[]): Promise<number> {
   try {
     // What hosts do, without a parser: it costs milliseconds at every start.
-    if (args.length === 0) return await serve({});
+    if (args.length === 0 && !process.env['TRANSPORT']) return await serve({});
     // The reader has closed the pipe (`switchboard tools | head`): there is nobody to print for.
-    process.stdout.once('error', () => process.exit());
+    process.stdout.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit();
+      process.stderr.write(`switchboard: the output cannot be written: ${error.message}\n`);
+      process.exit(1);
+    });
     if (args.length === 1 && args[0] === '--version') {
       process.stdout.write(`${VERSION}\n`);
       return 0;

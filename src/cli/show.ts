@@ -1,7 +1,7 @@
 // `switchboard show [server] [how]`: how the host sees each server and why, and the way to change it.
 import { SwitchboardError } from '../base/errors.ts';
 import { type Change, changeUse, type Wanted } from '../config/change.ts';
-import type { ChildConfig, Show, Start } from '../config/config.ts';
+import { type ChildConfig, SHOWS, STARTS } from '../config/config.ts';
 import { LONGEST_MS } from '../config/defaults.ts';
 import { parseIdleMs, readMainFiles } from '../config/load.ts';
 import { findPlaces } from '../config/places.ts';
@@ -103,9 +103,6 @@ async function appearances(options: ShowOptions, name?: string): Promise<Appeara
     return children.map((child) => appearanceOf(child, config, switchboard));
   });
 }
-
-const SHOWS: readonly Show[] = ['suite', 'flip', 'direct', 'off'];
-const STARTS: readonly Start[] = ['lazy', 'eager'];
 
 function parseWanted(how: string | undefined, { start, idleMs }: ShowOptions): Wanted {
   return {

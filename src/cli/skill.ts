@@ -4,7 +4,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { ERRORS } from '../base/errors.ts';
 import { countLeftBehind } from '../install/import.ts';
 import { launchCommand } from '../install/launch.ts';
-import { findPlaces } from '../install/places.ts';
+import { findInstallPlaces } from '../install/places.ts';
 import { type Registration, register, unregister } from '../install/registration.ts';
 import { installSkill, uninstallSkill } from '../install/skill.ts';
 import { printChanges, printRegistration } from './changes.ts';
@@ -37,10 +37,11 @@ export async function installSkillCommand(options: SkillCommandOptions): Promise
     );
   }
   const isNew = changes.length > 0 || registration.state === 'registered';
-  if (!isNew) output.line('The skill was in place; nothing was changed.');
-  else if (!dryRun) {
-    output.line('\nNext: restart Claude Code once, then type /switchboard in it.');
-  }
+  const restart = 'restart Claude Code once, then type /switchboard in it.';
+  if (registration.state === 'failed') {
+    output.line(`\nNext: register Switchboard by hand as above, ${restart}`);
+  } else if (!isNew) output.line('The skill was in place; nothing was changed.');
+  else if (!dryRun) output.line(`\nNext: ${restart}`);
   return statusOf(registration);
 }
 
@@ -64,7 +65,7 @@ export async function uninstallSkillCommand(options: SkillCommandOptions): Promi
 function prepare({ dryRun = false, register: isWanted = true }: SkillCommandOptions) {
   const { env } = process;
   const cwd = workingFolder();
-  const places = findPlaces(cwd, env);
+  const places = findInstallPlaces(cwd, env);
   // `claude` runs as a group of its own, which does not hear Ctrl-C; it ends when we do.
   onEndSignal(() => process.exit(ERRORS.CANCELLED.exit), ERRORS.CANCELLED.exit);
   const registering = { places, cwd, env, isWanted, dryRun };

@@ -52,7 +52,7 @@ async function listChild(
   const { name, expose, introspection } = config;
   try {
     const child = await switchboard.pool.use(name, cancellation);
-    const tools = await child.listTools(cancellation);
+    const tools = await child.listTools({ cancellation });
     switchboard.pool.remember(name, tools);
     const described = tools.map((tool) => ({
       name: tool.name,

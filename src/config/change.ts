@@ -39,7 +39,7 @@ export async function changeUse(
       ? setKeys(beginning(choice, project), child.name, wanted)
       : changeText(file, text, child.name, wanted);
   const rewritten = await rewriteFile(file, edit, {
-    backups: join(home, 'backups'),
+    home,
     // The user's own file may come to hold secrets; a project's file is the project's to show.
     mode: choice === 'user' ? 0o600 : 0o666,
   });

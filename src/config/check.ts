@@ -2,12 +2,13 @@
 // schema is loaded only for a file that has something wrong with it.
 import generated from '../../switchboard.config.schema.json' with { type: 'json' };
 import { SwitchboardError } from '../base/errors.ts';
+import { isObject } from '../base/object.ts';
 import { nearest } from '../base/text.ts';
 import type { Source } from './files.ts';
 import { fits, type JsonSchema } from './fits.ts';
 import type { KeyPath } from './position.ts';
 import type { ChildFile, ConfigFile, ServersFile } from './schema.ts';
-import { formatPath, isObject } from './wording.ts';
+import { formatPath } from './wording.ts';
 
 const CONFIG: JsonSchema = generated;
 const CHILD_FILE: JsonSchema = generated.$defs.childFile;

@@ -1,10 +1,10 @@
 // Child files: a server that describes itself in a `.mcp.json` in its own folder. They are often
 // other people's, so a bad one costs a warning and itself, never the rest.
 import { readFileSync, statSync } from 'node:fs';
+import { isObject } from '../base/object.ts';
 import { checkChildFile, isChildFile, strangeChildFileKeys } from './check.ts';
 import { parseJson, withoutByteOrderMark } from './files.ts';
 import type { ChildFile } from './schema.ts';
-import { isObject } from './wording.ts';
 
 export interface FoundChild {
   readonly file: string;
@@ -18,7 +18,7 @@ export async function readChildFiles(
   const children = new Map<string, FoundChild>();
   const warnings: string[] = [];
   for (const file of files) {
-    const read = readQuickly(file) ?? (await readPatiently(file).catch(tooDeep(file)));
+    const read = readQuickly(file) ?? (await readPatiently(file));
     if (read === undefined) continue;
     if ('problem' in read) {
       warnings.push(`${read.problem} The file is ignored.`);
@@ -36,14 +36,6 @@ export async function readChildFiles(
     for (const says of strangeChildFileKeys(read.entry)) warnings.push(`${file}: ${says}`);
   }
   return { children, warnings };
-}
-
-/** JSON that nests without end overflows the stack of whoever reads it. */
-function tooDeep(file: string): (error: unknown) => ReadChild {
-  return (error) => {
-    if (error instanceof RangeError) return { problem: `${file}: nests too deep.` };
-    throw error;
-  };
 }
 
 type ReadChild = { readonly entry: ChildFile } | { readonly problem: string };

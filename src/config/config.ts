@@ -11,6 +11,10 @@ export interface Config {
   readonly files: readonly string[];
   /** Children by name, in the order they are shown. */
   readonly children: ReadonlyMap<string, ChildConfig>;
+  /** Which eras hosts are offered; `auto` depends on whether there are flip children. */
+  readonly era: 'auto' | 'handshake' | 'modern';
+  /** Milliseconds until a question of a child's must be answered. */
+  readonly questionMs: number;
   /** Whether flip children are listed as suites, too. */
   readonly flipSuites: 'auto' | 'always' | 'never';
   /** The longest message that is accepted from a host or a child, in bytes. */
@@ -19,8 +23,11 @@ export interface Config {
   readonly warnings: readonly string[];
 }
 
-export type Show = 'suite' | 'flip' | 'direct' | 'off';
-export type Start = 'lazy' | 'eager';
+export const SHOWS = ['suite', 'flip', 'direct', 'off'] as const;
+export type Show = (typeof SHOWS)[number];
+
+export const STARTS = ['lazy', 'eager'] as const;
+type Start = (typeof STARTS)[number];
 
 export interface ChildConfig {
   readonly name: string;
@@ -45,6 +52,8 @@ export interface ChildConfig {
   readonly description: string | undefined;
   readonly switchboardDescription: string | undefined;
   readonly suiteName: string | undefined;
+  /** Words by which hosts that hide tools find its suite. */
+  readonly keywords: readonly string[] | undefined;
   /** `suites.<name>.description`: takes the place of the suite's whole description. */
   readonly suiteDescription: string | undefined;
   readonly expose: Expose;

@@ -5,7 +5,7 @@ export const LONGEST_MS = 2 ** 31 - 1;
 
 export const DEFAULTS = {
   discoverGlobs: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'],
-  timeouts: { childSpawnMs: 8000, rpcMs: 60_000, stopMs: 2000 },
+  timeouts: { childSpawnMs: 8000, rpcMs: 60_000, stopMs: 2000, questionMs: 600_000 },
   messageBytes: 16 * 1024 * 1024,
   introspection: { mode: 'summary', summaryMaxChars: 160 },
   environment: 'inherit',
@@ -14,4 +14,5 @@ export const DEFAULTS = {
   wrap: 'mcp',
   idleMs: 600_000,
   flipSuites: 'auto',
+  era: 'auto',
 } as const;

@@ -25,7 +25,7 @@ export async function setKey(
   }
   if (!object) throw new Error('A key needs a path.');
   const isSame = JSON.stringify(getNodeValue(object)) === JSON.stringify(value);
-  return isSame ? text : mark + replace(json, object, JSON.stringify(value));
+  return isSame ? text : mark + replace(sheet, object, value);
 }
 
 interface Sheet {
@@ -49,8 +49,13 @@ function nest(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value);
 }
 
-function replace(text: string, { offset, length }: Node, by: string): string {
-  return text.slice(0, offset) + by + text.slice(offset + length);
+/** Over several lines where the old value is. */
+function replace(sheet: Sheet, { offset, length }: Node, value: unknown): string {
+  const { text } = sheet;
+  const end = offset + length;
+  const isSpread = /[\r\n]/.test(text.slice(offset, end));
+  const indent = isSpread ? indentOfLine(text, offset) : undefined;
+  return text.slice(0, offset) + formatValue(value, layoutOf(sheet), indent) + text.slice(end);
 }
 
 function insert(sheet: Sheet, object: Node, key: string, value: unknown): string {
@@ -168,9 +173,8 @@ function formatProperty(
 }
 
 function formatValue(value: unknown, layout: Layout, indent: string | undefined): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return JSON.stringify(value);
-  }
+  if (Array.isArray(value)) return formatList(value, layout, indent);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const { eol, unit, gap, pad } = layout;
   const inner = indent === undefined ? undefined : indent + unit;
   const properties = Object.entries(value).map(([key, member]) =>
@@ -180,6 +184,18 @@ function formatValue(value: unknown, layout: Layout, indent: string | undefined)
   return inner === undefined
     ? `{${pad}${properties.join(`,${gap}`)}${pad}}`
     : `{${eol}${inner}${properties.join(`,${eol}${inner}`)}${eol}${indent}}`;
+}
+
+/** So many characters of a list stand on one line; one that is longer is spread, too. */
+const LONGEST_LIST = 80;
+
+function formatList(items: readonly unknown[], layout: Layout, indent: string | undefined): string {
+  const { eol, unit, gap } = layout;
+  const inLine = items.map((item) => formatValue(item, layout, undefined)).join(`,${gap}`);
+  if (indent === undefined || inLine.length <= LONGEST_LIST) return `[${inLine}]`;
+  const inner = indent + unit;
+  const onLines = items.map((item) => formatValue(item, layout, inner));
+  return `[${eol}${inner}${onLines.join(`,${eol}${inner}`)}${eol}${indent}]`;
 }
 
 /** The indentation of what begins its line; undefined if something stands before it. */

@@ -43,25 +43,48 @@ export async function readJsonFile(file: string): Promise<Source> {
   });
 }
 
+type ParsedJson = { readonly value: unknown } | { readonly problem: string };
+
 /** The value, or where and why the text is not JSON, as `3:5: …`. */
-export async function parseJson(
-  text: string,
-): Promise<{ readonly value: unknown } | { readonly problem: string }> {
+export async function parseJson(text: string): Promise<ParsedJson> {
+  try {
+    const parsed = parsePlainly(text) ?? (await parsePatiently(text));
+    return 'value' in parsed && isDeep(parsed.value) ? TOO_DEEP : parsed;
+  } catch (error) {
+    if (error instanceof RangeError) return TOO_DEEP;
+    throw error;
+  }
+}
+
+/** JSON that nests without end overflows the stack of whoever goes into it. */
+const TOO_DEEP: ParsedJson = { problem: '1:1: Not used: it nests too deep.' };
+const DEEPEST = 200;
+
+function isDeep(value: unknown, left = DEEPEST): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return left === 0 || Object.values(value).some((member) => isDeep(member, left - 1));
+}
+
+function parsePlainly(text: string): ParsedJson | undefined {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
-    // Most files are plain JSON; only the others pay for loading the patient parser.
-    const { getNodeValue, parseTree, printParseErrorCode } = await import('jsonc-parser');
-    const errors: ParseError[] = [];
-    // Not its parse(): that would take a key `__proto__` for the object's prototype.
-    const tree = parseTree(text, errors, { allowTrailingComma: true });
-    const [first] = errors;
-    if (tree && !first) return { value: getNodeValue(tree) as unknown };
-    const reason = first && REASONS.get(printParseErrorCode(first.error));
-    return {
-      problem: `${lineAndColumn(text, first?.offset ?? 0)}: Not valid JSON: ${reason ?? 'a value was expected'}.`,
-    };
+    return undefined; // perhaps it has comments
   }
+}
+
+/** Most files are plain JSON; only the others pay for loading this parser. */
+async function parsePatiently(text: string): Promise<ParsedJson> {
+  const { getNodeValue, parseTree, printParseErrorCode } = await import('jsonc-parser');
+  const errors: ParseError[] = [];
+  // Not its parse(): that would take a key `__proto__` for the object's prototype.
+  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  const [first] = errors;
+  if (tree && !first) return { value: getNodeValue(tree) as unknown };
+  const reason = first && REASONS.get(printParseErrorCode(first.error));
+  return {
+    problem: `${lineAndColumn(text, first?.offset ?? 0)}: Not valid JSON: ${reason ?? 'a value was expected'}.`,
+  };
 }
 
 const REASONS = new Map([

@@ -32,7 +32,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const found = await readChildFiles(await findFiles(globs, project, homeFolder));
   const serversFiles: ServersLayer[] = [];
   for (const file of findServersFiles(namedServers(options, places, layers), project, home)) {
-    serversFiles.push(await readServersFile(file).catch(tooDeep(file)));
+    serversFiles.push(await readServersFile(file));
   }
   const settled = resolveChildren({
     project,
@@ -47,6 +47,9 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     home,
     files: [...layers, ...serversFiles].map(({ file }) => file),
     children: settled.children,
+    era: setting(layers, ({ era }) => era) ?? DEFAULTS.era,
+    questionMs:
+      setting(layers, ({ timeouts }) => timeouts?.questionMs) ?? DEFAULTS.timeouts.questionMs,
     flipSuites: setting(layers, ({ flip }) => flip?.suites) ?? DEFAULTS.flipSuites,
     messageBytes: messageBytesOf(layers),
     warnings: [
@@ -62,7 +65,7 @@ export async function readMainFiles({ projectFile, userFile }: Places): Promise<
   const files = new Set([projectFile, userFile].filter((file) => file !== undefined));
   const layers: Layer[] = [];
   for (const file of files) {
-    const config = await readConfigFile(file).then(checkConfigFile).catch(tooDeep(file));
+    const config = await checkConfigFile(await readConfigFile(file));
     layers.push({ file, config });
   }
   return layers;
@@ -81,14 +84,6 @@ function namedServers(
   if (said?.config.serversFile === undefined) return undefined;
   const file = resolve(project, expandHome(said.config.serversFile, homeFolder));
   return { file, by: `"serversFile" in ${said.file}` };
-}
-
-/** JSON that nests without end overflows the stack of whoever reads it. */
-function tooDeep(file: string): (error: unknown) => never {
-  return (cause) => {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new SwitchboardError('CONFIG_INVALID', `${file} nests too deep.`, { cause });
-  };
 }
 
 /** What the environment says instead of the usual time; an empty variable says nothing. */

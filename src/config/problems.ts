@@ -1,6 +1,7 @@
 // What is wrong with a file that does not fit, in words: where, which key, what was expected, what is
 // there, and which key was perhaps meant. Loaded only for such a file, since zod takes its time.
 import * as z from 'zod/mini';
+import { isObject } from '../base/object.ts';
 import type { Source } from './files.ts';
 import { createLocator, type KeyPath, lineAndColumn } from './position.ts';
 import {
@@ -10,13 +11,7 @@ import {
   serversFileSchema,
   suiteSchema,
 } from './schema.ts';
-import {
-  describeActual,
-  describeExpected,
-  describeUnknown,
-  formatPath,
-  isObject,
-} from './wording.ts';
+import { describeActual, describeExpected, describeUnknown, formatPath } from './wording.ts';
 
 interface Problem {
   readonly path: KeyPath;

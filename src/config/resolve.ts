@@ -120,6 +120,7 @@ function resolveChild(
     switchboardDescription:
       declaration.source === 'child-file' ? declaration.entry.switchboardDescription : undefined,
     suiteName: keys.suiteName,
+    keywords: keys.keywords,
     suiteDescription: suite.description,
     expose: {
       allow: keys.expose?.allow,

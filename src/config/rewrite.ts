@@ -1,27 +1,17 @@
-// Changes a file that is somebody's own: whole or not at all, and never over a change that was made
-// meanwhile. The new text is written beside the file and then put in its place. Only one program at
-// a time can have created the file beside it, which makes that the lock, too.
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+// Changes a file that is somebody's own: whole or not at all, one program after the other, and never
+// over a change that was made meanwhile by somebody who knows nothing of our lock, such as an editor.
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { keepBackup } from '../base/backup.ts';
 import { shortDigest } from '../base/digest.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { LockedError, withLockFile } from '../base/lock.ts';
+import { codeOf, isSystemError } from '../base/system-error.ts';
+import { followLinks, writeWhole } from '../base/whole-file.ts';
 
 export interface RewriteOptions {
-  /** The folder in which the text that is replaced is kept. */
-  readonly backups: string;
+  /** Switchboard's own folder: for locks, and in `backups` for the text that is replaced. */
+  readonly home: string;
   /** Of a file that is created, less what the user's mask takes away. */
   readonly mode: number;
 }
@@ -33,75 +23,45 @@ export interface Rewritten {
 }
 
 /** Whoever has the lock needs it for a moment only. */
-const LOCK_WAIT_MS = 5_000;
-const LOCK_TRY_MS = 20;
-/** So many earlier texts are kept of each file. */
-const MOST_BACKUPS = 20;
+const LOCK_TIMES = { staleMs: 10_000, waitMs: 15_000 };
 
-/** `edit` gets the text, undefined where there is no file, and gives the text that it shall be. */
+/** Gets the text, undefined where there is no file; gives what it shall be, or the same again. */
+type Edit = (text: string | undefined) => Promise<string | undefined>;
+
 export async function rewriteFile(
   file: string,
-  edit: (text: string | undefined) => Promise<string>,
-  { backups, mode }: RewriteOptions,
+  edit: Edit,
+  options: RewriteOptions,
 ): Promise<Rewritten> {
   const target = followLinks(file);
-  const unfinished = `${target}.new`;
-  attempt(target, () => mkdirSync(dirname(target), { recursive: true, mode: 0o700 }));
-  await lock(target, unfinished, mode);
-  let isLocked = true;
+  // Not beside the file: what lies there may have come with the project.
+  const locks = join(options.home, 'locks');
   try {
-    const before = readWhole(target);
-    const after = await edit(before?.text);
-    if (before?.text === after) return { isChanged: false, backup: undefined };
-    // Before there is anything in it to read.
-    if (before) copyRights(before.stats, unfinished);
-    attempt(target, () => writeFileSync(unfinished, after, { flush: true }));
-    const backup = before && keepBackup(target, before.bytes, backups);
-    // As late as can be: an editor knows nothing of our lock.
+    mkdirSync(locks, { recursive: true, mode: 0o700 });
+    const lock = join(locks, shortDigest(target));
+    return await withLockFile(lock, LOCK_TIMES, () => replaceText(target, edit, options));
+  } catch (cause) {
+    if (cause instanceof LockedError) throw locked(target, cause);
+    throw isSystemError(cause) ? notWritable(target, cause) : cause;
+  }
+}
+
+async function replaceText(
+  target: string,
+  edit: Edit,
+  { home, mode }: RewriteOptions,
+): Promise<Rewritten> {
+  const before = readWhole(target);
+  const after = await edit(before?.text);
+  if (after === undefined || after === before?.text) return { isChanged: false, backup: undefined };
+  const backup =
+    before && keepBackup(before.bytes, { file: target, folder: join(home, 'backups') });
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  const beforeReplacing = () => {
     if (!isSame(readWhole(target)?.bytes, before?.bytes)) throw changedMeanwhile(target);
-    attempt(target, () => renameSync(unfinished, target));
-    isLocked = false;
-    return { isChanged: true, backup };
-  } finally {
-    if (isLocked) rmSync(unfinished, { force: true });
-  }
-}
-
-/** The file itself, there or not: a link to it shall stay one. */
-function followLinks(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch (error) {
-    const next = hasCode(error, 'ENOENT') ? linkIn(file) : undefined;
-    return next === undefined ? file : followLinks(next);
-  }
-}
-
-function linkIn(file: string): string | undefined {
-  try {
-    return resolve(dirname(file), readlinkSync(file));
-  } catch {
-    return undefined; // no link
-  }
-}
-
-async function lock(target: string, unfinished: string, mode: number): Promise<void> {
-  const end = performance.now() + LOCK_WAIT_MS;
-  while (!attempt(target, () => createFile(unfinished, mode))) {
-    if (performance.now() > end) throw locked(target, unfinished);
-    await new Promise((proceed) => setTimeout(proceed, LOCK_TRY_MS));
-  }
-}
-
-/** Whether it could be created: false where there is one. */
-function createFile(file: string, mode: number): boolean {
-  try {
-    writeFileSync(file, '', { flag: 'wx', mode });
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    throw error;
-  }
+  };
+  writeWhole(target, after, { mode, like: before?.stats, beforeReplacing });
+  return { isChanged: true, backup };
 }
 
 function readWhole(file: string) {
@@ -111,57 +71,21 @@ function readWhole(file: string) {
     if (!Buffer.from(text).equals(bytes)) throw notText(file);
     return { bytes, text, stats: statSync(file) };
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    return attempt(file, () => {
-      throw error;
-    });
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
-}
-
-function copyRights({ mode, uid, gid }: Stats, file: string): void {
-  attempt(file, () => chmodSync(file, mode & 0o7777));
-  try {
-    chownSync(file, uid, gid);
-  } catch {
-    // Only an administrator can give a file to others, and nobody else has to.
-  }
-}
-
-function keepBackup(file: string, bytes: Buffer, folder: string): string {
-  // Files of many projects have this name; the digest is that of the path.
-  const prefix = `${basename(file)}.${shortDigest(file)}.`;
-  const time = new Date().toISOString().replaceAll(':', '-');
-  const backup = join(folder, `${prefix}${time}.${process.pid}`);
-  attempt(backup, () => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(backup, bytes, { mode: 0o600 });
-    const kept = readdirSync(folder).filter((name) => name.startsWith(prefix));
-    const outdated = kept.sort().slice(0, -MOST_BACKUPS);
-    for (const name of outdated) rmSync(join(folder, name), { force: true });
-  });
-  return backup;
 }
 
 function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {
   return one === undefined || other === undefined ? one === other : one.equals(other);
 }
 
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
-}
-
-/** What the system refuses is no bug of ours. */
-function attempt<T>(file: string, work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
-    throw new SwitchboardError('CONFIG_NOT_CHANGED', `${file} cannot be written.`, {
-      hint: `The system says: ${cause.message}.`,
-      cause,
-      data: { file },
-    });
-  }
+function notWritable(file: string, cause: Error): SwitchboardError {
+  return new SwitchboardError('CONFIG_NOT_CHANGED', `${file} cannot be written.`, {
+    hint: `The system says: ${cause.message}.`,
+    cause,
+    data: { file },
+  });
 }
 
 function notText(file: string): SwitchboardError {
@@ -178,13 +102,10 @@ function changedMeanwhile(file: string): SwitchboardError {
   });
 }
 
-function locked(file: string, unfinished: string): SwitchboardError {
+function locked(file: string, cause: LockedError): SwitchboardError {
   return new SwitchboardError(
     'CONFIG_NOT_CHANGED',
     `${file} is being written by another program.`,
-    {
-      hint: `If none is at it, one was killed at that: remove ${unfinished}.`,
-      data: { file },
-    },
+    { hint: `Try again later: ${cause.message}.`, cause, data: { file } },
   );
 }

@@ -5,6 +5,7 @@
 //
 // Only its types may be imported on the way to serving: building it costs some 10 ms (measured).
 import * as z from 'zod/mini';
+import { SHOWS, STARTS } from './config.ts';
 import { DEFAULTS, LONGEST_MS } from './defaults.ts';
 
 /** A message is one string, and V8 has none much longer than this. */
@@ -48,11 +49,11 @@ const idleMilliseconds = z.number().check(z.minimum(0), z.maximum(LONGEST_MS));
 /** What can be said about a child wherever it is declared, and in `suites.<name>` over that. */
 const childKeys = {
   show: key(
-    z.enum(['suite', 'flip', 'direct', 'off']),
+    z.enum(SHOWS),
     'How the host sees the server. `suite`: as one tool. `flip`: its own tools, while it is switched on with `gateway_activate`. `direct`: its own tools, always. `off`: not at all. Unset: `suite`; for a server of a `servers.json`, `flip`.',
   ),
   start: key(
-    z.enum(['lazy', 'eager']),
+    z.enum(STARTS),
     'When the server is started: on first use, or as soon as the host is connected. Unset: `lazy`; with `show` `flip`, `eager`.',
   ),
   idleMs: key(
@@ -61,6 +62,10 @@ const childKeys = {
   ),
   suiteName: key(text, 'The name of the tool that stands for this server. Unset: `<name>_suite`.'),
   description: key(z.string(), 'What the server is good for, in words for the model.'),
+  keywords: key(
+    texts,
+    'Words by which hosts that hide tools find the one that stands for this server; the model does not see them.',
+  ),
   expose: key(expose, 'Which tools of the server can be used.'),
   summaryMaxChars: key(
     characters,
@@ -180,6 +185,11 @@ const timeouts = z.strictObject({
     'How long to wait after each step of stopping a server: end of input, then SIGTERM, then SIGKILL.',
     DEFAULTS.timeouts.stopMs,
   ),
+  questionMs: key(
+    milliseconds,
+    'How long the user of a host may take to answer what a server asks in the course of a call.',
+    DEFAULTS.timeouts.questionMs,
+  ),
 });
 
 const limits = z.strictObject({
@@ -234,6 +244,11 @@ export const configSchema = z.strictObject({
     z.array(text),
     'Where child files are looked for, instead of the default places. Relative to the project; `~/` and absolute paths are possible.',
     DEFAULTS.discoverGlobs,
+  ),
+  era: key(
+    z.enum(['auto', 'handshake', 'modern']),
+    'Which revisions of MCP hosts are offered: those that begin with a handshake, those since 2026-07-28, or both. `auto`: both; over stdio only the older ones where a server has `show` `flip`, since they alone let the list change.',
+    DEFAULTS.era,
   ),
   flip: key(flip, 'About servers that are switched on and off.'),
   timeouts: key(timeouts, 'Time limits, in milliseconds.'),

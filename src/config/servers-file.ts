@@ -3,11 +3,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
+import { isObject } from '../base/object.ts';
 import { checkServersFile } from './check.ts';
 import { readJsonFile } from './files.ts';
 import type { KeyPath } from './position.ts';
 import type { ServerEntry, ServersFile } from './schema.ts';
-import { isObject } from './wording.ts';
 
 /** A `servers.json` and what is in it. */
 export interface ServersLayer {
@@ -43,17 +43,24 @@ export function findServersFiles(
 /** Only ever JSON: this file is often another program's, and beside it lie scripts. */
 export async function readServersFile(file: string): Promise<ServersLayer> {
   const { value, text } = await readJsonFile(file);
-  // Pasted whole from a host's file, the servers stand one level deeper.
-  const inner = isObject(value) ? value['mcpServers'] : undefined;
-  const isWrapped = isObject(inner) && !isEntry(inner);
-  const where = isWrapped ? ['mcpServers'] : [];
-  const source = { file, value: isWrapped ? inner : value, text };
+  const { servers, where } = unwrapServers(value);
   return {
     file,
-    servers: await checkServersFile(source, where),
+    servers: await checkServersFile({ file, value: servers, text }, where),
     where,
-    warnings: isWrapped && isObject(value) ? strandedServers(file, value) : [],
+    warnings: where.length > 0 && isObject(value) ? strandedServers(file, value) : [],
   };
+}
+
+/** Pasted whole from a host's file, the servers stand one level deeper. */
+export function unwrapServers(value: unknown): {
+  readonly servers: unknown;
+  readonly where: readonly string[];
+} {
+  const inner = isObject(value) ? value['mcpServers'] : undefined;
+  return isObject(inner) && !isEntry(inner)
+    ? { servers: inner, where: ['mcpServers'] }
+    : { servers: value, where: [] };
 }
 
 /** Whether it describes one server. With servers by name, one may be called `command` or `url`. */

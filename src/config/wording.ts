@@ -78,7 +78,3 @@ export function formatPath(path: KeyPath): string {
     })
     .join('');
 }
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -22,7 +22,7 @@ export function createOfflineReport(config: Config, catalog: Pick<Catalog, 'get'
 
 function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): OfflineChild {
   const { show } = child;
-  const { tools, listedAt } = catalog.get(child);
+  const { lists, listedAt } = catalog.get(child);
   return {
     name: child.name,
     show,
@@ -31,7 +31,7 @@ function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): Offli
     memoryBytes: undefined,
     uptimeMs: undefined,
     calls: 0,
-    tools: tools?.length,
+    tools: lists.tools?.length,
     lastError: child.problem?.message,
     listedAt,
   };

@@ -1,9 +1,9 @@
 // A report as it comes from another program, which may be of another version than this one.
+import { SHOWS } from '../config/config.ts';
 import { isObject } from '../rpc/message.ts';
 import {
   type ChildStatus,
   type SessionStatus,
-  SHOWS,
   STATES,
   type StatusReport,
 } from './status-report.ts';

@@ -1,6 +1,7 @@
 // What a running Switchboard says of itself and its children when `switchboard status` asks.
 import { groupMemory } from '../base/process-table.ts';
 import { VERSION } from '../base/version.ts';
+import type { Show } from '../config/config.ts';
 
 export interface StatusReport {
   readonly version: string;
@@ -22,14 +23,13 @@ export interface SessionStatus {
   readonly active: readonly string[];
 }
 
-export const SHOWS = ['suite', 'flip', 'direct', 'off'] as const;
 export const STATES = ['idle', 'warming', 'ready', 'active', 'error', 'off'] as const;
 
 export type State = (typeof STATES)[number];
 
 export interface ChildStatus {
   readonly name: string;
-  readonly show: (typeof SHOWS)[number];
+  readonly show: Show;
   readonly state: State;
   readonly pid: number | undefined;
   /** Of all processes of its group. */

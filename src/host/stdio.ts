@@ -13,6 +13,8 @@ export interface HostListener {
 export interface StdioOptions {
   readonly input: Readable;
   readonly output: Writable;
+  /** How to write to it, where its own way has been given away to others. */
+  readonly write?: Writable['write'];
   readonly messageBytes: number;
   /** The host does not take what we have written. */
   readonly onFull: () => void;
@@ -33,7 +35,7 @@ export class StdioHost {
 
   constructor(options: StdioOptions) {
     this.#options = options;
-    this.#outbox = new Outbox(options.output);
+    this.#outbox = new Outbox(options.output, options.write);
     // A broken pipe: the host is gone, and the end of its input says so too.
     options.output.on('error', () => options.input.destroy());
     options.output.on('drain', () => this.#goOn());

@@ -1,11 +1,14 @@
 // Takes servers over from a file of another program into `servers.json`. What is there already stays as
 // it is, with its comments and in its order; the file they come from is only read.
+import { backupPath } from '../base/backup.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { isObject } from '../base/object.ts';
 import { nearest } from '../base/text.ts';
-import { isObject } from '../config/wording.ts';
-import { type Change, readIfThere, Work } from './disk.ts';
-import { withEntries } from './edit.ts';
-import type { Places } from './places.ts';
+import { followLinks } from '../base/whole-file.ts';
+import { setKey } from '../config/edit.ts';
+import { type Rewritten, rewriteFile } from '../config/rewrite.ts';
+import { type Change, readIfThere } from './disk.ts';
+import type { InstallPlaces } from './places.ts';
 import { isGateway, isServerEntry, launchOf, readServers, type ServerEntry } from './servers.ts';
 
 export interface ImportSource {
@@ -15,7 +18,7 @@ export interface ImportSource {
 }
 
 export interface ImportOptions {
-  readonly places: Places;
+  readonly places: InstallPlaces;
   /** The command that starts Switchboard itself. */
   readonly self: readonly string[];
   /** Take over these alone. */
@@ -41,29 +44,61 @@ export async function importServers(
   source: ImportSource,
   options: ImportOptions,
 ): Promise<{ readonly servers: readonly ImportedServer[]; readonly changes: readonly Change[] }> {
-  const { serversFile, backups } = options.places;
-  const { entries: all } = await readServers(source.file, source.text);
-  const offered = chosen(all, source.file, options.only);
-  const text = orEmpty(readIfThere(serversFile));
-  const present = await readServers(serversFile, text);
+  const { home, serversFile, backups } = options.places;
+  const { entries } = await readServers(source.file, source.text);
+  const offered = chosen(entries, source.file, options.only);
+  let servers: readonly ImportedServer[] = [];
+  // Judged by the text that is then changed: another import may be at it, too.
+  const edit = async (text: string | undefined) => {
+    const taken = await takeOver(offered, text, options);
+    servers = taken.servers;
+    return taken.text;
+  };
+  const { isChanged, backup } = options.dryRun
+    ? await rehearse(serversFile, backups, edit)
+    : await rewriteFile(serversFile, edit, { home, mode: 0o600 }); // entries may hold secrets
+  const kept: Change[] = backup ? [{ action: 'backup', path: serversFile, to: backup }] : [];
+  const written: Change[] = isChanged ? [{ action: 'write', path: serversFile }] : [];
+  return { servers, changes: [...kept, ...written] };
+}
+
+/** What `rewriteFile` would answer. */
+async function rehearse(
+  file: string,
+  backups: string,
+  edit: (text: string | undefined) => Promise<string | undefined>,
+): Promise<Rewritten> {
+  const text = readIfThere(file);
+  const isChanged = (await edit(text)) !== text;
+  const place = { file: followLinks(file), folder: backups };
+  return { isChanged, backup: isChanged && text !== undefined ? backupPath(place) : undefined };
+}
+
+/** The text of `servers.json` with what it takes of the servers on offer, and what became of each. */
+async function takeOver(
+  offered: ReadonlyMap<string, unknown>,
+  text: string | undefined,
+  options: ImportOptions,
+): Promise<{ readonly servers: readonly ImportedServer[]; readonly text: string | undefined }> {
+  const before = text?.trim() ? text : '{}\n';
+  const present = await readServers(options.places.serversFile, before);
   const servers = [...offered].map(([alias, entry]) =>
     judge(alias, entry, present.entries, options),
   );
   const taken = servers.filter(({ state }) => state === 'added' || state === 'replaced');
-  const work = new Work({ dryRun: options.dryRun });
-  if (taken.some(({ state }) => state === 'replaced')) work.backUp(serversFile, backups);
-  if (taken.length > 0) {
-    const entries = taken.map(({ alias }) => ({
-      path: [...present.under, alias],
-      value: offered.get(alias),
-    }));
-    work.write(serversFile, await withEntries(text, entries));
+  if (taken.length === 0) return { servers, text };
+  let after = before;
+  for (const { alias } of taken) {
+    after = await setKey(after, [...present.under, alias], offered.get(alias));
   }
-  return { servers, changes: work.changes };
+  return { servers, text: after };
 }
 
 /** The servers of mcpflip that a person who moves over has not brought along yet. */
-export async function countLeftBehind(places: Places, self: readonly string[]): Promise<number> {
+export async function countLeftBehind(
+  places: InstallPlaces,
+  self: readonly string[],
+): Promise<number> {
   try {
     const text = readIfThere(places.mcpflipServers);
     if (text === undefined) return 0;
@@ -74,10 +109,6 @@ export async function countLeftBehind(places: Places, self: readonly string[]): 
     if (error instanceof SwitchboardError) return 0; // only a hint hangs on it
     throw error;
   }
-}
-
-function orEmpty(text: string | undefined): string {
-  return text?.trim() ? text : '{}\n';
 }
 
 function chosen(

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { expandHome } from '../config/globs.ts';
 import { findFolders } from '../config/places.ts';
 
-export interface Places {
+export interface InstallPlaces {
   /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */
   readonly home: string;
   readonly serversFile: string;
@@ -18,7 +18,7 @@ export interface Places {
   readonly mcpflipServers: string;
 }
 
-export function findPlaces(cwd: string, env: NodeJS.ProcessEnv): Places {
+export function findInstallPlaces(cwd: string, env: NodeJS.ProcessEnv): InstallPlaces {
   const { home, homeFolder } = findFolders({ cwd, env });
   const absolute = (path: string) => resolve(cwd, expandHome(path, homeFolder));
   const claudeFolder = env['CLAUDE_CONFIG_DIR'];

@@ -1,13 +1,14 @@
 // Switchboard among Claude Code's servers. Claude Code's own program changes its file; we read that
 // only to see whether there is anything to do.
 import { readFileSync } from 'node:fs';
+import { keepBackup } from '../base/backup.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { isObject } from '../base/object.ts';
 import { isGroupAlive, signalGroup, spawnGroup } from '../base/process.ts';
 import { cleanText } from '../base/text.ts';
-import { isObject } from '../config/wording.ts';
-import { keepText } from './disk.ts';
+import { explainFailure } from './disk.ts';
 import { isOnPath } from './find-program.ts';
-import type { Places } from './places.ts';
+import type { InstallPlaces } from './places.ts';
 
 export interface Registration {
   /**
@@ -19,12 +20,14 @@ export interface Registration {
   readonly command: string;
   /** Why it failed. */
   readonly says?: string;
-  /** Where an earlier registration is kept that had more in it than a command. */
+  /** Where the earlier registration is kept. */
   readonly backup?: string;
+  /** Whether that is in place again after a failure, or still; undefined if there was none. */
+  readonly isRestored?: boolean;
 }
 
 export interface RegistrationOptions {
-  readonly places: Places;
+  readonly places: InstallPlaces;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly isWanted: boolean;
@@ -50,12 +53,24 @@ export async function register(
   const earlier = registeredEntry(options.places);
   if (earlier && isLaunchOf(earlier, launch)) return { state: 'unchanged', command };
   if (options.dryRun) return { state: 'registered', command };
-  const kept = keepEntry(earlier, options.places);
-  await runClaude(REMOVE, options); // fails where there is nothing to remove
+  const kept = earlier ? { backup: keepEntry(earlier, options.places) } : {};
+  // Claude Code adds nothing over an entry. This fails where there is nothing to remove.
+  await runClaude(REMOVE, options);
   const says = await runClaude(add, options);
-  return says === undefined
-    ? { state: 'registered', command, ...kept }
-    : { state: 'failed', command, says, ...kept };
+  if (says === undefined) return { state: 'registered', command, ...kept };
+  if (!earlier) return { state: 'failed', command, says };
+  const isRestored = await restore(earlier, options);
+  const anew = `${formatCommand(['claude', ...REMOVE])} && ${command}`;
+  return { state: 'failed', command: isRestored ? anew : command, says, ...kept, isRestored };
+}
+
+/** Sees to it that Claude Code has the entry again that it had. What it says then may hold secrets. */
+async function restore(earlier: Entry, options: RegistrationOptions): Promise<boolean> {
+  if (!registeredEntry(options.places)) {
+    const entry = JSON.stringify(earlier);
+    await runClaude(['mcp', 'add-json', '-s', 'user', 'switchboard', entry], options);
+  }
+  return registeredEntry(options.places) !== undefined;
 }
 
 export async function unregister(options: RegistrationOptions): Promise<Registration> {
@@ -63,7 +78,9 @@ export async function unregister(options: RegistrationOptions): Promise<Registra
   const reason = reasonNotTo(options);
   if (reason) return { state: reason, command };
   if (options.dryRun) return { state: 'removed', command };
-  const kept = keepEntry(registeredEntry(options.places), options.places);
+  const earlier = registeredEntry(options.places);
+  const kept =
+    earlier && hasMore(earlier) ? { backup: keepEntry(earlier, options.places) } : undefined;
   const says = await runClaude(REMOVE, options);
   if (says === undefined) return { state: 'removed', command, ...kept };
   const isThere = registeredEntry(options.places) !== undefined;
@@ -78,7 +95,7 @@ function reasonNotTo({ isWanted, env }: RegistrationOptions): 'skipped' | 'no-cl
 type Entry = Readonly<Record<string, unknown>>;
 
 /** What Claude Code has about us now. */
-function registeredEntry({ claudeFile }: Places): Entry | undefined {
+function registeredEntry({ claudeFile }: InstallPlaces): Entry | undefined {
   try {
     const file: unknown = JSON.parse(readFileSync(claudeFile, 'utf8'));
     const servers = isObject(file) ? file['mcpServers'] : undefined;
@@ -93,12 +110,17 @@ function isLaunchOf({ command, args = [] }: Entry, launch: readonly string[]): b
   return JSON.stringify([command, args]) === JSON.stringify([launch[0], launch.slice(1)]);
 }
 
-/** Claude Code forgets the whole entry, and the user may have put variables into it. */
-function keepEntry(entry: Entry | undefined, { backups }: Places): { backup?: string } {
-  const { type: _type, command: _command, args: _args, env, ...more } = entry ?? {};
-  const hasMore = Object.keys({ ...more, ...(isObject(env) ? env : {}) }).length > 0;
-  if (!hasMore) return {};
-  return { backup: keepText(`${JSON.stringify(entry, null, 2)}\n`, 'claude-entry.json', backups) };
+/** Whether the user has put more into it than the command, which we can write again at any time. */
+function hasMore(entry: Entry): boolean {
+  const { type: _type, command: _command, args: _args, env, ...more } = entry;
+  return Object.keys({ ...more, ...(isObject(env) ? env : {}) }).length > 0;
+}
+
+/** Claude Code forgets the whole entry. Gives where it is kept. */
+function keepEntry(entry: Entry, { claudeFile, backups }: InstallPlaces): string {
+  const place = { file: claudeFile, name: 'claude-entry.json', folder: backups };
+  const text = `${JSON.stringify(entry, null, 2)}\n`;
+  return explainFailure(backups, () => keepBackup(text, place));
 }
 
 /** Runs `claude`; gives what went wrong, if anything did. */

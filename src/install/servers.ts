@@ -2,9 +2,10 @@
 // hosts write it. Read so that they can be compared and taken over, whatever else is in them.
 import generated from '../../switchboard.config.schema.json' with { type: 'json' };
 import { SwitchboardError } from '../base/errors.ts';
+import { isObject } from '../base/object.ts';
 import { parseJson, withoutByteOrderMark } from '../config/files.ts';
 import { fits, type JsonSchema } from '../config/fits.ts';
-import { isObject } from '../config/wording.ts';
+import { unwrapServers } from '../config/servers-file.ts';
 
 export type ServerEntry = Readonly<Record<string, unknown>>;
 
@@ -17,24 +18,15 @@ export interface Servers {
 
 /** `file` is for errors. */
 export async function readServers(file: string, text: string): Promise<Servers> {
-  const value = await parse(file, withoutByteOrderMark(text));
-  const inner = isObject(value) ? value['mcpServers'] : undefined;
-  // A server may have that name, too.
-  if (isObject(inner) && !('command' in inner) && !('url' in inner)) {
-    return { entries: new Map(Object.entries(inner)), under: ['mcpServers'] };
-  }
-  if (isObject(value)) return { entries: new Map(Object.entries(value)), under: [] };
+  const { servers, where } = unwrapServers(await parse(file, withoutByteOrderMark(text)));
+  if (isObject(servers)) return { entries: new Map(Object.entries(servers)), under: where };
   throw new SwitchboardError('CONFIG_INVALID', `${file}: expected an object with servers.`, {
     hint: 'Such as: { "memory": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"] } }',
   });
 }
 
 async function parse(file: string, text: string): Promise<unknown> {
-  const parsed = await parseJson(text).catch((cause: unknown) => {
-    // JSON that nests without end overflows the stack of whoever reads it.
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new SwitchboardError('CONFIG_INVALID', `${file} nests too deep.`, { cause });
-  });
+  const parsed = await parseJson(text);
   if ('value' in parsed) return parsed.value;
   throw new SwitchboardError('CONFIG_INVALID', `${file}:${parsed.problem}`, {
     hint: 'The file must be JSON; comments and trailing commas are allowed.',

@@ -10,22 +10,22 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { codeOf } from '../base/system-error.ts';
+import { unfinishedName } from '../base/whole-file.ts';
 import {
   type Change,
-  codeOf,
   entryAt,
   explainFailure,
   makeFolder,
   readIfThere,
-  unfinishedName,
   Work,
-  writeWhole,
+  writeText,
 } from './disk.ts';
-import type { Places } from './places.ts';
+import type { InstallPlaces } from './places.ts';
 import { SKILL } from './skill-text.ts';
 
 export interface SkillOptions {
-  readonly places: Places;
+  readonly places: InstallPlaces;
   readonly dryRun: boolean;
 }
 
@@ -58,7 +58,7 @@ export function uninstallSkill({ places, dryRun }: SkillOptions): {
   return { changes: work.changes, left: strangers.slice(0, 1) };
 }
 
-function placeCopy({ skillCopy, backups }: Places, work: Work): void {
+function placeCopy({ skillCopy, backups }: InstallPlaces, work: Work): void {
   const there = readIfThere(skillCopy);
   if (there === SKILL) return;
   if (there !== undefined) work.backUp(skillCopy, backups);
@@ -66,7 +66,7 @@ function placeCopy({ skillCopy, backups }: Places, work: Work): void {
 }
 
 function placeLink(
-  { skillLink, skillCopy, backups }: Places,
+  { skillLink, skillCopy, backups }: InstallPlaces,
   work: Work,
   makeLink: MakeLink,
 ): void {
@@ -93,7 +93,7 @@ function linkOrCopy(target: string, path: string, makeLink: MakeLink): 'link' | 
   } catch (error) {
     if (!NO_LINKS.has(codeOf(error))) throw error;
     if (isLink(path)) unlinkSync(path);
-    writeWhole(path, SKILL);
+    writeText(path, SKILL);
     return 'copy';
   }
   renameSync(unfinished, path);
@@ -103,7 +103,7 @@ function linkOrCopy(target: string, path: string, makeLink: MakeLink): 'link' | 
 const NO_LINKS = new Set<string | undefined>(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
 /** The user's servers: an empty file to begin with, and never touched again from here. */
-function placeServersFile({ serversFile }: Places, work: Work): void {
+function placeServersFile({ serversFile }: InstallPlaces, work: Work): void {
   if (entryAt(serversFile)) return;
   work.perform({ action: 'create', path: serversFile }, () => {
     makeFolder(dirname(serversFile));
@@ -111,7 +111,7 @@ function placeServersFile({ serversFile }: Places, work: Work): void {
   });
 }
 
-function removeFile(file: string, { backups }: Places, work: Work): void {
+function removeFile(file: string, { backups }: InstallPlaces, work: Work): void {
   const text = isLink(file) ? SKILL : readIfThere(file);
   if (text === undefined) return;
   if (text !== SKILL) work.backUp(file, backups);

@@ -8,10 +8,9 @@ export interface Tool {
   readonly [key: string]: unknown;
 }
 
-/** The tools of a `tools/list` result that have a name; what else a child lists is no tool. */
-export function parseTools(result: unknown): Tool[] {
-  if (!isObject(result) || !Array.isArray(result['tools'])) return [];
-  return result['tools'].filter(
+/** Those of a list that have a name; what else a child lists is no tool. */
+export function parseTools(items: readonly unknown[]): Tool[] {
+  return items.filter(
     (tool): tool is Tool =>
       isObject(tool) && typeof tool['name'] === 'string' && tool['name'] !== '',
   );

@@ -6,24 +6,37 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
+import type { ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { parseTools, type Tool } from '../mcp/tools.ts';
+import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
 import { isObject } from '../rpc/message.ts';
 import { identityOf } from './identity.ts';
 
+/** What a child has listed, by kind; undefined where it was never asked. */
+export type Lists = { readonly [kind in ListKind]?: readonly unknown[] | undefined };
+
 export interface Known {
-  /** Undefined where they were never listed. */
-  readonly tools: readonly Tool[] | undefined;
-  /** When they were listed, as ISO 8601. */
+  readonly lists: Lists;
+  /** When its tools were listed, as ISO 8601. */
   readonly listedAt: string | undefined;
   /** What was found to work, where it is not the usual one. */
   readonly framing: Framing | undefined;
+  /** Which era it was found to speak, and how long that is taken for granted. */
+  readonly era: { readonly speaks: Era; readonly until: number } | undefined;
 }
 
-const NOTHING: Known = { tools: undefined, listedAt: undefined, framing: undefined };
+const NOTHING: Known = {
+  lists: {},
+  listedAt: undefined,
+  framing: undefined,
+  era: undefined,
+};
+const KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources', 'templates'];
+/** A server may be brought up to date without our noticing: after this it is asked again. */
+const ERA_HOLDS_MS = 7 * 24 * 60 * 60 * 1_000;
 /** Files of another form than this are not read. */
-const FORM = 1;
+const FORM = 2;
 
 export class Catalog {
   readonly #folder: string;
@@ -31,6 +44,8 @@ export class Catalog {
   readonly #known = new Map<string, Known>();
   /** Finding out the identity of a child looks at the disk, so it is done once for each. */
   readonly #files = new WeakMap<ChildConfig, string>();
+  /** The lists of each file that are known and must not be written. */
+  readonly #secret = new Map<string, Set<ListKind>>();
   /** The writes for one declaration follow each other: each removes what came before it. */
   readonly #writing = new Map<string, Promise<void>>();
   #hasFailed = false;
@@ -47,12 +62,35 @@ export class Catalog {
     return known;
   }
 
-  rememberTools(config: ChildConfig, tools: readonly Tool[]): void {
-    this.#remember(config, { tools, listedAt: new Date().toISOString() });
+  /** `isSecret`: it holds what must not be written down, and is kept in memory alone. */
+  rememberList(
+    config: ChildConfig,
+    kind: ListKind,
+    items: readonly unknown[],
+    isSecret = false,
+  ): void {
+    const lists = { ...this.get(config).lists, [kind]: items };
+    const now = new Date().toISOString();
+    const news = { lists, ...(kind === 'tools' && { listedAt: now }) };
+    const file = this.#fileFor(config);
+    const secret = this.#secret.get(file) ?? new Set();
+    if (isSecret) this.#secret.set(file, secret.add(kind));
+    else secret.delete(kind);
+    this.#remember(config, news);
   }
 
   rememberFraming(config: ChildConfig, framing: Framing): void {
     if (this.get(config).framing !== framing) this.#remember(config, { framing });
+  }
+
+  rememberEra(config: ChildConfig, era: Era): void {
+    if (this.eraOf(config) === era) return;
+    this.#remember(config, { era: { speaks: era, until: Date.now() + ERA_HOLDS_MS } });
+  }
+
+  eraOf(config: ChildConfig): Era | undefined {
+    const { era } = this.get(config);
+    return era && Date.now() < era.until ? era.speaks : undefined;
   }
 
   /** Resolves when all that was remembered is on disk. */
@@ -84,9 +122,10 @@ export class Catalog {
       if (!isObject(content) || content['form'] !== FORM) return NOTHING;
       const { listedAt, framing } = content;
       return {
-        tools: Array.isArray(content['tools']) ? parseTools(content) : undefined,
+        lists: parseLists(content['lists']),
         listedAt: typeof listedAt === 'string' ? listedAt : undefined,
         framing: framing === 'content-length' || framing === 'newline' ? framing : undefined,
+        era: parseEra(content['era']),
       };
     } catch {
       return NOTHING; // never written, or damaged: what it said is found out again
@@ -99,7 +138,11 @@ export class Catalog {
     const unfinished = join(this.#folder, `${file}.${own}.new`);
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      const text = JSON.stringify({ form: FORM, name: config.name, ...known });
+      const secret = this.#secret.get(file);
+      const lists = Object.fromEntries(
+        Object.entries(known.lists).filter(([kind]) => !secret?.has(kind as ListKind)),
+      );
+      const text = JSON.stringify({ form: FORM, name: config.name, ...known, lists });
       await writeFile(unfinished, text, { mode: 0o600 });
       await rename(unfinished, join(this.#folder, file));
       await this.#removeOutdated(config, file);
@@ -121,6 +164,18 @@ export class Catalog {
       outdated.map((other) => rm(join(this.#folder, other), { force: true, recursive: true })),
     );
   }
+}
+
+function parseEra(value: unknown): Known['era'] {
+  const { speaks, until } = isObject(value) ? value : {};
+  if (typeof until !== 'number') return undefined;
+  return speaks === 'handshake' || speaks === 'modern' ? { speaks, until } : undefined;
+}
+
+function parseLists(value: unknown): Lists {
+  if (!isObject(value)) return {};
+  const found = KINDS.map((kind) => [kind, value[kind]] as const);
+  return Object.fromEntries(found.filter(([, items]) => Array.isArray(items)));
 }
 
 /** Names are anybody's text: only harmless characters of them become part of a path. */

@@ -6,14 +6,17 @@ import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
-import type { Tool } from '../mcp/tools.ts';
-import type { Catalog } from './catalog.ts';
+import type { Era } from '../mcp/eras.ts';
+import type { LogLevel } from '../mcp/logging.ts';
+import { parseTools, type Tool } from '../mcp/tools.ts';
+import type { Catalog, Lists } from './catalog.ts';
 import { type ChildReport, Slot, type SlotEvents, type StartChild } from './slot.ts';
 
 export interface PoolParts {
   readonly start: StartChild;
   readonly catalog: Catalog;
   readonly events: SlotEvents;
+  readonly onBug: (error: unknown) => void;
 }
 
 /** So many children are started at once when all are warmed up: each start is work for a core. */
@@ -27,6 +30,7 @@ export class Pool implements AsyncDisposable {
   readonly #retired = new Map<Slot, Promise<void>>();
   readonly #parts: PoolParts;
   #isPaused = false;
+  #logLevel: LogLevel | undefined;
   #isClosed = false;
 
   constructor(children: ReadonlyMap<string, ChildConfig>, parts: PoolParts) {
@@ -35,19 +39,46 @@ export class Pool implements AsyncDisposable {
   }
 
   /** The running child, or its start; who calls the use off does not call the start off. */
-  use(name: string, cancellation: Cancellation): Child | Promise<Child> {
+  use(name: string, cancellation: Cancellation, era?: Era): Child | Promise<Child> {
     if (this.#isClosed) throw shuttingDown();
-    return this.#slot(name).use(cancellation);
+    return this.#slot(name).use(cancellation, era);
   }
 
   /** The tools of a child as they were last listed; undefined if that was never. */
   tools(name: string): readonly Tool[] | undefined {
-    return this.#slot(name).tools;
+    const { tools } = this.#slot(name).lists;
+    return tools && parseTools(tools);
   }
 
-  /** Keeps what a child has just listed. */
+  /** All that a child has listed last. */
+  lists(name: string): Lists {
+    return this.#slot(name).lists;
+  }
+
+  /** Resolves when what running children are being asked for is known. */
+  async learned(): Promise<void> {
+    await Promise.all([...this.#slots.values()].map((slot) => slot.learned()));
+  }
+
+  /** Keeps the tools that a child has just listed. */
   remember(name: string, tools: readonly Tool[]): void {
-    this.#slots.get(name)?.remember(tools);
+    this.#slots.get(name)?.remember('tools', tools);
+  }
+
+  /** Has a child tell of changes of these resources, and of no others. */
+  watch(name: string, uris: ReadonlySet<string>): Promise<void> {
+    return this.#slot(name).watch(uris);
+  }
+
+  /** Has all children send log messages from this level on. */
+  setLogLevel(level: LogLevel | undefined): void {
+    this.#logLevel = level;
+    for (const slot of this.#slots.values()) slot.setLogLevel(level);
+  }
+
+  /** Tells all children that run something. */
+  notifyAll(method: string): void {
+    for (const slot of this.#slots.values()) slot.notify(method);
   }
 
   report(name: string): ChildReport {
@@ -60,7 +91,8 @@ export class Pool implements AsyncDisposable {
   }
 
   /** Starts a child and lists its tools. */
-  warm(name: string): Promise<void> {
+  async warm(name: string): Promise<void> {
+    if (this.#isClosed) throw shuttingDown();
     return this.#slot(name).warm();
   }
 
@@ -90,18 +122,20 @@ export class Pool implements AsyncDisposable {
     this.#slots.clear();
     for (const config of children.values()) {
       const slot = before.get(config.name);
-      const goesOn = slot && config.show !== 'off' && isSameProcess(slot.config, config);
-      if (goesOn) {
+      if (slot && config.show !== 'off' && isSameProcess(slot.config, config)) {
         slot.config = config;
         before.delete(config.name);
+        this.#slots.set(config.name, slot);
+        continue;
       }
-      this.#slots.set(config.name, goesOn ? slot : this.#createSlot(config));
+      // Two of one server would get in each other's way; one that does not end is not waited for.
+      const retired = slot && this.#retire(slot);
+      before.delete(config.name);
+      const { stopMs } = config.timeouts;
+      const after = retired && Promise.race([retired, sleep(3 * stopMs)]);
+      this.#slots.set(config.name, this.#createSlot(config, after));
     }
-    for (const slot of before.values()) {
-      const retired = slot.retire(reconfigured(slot.config));
-      this.#retired.set(slot, retired);
-      void retired.finally(() => this.#retired.delete(slot));
-    }
+    for (const slot of before.values()) void this.#retire(slot);
   }
 
   /** Has all children wait with their output, those that start meanwhile as well. */
@@ -121,19 +155,28 @@ export class Pool implements AsyncDisposable {
     await this.#parts.catalog.written();
   }
 
-  /** Those that come to their end have answers to give as well. */
-  #allSlots(): Slot[] {
-    return [...this.#slots.values(), ...this.#retired.keys()];
-  }
-
   #slot(name: string): Slot {
     const slot = this.#slots.get(name);
     if (slot) return slot;
     throw unknownChild(name, [...this.#slots.keys()]);
   }
 
-  #createSlot(config: ChildConfig): Slot {
-    return new Slot(config, { ...this.#parts, isPaused: () => this.#isPaused });
+  /** Those that come to their end have answers to give as well. */
+  #allSlots(): Slot[] {
+    return [...this.#slots.values(), ...this.#retired.keys()];
+  }
+
+  #retire(slot: Slot): Promise<void> {
+    const retired = slot.retire(reconfigured(slot.config));
+    this.#retired.set(slot, retired);
+    void retired.finally(() => this.#retired.delete(slot));
+    return retired;
+  }
+
+  #createSlot(config: ChildConfig, after?: Promise<void>): Slot {
+    const slot = new Slot(config, { ...this.#parts, isPaused: () => this.#isPaused, after });
+    slot.setLogLevel(this.#logLevel);
+    return slot;
   }
 }
 
@@ -190,4 +233,8 @@ function within(promise: Promise<void>, limitMs: number): Promise<void> {
       resolve();
     });
   });
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -29,6 +29,11 @@ export class RestartLimit {
     this.#starts.push(now);
   }
 
+  /** The last start was a question to which there is an answer now. */
+  forgetStart(): void {
+    this.#starts.pop();
+  }
+
   /** It was stopped because nobody needed it: its next start says nothing against it. */
   forget(): void {
     this.#starts = [];

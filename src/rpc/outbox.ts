@@ -8,10 +8,13 @@ const LARGE_CHARS = 65_536;
 
 export class Outbox {
   readonly #stream: Writable;
+  readonly #write: Writable['write'];
   #waiting: string[] = [];
 
-  constructor(stream: Writable) {
+  /** `write` is the stream's own, where that has been given away to others. */
+  constructor(stream: Writable, write = stream.write.bind(stream)) {
     this.#stream = stream;
+    this.#write = write;
   }
 
   send(json: string, framing: Framing): void {
@@ -28,8 +31,8 @@ export class Outbox {
   /** For text that is written as UTF-8, Node sets three bytes aside for each character. */
   #writeLarge(text: string): void {
     const isAscii = Buffer.byteLength(text) === text.length;
-    if (isAscii) this.#stream.write(text, 'latin1');
-    else this.#stream.write(Buffer.from(text));
+    if (isAscii) this.#write(text, 'latin1');
+    else this.#write(Buffer.from(text));
   }
 
   #flush(): void {
@@ -38,7 +41,7 @@ export class Outbox {
     this.#waiting = [];
     if (!this.#stream.writable) return;
     const text = waiting.length === 1 ? (waiting[0] ?? '') : waiting.join('');
-    if (text.length < LARGE_CHARS) this.#stream.write(text);
+    if (text.length < LARGE_CHARS) this.#write(text);
     else this.#writeLarge(text);
   }
 }

@@ -18,11 +18,15 @@ import {
 import { Verbatim } from './verbatim.ts';
 
 export interface PeerOptions {
-  /** Puts one message on the wire. Does not throw: a wire that is gone ends by `close`. */
-  readonly send: (json: string) => void;
+  /**
+   * Puts one message on the wire. `about` is the request of the other side that it concerns, where it
+   * does, and `isAnswer` says whether it is the answer to it. Does not throw: a wire that is gone
+   * ends by `close`.
+   */
+  readonly send: (json: string, about?: Id, isAnswer?: boolean) => void;
   /** Answers a request. An RpcError is answered as it is, any other throw as an internal error. */
   readonly onRequest: (request: IncomingRequest) => Verbatim | Promise<Verbatim>;
-  readonly onNotification: (method: string, params: unknown) => void;
+  readonly onNotification: (method: string, params: Verbatim | undefined) => void;
   /** A throw in onRequest that is no RpcError: a bug, to be logged. */
   readonly onBug: (error: unknown) => void;
 }
@@ -40,6 +44,8 @@ export interface RequestOptions {
   readonly cancellation?: Cancellation | undefined;
   /** Called with the parameters of each progress notification that carries the request's token. */
   readonly onProgress?: ((params: Verbatim) => void) | undefined;
+  /** The request of the other side in whose course this one is made. */
+  readonly about?: Id | undefined;
 }
 
 /** The answer did not come in time. */
@@ -55,8 +61,8 @@ interface Pending {
   readonly id: number;
   readonly method: string;
   readonly options: RequestOptions;
-  /** When it is given up, on the clock of `performance`. */
-  readonly deadline: number;
+  /** When it is given up, on the clock of `performance`; never, while the limit is suspended. */
+  deadline: number;
   readonly resolve: (answer: Verbatim) => void;
   readonly reject: (error: Error) => void;
   readonly cancel: () => void;
@@ -98,12 +104,26 @@ export class Peer {
       this.#pending.set(id, pending);
       cancellation?.listen(cancel);
       if (deadline < this.#timerAt) this.#setTimer(deadline);
-      this.#options.send(text);
+      this.#options.send(text, options.about);
     });
   }
 
-  notify(method: string, params?: Verbatim): void {
-    if (!this.#closed) this.#options.send(notificationText(method, params));
+  notify(method: string, params?: Verbatim, about?: Id): void {
+    if (!this.#closed) this.#options.send(notificationText(method, params), about);
+  }
+
+  /** Lets the time of a request stand still: the other side waits for us. */
+  suspendLimit(id: number): void {
+    const pending = this.#pending.get(id);
+    if (pending) pending.deadline = Infinity;
+  }
+
+  /** Gives a request its whole time again. */
+  restartLimit(id: number): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    pending.deadline = performance.now() + pending.options.timeoutMs;
+    if (pending.deadline < this.#timerAt) this.#setTimer(pending.deadline);
   }
 
   /** Fails the request that a message was meant for which could not be read. */
@@ -185,7 +205,8 @@ export class Peer {
 
   #giveUp(pending: Pending, error: Error, reason: string): void {
     this.#settle(pending, error);
-    if (pending.method === 'initialize') return; // the one request that MCP has nobody cancel
+    // What comes before a greeting, MCP has nobody cancel.
+    if (pending.method === 'initialize' || pending.method === 'server/discover') return;
     this.notify('notifications/cancelled', Verbatim.of({ requestId: pending.id, reason }));
   }
 
@@ -213,7 +234,9 @@ export class Peer {
 
   async #answerAndSend(message: Verbatim): Promise<void> {
     const text = await this.answer(message);
-    if (text !== undefined && !this.#closed) this.#options.send(text);
+    if (text === undefined || this.#closed) return;
+    const { id } = message.value as { id?: unknown };
+    this.#options.send(text, isId(id) ? id : undefined, true);
   }
 
   #receiveNotification(method: string, message: Verbatim): void {
@@ -224,7 +247,7 @@ export class Peer {
     } else if (method === 'notifications/progress' && params && isId(progressToken)) {
       this.#pending.get(progressToken)?.options.onProgress?.(params);
     } else {
-      this.#options.onNotification(method, params?.value);
+      this.#options.onNotification(method, params);
     }
   }
 

@@ -60,6 +60,25 @@ export class Verbatim {
     return new Verbatim(replaced, { ...(this.value as object), [key]: member.value });
   }
 
+  /** The same object with a member set, replaced where it is there and added where it is not. */
+  set(key: string, member: Verbatim): Verbatim {
+    const own = this.value as object;
+    if (Object.hasOwn(own, key)) return this.with(key, member);
+    const inner = this.text.trim().slice(1, -1).trim();
+    const text = `{${JSON.stringify(key)}:${member.text}${inner === '' ? '' : `,${inner}`}}`;
+    return new Verbatim(text, { ...own, [key]: member.value });
+  }
+
+  /** The same object without some of its members. */
+  without(...keys: string[]): Verbatim {
+    const own = this.value as Record<string, unknown>;
+    if (!keys.some((key) => Object.hasOwn(own, key))) return this;
+    const left = Object.keys(own).filter((key) => !keys.includes(key));
+    const parts = left.map((key) => `${JSON.stringify(key)}:${this.#textOf(key)}`);
+    const value = Object.fromEntries(left.map((key) => [key, own[key]]));
+    return new Verbatim(`{${parts.join(',')}}`, value);
+  }
+
   /** The same array with one more element. */
   append(element: Verbatim): Verbatim {
     const items = Array.isArray(this.value) ? this.value : [];

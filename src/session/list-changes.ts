@@ -3,6 +3,10 @@
 // it the old one. So the answer to a call that changes the list is held until the host has fetched
 // it, and a little longer for it to take in. Hosts that never fetch it again are not waited for.
 import type { Cancellation } from '../base/cancellation.ts';
+import type { Question } from '../mcp/caller.ts';
+import { META } from '../mcp/eras.ts';
+import { isObject } from '../rpc/message.ts';
+import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience } from '../surface/surface.ts';
 
 /** How long a host may take to fetch the list, from the notification on. */
@@ -15,18 +19,28 @@ const COALESCE_MS = 50;
 /** By the name they give themselves: hosts that fetch the list once and never again. */
 const NEVER_RELIST = new Set(['codex-mcp-client']);
 
+export interface ListChangesOptions {
+  readonly notify: (method: string, params?: Verbatim) => void;
+  readonly ask: (question: Question) => Promise<Verbatim>;
+}
+
+type Kind = 'tools' | 'prompts' | 'resources';
+
 export class ListChanges implements Audience {
-  readonly #notify: () => void;
+  readonly isStatic = false;
+  readonly ask: (question: Question) => Promise<Verbatim>;
+  readonly #notify: ListChangesOptions['notify'];
   #neverRelists = false;
   /** It was waited for once in vain, or its kind is known. */
   #isDeaf = false;
   /** It was told of a change and has not fetched the list since. */
   #isBehind = false;
   #waiting: (() => void)[] = [];
-  #soon: NodeJS.Timeout | undefined;
+  readonly #soon = new Map<Kind, NodeJS.Timeout>();
 
-  constructor(notify: () => void) {
+  constructor({ notify, ask }: ListChangesOptions) {
     this.#notify = notify;
+    this.ask = ask;
   }
 
   get neverRelists(): boolean {
@@ -47,14 +61,18 @@ export class ListChanges implements Audience {
   }
 
   announce(): void {
-    clearTimeout(this.#soon);
-    this.#soon = undefined;
     this.#isBehind = true;
-    this.#notify();
+    this.#tell('tools');
   }
 
-  announceSoon(): void {
-    this.#soon ??= setTimeout(() => this.announce(), COALESCE_MS).unref();
+  announceSoon(kind: Kind = 'tools'): void {
+    if (this.#soon.has(kind)) return;
+    const tell = (): void => (kind === 'tools' ? this.announce() : this.#tell(kind));
+    this.#soon.set(kind, setTimeout(tell, COALESCE_MS).unref());
+  }
+
+  resourceUpdated(params: Verbatim): void {
+    this.#notify('notifications/resources/updated', withoutSubscription(params));
   }
 
   async announceAndSettle(cancellation: Cancellation): Promise<void> {
@@ -67,8 +85,14 @@ export class ListChanges implements Audience {
   }
 
   close(): void {
-    clearTimeout(this.#soon);
+    for (const timer of this.#soon.values()) clearTimeout(timer);
     this.noteListed(); // nobody is to wait for a host that has gone
+  }
+
+  #tell(kind: Kind): void {
+    clearTimeout(this.#soon.get(kind));
+    this.#soon.delete(kind);
+    this.#notify(`notifications/${kind}/list_changed`);
   }
 
   /** Resolves when the host has fetched the list, at the latest when it has had time enough. */
@@ -87,4 +111,12 @@ export class ListChanges implements Audience {
 
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** The name of a subscription of ours at a modern child means nothing to the host. */
+function withoutSubscription(params: Verbatim): Verbatim {
+  const meta = params.member('_meta');
+  if (!isObject(meta?.value) || !Object.hasOwn(meta.value, META.subscription)) return params;
+  const left = meta.without(META.subscription);
+  return left.text === '{}' ? params.without('_meta') : params.with('_meta', left);
 }

@@ -1,76 +1,72 @@
-// One connection of a host, in the handshake revisions of MCP: its requests answered from the
-// surface, in the order and the framing it uses. How its bytes reach us is not known here.
-import type { Cancellation } from '../base/cancellation.ts';
+// One connection of a host: its requests answered in the era it speaks and the framing it uses. How its
+// bytes reach us is not known here.
 import type { Log } from '../base/log.ts';
 import { noteHandled } from '../base/memory.ts';
-import { VERSION } from '../base/version.ts';
-import { BATCH_REVISION, isRevision, NEWEST_REVISION, type Revision } from '../mcp/revisions.ts';
+import { type Era, META, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
+import type { LogLevel } from '../mcp/logging.ts';
+import { BATCH_REVISION, HANDSHAKE_REVISIONS } from '../mcp/revisions.ts';
 import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framing.ts';
 import {
   errorText,
   type Id,
-  INVALID_PARAMS,
   INVALID_REQUEST,
   isId,
   isObject,
-  METHOD_NOT_FOUND,
   PARSE_ERROR,
   RpcError,
 } from '../rpc/message.ts';
 import { idFromOversize } from '../rpc/oversize.ts';
 import { type IncomingRequest, Peer } from '../rpc/peer.ts';
-import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface } from '../surface/surface.ts';
-import { answerFailure } from './errors.ts';
-import { ListChanges } from './list-changes.ts';
+import type { Desk } from './desk.ts';
+import { HandshakeDesk } from './handshake-desk.ts';
+import { ModernDesk } from './modern-desk.ts';
+import type { Parking } from './parking.ts';
+import type { StateSeal } from './request-state.ts';
 
 export interface SessionOptions {
   /** Gives what this session is shown. */
   readonly openSurface: (audience: Audience) => Surface;
   readonly log: Log;
   readonly messageBytes: number;
-  /** Puts one message on the wire, in the framing the host uses. */
-  readonly send: (json: string, framing: Framing) => void;
+  /** Puts one message on the wire, in the framing the host uses; see PeerOptions.send. */
+  readonly send: (json: string, framing: Framing, about?: Id, isAnswer?: boolean) => void;
   /** The host has what it needs to begin: there is time for other things now. */
   readonly onReady: () => void;
+  /** Which eras are offered; asked with the first message. */
+  readonly eras: () => 'both' | Era;
+  readonly seal: StateSeal;
+  readonly parking: Parking;
+  /** How long a user may take over a question, in milliseconds. */
+  readonly questionMs: () => number;
+  readonly onLogLevel: (level: LogLevel) => void;
+  readonly onRootsChanged: () => void;
 }
-
-/** Deeper parameters are refused: many a server's own JSON writer would not survive them. */
-const DEEPEST = 1_000;
-
-/** How long a host that is ready may take to ask for the list. */
-const LIST_FIRST_MS = 100;
 
 const NO_MESSAGE = 'A message must be a JSON object.';
 
 export class Session {
   readonly #options: SessionOptions;
   readonly #peer: Peer;
-  readonly #listChanges: ListChanges;
-  readonly #surface: Surface;
   #framing: Framing | undefined;
-  #revision: Revision | undefined;
-  #client: string | undefined;
-  #isInitialized = false;
+  #handshake: HandshakeDesk | undefined;
+  #modern: ModernDesk | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#peer = new Peer({
-      send: (json) => this.#send(json),
-      onRequest: (request) => this.#answer(request),
+      send: (json, about, isAnswer) => this.#send(json, about, isAnswer),
+      onRequest: (request) => this.#deskFor(request).answer(request),
       onNotification: (method) => this.#noteNotification(method),
       onBug: (error) => options.log.error(describeBug(error)),
     });
-    this.#listChanges = new ListChanges(() => {
-      // A host that has said nothing yet knows no list, nor do we know how to frame a message for it.
-      if (this.#framing) this.#peer.notify('notifications/tools/list_changed');
-    });
-    this.#surface = options.openSurface(this.#listChanges);
   }
 
   /** Who the host is and what it uses, for people who look. */
   get report() {
-    return { client: this.#client, revision: this.#revision, active: this.#surface.active };
+    const desk = this.#handshake?.revision ? this.#handshake : (this.#modern ?? this.#handshake);
+    return desk?.report ?? { client: undefined, revision: undefined, active: [] };
   }
 
   receive({ text, value, framing }: MessageEvent): void {
@@ -117,93 +113,49 @@ export class Session {
   /** The host has gone: what it still waits for is called off. */
   close(): void {
     this.#peer.close(new Error('The host has closed the connection.'));
-    this.#listChanges.close();
-    this.#surface.close();
+    this.#handshake?.close();
+    this.#modern?.close();
   }
 
-  #answer(request: IncomingRequest): Verbatim | Promise<Verbatim> {
-    switch (request.method) {
-      case 'initialize':
-        return this.#initialize(request.params?.value);
-      case 'ping':
-        return Verbatim.of({});
-      case 'tools/list':
-        return this.#listTools();
-      case 'tools/call':
-        return this.#callTool(request);
-      default:
-        throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${request.method}`);
-    }
+  /** The first request decides; a host that only looked may still shake hands. */
+  #deskFor({ method, params }: IncomingRequest): Desk {
+    if (this.#handshake?.revision) return this.#handshake;
+    const eras = this.#options.eras();
+    const isModern = method === 'server/discover' || isEnveloped(params);
+    if (eras === 'modern' || (eras === 'both' && isModern)) return this.#modernDesk();
+    if (isModern && method !== 'server/discover') throw unsupported(params);
+    return this.#handshakeDesk();
+  }
+
+  #handshakeDesk(): HandshakeDesk {
+    const { openSurface, log, onReady, onLogLevel, onRootsChanged, questionMs } = this.#options;
+    this.#handshake ??= new HandshakeDesk({
+      peer: this.#peer,
+      openSurface,
+      log,
+      framing: () => this.#framing ?? 'newline',
+      questionMs,
+      onReady,
+      onLogLevel,
+      onRootsChanged,
+    });
+    return this.#handshake;
+  }
+
+  #modernDesk(): ModernDesk {
+    this.#modern ??= new ModernDesk({ ...this.#options, peer: this.#peer });
+    return this.#modern;
   }
 
   #noteNotification(method: string): void {
     this.#options.log.debug(`host: ${method}`);
-    if (method !== 'notifications/initialized') return;
-    // Hosts mostly ask for the list next, and are to get it before anything is started.
-    this.#isInitialized = true;
-    setTimeout(this.#options.onReady, LIST_FIRST_MS).unref();
-  }
-
-  #initialize(params: unknown): Verbatim {
-    const { protocolVersion: wanted, clientInfo } = isObject(params) ? params : {};
-    this.#revision = isRevision(wanted) ? wanted : NEWEST_REVISION;
-    const client = isObject(clientInfo) ? clientInfo['name'] : undefined;
-    this.#client = typeof client === 'string' ? client.slice(0, 100) : undefined;
-    this.#listChanges.noteClient(client);
-    return Verbatim.of({
-      protocolVersion: this.#revision,
-      capabilities: { tools: { listChanged: true } },
-      serverInfo: { name: 'switchboard', title: 'Switchboard', version: VERSION },
-      instructions: this.#surface.instructions,
-      name: 'switchboard', // where JSON-RPC clients without MCP look for it
-    });
-  }
-
-  #listTools(): Verbatim {
-    const tools = this.#surface.listTools();
-    this.#listChanges.noteListed();
-    if (this.#isInitialized) setImmediate(this.#options.onReady); // once this answer has left
-    return Verbatim.of({ tools });
-  }
-
-  async #callTool({ params, cancellation }: IncomingRequest): Promise<Verbatim> {
-    const { name } = isObject(params?.value) ? params.value : {};
-    if (!params || typeof name !== 'string') {
-      throw new RpcError(INVALID_PARAMS, 'tools/call needs the name of a tool.');
-    }
-    if (params.text.length > DEEPEST && nestingDepth(params.text) > DEEPEST) {
-      throw new RpcError(INVALID_PARAMS, `The parameters nest deeper than ${DEEPEST} levels.`);
-    }
-    const args = params.member('arguments') ?? Verbatim.of({});
-    if (!isObject(args.value)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');
-    const meta = params.member('_meta');
-    const token = meta?.member('progressToken');
-    try {
-      return await this.#surface.callTool({
-        name,
-        args,
-        meta: isObject(meta?.value) ? meta : undefined,
-        cancellation,
-        onProgress:
-          token && isId(token.value)
-            ? (progress) => this.#sendProgress(progress, token, cancellation)
-            : undefined,
-      });
-    } catch (error) {
-      return answerFailure(error, this.#framing ?? 'newline');
-    }
-  }
-
-  /** A child's progress, under the token that the host knows. */
-  #sendProgress(params: Verbatim, token: Verbatim, { reason }: Cancellation): void {
-    if (reason) return;
-    this.#peer.notify('notifications/progress', params.with('progressToken', token));
+    (this.#handshake ?? this.#modern)?.receive(method);
   }
 
   async #receiveBatch(batch: Verbatim): Promise<void> {
     const messages = batch.elements();
     if (messages.length === 0) return this.#refuse(INVALID_REQUEST, 'A batch must not be empty.');
-    if (this.#revision !== BATCH_REVISION) {
+    if (this.#handshake?.revision !== BATCH_REVISION) {
       const reason = `Batches belong to revision ${BATCH_REVISION} of MCP alone: send each message by itself.`;
       return this.#refuse(INVALID_REQUEST, reason);
     }
@@ -220,12 +172,28 @@ export class Session {
   }
 
   #refuse(code: number, message: string, id: Id | null = null): void {
-    this.#send(errorText(JSON.stringify(id), new RpcError(code, message)));
+    const about = id ?? undefined;
+    this.#send(errorText(JSON.stringify(id), new RpcError(code, message)), about, true);
   }
 
-  #send(json: string): void {
-    this.#options.send(json, this.#framing ?? 'newline');
+  #send(json: string, about?: Id, isAnswer?: boolean): void {
+    this.#options.send(json, this.#framing ?? 'newline', about, isAnswer);
   }
+}
+
+/** Whether a request says itself which revision it speaks, as modern ones do. */
+function isEnveloped(params: Verbatim | undefined): boolean {
+  return params?.member('_meta', META.version) !== undefined;
+}
+
+function unsupported(params: Verbatim | undefined): RpcError {
+  const requested = params?.member('_meta', META.version)?.value;
+  const data = Verbatim.of({ supported: HANDSHAKE_REVISIONS, requested });
+  return new RpcError(
+    UNSUPPORTED_VERSION,
+    'Begin with initialize: this session speaks the handshake revisions.',
+    data,
+  );
 }
 
 function describeBug(error: unknown): string {

@@ -2,8 +2,12 @@
 // share is here: the suites, and the news from the pool, which each view turns into what it means
 // for its session.
 import type { Log } from '../base/log.ts';
+import type { ListKind } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
+import type { Question } from '../mcp/caller.ts';
+import { cannotAnswer } from '../mcp/questions.ts';
 import type { Pool } from '../pool/pool.ts';
+import type { Verbatim } from '../rpc/verbatim.ts';
 import { Suites } from './suites.ts';
 import type { Audience, Surface } from './surface.ts';
 import { View } from './view.ts';
@@ -15,6 +19,7 @@ export class Board {
   #config: Config;
   #suites: Suites;
   #hasBegun = false;
+  #watchedNames: ReadonlySet<string> = new Set();
 
   constructor(config: Config, pool: Pool, log: Log) {
     this.#pool = pool;
@@ -29,7 +34,13 @@ export class Board {
 
   /** Opens the view of one session. */
   open(audience: Audience): Surface {
-    const view = new View(this.#parts(), audience, () => this.#views.delete(view));
+    const view = new View(this.#parts(), audience, {
+      onClose: () => {
+        this.#views.delete(view);
+        void this.#watchAll();
+      },
+      onWatch: () => this.#watchAll(),
+    });
     this.#views.add(view);
     return view;
   }
@@ -44,25 +55,64 @@ export class Board {
     void this.#warmDue();
   }
 
-  /** Takes over a new configuration, after the pool has. */
+  /** Takes over a new configuration, together with the pool. */
   update(config: Config): void {
+    const before = [...this.#views].map((view) => [view, view.shown()] as const);
+    this.#pool.update(config.children);
     this.#config = config;
     this.#suites = this.#createSuites();
-    for (const view of this.#views) view.update(this.#parts());
+    for (const [view, shown] of before) view.update(this.#parts(), shown);
     if (this.#hasBegun) void this.#warmDue();
   }
 
-  toolsChanged(childName: string): void {
-    for (const view of this.#views) view.toolsChanged(childName);
+  listChanged(childName: string, kind: ListKind): void {
+    for (const view of this.#views) view.listChanged(childName, kind);
+  }
+
+  resourceUpdated(childName: string, params: Verbatim): void {
+    for (const view of this.#views) view.resourceUpdated(childName, params);
+  }
+
+  /** Asks the one host there is; where there are several, nobody can say which is meant. */
+  async askOutside(question: Question): Promise<Verbatim> {
+    const [ask, ...others] = [...this.#views].flatMap((view) => view.askHost ?? []);
+    if (!ask || others.length > 0) throw cannotAnswer(question.method);
+    return ask(question);
   }
 
   lost(childName: string): void {
     for (const view of this.#views) view.lost(childName);
   }
 
+  /** What a tool takes that is listed as it is, for every session. */
+  schemaOf(toolName: string): unknown {
+    for (const { name, show } of this.#config.children.values()) {
+      const tools = show === 'direct' ? this.#pool.tools(name) : undefined;
+      const tool = tools?.find((candidate) => candidate.name === toolName);
+      if (tool) return tool['inputSchema'];
+    }
+    return undefined;
+  }
+
   /** Whether any session has switched a child on. */
   isActive(childName: string): boolean {
     return [...this.#views].some((view) => view.active.includes(childName));
+  }
+
+  /** Has each child tell of the resources that any session watches. */
+  async #watchAll(): Promise<void> {
+    const wanted = new Map<string, Set<string>>();
+    for (const view of this.#views) {
+      for (const [childName, uris] of view.watched) {
+        const all = wanted.get(childName) ?? new Set();
+        for (const uri of uris) all.add(uri);
+        wanted.set(childName, all);
+      }
+    }
+    const names = new Set([...this.#watchedNames, ...wanted.keys()]);
+    this.#watchedNames = new Set(wanted.keys());
+    const known = [...names].filter((name) => this.#config.children.has(name));
+    await Promise.all(known.map((name) => this.#pool.watch(name, wanted.get(name) ?? new Set())));
   }
 
   #parts() {

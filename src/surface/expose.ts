@@ -3,12 +3,12 @@
 import type { Expose } from '../config/config.ts';
 
 export function isExposed(subtool: string, { allow, deny }: Expose): boolean {
-  if (deny?.some((pattern) => matches(subtool, pattern))) return false;
-  return allow === undefined || allow.some((pattern) => matches(subtool, pattern));
+  if (deny?.some((pattern) => matchesPattern(subtool, pattern))) return false;
+  return allow === undefined || allow.some((pattern) => matchesPattern(subtool, pattern));
 }
 
 /** Compares piece by piece instead of with a regular expression: time stays linear. */
-function matches(name: string, pattern: string): boolean {
+export function matchesPattern(name: string, pattern: string): boolean {
   const pieces = pattern.split('*');
   const first = pieces.shift() ?? '';
   const last = pieces.pop();

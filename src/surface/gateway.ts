@@ -3,6 +3,7 @@
 import { SwitchboardError } from '../base/errors.ts';
 import { cleanText } from '../base/text.ts';
 import type { Tool } from '../mcp/tools.ts';
+import { alwaysLoaded } from './suite-tool.ts';
 import type { ToolCall } from './surface.ts';
 
 type GatewayAction = 'activate' | 'deactivate' | 'status';
@@ -31,22 +32,26 @@ export function createGatewayTools(childNames: readonly string[]): Tool[] {
     properties: { name: { type: 'string', description: 'The exact name of the server.' } },
     required: ['name'],
   };
+  const _meta = alwaysLoaded();
   return [
     {
       name: 'gateway_activate',
       description: `Switches a server on: its tools are added to the list of tools. Servers: ${names}. Switch one on when the task needs it, unless the user has said not to.`,
       inputSchema,
+      _meta,
     },
     {
       name: 'gateway_deactivate',
       description:
         'Switches a server off: its tools leave the list. It stays warm and can be switched on again at once.',
       inputSchema,
+      _meta,
     },
     {
       name: 'gateway_status',
       description: 'Lists the servers that can be switched on, with the state of each.',
       inputSchema: { type: 'object', properties: {} },
+      _meta,
     },
   ];
 }

@@ -1,5 +1,12 @@
-// What a host's model is told about us once, at the beginning of a session.
+// What a host's model is told about us once, at the beginning of a session: how things are used here, and
+// which servers there are. Some hosts show nothing else of us until it is asked for, and cut what is
+// long, so the most important comes first and all of it stays short.
+import { cleanText } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { summarise } from './summary.ts';
+
+const MOST_CHARS = 2_000;
+const LONGEST_LINE = 120;
 
 const SUITES =
   'Each tool that takes an "action" stands for a whole MCP server. Call it with {"action": "introspect"} ' +
@@ -11,8 +18,46 @@ const FLIP =
   'to your list, gateway_deactivate removes them. Without being switched on they can be called through ' +
   'their suite, <server>_suite.';
 
-export function instructionsFor(children: readonly ChildConfig[]): string {
+export interface InstructionOptions {
+  readonly children: readonly ChildConfig[];
+  /** The name of the tool that stands for a child. */
+  readonly toolFor: (childName: string) => string;
+  /** Nothing can be switched: what is flip is shown as a suite. */
+  readonly isStatic: boolean;
+}
+
+export function instructionsFor({ children, toolFor, isStatic }: InstructionOptions): string {
   const ways = new Set(children.map(({ show }) => show));
-  const parts = [ways.has('suite') || ways.has('flip') ? SUITES : '', ways.has('flip') ? FLIP : ''];
-  return parts.filter(Boolean).join(' ');
+  const hasFlip = ways.has('flip') && !isStatic;
+  const parts = [ways.has('suite') || ways.has('flip') ? SUITES : '', hasFlip ? FLIP : ''];
+  const head = parts.filter(Boolean).join(' ');
+  const lines = children.map((child) => describe(child, toolFor(child.name)));
+  const room = MOST_CHARS - head.length - '\nServers:'.length;
+  return lines.length === 0 ? head : `${head}\nServers:${fit(lines, room)}`.trim();
+}
+
+/** One line for a child: what it is called by and what it is for. */
+function describe(
+  { name, show, description, suiteDescription }: ChildConfig,
+  tool: string,
+): string {
+  const about = cleanText(description ?? suiteDescription ?? '');
+  const called = show === 'direct' ? 'its own tools' : tool;
+  const line = `${cleanText(name).replaceAll(/\s+/g, ' ')} (${called})`;
+  return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE);
+}
+
+/** As many whole lines as there is room for; where it is short, names alone, and then what is left out. */
+function fit(lines: readonly string[], room: number): string {
+  const whole = lines.map((line) => `\n- ${line}`).join('');
+  if (whole.length <= room) return whole;
+  const short = lines.map((line) => line.split(' (')[0] ?? line);
+  let text = ' ';
+  for (const [index, name] of short.entries()) {
+    const rest = `, and ${short.length - index} more`;
+    const next = index === 0 ? name : `, ${name}`;
+    if (text.length + next.length + rest.length > room) return `${text}${rest}`;
+    text += next;
+  }
+  return text;
 }

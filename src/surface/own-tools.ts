@@ -3,6 +3,7 @@
 // tool for as long as it is listed: a call must never reach another child than the one it was for.
 import type { ChildConfig } from '../config/config.ts';
 import type { Tool } from '../mcp/tools.ts';
+import { isObject } from '../rpc/message.ts';
 import { isExposed } from './expose.ts';
 import { isGatewayName } from './gateway.ts';
 import { acceptableName, freeName, toToolName } from './names.ts';
@@ -55,11 +56,16 @@ export class OwnTools {
     return new Map(
       wanted.map(({ config, tool, key }) => {
         const name = given.get(key) ?? tool.name;
-        const listed = name === tool.name ? tool : { ...tool, name };
+        const listed = name === tool.name ? withSchema(tool) : { ...withSchema(tool), name };
         return [name, { config, subtool: tool.name, tool: listed }];
       }),
     );
   }
+}
+
+/** A tool that does not say what it takes would make hosts refuse the whole list. */
+function withSchema(tool: Tool): Tool {
+  return isObject(tool['inputSchema']) ? tool : { ...tool, inputSchema: { type: 'object' } };
 }
 
 /** What a tool is called whose own name is taken. */

@@ -5,24 +5,35 @@ import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { isInputRequired } from '../mcp/results.ts';
+import { isTask, wrapTasksIn } from '../mcp/tasks.ts';
 import { toJsonResult, toToolResult } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
-import { isObject, RpcError } from '../rpc/message.ts';
+import { isObject, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { isExposed } from './expose.ts';
-import type { ToolCall } from './surface.ts';
+import type { SurfaceOptions } from './surface.ts';
 
 export async function callSubtool(
   pool: Pool,
   config: ChildConfig,
-  { meta, cancellation, onProgress }: Pick<ToolCall, 'meta' | 'cancellation' | 'onProgress'>,
+  options: SurfaceOptions,
   subtool: string,
   args: Verbatim,
 ): Promise<Verbatim> {
   if (!isExposed(subtool, config.expose)) throw notAllowed(config, subtool);
-  const child = await pool.use(config.name, cancellation);
+  const { cancellation } = options;
+  const child = await pool.use(config.name, cancellation, options.caller?.era);
+  if (options.task && !(child.greeting.era === options.caller?.era && child.hasTasks)) {
+    throw new RpcError(
+      METHOD_NOT_FOUND,
+      `Server "${config.name}" cannot do "${subtool}" as a task.`,
+    );
+  }
   try {
-    const answer = await child.callTool(subtool, args, { meta, cancellation, onProgress });
+    const answer = await child.callTool(subtool, args, options);
+    if (isInputRequired(answer.value)) return answer;
+    if (isTask(answer.value)) return wrapTasksIn(answer, config.name);
     const isError = isObject(answer.value) && answer.value['isError'] === true;
     const result = toResult(child, answer, config, subtool);
     return isError ? await withSuggestion(result, child, config, subtool, cancellation) : result;

@@ -29,7 +29,21 @@ const INPUT_SCHEMA = {
 };
 
 export function createSuiteTool(name: string, config: ChildConfig): Tool {
-  return { name, description: describeSuite(config), inputSchema: INPUT_SCHEMA };
+  return {
+    name,
+    description: describeSuite(config),
+    inputSchema: INPUT_SCHEMA,
+    _meta: alwaysLoaded(config.keywords),
+  };
+}
+
+/** Hosts that hide tools until they are searched for are to show these, and to find them by more words. */
+export function alwaysLoaded(keywords: readonly string[] = []): Record<string, unknown> {
+  const hint = cleanText(keywords.join(' ')).slice(0, 500);
+  return {
+    'anthropic/alwaysLoad': true,
+    ...(hint !== '' && { 'anthropic/searchHint': hint }),
+  };
 }
 
 /** What the host's model reads: told by the configuration, or made from name and description. */

@@ -39,10 +39,6 @@ export class Suites {
     }
   }
 
-  get names(): Iterable<string> {
-    return this.#suites.keys();
-  }
-
   has(toolName: string): boolean {
     return this.#find(toolName) !== undefined;
   }
@@ -80,12 +76,12 @@ export class Suites {
 
   async #introspect(
     config: ChildConfig,
-    { cancellation }: ToolCall,
+    { cancellation, caller }: ToolCall,
     subtool: string | undefined,
     settings: Introspection,
   ): Promise<Verbatim> {
-    const child = await this.#pool.use(config.name, cancellation);
-    const tools = await child.listTools(cancellation);
+    const child = await this.#pool.use(config.name, cancellation, caller?.era);
+    const tools = await child.listTools({ cancellation });
     this.#pool.remember(config.name, tools);
     const exposed = tools.filter(({ name }) => isExposed(name, config.expose));
     if (subtool === undefined) return dataResult(describeSubtools(exposed, settings));

@@ -1,6 +1,9 @@
-// The seam between sessions and children: which tools a host is shown, and what a call of one of them
-// does. A session asks only this, whatever ways of showing children are behind it.
+// The seam between sessions and children: what a host is shown, and what a request of it does. A
+// session asks only this, whatever ways of showing children are behind it.
+
 import type { Cancellation } from '../base/cancellation.ts';
+import type { CallOptions } from '../child/child.ts';
+import type { Question } from '../mcp/caller.ts';
 import type { Tool } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 
@@ -12,29 +15,42 @@ export interface Surface {
   readonly active: readonly string[];
   /** The same list for the same configuration, except for what the session has switched on. */
   listTools(): readonly Tool[];
+  listPrompts(): readonly unknown[];
+  listResources(): readonly unknown[];
+  listTemplates(): readonly unknown[];
   callTool(call: ToolCall): Promise<Verbatim>;
+  /** `prompts/get`, `resources/read` or `completion/complete`, from the child that has it. */
+  ask(method: string, params: Verbatim, options: SurfaceOptions): Promise<Verbatim>;
+  /** Has the session told of changes of these resources, and of no others. */
+  watch(uris: ReadonlySet<string>): Promise<void>;
   close(): void;
 }
 
-/** The session that is shown it, as far as changes of the list concern it. */
+/** The session that is shown it, as far as news concern it. */
 export interface Audience {
   /** Its host is known never to fetch a list again that has changed. */
   readonly neverRelists: boolean;
-  /** Tells the host now that the list has changed. */
+  /** The list of tools must not change by what the session does. */
+  readonly isStatic: boolean;
+  /** Tells the host now that the list of tools has changed. */
   announce(): void;
   /** The same a little later, once for all changes until then. */
-  announceSoon(): void;
+  announceSoon(kind?: 'tools' | 'prompts' | 'resources'): void;
   /** Tells the host now, and waits until it has fetched the list, or seems not to. */
   announceAndSettle(cancellation: Cancellation): Promise<void>;
+  /** A resource that it watches has changed. */
+  resourceUpdated(params: Verbatim): void;
+  /** Asks the host out of the blue; undefined where that cannot be done. */
+  readonly ask: ((question: Question) => Promise<Verbatim>) | undefined;
 }
 
-export interface ToolCall {
+/** What goes along with a request: its `_meta`, its caller, its being called off. */
+export interface SurfaceOptions extends CallOptions {
+  readonly cancellation: Cancellation;
+}
+
+export interface ToolCall extends SurfaceOptions {
   readonly name: string;
   /** The call's `arguments`: an object, `{}` where the host sent none. */
   readonly args: Verbatim;
-  /** The request's `_meta`, an object. Its progress token is the host's own. */
-  readonly meta: Verbatim | undefined;
-  readonly cancellation: Cancellation;
-  /** Set where the host wants to hear of progress. */
-  readonly onProgress: ((params: Verbatim) => void) | undefined;
 }

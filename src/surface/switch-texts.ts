@@ -28,6 +28,14 @@ export function activatedText(name: string, tools: readonly OwnTool[], suite: st
   );
 }
 
+/** For a session in which the list of tools must not change by what it does. */
+export function staticText(name: string, suite: string): string {
+  return (
+    `The list of tools does not change in this session. Call the tools of "${name}" through ${suite}: ` +
+    '{"action": "introspect"} lists them, {"action": "call", "subtool": "<name>", "args": {…}} runs one.'
+  );
+}
+
 /** What it is listed as, and what its server calls it where that is another name. */
 function nameOf({ tool: { name }, subtool }: OwnTool): string {
   return cleanText(name === subtool ? name : `${name} (subtool ${subtool})`);

@@ -2,17 +2,21 @@
 // suites; and the tools of those children that are shown directly or that this session has switched
 // on. Every child can be called through its suite, listed or not.
 import { SwitchboardError } from '../base/errors.ts';
+import type { ListKind } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
+import { unwrapTaskId, wrapTasksIn } from '../mcp/tasks.ts';
 import { type Tool, textResult } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
+import { INVALID_PARAMS, isObject, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { isExposed } from './expose.ts';
 import { createGatewayTools, gatewayAction, parseServerName } from './gateway.ts';
 import { instructionsFor } from './instructions.ts';
+import { Library } from './library.ts';
 import { type OwnTool, OwnTools, prefixedName } from './own-tools.ts';
 import { callSubtool } from './subtool.ts';
 import type { Suites } from './suites.ts';
-import type { Audience, Surface, ToolCall } from './surface.ts';
+import type { Audience, Surface, SurfaceOptions, ToolCall } from './surface.ts';
 import {
   activatedText,
   alreadyActiveText,
@@ -20,6 +24,7 @@ import {
   notActiveText,
   notFlipText,
   notReadyText,
+  staticText,
   statusResult,
   unknownServerText,
 } from './switch-texts.ts';
@@ -33,23 +38,51 @@ export interface ViewParts {
   readonly flipSuites: Config['flipSuites'];
 }
 
+/** Lists as texts. */
+export type Shown = Readonly<Record<'tools' | 'prompts' | 'resources', string>>;
+
+export interface ViewEvents {
+  readonly onClose: () => void;
+  /** The session watches other resources than before. */
+  readonly onWatch: () => Promise<void>;
+}
+
 export class View implements Surface {
   readonly #audience: Audience;
-  readonly #onClose: () => void;
+  readonly #events: ViewEvents;
   readonly #ownTools = new OwnTools();
   readonly #active = new Set<string>();
   #parts: ViewParts;
   /** Arranged when it is needed, and anew after each change. */
   #listed: Map<string, OwnTool> | undefined;
+  #library: Library;
+  #uris: ReadonlySet<string> = new Set();
 
-  constructor(parts: ViewParts, audience: Audience, onClose: () => void) {
+  constructor(parts: ViewParts, audience: Audience, events: ViewEvents) {
     this.#parts = parts;
     this.#audience = audience;
-    this.#onClose = onClose;
+    this.#events = events;
+    this.#library = new Library(parts.children, parts.pool);
+  }
+
+  get askHost(): Audience['ask'] {
+    return this.#audience.ask;
+  }
+
+  /** The resources that the session watches, by the child that has them. */
+  get watched(): Map<string, string[]> {
+    const watched = new Map<string, string[]>();
+    for (const uri of this.#uris) {
+      const name = this.#library.ownerOf(uri)?.name;
+      if (name !== undefined) watched.set(name, [...(watched.get(name) ?? []), uri]);
+    }
+    return watched;
   }
 
   get instructions(): string {
-    return instructionsFor(this.#parts.children);
+    const { children, suites } = this.#parts;
+    const { isStatic } = this.#audience;
+    return instructionsFor({ children, isStatic, toolFor: (name) => suites.toolFor(name) });
   }
 
   get active(): readonly string[] {
@@ -58,12 +91,30 @@ export class View implements Surface {
 
   listTools(): readonly Tool[] {
     const { suites } = this.#parts;
-    const flips = this.#flips();
+    const { isStatic } = this.#audience;
+    const flips = isStatic ? [] : this.#flips();
     return [
       ...(flips.length > 0 ? createGatewayTools(flips.map(({ name }) => name)) : []),
       ...suites.listTools((config) => this.#isListedAsSuite(config)),
-      ...[...this.#own().values()].map(({ tool }) => tool),
+      ...[...this.#own().values()].map(({ tool }) => (isStatic ? withoutExecution(tool) : tool)),
     ];
+  }
+
+  listPrompts(): readonly unknown[] {
+    return this.#library.listPrompts();
+  }
+
+  listResources(): readonly unknown[] {
+    return this.#library.listResources();
+  }
+
+  listTemplates(): readonly unknown[] {
+    return this.#library.listTemplates();
+  }
+
+  ask(method: string, params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
+    if (method.startsWith('tasks/')) return this.#askTask(method, params, options);
+    return this.#library.ask(method, params, options);
   }
 
   callTool(call: ToolCall): Promise<Verbatim> {
@@ -77,22 +128,50 @@ export class View implements Surface {
   }
 
   close(): void {
-    this.#onClose();
+    this.#events.onClose();
   }
 
   /** Takes over a new configuration. What is not flip any more is not switched on either. */
-  update(parts: ViewParts): void {
+  update(parts: ViewParts, before: Shown): void {
     this.#parts = parts;
+    this.#library = new Library(parts.children, parts.pool);
     const flips = new Set(this.#flips().map(({ name }) => name));
     for (const name of this.#active) if (!flips.has(name)) this.#active.delete(name);
     this.#changed();
-    this.#audience.announceSoon();
+    const after = this.shown();
+    for (const kind of ['tools', 'prompts', 'resources'] as const) {
+      if (after[kind] !== before[kind]) this.#audience.announceSoon(kind);
+    }
   }
 
-  toolsChanged(childName: string): void {
+  /** All that is shown, as texts that can be compared. */
+  shown(): Shown {
+    return {
+      tools: JSON.stringify(this.listTools()),
+      prompts: JSON.stringify(this.listPrompts()),
+      resources: JSON.stringify([this.listResources(), this.listTemplates()]),
+    };
+  }
+
+  listChanged(childName: string, kind: ListKind): void {
+    if (kind === 'prompts') return this.#audience.announceSoon('prompts');
+    if (kind !== 'tools') return this.#audience.announceSoon('resources');
     const config = this.#parts.children.find(({ name }) => name === childName);
     this.#changed();
     if (config && this.#listsToolsOf(config)) this.#audience.announceSoon();
+  }
+
+  resourceUpdated(childName: string, params: Verbatim): void {
+    const uri = isObject(params.value) ? params.value['uri'] : undefined;
+    const isWatched = typeof uri === 'string' && this.#uris.has(uri);
+    if (isWatched && this.#library.ownerOf(uri)?.name === childName) {
+      this.#audience.resourceUpdated(params);
+    }
+  }
+
+  async watch(uris: ReadonlySet<string>): Promise<void> {
+    this.#uris = uris;
+    await this.#events.onWatch();
   }
 
   /** Switches off what has failed without having run: it could not be started when it was needed. */
@@ -116,6 +195,21 @@ export class View implements Surface {
     return own && callSubtool(pool, own.config, call, own.subtool, call.args);
   }
 
+  /** A task is known to the child that runs it, if that still does and speaks the host's era. */
+  async #askTask(method: string, params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
+    const { children, pool } = this.#parts;
+    const id = unwrapTaskId(isObject(params.value) ? params.value['taskId'] : undefined);
+    const config = children.find(({ name }) => name === id?.childName);
+    const isRunning = config && pool.report(config.name).state === 'ready';
+    const child = isRunning && (await pool.use(config.name, options.cancellation));
+    if (!id || !child || child.greeting.era !== options.caller?.era) {
+      throw new RpcError(INVALID_PARAMS, 'There is no such task.');
+    }
+    const own = params.with('taskId', Verbatim.of(id.taskId));
+    const result = await child.ask(method, own, options, `task "${id.taskId}"`);
+    return wrapTasksIn(result, id.childName);
+  }
+
   async #callGateway(call: ToolCall): Promise<Verbatim> {
     const action = this.#flips().length > 0 ? gatewayAction(call.name) : undefined;
     switch (action) {
@@ -135,6 +229,7 @@ export class View implements Surface {
     const refusal = this.#refuse(name);
     if (refusal) return refusal;
     const suite = suites.toolFor(name);
+    if (this.#audience.isStatic) return textResult(staticText(name, suite));
     if (this.#active.has(name)) return textResult(alreadyActiveText(name, suite));
     const { state } = pool.report(name);
     if (state === 'warming') {
@@ -249,6 +344,7 @@ export class View implements Surface {
 
   #isListedAsSuite({ show }: ChildConfig): boolean {
     if (show !== 'flip') return show === 'suite';
+    if (this.#audience.isStatic) return true;
     const { flipSuites } = this.#parts;
     return flipSuites === 'always' || (flipSuites === 'auto' && this.#audience.neverRelists);
   }
@@ -279,4 +375,11 @@ function failedResult(name: string, error: unknown): Verbatim {
   if (!(error instanceof Error)) throw error;
   const text = error instanceof SwitchboardError ? error.text : error.message;
   return textResult(notReadyText(name, text), { isError: true });
+}
+
+/** How a tool can be a task in the handshake era, of which the modern one knows nothing. */
+function withoutExecution(tool: Tool): Tool {
+  if (!Object.hasOwn(tool, 'execution')) return tool;
+  const { execution: _handshakeOnly, ...rest } = tool;
+  return rest;
 }

@@ -243,6 +243,34 @@ describe('a slow start', () => {
   });
 });
 
+const WHO_WE_ARE = { name: 'switchboard', version: expect.stringMatching(/^\d+\.\d+\.\d+/) };
+
+/** A handshake, a call and a list, with ids from this one on. */
+const greetingAndCall = (id: number) => [
+  {
+    jsonrpc: '2.0',
+    id,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities: {
+        roots: { listChanged: true },
+        sampling: {},
+        elicitation: { form: {}, url: {} },
+      },
+      clientInfo: WHO_WE_ARE,
+    },
+  },
+  { jsonrpc: '2.0', method: 'notifications/initialized' },
+  {
+    jsonrpc: '2.0',
+    id: id + 1,
+    method: 'tools/call',
+    params: { name: 'other', arguments: { a: 1 } },
+  },
+  { jsonrpc: '2.0', id: id + 2, method: 'tools/list', params: {} },
+];
+
 describe('the handshake with a child', () => {
   async function messagesOf(settings: object) {
     const project = createProject();
@@ -255,26 +283,42 @@ describe('the handshake with a child', () => {
     return messages();
   }
 
-  test('comes before anything else and says who we are', async () => {
+  test('comes before anything but the question what it speaks, and says who we are', async () => {
     expect(await messagesOf({})).toEqual([
       {
         jsonrpc: '2.0',
         id: 1,
-        method: 'initialize',
+        method: 'server/discover',
         params: {
-          protocolVersion: '2025-11-25',
-          capabilities: {},
-          clientInfo: { name: 'switchboard', version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {},
+            'io.modelcontextprotocol/clientInfo': WHO_WE_ARE,
+          },
         },
       },
-      { jsonrpc: '2.0', method: 'notifications/initialized' },
-      {
-        jsonrpc: '2.0',
-        id: 2,
-        method: 'tools/call',
-        params: { name: 'other', arguments: { a: 1 } },
-      },
-      { jsonrpc: '2.0', id: 3, method: 'tools/list', params: {} },
+      ...greetingAndCall(2),
+    ]);
+  });
+
+  test('comes before anything else where the era is known, from its settings or the start before', async () => {
+    const protocolVersion = '2025-11-25';
+    expect(await messagesOf({ protocolVersion })).toEqual(greetingAndCall(1));
+
+    const project = createProject();
+    const { file, messages } = recordingIn(project);
+    const rec = testServer('recording', file);
+    project.write('switchboard.config.json', { mcpServers: { rec } });
+    for (const run of ['first', 'second']) {
+      const host = await RawHost.connect(project);
+      await host.call('rec', 'other', { run });
+      await host.close();
+    }
+    const openings = messages().filter(({ method }) => /initialize$|discover/.test(method));
+    expect(openings.map(({ method }) => method)).toEqual([
+      'server/discover',
+      'initialize',
+      'initialize',
     ]);
   });
 
@@ -437,7 +481,8 @@ describe('a child that ends', () => {
     expect(parked.replace(/\d\d:\d\d:\d\d/, 'hh:mm:ss')).toMatchInlineSnapshot(
       `"Server "frail" was started five times within ten seconds and is parked until hh:mm:ss. Find out why it ends: switchboard doctor frail"`,
     );
-    expect(readFileSync(log, 'utf8').split('\n')).toHaveLength(6);
+    // Five, and one more to find out whether it ends because it was asked what it is.
+    expect(readFileSync(log, 'utf8').trimEnd().split('\n')).toHaveLength(6);
     expect((await host.call('mock', 'click')).result).toMatchObject({ ok: true });
   });
 });

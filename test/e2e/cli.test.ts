@@ -82,7 +82,8 @@ describe('--version and --help', () => {
         -h, --help                                display help for command
 
       Commands:
-        serve [options]                           serve MCP over stdin and stdout; what a host runs
+        serve [options]                           serve MCP over stdin and stdout, what a host runs; or
+                                                  over HTTP
         tools [options] [server]                  list the subtools of every server, or of one
         call [options] <server> <subtool> [json]  call one subtool; "-" reads the arguments from stdin
         show [options] [server] [how]             say how the host sees each server, or change it: suite,

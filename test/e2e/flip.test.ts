@@ -95,7 +95,12 @@ test('all servers are warmed up at once, each asked for its tools exactly once',
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => (JSON.parse(line) as { method: string }).method);
-    expect(methods).toEqual(['initialize', 'notifications/initialized', 'tools/list']);
+    expect(methods).toEqual([
+      'server/discover',
+      'initialize',
+      'notifications/initialized',
+      'tools/list',
+    ]);
   }
 });
 

@@ -1,6 +1,15 @@
 // `switchboard import`: servers of another program's file, added to servers.json without changing what
 // is there.
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type RunOptions, runSwitchboard } from '../support/command.ts';
@@ -14,7 +23,9 @@ const GITHUB = { command: 'npx', args: ['-y', 'server-github'], env: { TOKEN: 'c
 async function runImport(project: Project, args: readonly string[] = [], options?: RunOptions) {
   const outcome = await runSwitchboard(project, ['import', ...args], options);
   const steady = (text: string) =>
-    text.replaceAll(project.dir, '<project>').replaceAll(/\d{4}-\d\d-\d\dT[\d-]+Z/g, '<stamp>');
+    text
+      .replaceAll(project.dir, '<project>')
+      .replaceAll(/[0-9a-f]{8}\.\d{4}-\d\d-\d\dT[\d-]+Z/g, '<stamp>');
   return { ...outcome, stdout: steady(outcome.stdout), stderr: steady(outcome.stderr) };
 }
 
@@ -123,6 +134,7 @@ test('an alias that is taken is reported and not overwritten', async () => {
       chrome  already there
       github  another server has this alias and keeps it; --force replaces it
       memory  added
+    kept <project>/home/.switchboard/servers.json as <project>/home/.switchboard/backups/servers.json.<stamp>
     wrote <project>/home/.switchboard/servers.json
     Took over 1 of 3 servers.
 
@@ -136,13 +148,11 @@ test('an alias that is taken is reported and not overwritten', async () => {
 {
   "github": { "command": "gh-mcp" }, // the one I wrote
   "chrome": ${JSON.stringify(CHROME)}, // as it came
-  /* the end */
   "memory": {
     "command": "npx",
-    "args": [
-      "server-memory"
-    ]
+    "args": ["server-memory"]
   }
+  /* the end */
 }
 `);
 });
@@ -159,6 +169,46 @@ test('--force overwrites, and keeps the file as it was', async () => {
   expect(more).toEqual([]);
   expect(read(project, join(folder, backup))).toBe(ours);
   expect(await statesOf(project, ['--force'])).toEqual({ github: 'same' });
+});
+
+test('of two equal keys the last one counts, and is the one that --force replaces', async () => {
+  const project = createProject({
+    [SERVERS]: '{\n  "m": {"command": "first"},\n  "m": {"command": "last"}\n}\n',
+    [MCPFLIP]: { m: { command: 'new' } },
+  });
+  await runImport(project, ['--force']);
+  expect(read(project, SERVERS)).toBe(
+    '{\n  "m": {"command": "first"},\n  "m": { "command": "new" }\n}\n',
+  );
+});
+
+test('a servers.json that is a link stays one, also where it leads to no file yet', async () => {
+  const project = createProject({ 'dots/x': '', [MCPFLIP]: { chrome: CHROME } });
+  mkdirSync(join(project.dir, 'home/.switchboard'));
+  symlinkSync('../../dots/servers.json', join(project.dir, SERVERS));
+  await runImport(project);
+  expect(lstatSync(join(project.dir, SERVERS)).isSymbolicLink()).toBe(true);
+  expect(JSON.parse(read(project, 'dots/servers.json'))).toEqual({ chrome: CHROME });
+});
+
+test('of many imports at once none is lost', async () => {
+  const names = Array.from({ length: 6 }, (_, index) => `server${index}`);
+  const files = names.map((name) => [`${name}.json`, { [name]: { command: name } }]);
+  const project = createProject({ [SERVERS]: '{}\n', ...Object.fromEntries(files) });
+  const outcomes = await Promise.all(names.map((name) => runImport(project, [`${name}.json`])));
+  expect(outcomes.map(({ status }) => status)).toEqual(names.map(() => 0));
+  expect(Object.keys(readServers(project) as object).sort()).toEqual(names);
+});
+
+test('servers under mcpServers may have any name, and new ones go beside them', async () => {
+  const project = createProject({
+    [SERVERS]: { mcpServers: { url: { command: 'x' } } },
+    [MCPFLIP]: { mcpServers: { command: CHROME } },
+  });
+  expect(await statesOf(project, [])).toEqual({ command: 'added' });
+  expect(readServers(project)).toEqual({
+    mcpServers: { url: { command: 'x' }, command: CHROME },
+  });
 });
 
 test('the same server under another alias is there already; with another account it is another', async () => {

@@ -11,8 +11,18 @@ afterEach(() => {
   for (const host of hosts.splice(0)) expect(host.impure).toEqual([]);
 });
 
-function start(options: HostOptions = {}): RawHost {
-  const project = createProject(configWith({ mock: MOCK_CHILD, toolbox: testServer('toolbox') }));
+/** What every request of a modern host says of itself. */
+const MODERN = {
+  _meta: {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  },
+};
+
+const SERVERS = { mock: MOCK_CHILD, toolbox: testServer('toolbox') };
+
+function start(options: HostOptions = {}, servers: object = SERVERS): RawHost {
+  const project = createProject(configWith(servers));
   const host = new RawHost(project, options);
   hosts.push(host);
   return host;
@@ -45,11 +55,17 @@ describe('the handshake', () => {
     expect(result?.['protocolVersion']).toBe('2025-11-25');
   });
 
-  test('the answer says who we are and that the list of tools may change', async () => {
+  test('the answer says who we are, and that all lists may change', async () => {
     const { result } = await shakeHands(start());
     expect(result).toEqual({
       protocolVersion: '2025-11-25',
-      capabilities: { tools: { listChanged: true } },
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { listChanged: true, subscribe: true },
+        completions: {},
+        logging: {},
+      },
       serverInfo: {
         name: 'switchboard',
         title: 'Switchboard',
@@ -81,15 +97,44 @@ describe.each(['newline', 'content-length'] as const)('with %s framing', (framin
     expect(await host.request('ping')).toEqual({ jsonrpc: '2.0', id: 3, result: {} });
   });
 
-  test('an unknown method is -32601 with its name, also server/discover as the first message', async () => {
+  test('an unknown method is -32601 with its name, as the first message and later', async () => {
+    const host = start({ framing });
+    const unknown = { code: -32601, message: 'Method not found: foo/bar' };
+    expect((await host.request('foo/bar')).error).toEqual(unknown);
+    await shakeHands(host);
+    expect((await host.request('foo/bar')).error).toEqual(unknown);
+  });
+
+  test('server/discover as the first message is answered, if it says what it speaks', async () => {
     const host = start({ framing });
     expect((await host.request('server/discover')).error).toEqual({
+      code: -32602,
+      message: 'params._meta needs "io.modelcontextprotocol/protocolVersion".',
+    });
+    const { result } = await host.request('server/discover', MODERN);
+    expect(result).toMatchObject({
+      resultType: 'complete',
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: { listChanged: true } },
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'switchboard' } },
+    });
+  });
+
+  test('server/discover is an unknown method for a host that has shaken hands', async () => {
+    const host = start({ framing });
+    await shakeHands(host);
+    expect((await host.request('server/discover', MODERN)).error).toEqual({
       code: -32601,
       message: 'Method not found: server/discover',
     });
-    expect((await host.request('foo/bar')).error).toEqual({
+  });
+
+  test('where servers can be switched, server/discover is unknown: they need the handshake', async () => {
+    const flip = { ...MOCK_CHILD, show: 'flip', start: 'lazy' };
+    const host = start({ framing }, { flip });
+    expect((await host.request('server/discover', MODERN)).error).toEqual({
       code: -32601,
-      message: 'Method not found: foo/bar',
+      message: 'Method not found: server/discover',
     });
   });
 

@@ -432,7 +432,7 @@ describe('writes nothing', () => {
     expect(status).toBe(2);
     expect(stderr.replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
       "switchboard: <project>/switchboard.config.json cannot be written.
-      The system says: EACCES: permission denied, open '<project>/switchboard.config.json.new'.
+      The system says: EACCES: permission denied, mkdir '<project>/home/.switchboard/locks'.
       "
     `);
     expect(jsonOf(project, OWN)).toEqual({ mcpServers: { memory: MOCK_CHILD } });
@@ -445,21 +445,7 @@ describe('writes nothing', () => {
     });
     expect(await showBadly(project, ['memory', 'flip'])).toContain('cannot be written.');
     expect(jsonOf(project, OWN)).toEqual({ mcpServers: { memory: MOCK_CHILD } });
-    expect(existsSync(join(project.dir, `${OWN}.new`))).toBe(false);
-  });
-
-  test('while another has the file, however long that takes', async () => {
-    const project = createProject({
-      [OWN]: { mcpServers: { memory: MOCK_CHILD } },
-      [`${OWN}.new`]: 'of another',
-    });
-    expect(await showBadly(project, ['memory', 'flip'])).toMatchInlineSnapshot(`
-      "switchboard: <project>/switchboard.config.json is being written by another program.
-      If none is at it, one was killed at that: remove <project>/switchboard.config.json.new.
-      "
-    `);
-    expect(textOf(project, `${OWN}.new`)).toBe('of another');
-    expect(jsonOf(project, OWN)).toEqual({ mcpServers: { memory: MOCK_CHILD } });
+    expect(readdirSync(project.dir).sort()).toEqual(['home', OWN]);
   });
 });
 
@@ -506,6 +492,16 @@ describe('leaves the file what it was', () => {
       ]);
     },
   );
+
+  test('and lets no file that lies beside it stop the change', async () => {
+    const project = createProject({
+      [OWN]: `{"mcpServers": {${server}}}`,
+      [`${OWN}.new`]: 'of a repository',
+    });
+    await showWell(project, ['memory', 'off']);
+    expect(jsonOf(project, OWN)).toMatchObject({ suites: { memory: { show: 'off' } } });
+    expect(textOf(project, `${OWN}.new`)).toBe('of a repository');
+  });
 
   test('when many write at once: each finds its place, and nothing is lost', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `server${index}`);

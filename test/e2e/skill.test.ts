@@ -61,7 +61,7 @@ class Home {
         .replaceAll(this.path(), '~')
         .replaceAll(process.execPath, '<node>')
         .replaceAll(realpathSync(PROGRAM), '<program>')
-        .replaceAll(/\d{4}-\d\d-\d\dT[\d-]+Z/g, '<stamp>');
+        .replaceAll(/(?:[0-9a-f]{8}\.)?\d{4}-\d\d-\d\dT[\d-]+Z/g, '<stamp>');
     return { ...outcome, stdout: steady(outcome.stdout), stderr: steady(outcome.stderr) };
   }
 
@@ -258,7 +258,7 @@ test('Ctrl-C ends a claude that hangs, too', async () => {
   expect(await eventually(() => processesWith(dir).length === 0)).toBe(true);
 });
 
-test('an earlier registration is replaced, and kept if the user had put variables into it', async () => {
+test('an earlier registration is replaced, and kept: the user may have put variables into it', async () => {
   const home = new Home();
   const entry = { type: 'stdio', command: 'node', args: ['/old.js'], env: { TOKEN: 'secret-123' } };
   const others = { other: { command: 'x' } };
@@ -287,6 +287,47 @@ test('an earlier registration is replaced, and kept if the user had put variable
       ...others,
     },
   });
+});
+
+test('where Claude Code then refuses the new one, it gets the earlier one back', async () => {
+  const home = new Home();
+  const entry = { type: 'stdio', command: '/old/node', args: ['/old.js'] };
+  home.write(home.path('.claude.json'), JSON.stringify({ mcpServers: { switchboard: entry } }));
+
+  const { status, stdout } = await home.run(['install'], { CLAUDE_FAILS: 'add' });
+
+  expect(status).toBe(2);
+  expect(stdout).toMatchInlineSnapshot(`
+    "wrote ~/.switchboard/skill/SKILL.md
+    linked ~/.claude/skills/switchboard/SKILL.md to ~/.switchboard/skill/SKILL.md
+    created ~/.switchboard/servers.json
+    claude failed: The disk is full.
+      By hand: claude mcp remove switchboard -s user && claude mcp add -s user switchboard -- <node> <program>
+    Claude Code has the entry that it had before.
+    kept the entry that Claude Code had as ~/.switchboard/backups/claude-entry.json.<stamp>
+
+    Next: register Switchboard by hand as above, restart Claude Code once, then type /switchboard in it.
+    "
+  `);
+  expect(home.backups().map((text) => JSON.parse(text) as unknown)).toEqual([entry]);
+  expect(JSON.parse(readFileSync(home.path('.claude.json'), 'utf8'))).toEqual({
+    mcpServers: { switchboard: entry },
+  });
+});
+
+test('where it refuses that, too, it says what is gone and where it is kept', async () => {
+  const home = new Home();
+  const entry = { type: 'stdio', command: 'node', args: ['/old.js'], env: { TOKEN: 'secret-123' } };
+  home.write(home.path('.claude.json'), JSON.stringify({ mcpServers: { switchboard: entry } }));
+
+  const { status, stdout } = await home.run(['install'], { CLAUDE_FAILS: 'add add-json' });
+
+  expect(status).toBe(2);
+  expect(stdout).toContain(
+    'The entry that Claude Code had before is gone from its list.\nkept the',
+  );
+  expect(stdout).not.toContain('secret-123');
+  expect(home.backups().map((text) => JSON.parse(text) as unknown)).toEqual([entry]);
 });
 
 test('a registration with the same command is left as the user has it', async () => {

@@ -90,6 +90,7 @@ describe('the list of tools', () => {
         },
         required: ['action'],
       },
+      _meta: { 'anthropic/alwaysLoad': true },
     });
     expect(plain?.description).toBe("Use this tool for plain. Actions: 'introspect' | 'call'.");
     expect(sentence?.description).toBe(

@@ -17,6 +17,7 @@ export function childConfig(some: Partial<ChildConfig> & { name: string }): Chil
     description: undefined,
     switchboardDescription: undefined,
     suiteName: undefined,
+    keywords: undefined,
     suiteDescription: undefined,
     expose: { allow: undefined, deny: undefined },
     introspection: { mode: 'summary', summaryMaxChars: 160 },

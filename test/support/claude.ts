@@ -15,7 +15,7 @@ const file = join(CLAUDE_CONFIG_DIR || HOME, '.claude.json');
 const content = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 const servers = content.mcpServers ?? {};
 const fail = (text) => { console.error(text); process.exit(1); };
-if (CLAUDE_FAILS === action) fail('\\u001b[31mThe disk is full.\\u001b[0m');
+if (CLAUDE_FAILS?.split(' ').includes(action)) fail('\\u001b[31mThe disk is full.\\u001b[0m');
 if (CLAUDE_FAILS === 'hang') setInterval(() => {}, 1000);
 else if (action === 'remove') {
   const [name] = rest;

@@ -3,17 +3,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Child } from '../../src/child/child.ts';
+import { SwitchboardError } from '../../src/base/errors.ts';
+import type { Child, ListKind } from '../../src/child/child.ts';
+import type { Greeting } from '../../src/child/handshake.ts';
 import type { LinkEnd } from '../../src/child/link.ts';
 import type { ChildConfig } from '../../src/config/config.ts';
+import type { LogLevel } from '../../src/mcp/logging.ts';
 import { Catalog } from '../../src/pool/catalog.ts';
 import { Pool } from '../../src/pool/pool.ts';
 import type { StartAttempt, StartChild } from '../../src/pool/slot.ts';
 import { Verbatim } from '../../src/rpc/verbatim.ts';
 
-/** What the pool and the surface need of a child. */
-export class FakeChild {
+type PublicPart<T> = { [key in keyof T]: T[key] };
+
+/** What the pool and the surface need of a child; a new member that is missing here does not compile. */
+export class FakeChild implements PublicPart<Child> {
   hasAnswered = true;
+  hasTasks = false;
   stopped = false;
   isPaused = false;
   calls = 0;
@@ -21,7 +27,25 @@ export class FakeChild {
   lists = 0;
   pid = 4711;
   tools: { name: string }[] = [{ name: 'echo' }];
+  /** What it has beside tools. */
+  others: { [kind in ListKind]?: readonly unknown[] } = {};
+  greeting: Greeting = {
+    era: 'handshake',
+    revision: '2025-11-25',
+    serverName: undefined,
+    serverVersion: undefined,
+    capabilities: { tools: {} },
+    instructions: undefined,
+  };
   readonly called: string[] = [];
+  /** What it was asked for beside tools: the method and the text of the parameters. */
+  readonly asked: string[] = [];
+  /** Each set of resources that it was to tell of. */
+  readonly watched: string[][] = [];
+  readonly logLevels: (LogLevel | undefined)[] = [];
+  readonly notified: string[] = [];
+  /** A text that must not be kept. */
+  secret: string | undefined;
   /** Those who wait until nobody waits for an answer; set to hold them up. */
   busy: Promise<void> = Promise.resolve();
   end: (end: LinkEnd) => void = () => {};
@@ -57,6 +81,27 @@ export class FakeChild {
     return Verbatim.of({ content: [{ type: 'text', text: `called ${subtool}` }] });
   }
 
+  async list(kind: ListKind): Promise<unknown[]> {
+    return [...(this.others[kind] ?? [])];
+  }
+
+  async ask(method: string, params: Verbatim): Promise<Verbatim> {
+    this.asked.push(`${method} ${params.text}`);
+    return Verbatim.of({ asked: method });
+  }
+
+  async watch(uris: ReadonlySet<string>): Promise<void> {
+    this.watched.push([...uris]);
+  }
+
+  setLogLevel(level: LogLevel | undefined): void {
+    this.logLevels.push(level);
+  }
+
+  notify(method: string): void {
+    this.notified.push(method);
+  }
+
   settled(): Promise<void> {
     return this.busy;
   }
@@ -69,8 +114,20 @@ export class FakeChild {
     this.isPaused = false;
   }
 
-  explainEnd(): Error {
-    return new Error('It has ended.');
+  explainEnd(): SwitchboardError {
+    return new SwitchboardError('CHILD_EXITED', 'It has ended.');
+  }
+
+  holdsSecret(text: string): boolean {
+    return this.secret !== undefined && text.includes(this.secret);
+  }
+
+  async hasTool(subtool: string): Promise<boolean> {
+    return this.toolNames.includes(subtool);
+  }
+
+  excerptOf({ text }: Verbatim): string {
+    return text.slice(0, 200);
   }
 }
 
@@ -94,24 +151,35 @@ export function byName(children: readonly ChildConfig[]): Map<string, ChildConfi
   return new Map(children.map((child) => [child.name, child]));
 }
 
+/** A bug fails the test, as an error that nobody has caught. */
+export const onBug = (error: unknown): never => {
+  throw error;
+};
+
 /** A pool of fake children, closed when the test is over, and what it has told. */
 export function createFakePool(children: readonly ChildConfig[], start: FakeStart) {
   const news: string[] = [];
-  const listeners = { toolsChanged: (_name: string) => {}, lost: (_name: string) => {} };
+  const listeners = {
+    listChanged: (_name: string, _kind: ListKind) => {},
+    resourceUpdated: (_name: string, _params: Verbatim) => {},
+    lost: (_name: string) => {},
+  };
   const catalog = new Catalog(temporaryFolder(), () => {});
   const pool = new Pool(byName(children), {
     start: asStart(start),
     catalog,
     events: {
-      onToolsChanged: (name) => {
-        news.push(`${name} has other tools`);
-        listeners.toolsChanged(name);
+      onListChanged: (name, kind) => {
+        news.push(`${name} has other ${kind}`);
+        listeners.listChanged(name, kind);
       },
+      onResourceUpdated: (name, params) => listeners.resourceUpdated(name, params),
       onLost: (name) => {
         news.push(`${name} is lost`);
         listeners.lost(name);
       },
     },
+    onBug,
   });
   onTestFinished(() => pool[Symbol.asyncDispose]());
   return { pool, catalog, news, listeners };

@@ -44,8 +44,15 @@ type Connect = (launch: Launch, onListChanged: () => void) => Promise<[Client, n
 
 const CLIENT = { name: 'relisting-host', version: '1.0.0' };
 
+/** What Switchboard can hand on to a host, and so tells its servers: some list more tools for it. */
+export const CAPABILITIES = {
+  roots: { listChanged: true },
+  sampling: {},
+  elicitation: { form: {}, url: {} },
+};
+
 const connectV1: Connect = async (launch, onListChanged) => {
-  const client = new ClientV1(CLIENT);
+  const client = new ClientV1(CLIENT, { capabilities: CAPABILITIES });
   client.setNotificationHandler(ToolListChangedNotificationSchema, onListChanged);
   const transport = new StdioV1({ ...launch, stderr: 'ignore' });
   await client.connect(transport);
@@ -55,7 +62,10 @@ const connectV1: Connect = async (launch, onListChanged) => {
 const connectV2 =
   (mode: 'legacy' | 'auto'): Connect =>
   async (launch, onListChanged) => {
-    const client = new ClientV2(CLIENT, { versionNegotiation: { mode } });
+    const client = new ClientV2(CLIENT, {
+      capabilities: CAPABILITIES,
+      versionNegotiation: { mode },
+    });
     client.setNotificationHandler('notifications/tools/list_changed', onListChanged);
     const transport = new StdioV2({ ...launch, stderr: 'ignore' });
     await client.connect(transport);

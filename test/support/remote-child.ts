@@ -53,8 +53,11 @@ async function start(config: ChildConfig, { credentials }: RemoteChildOptions): 
     onProcess: () => {},
     onStopping: () => {},
     onStderr: (line) => stderr.push(line),
-    onNotification: (method, params) => notifications.push({ method, params }),
+    onNotification: (method, params) => notifications.push({ method, params: params?.value }),
     onBug: (error) => bugs.push(error),
+    era: 'handshake',
+    preferredEra: 'handshake',
+    askOutside: () => Promise.reject(new Error('Nobody is there.')),
   });
   onTestFinished(() => child.stop());
   return { child, notifications, stderr };

@@ -3,6 +3,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
+import { isLoopback } from '../sign-in/addresses.ts';
 
 export interface Address {
   /** Without the name and password that may have stood in it. */
@@ -15,12 +16,21 @@ export interface Address {
   readonly isExposed: boolean;
 }
 
+/** Shorter parts of a path are words such as `api` and `mcp`. */
+const SHORTEST_SECRET_SEGMENT = 12;
+
 const SECRET_NAME = /auth|token|key|secret|cookie|passw|credential|session/i;
 
-export function parseAddress(config: ChildConfig, remote: Remote): Address {
+/** `env` is what the variables in the address were filled in from. */
+export function parseAddress(
+  config: ChildConfig,
+  remote: Remote,
+  env: NodeJS.ProcessEnv = {},
+): Address {
   const url = parseUrl(config, remote.url);
   const headers = checkHeaders(config, remote.headers);
-  const password = decode(url.password);
+  const { password: writtenPassword } = url;
+  const password = decode(writtenPassword);
   if (url.username !== '' || password !== '') {
     const pair = Buffer.from(`${decode(url.username)}:${password}`).toString('base64');
     headers['authorization'] ??= `Basic ${pair}`;
@@ -33,7 +43,13 @@ export function parseAddress(config: ChildConfig, remote: Remote): Address {
     url,
     kind: url.protocol.startsWith('ws') ? 'ws' : remote.type,
     headers,
-    secrets: [...Object.values(headers).flatMap(secretsOf), password, ...url.searchParams.values()],
+    secrets: [
+      ...Object.values(headers).flatMap(secretsOf),
+      password,
+      writtenPassword,
+      ...secretsInTarget(url),
+      ...filledIn(config, url, env),
+    ].filter((secret) => secret !== ''),
     isExposed:
       isPlain && !isLoopback(url.hostname) && secretNames.some((name) => SECRET_NAME.test(name)),
   };
@@ -42,6 +58,24 @@ export function parseAddress(config: ChildConfig, remote: Remote): Address {
 /** What must be hidden of a header's value: all of it, and a token behind the name of its scheme. */
 export function secretsOf(value: string): string[] {
   return [value, value.replace(/^[\w-]+\s+/, '')];
+}
+
+/** Servers quote what they were asked for, as it was sent or decoded: in whole, or a part of it. */
+function secretsInTarget({ pathname, search, searchParams }: URL): string[] {
+  const segments = pathname.split('/').filter(({ length }) => length >= SHORTEST_SECRET_SEGMENT);
+  const pairs = search.slice(1).split('&');
+  const values = pairs.map((pair) => pair.slice(pair.indexOf('=') + 1));
+  const written = [`${pathname}${search}`, ...segments, ...values];
+  return [...new Set([...written, ...written.map(decode), ...searchParams.values()])];
+}
+
+/** What stands in the address for variables, unless it is where the server is, which is no secret. */
+function filledIn({ remote }: ChildConfig, { origin }: URL, env: NodeJS.ProcessEnv): string[] {
+  const names = [...(remote?.url ?? '').matchAll(/\$\{(?:env:)?(\w+)/g)].map(
+    ([, name = '']) => name,
+  );
+  const values = names.flatMap((name) => env[name] ?? []);
+  return values.filter((value) => !origin.includes(value));
 }
 
 function parseUrl(config: ChildConfig, text: string): URL {
@@ -90,9 +124,4 @@ function decode(text: string): string {
   } catch {
     return text; // a lone % stands for itself
   }
-}
-
-/** Whether the name means this machine, whoever resolves it. */
-function isLoopback(hostname: string): boolean {
-  return hostname === '[::1]' || /^(127\.\d+\.\d+\.\d+|localhost|.+\.localhost)$/.test(hostname);
 }

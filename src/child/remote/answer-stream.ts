@@ -1,6 +1,7 @@
 // The stream of events that a request is answered with: progress, whatever else the server has to say
 // meanwhile, and at its end the answer. A stream that was cut is taken up again where it ended, if
-// the server numbers its events; the request itself is not sent again.
+// the server numbers its events; the request itself is not sent again. However a server behaves, one
+// call does not make us knock without end, nor without pause.
 import { parseJson } from '../../rpc/json-text.ts';
 import { type EventHandlers, readEvents, type ServerEvent } from './events.ts';
 import { explainCut } from './failures.ts';
@@ -18,15 +19,18 @@ export interface AnswerStreamOptions {
   readonly onMessage: (text: string, value: unknown) => void;
   /** A stream is about to be read. */
   readonly onOpen: (reply: HttpReply) => void;
-  /** Asks for what comes behind an event. */
-  readonly resume: (lastEventId: string) => Promise<HttpReply>;
+  /** Asks for what comes behind an event; undefined where nothing is taken up again. */
+  readonly resume: ((lastEventId: string) => Promise<HttpReply>) | undefined;
 }
 
 /** A stream that has brought its answer should end by itself. */
 const LINGER_MS = 1_000;
 /** A stream that was cut is taken up again after so long, unless the server names a time. */
 const RESUME_MS = 500;
+/** It may name no shorter one. */
+const SHORTEST_RESUME_MS = 100;
 const MAX_EMPTY_STREAMS = 3;
+const MAX_STREAMS = 1_000;
 
 /** Rejects where the answer does not come. */
 export async function readAnswerStream(
@@ -52,16 +56,17 @@ export async function readAnswerStream(
       linger = setTimeout(() => reply?.body.destroy(), LINGER_MS).unref();
     },
     onRetry: (ms) => {
-      retryMs = ms;
+      retryMs = Math.max(ms, SHORTEST_RESUME_MS);
     },
   };
-  for (;;) {
+  for (let streams = 1; ; streams++) {
     onOpen(reply);
     const how = await readEvents(reply.body, server.messageBytes, handlers);
     clearTimeout(linger);
     if (isAnswered) return;
     emptyStreams += 1;
-    if (lastEventId === undefined || emptyStreams > MAX_EMPTY_STREAMS) {
+    const isEnough = emptyStreams > MAX_EMPTY_STREAMS || streams >= MAX_STREAMS;
+    if (lastEventId === undefined || isEnough) {
       throw explainCut(server, how);
     }
     await sleep(retryMs, signal);
@@ -76,9 +81,9 @@ async function resume(
   options: AnswerStreamOptions,
 ): Promise<HttpReply | undefined> {
   try {
-    const reply = await options.resume(lastEventId);
-    if (isEventStream(reply)) return reply;
-    discard(reply);
+    const reply = await options.resume?.(lastEventId);
+    if (reply && isEventStream(reply)) return reply;
+    if (reply) discard(reply);
   } catch {
     // that the answer was lost says more than why it cannot be had again
   }

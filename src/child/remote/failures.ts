@@ -1,6 +1,6 @@
 // Sentences for the ways in which a server that is reached over the network fails.
 import { SwitchboardError } from '../../base/errors.ts';
-import { cleanText } from '../../base/text.ts';
+import { cleanText, excerpt } from '../../base/text.ts';
 import type { RemoteServer } from './server.ts';
 
 /** So much of a body that is no answer is quoted. */
@@ -112,15 +112,18 @@ export function explainTooMany(server: RemoteServer, waitMs: number | undefined)
 
 /** `challenge` is the server's WWW-Authenticate header. */
 export function explainSignIn(
-  { name, origin, hasAuthorization, secrets }: RemoteServer,
+  { name, origin, hasAuthorization, canSignIn, secrets }: RemoteServer,
   status: 401 | 403,
   challenge: string | undefined,
 ): SwitchboardError {
   const wants = status === 401 ? 'wants you to sign in' : 'wants you to sign in with more rights';
+  const otherwise = canSignIn
+    ? `Run: switchboard login ${name}`
+    : `Check "headers" in ${origin}: over WebSocket they are all that opens its door.`;
   return new SwitchboardError('CHILD_SIGN_IN', `Server "${name}" ${wants} (HTTP ${status}).`, {
     hint: hasAuthorization
       ? `It refused the Authorization header that is configured: check it in ${origin}.`
-      : `Run: switchboard login ${name}`,
+      : otherwise,
     data: {
       child: name,
       status,
@@ -186,8 +189,7 @@ export function explainCut({ name }: RemoteServer, how: 'ended' | 'broke'): Swit
 
 /** Text of the server's, as far as it is fit to be shown. */
 export function quote({ secrets }: RemoteServer, text: string): string {
-  const words = secrets.mask(cleanText(secrets.mask(text)).replace(/\s+/g, ' ').trim());
-  return words.length > QUOTED_CHARS ? `${words.slice(0, QUOTED_CHARS)}…` : words;
+  return excerpt(text, QUOTED_CHARS, secrets.mask);
 }
 
 /** Seconds from now; undefined where the header says nothing that can be understood. */

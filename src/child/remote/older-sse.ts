@@ -5,7 +5,9 @@ import { parseJson } from '../../rpc/json-text.ts';
 import { OpenBodies, Oversize } from './body.ts';
 import { readEvents, type ServerEvent } from './events.ts';
 import { explainContent, explainForeignEndpoint, explainStatus } from './failures.ts';
-import { cancelledRequest, readOutgoing } from './outgoing.ts';
+import type { HttpReply } from './http.ts';
+import { explainReply } from './modern.ts';
+import { cancelledRequest, type Outgoing, readOutgoing } from './outgoing.ts';
 import {
   drain,
   errorIn,
@@ -23,15 +25,26 @@ export interface OlderSseOptions extends WireEvents {
   readonly server: RemoteServer;
   readonly url: URL;
   readonly sender: Sender;
+  /** How long the reply to what has no answer may take. */
+  readonly handshakeMs: number;
   /** What is to be reported where the address does not know this transport either. */
   readonly insteadOf?: Error | undefined;
+}
+
+/** A request on its way. */
+interface Post {
+  readonly controller: AbortController;
+  /** The server may have heard of it. */
+  isSent: boolean;
 }
 
 export class OlderSseWire implements Wire {
   readonly #options: OlderSseOptions;
   readonly #bodies = new OpenBodies();
   readonly #stream = new AbortController();
-  readonly #posts = new Map<number, AbortController>();
+  readonly #posts = new Map<number, Post>();
+  /** What has no answer, on its way. */
+  readonly #tellings = new Set<AbortController>();
   /** Where to post to. It never rejects: where the address does not come, the wire ends. */
   readonly #endpoint: Promise<URL>;
   #resolveEndpoint: (url: URL) => void = () => {};
@@ -52,11 +65,13 @@ export class OlderSseWire implements Wire {
     const message = readOutgoing(json);
     const method = message.kind === 'notification' ? message.method : undefined;
     if (method === 'notifications/cancelled') {
-      this.#posts.get(cancelledRequest(json) ?? -1)?.abort();
+      const post = this.#posts.get(cancelledRequest(json) ?? -1);
+      post?.controller.abort();
+      if (post?.isSent === false) return; // there is nothing to end
     }
-    const id = message.kind === 'request' ? message.id : undefined;
     const before = this.#sent;
-    const sent = this.#post(json, id, before);
+    const sent =
+      message.kind === 'request' ? this.#ask(json, message, before) : this.#tell(json, before);
     if (method === 'notifications/initialized') this.#sent = sent;
   }
 
@@ -71,7 +86,8 @@ export class OlderSseWire implements Wire {
   close(): Promise<void> {
     this.#isClosed = true;
     this.#stream.abort();
-    for (const controller of this.#posts.values()) controller.abort();
+    for (const { controller } of this.#posts.values()) controller.abort();
+    for (const controller of this.#tellings) controller.abort();
     this.#options.sender.close();
     return Promise.resolve();
   }
@@ -119,29 +135,56 @@ export class OlderSseWire implements Wire {
     if (value !== undefined) onMessage(data, value);
   }
 
-  async #post(json: string, id: number | undefined, before: Promise<void>): Promise<void> {
-    const { server, sender, onMessage, onFailure } = this.#options;
+  async #ask(
+    json: string,
+    { id, method }: Outgoing & { kind: 'request' },
+    before: Promise<void>,
+  ): Promise<void> {
+    const { server, onMessage, onFailure } = this.#options;
     const controller = new AbortController();
     const { signal } = controller;
-    if (id !== undefined) this.#posts.set(id, controller);
+    const post: Post = { controller, isSent: false };
+    this.#posts.set(id, post);
     try {
       const url = await this.#endpoint;
       await before;
-      const headers = { 'content-type': 'application/json', accept: 'application/json' };
-      const reply = await sender.send({ method: 'POST', url, headers, body: json, signal });
+      if (signal.aborted) return;
+      post.isSent = true;
+      const reply = await this.#post(json, url, signal);
       if (isSuccess(reply)) return await drain(reply);
       const refusal = await readRefusal(reply, server.messageBytes);
-      if (id !== undefined && isSameId(errorIn(refusal)?.id, id)) {
+      if (isSameId(errorIn(refusal)?.id, id)) {
         return onMessage(refusal.text, parseJson(refusal.text));
       }
-      throw explainStatus(server, refusal);
+      throw explainReply(method, explainStatus(server, refusal));
     } catch (error) {
-      const isWanted = id !== undefined && !signal.aborted;
-      if (isWanted) onFailure(id, error as Error);
-      return undefined; // what has no answer has no one to be told
+      if (!signal.aborted) onFailure(id, error as Error);
     } finally {
-      if (id !== undefined) this.#posts.delete(id);
+      this.#posts.delete(id);
     }
+    return undefined;
+  }
+
+  /** Sends what has no answer. That it did not arrive has no one to be told. */
+  async #tell(json: string, before: Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    this.#tellings.add(controller);
+    const timer = setTimeout(() => controller.abort(), this.#options.handshakeMs).unref();
+    try {
+      const url = await this.#endpoint;
+      await before;
+      await drain(await this.#post(json, url, controller.signal));
+    } catch {
+      // the next request finds out, and can say so
+    } finally {
+      clearTimeout(timer);
+      this.#tellings.delete(controller);
+    }
+  }
+
+  #post(json: string, url: URL, signal: AbortSignal): Promise<HttpReply> {
+    const headers = { 'content-type': 'application/json', accept: 'application/json' };
+    return this.#options.sender.send({ method: 'POST', url, headers, body: json, signal });
   }
 }
 

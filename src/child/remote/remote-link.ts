@@ -2,13 +2,14 @@
 // from above it is a link as that to a process is.
 import type { Mask } from '../../base/secrets.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
-import { Peer } from '../../rpc/peer.ts';
+import { Peer, type PeerOptions } from '../../rpc/peer.ts';
 import type { Credentials } from '../credentials.ts';
 import { explainOversize } from '../failures.ts';
-import { answerRequest, receiveMessage } from '../incoming.ts';
+import { receiveMessage } from '../incoming.ts';
 import { type Link, type LinkEnd, LinkEnded } from '../link.ts';
 import { type Address, parseAddress } from './address.ts';
 import { OlderSseWire } from './older-sse.ts';
+import type { InputSchemaOf } from './param-headers.ts';
 import { Sender } from './sender.ts';
 import { type RemoteServer, Secrets } from './server.ts';
 import { StreamableWire } from './streamable.ts';
@@ -16,10 +17,15 @@ import { WebSocketWire } from './websocket.ts';
 import type { Wire, WireEvents } from './wire.ts';
 
 export interface RemoteLinkOptions {
+  /** What the variables in the address were filled in from. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
   readonly credentials?: Credentials | undefined;
+  /** The input schema of a tool, where it is known: it may want arguments repeated in headers. */
+  readonly inputSchemaOf?: InputSchemaOf | undefined;
   /** Where warnings go, as lines that the server itself might have printed. */
   readonly onStderr: (line: string) => void;
-  readonly onNotification: (method: string, params: unknown) => void;
+  readonly onRequest: PeerOptions['onRequest'];
+  readonly onNotification: PeerOptions['onNotification'];
   readonly onBug: (error: unknown) => void;
 }
 
@@ -42,7 +48,7 @@ export class RemoteLink implements Link {
 
   /** Connects with the first message. Throws where the address is none. */
   constructor(config: ChildConfig, remote: Remote, options: RemoteLinkOptions) {
-    const address = parseAddress(config, remote);
+    const address = parseAddress(config, remote, options.env);
     const { name, origin, messageBytes } = config;
     this.#config = config;
     this.#address = address;
@@ -52,6 +58,7 @@ export class RemoteLink implements Link {
       origin,
       place: `${address.url.protocol}//${address.url.host}`,
       hasAuthorization: address.headers['authorization'] !== undefined,
+      canSignIn: address.kind !== 'ws',
       messageBytes,
       secrets: new Secrets(address.secrets),
     };
@@ -61,7 +68,7 @@ export class RemoteLink implements Link {
     });
     this.peer = new Peer({
       send: (json) => this.#send(json),
-      onRequest: ({ method }) => answerRequest(method),
+      onRequest: options.onRequest,
       onNotification: options.onNotification,
       onBug: options.onBug,
     });
@@ -103,7 +110,7 @@ export class RemoteLink implements Link {
     const server = this.#server;
     if (kind === 'ws') {
       const target = new URL(url.href.replace(/^http/, 'ws'));
-      return new WebSocketWire({ server, url: target, headers, credentials, ...this.#events() });
+      return new WebSocketWire({ server, url: target, headers, ...this.#events() });
     }
     if (kind === 'sse') return this.#connectOlder();
     return new StreamableWire({
@@ -111,6 +118,7 @@ export class RemoteLink implements Link {
       url,
       sender: new Sender({ server, headers, credentials }),
       handshakeMs: this.#config.timeouts.spawnMs,
+      inputSchemaOf: this.#options.inputSchemaOf,
       onOlder: (handshake, error) => this.#goBack(handshake, error),
       ...this.#events(),
     });
@@ -134,7 +142,9 @@ export class RemoteLink implements Link {
     const { credentials } = this.#options;
     const server = this.#server;
     const sender = new Sender({ server, headers, credentials });
-    return new OlderSseWire({ server, url, sender, insteadOf, ...this.#events() });
+    const { spawnMs: handshakeMs } = this.#config.timeouts;
+    const events = this.#events();
+    return new OlderSseWire({ server, url, sender, handshakeMs, insteadOf, ...events });
   }
 
   #events(): WireEvents {

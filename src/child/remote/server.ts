@@ -10,24 +10,31 @@ export interface RemoteServer {
   readonly place: string;
   /** Whether an Authorization header is configured, so that signing in would change nothing. */
   readonly hasAuthorization: boolean;
+  /** Whether one can sign in to it at all: not over WebSocket. */
+  readonly canSignIn: boolean;
   readonly messageBytes: number;
   readonly secrets: Secrets;
 }
 
-/** Secrets of which more become known as time goes on: tokens are renewed. */
+/** Tokens are renewed, and the last ones may still be met in what a server says. */
+const KEPT_HEADERS = 8;
+
+/** Secrets of which others become known as time goes on: the configured ones, and the last tokens. */
 export class Secrets {
-  readonly #values: Set<string>;
+  readonly #configured: readonly string[];
+  #headers: string[] = [];
   #mask: Mask;
 
-  constructor(values: Iterable<string>) {
-    this.#values = new Set(values);
-    this.#mask = createMask(this.#values);
+  constructor(configured: Iterable<string>) {
+    this.#configured = [...configured];
+    this.#mask = createMask(this.#configured);
   }
 
   addHeader(value: string): void {
-    if (this.#values.has(value)) return;
-    for (const secret of secretsOf(value)) this.#values.add(secret);
-    this.#mask = createMask(this.#values);
+    if (this.#headers.at(-1) === value) return;
+    const others = this.#headers.filter((header) => header !== value);
+    this.#headers = [...others, value].slice(-KEPT_HEADERS);
+    this.#mask = createMask([...this.#configured, ...this.#headers.flatMap(secretsOf)]);
   }
 
   readonly mask: Mask = (text) => this.#mask(text);

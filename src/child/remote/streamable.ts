@@ -1,17 +1,20 @@
 // Streamable HTTP: each message of ours is a POST, whose reply is the answer, as JSON or as a stream
 // of events that ends with it; what the server says of its own accord comes on a GET that stays
-// open. A server may keep a session, which it may also lose.
+// open. A server may keep a session, which it may also lose. In the era without handshakes there are
+// only the POSTs.
 import { SwitchboardError } from '../../base/errors.ts';
 import { parseJson } from '../../rpc/json-text.ts';
-import { isObject, METHOD_NOT_FOUND } from '../../rpc/message.ts';
+import { METHOD_NOT_FOUND } from '../../rpc/message.ts';
 import { explainOversize } from '../failures.ts';
 import { readAnswerStream } from './answer-stream.ts';
 import { BrokenOff, OpenBodies, Oversize, readText } from './body.ts';
-import { readEvents, type ServerEvent } from './events.ts';
-import { explainContent, explainCut, explainStatus, quote, type Refusal } from './failures.ts';
+import { explainContent, explainCut, explainStatus, type Refusal } from './failures.ts';
+import { readGreeting } from './greeting.ts';
 import type { HttpReply } from './http.ts';
 import { listen } from './listener.ts';
+import { explainReply, modernHeaders } from './modern.ts';
 import { cancelledRequest, readOutgoing } from './outgoing.ts';
+import type { InputSchemaOf } from './param-headers.ts';
 import {
   answers,
   drain,
@@ -31,8 +34,9 @@ export interface StreamableOptions extends WireEvents {
   readonly server: RemoteServer;
   readonly url: URL;
   readonly sender: Sender;
-  /** How long a handshake may take that is made again. */
+  /** How long a handshake may take that is made again, and the reply to what has no answer. */
   readonly handshakeMs: number;
+  readonly inputSchemaOf?: InputSchemaOf | undefined;
   /** The address does not know this transport: `handshake` was refused with `error`. */
   readonly onOlder: (handshake: string, error: Error) => void;
 }
@@ -42,19 +46,27 @@ interface Call {
   readonly id: number;
   readonly method: string;
   readonly json: string;
+  readonly controller: AbortController;
   readonly signal: AbortSignal;
+  /** Set for a request of the era without handshakes. */
+  readonly modern: Readonly<Record<string, string>> | undefined;
+  /** The server may have heard of it. */
+  isSent: boolean;
 }
 
 /** Replies to the handshake of a server that may know only the older transport. */
 const OLDER_STATUSES = new Set([400, 404, 405]);
 /** JSON-RPC's code for whatever a server has no code for. */
 const SERVER_ERROR = -32000;
+/** What many servers say of a session that they do not know. */
+const SESSION_NOT_FOUND = -32001;
 const GOODBYE_MS = 1_000;
+const PING_MS = 1_000;
 
 export class StreamableWire implements Wire {
   readonly #options: StreamableOptions;
   readonly #bodies = new OpenBodies();
-  readonly #calls = new Map<number, AbortController>();
+  readonly #calls = new Map<number, Call>();
   readonly #open = new Set<AbortController>();
   #session = NO_SESSION;
   #handshake = '';
@@ -72,13 +84,16 @@ export class StreamableWire implements Wire {
   send(json: string): void {
     const message = readOutgoing(json);
     if (message.kind === 'request') {
-      if (message.method === 'initialize') this.#handshake = json;
+      if (message.method === 'initialize') this.#beginHandshake(json);
       void this.#request(message.id, message.method, json);
       return;
     }
     const method = message.kind === 'notification' ? message.method : undefined;
     if (method === 'notifications/cancelled') {
-      this.#calls.get(cancelledRequest(json) ?? -1)?.abort();
+      const call = this.#calls.get(cancelledRequest(json) ?? -1);
+      call?.controller.abort();
+      // A server without sessions sees it by that, and one that was sent nothing has nothing to end.
+      if (call?.modern || call?.isSent === false) return;
     }
     const sent = this.#tell(json);
     if (method === 'notifications/initialized') {
@@ -102,14 +117,25 @@ export class StreamableWire implements Wire {
     this.#options.sender.close();
   }
 
+  /** Whoever shakes hands does not wait any more for what was asked before. */
+  #beginHandshake(json: string): void {
+    this.#handshake = json;
+    for (const { modern, controller } of this.#calls.values()) if (modern) controller.abort();
+  }
+
   async #request(id: number, method: string, json: string): Promise<void> {
-    const { onFailure, onOlder } = this.#options;
+    const { onFailure, onOlder, inputSchemaOf } = this.#options;
     using scope = this.#begin();
-    const { signal } = scope.controller;
-    this.#calls.set(id, scope.controller);
+    const { controller } = scope;
+    const { signal } = controller;
+    const modern = modernHeaders(method, json, inputSchemaOf);
+    const call: Call = { id, method, json, controller, signal, modern, isSent: false };
+    this.#calls.set(id, call);
     try {
       if (method !== 'initialize') await this.#greeted;
-      await this.#exchange({ id, method, json, signal });
+      if (signal.aborted) return;
+      call.isSent = true;
+      await this.#exchange(call);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof OlderServer) onOlder(json, error.failure);
@@ -120,23 +146,42 @@ export class StreamableWire implements Wire {
   }
 
   async #exchange(call: Call, isRepeated = false): Promise<void> {
-    const { server, onMessage } = this.#options;
-    const session = this.#session;
-    const reply = await this.#post(call.json, session, call.signal);
-    if (isSuccess(reply)) return this.#readAnswer(call, reply);
+    const { server } = this.#options;
+    const session = call.modern ? NO_SESSION : this.#session;
+    const reply = await this.#post(call.json, call.modern ?? sessionHeaders(session), call.signal);
+    if (isSuccess(reply)) return this.#readReply(call, reply);
     const refusal = await readRefusal(reply, server.messageBytes);
+    const error = errorIn(refusal);
+    // An error for this very request is its answer: it may have had an effect, and is not repeated.
+    if (isSameId(error?.id, call.id) && error?.code !== SESSION_NOT_FOUND) {
+      await this.#checkSession(session, refusal);
+      return this.#takeRefusal(call, refusal);
+    }
     // A request that was refused for its session has not been looked at, and may be sent again.
-    if (!isRepeated && (await this.#isLost(session, refusal, call))) {
+    if (!isRepeated && (await this.#isLost(session, refusal))) {
       await this.#renew(session);
       return this.#exchange(call, true);
     }
-    const error = errorIn(refusal);
-    if (error && isSameId(error.id, call.id)) {
+    return this.#takeRefusal(call, refusal);
+  }
+
+  #takeRefusal({ id, method }: Call, refusal: Refusal): void {
+    const { server, onMessage } = this.#options;
+    if (isSameId(errorIn(refusal)?.id, id)) {
       return onMessage(refusal.text, parseJson(refusal.text));
     }
     const failure = explainStatus(server, refusal);
-    const isOlder = call.method === 'initialize' && OLDER_STATUSES.has(refusal.status);
-    throw isOlder ? new OlderServer(failure) : failure;
+    const isOlder = method === 'initialize' && OLDER_STATUSES.has(refusal.status);
+    throw isOlder ? new OlderServer(failure) : explainReply(method, failure);
+  }
+
+  /** Reads what came with a status of success. */
+  async #readReply(call: Call, reply: HttpReply): Promise<void> {
+    try {
+      await this.#readAnswer(call, reply);
+    } catch (error) {
+      throw explainReply(call.method, this.#explain(error));
+    }
   }
 
   async #readAnswer(call: Call, reply: HttpReply): Promise<void> {
@@ -149,11 +194,11 @@ export class StreamableWire implements Wire {
       const value = parseJson(text);
       if (value === undefined) throw explainContent(server, 'what is no JSON', text);
       this.#receive(call, reply, text, value);
-      return onFailure(call.id, explainCut(server, 'ended'));
+      return onFailure(call.id, explainReply(call.method, explainCut(server, 'ended')));
     }
     const { text } = await readRefusal(reply, server.messageBytes);
     // Accepted: the answer may come on the stream for the server's own messages.
-    if (reply.status === 202 && this.#isListening) return undefined;
+    if (reply.status === 202 && this.#isListening && !call.modern) return undefined;
     throw explainContent(server, type, text);
   }
 
@@ -164,7 +209,7 @@ export class StreamableWire implements Wire {
       signal: call.signal,
       onMessage: (text, value) => this.#receive(call, reply, text, value),
       onOpen: ({ body }) => this.#bodies.add(body),
-      resume: (lastEventId) => this.#get(lastEventId, call.signal),
+      resume: call.modern ? undefined : (lastEventId) => this.#get(lastEventId, call.signal),
     });
   }
 
@@ -176,17 +221,36 @@ export class StreamableWire implements Wire {
   }
 
   /** Whether the server no longer knows the session that the request was sent in. */
-  async #isLost(session: Session, refusal: Refusal, { id, signal }: Call): Promise<boolean> {
-    if (session.id === undefined) return false;
-    const error = errorIn(refusal);
-    if (refusal.status === 404)
-      return !(error?.code === METHOD_NOT_FOUND && isSameId(error.id, id));
+  async #isLost(session: Session, refusal: Refusal): Promise<boolean> {
+    const { status } = refusal;
+    if (session.id === undefined || (status !== 400 && status !== 404)) return false;
+    const code = errorIn(refusal)?.code;
+    if (status === 404 || code === SESSION_NOT_FOUND) return true;
     // Many servers answer so, and 400, though 404 is what the protocol has for it. To be sure, they
     // are asked something that nobody can take amiss.
-    if (refusal.status !== 400 || error?.code !== SERVER_ERROR) return false;
-    const ping = await this.#post(PING, session, signal);
-    await drain(ping);
-    return ping.status === 400 || ping.status === 404;
+    return code === SERVER_ERROR && this.#isRefusedPing(session);
+  }
+
+  /** The answer may still be about the session: then the requests behind it get a new one. */
+  async #checkSession(session: Session, refusal: Refusal): Promise<void> {
+    if (session.id === undefined || errorIn(refusal)?.code !== SERVER_ERROR) return;
+    if (!(await this.#isRefusedPing(session))) return;
+    await this.#renew(session).catch(() => {
+      // they will find out for themselves
+    });
+  }
+
+  /** Who does not reply has not refused it. */
+  async #isRefusedPing(session: Session): Promise<boolean> {
+    using scope = this.#begin(PING_MS);
+    try {
+      const ping = await this.#post(PING, sessionHeaders(session), scope.controller.signal);
+      const refusal = await readRefusal(ping, this.#options.server.messageBytes);
+      const isUnknown = errorIn(refusal)?.code === METHOD_NOT_FOUND;
+      return (ping.status === 400 || ping.status === 404) && !isUnknown;
+    } catch {
+      return false;
+    }
   }
 
   /** Shakes hands again, once for all who have noticed. */
@@ -201,52 +265,29 @@ export class StreamableWire implements Wire {
 
   async #shakeHandsAgain(): Promise<void> {
     const { server, handshakeMs } = this.#options;
-    using scope = this.#begin();
+    using scope = this.#begin(handshakeMs);
     const { signal } = scope.controller;
-    const timer = setTimeout(() => scope.controller.abort(), handshakeMs);
     try {
       const outgoing = readOutgoing(this.#handshake);
       const id = outgoing.kind === 'request' ? outgoing.id : -1;
-      const reply = await this.#post(this.#handshake, NO_SESSION, signal);
+      const reply = await this.#post(this.#handshake, {}, signal);
       if (!isSuccess(reply)) {
         throw explainStatus(server, await readRefusal(reply, server.messageBytes));
       }
-      this.#session = settleSession(reply, await this.#readOne(reply, id));
+      this.#session = settleSession(reply, await readGreeting(server, reply, id));
       await this.#tell(INITIALIZED);
       void this.#listen();
     } catch (error) {
       throw signal.aborted ? explainCut(server, 'broke') : error;
-    } finally {
-      clearTimeout(timer);
     }
-  }
-
-  /** The answer to a handshake that was made again, which concerns nobody else. */
-  async #readOne(reply: HttpReply, id: number): Promise<unknown> {
-    const { server } = this.#options;
-    let answer: unknown;
-    if (isEventStream(reply)) {
-      const onEvent = ({ data }: ServerEvent): void => {
-        const value = parseJson(data);
-        if (!answers(value, id)) return;
-        answer = value;
-        reply.body.destroy();
-      };
-      await readEvents(reply.body, server.messageBytes, { onEvent });
-    } else answer = parseJson(await readText(reply.body, server.messageBytes));
-    if (isObject(answer) && isObject(answer['result'])) return answer;
-    throw new SwitchboardError(
-      'CHILD_PROTOCOL',
-      `Server "${server.name}" has lost its session and refused a new one: ${quote(server, JSON.stringify(answer) ?? 'no answer')}`,
-      { hint: `Run: switchboard doctor ${server.name}` },
-    );
   }
 
   /** Sends what has no answer. That it did not arrive has no one to be told. */
   async #tell(json: string): Promise<void> {
-    using scope = this.#begin();
+    using scope = this.#begin(this.#options.handshakeMs);
+    const { signal } = scope.controller;
     try {
-      await drain(await this.#post(json, this.#session, scope.controller.signal));
+      await drain(await this.#post(json, sessionHeaders(this.#session), signal));
     } catch {
       // the next request finds out, and can say so
     }
@@ -273,12 +314,17 @@ export class StreamableWire implements Wire {
     });
   }
 
-  #post(json: string, session: Session, signal: AbortSignal): Promise<HttpReply> {
+  /** `about` is what the headers say of the message itself. */
+  #post(
+    json: string,
+    about: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<HttpReply> {
     const { sender, url } = this.#options;
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
-      ...sessionHeaders(session),
+      ...about,
     };
     return sender.send({ method: 'POST', url, headers, body: json, signal });
   }
@@ -306,12 +352,19 @@ export class StreamableWire implements Wire {
     clearTimeout(timer);
   }
 
-  /** Something that `close` has to end, until it has ended by itself. */
-  #begin(): Disposable & { readonly controller: AbortController } {
+  /** Something that `close` has to end, or its limit, until it has ended by itself. */
+  #begin(limitMs?: number): Disposable & { readonly controller: AbortController } {
     const controller = new AbortController();
     if (this.#isClosed) controller.abort();
     this.#open.add(controller);
-    return { controller, [Symbol.dispose]: () => this.#open.delete(controller) };
+    const timer = limitMs === undefined ? undefined : setTimeout(() => controller.abort(), limitMs);
+    return {
+      controller,
+      [Symbol.dispose]: () => {
+        clearTimeout(timer);
+        this.#open.delete(controller);
+      },
+    };
   }
 
   /** What is none of these is a mistake of ours, and to be seen as such. */

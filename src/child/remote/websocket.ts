@@ -5,7 +5,6 @@ import type { WebSocket } from 'ws';
 import { SwitchboardError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
 import { parseJson } from '../../rpc/json-text.ts';
-import type { Credentials } from '../credentials.ts';
 import {
   explainNetworkError,
   explainRedirect,
@@ -23,7 +22,6 @@ export interface WebSocketOptions extends WireEvents {
   readonly server: RemoteServer;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly credentials: Credentials | undefined;
 }
 
 const CONNECT_MS = 10_000;
@@ -71,32 +69,18 @@ export class WebSocketWire implements Wire {
   }
 
   async #connect(): Promise<void> {
-    const { server, headers, credentials } = this.#options;
-    const own = headers['authorization'];
-    const authorization = own ?? (await credentials?.authorization());
-    const refusal = await this.#open(authorization);
-    if (!refusal) return;
-    const newer =
-      refusal.statusCode === 401 && own === undefined
-        ? await credentials?.renew(authorization)
-        : undefined;
-    if (newer !== undefined) refusal.destroy();
-    const second = newer === undefined ? refusal : await this.#open(newer);
-    if (second) throw await explainRefusal(server, this.#options.url, second);
+    const { server, url } = this.#options;
+    const refusal = await this.#open();
+    if (refusal) throw await explainRefusal(server, url, refusal);
   }
 
   /** Resolves when the socket is open; with the reply where the server refuses to open one. */
-  async #open(authorization: string | undefined): Promise<IncomingMessage | undefined> {
+  async #open(): Promise<IncomingMessage | undefined> {
     const { server, url, headers } = this.#options;
-    if (authorization !== undefined) server.secrets.addHeader(authorization);
     const { WebSocket } = await import('ws');
     if (this.#hasEnded) return undefined;
     const socket = new WebSocket(url, 'mcp', {
-      headers: {
-        'user-agent': `switchboard/${VERSION}`,
-        ...headers,
-        ...(authorization === undefined ? {} : { authorization }),
-      },
+      headers: { 'user-agent': `switchboard/${VERSION}`, ...headers },
       followRedirects: false,
       handshakeTimeout: CONNECT_MS,
       maxPayload: server.messageBytes,

@@ -1,6 +1,6 @@
 // Which kind of network an address belongs to. What a server on the internet says must not make us
 // knock at doors inside the user's network, in whatever way such a door is written.
-import { isIPv4 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 
 /** `special`: nobody's server is there (unspecified, multicast, documentation, tunnels …). */
 export type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'special';
@@ -8,6 +8,13 @@ export type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'sp
 /** The kind of an IPv4 or IPv6 address. One that holds an IPv4 address counts as that. */
 export function kindOfAddress(address: string): AddressKind {
   return isIPv4(address) ? kindOfIPv4(numberOfIPv4(address)) : kindOfIPv6(groupsOf(address));
+}
+
+/** Whether the host of a URL means this machine, whoever resolves it. */
+export function isLoopback(hostname: string): boolean {
+  const literal = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(literal) !== 0) return kindOfAddress(literal) === 'loopback';
+  return literal === 'localhost' || literal.endsWith('.localhost');
 }
 
 /** First address, bits of the prefix, kind. What is in none of them is public. */

@@ -1,7 +1,6 @@
 // The address that is shown to the user and handed to a program of the system. It comes from a
 // server that we do not trust yet, and such addresses have been used to start programs.
-import { isIP } from 'node:net';
-import { kindOfAddress } from './addresses.ts';
+import { isLoopback } from './addresses.ts';
 import { quote, signInFailed } from './failures.ts';
 
 /** Browsers and the systems' programs take no longer ones safely. */
@@ -24,10 +23,4 @@ export function checkBrowserAddress(childName: string, address: URL, serverUrl: 
   // What a host can be is settled by the parser; this is for the day that it is not.
   if (!/^[a-z0-9.-]+$|^\[[0-9a-f:.]+\]$/.test(url.hostname)) throw refuse('has no sound host');
   return url;
-}
-
-function isLoopback(hostname: string): boolean {
-  const literal = hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(literal) !== 0) return kindOfAddress(literal) === 'loopback';
-  return literal === 'localhost' || literal.endsWith('.localhost');
 }

@@ -1,5 +1,6 @@
 // The address on this machine to which the browser comes back. It takes one answer, and only the
-// one that carries our `state`: any web page may send the browser to a port of this machine.
+// one that carries our `state`: any web page may send the browser to a port of this machine, which
+// must neither sign anybody in nor end the sign-in.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +10,7 @@ export interface Callback extends AsyncDisposable {
   readonly redirectUrl: string;
   /** What the answer must carry. */
   readonly state: string;
-  /** What came back; rejects where it is not the answer to this sign-in. */
+  /** What came back for this sign-in. */
   readonly answer: Promise<URLSearchParams>;
 }
 
@@ -20,12 +21,9 @@ const PATH = '/callback';
 export async function openCallback(childName: string, port: number | undefined): Promise<Callback> {
   const state = randomBytes(32).toString('base64url');
   let take: (answer: URLSearchParams) => void = () => {};
-  let refuse: (error: Error) => void = () => {};
-  const answer = new Promise<URLSearchParams>((resolve, reject) => {
+  const answer = new Promise<URLSearchParams>((resolve) => {
     take = resolve;
-    refuse = reject;
   });
-  answer.catch(() => {}); // nobody may be waiting for it any more
   let isAnswered = false;
 
   const server = createServer((request, response) => {
@@ -34,13 +32,11 @@ export async function openCallback(childName: string, port: number | undefined):
     if (request.method !== 'GET' || path !== PATH || isAnswered) {
       return sendPage(response, 404, 'There is nothing here.');
     }
-    isAnswered = true;
-    // Told after the page has left, because then the server is closed.
     if (!isSame(searchParams.get('state') ?? '', state)) {
-      const reason = 'the answer in the browser does not belong to this sign-in';
-      response.once('close', () => refuse(signInFailed(childName, reason)));
       return sendPage(response, 400, 'This answer does not belong to the sign-in.');
     }
+    isAnswered = true;
+    // Told after the page has left, because then the server is closed.
     response.once('close', () => take(searchParams));
     return searchParams.has('code')
       ? sendPage(response, 200, 'Thank you.')

@@ -2,7 +2,7 @@
 // cleaned and masked before they become part of a sentence.
 import { SwitchboardError } from '../../base/errors.ts';
 import { createMask } from '../../base/secrets.ts';
-import { cleanText } from '../../base/text.ts';
+import { excerpt } from '../../base/text.ts';
 
 export interface FailureDetails {
   readonly hint?: string;
@@ -37,9 +37,7 @@ export function signInNeeded(
 
 const LONGEST_QUOTE = 300;
 
-/** Somebody else's text in a sentence of ours: short, visible, without the secrets. */
+/** Somebody else's text before the full stop of a sentence of ours, without the secrets. */
 export function quote(text: string, secrets: Iterable<string> = []): string {
-  const masked = cleanText(createMask(secrets)(text)).replaceAll(/\s+/g, ' ').trim();
-  const cut = masked.length > LONGEST_QUOTE ? `${masked.slice(0, LONGEST_QUOTE)}…` : masked;
-  return cut.replace(/\.$/, '');
+  return excerpt(text, LONGEST_QUOTE, createMask(secrets)).replace(/\.$/, '');
 }

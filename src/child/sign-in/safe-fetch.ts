@@ -14,6 +14,7 @@ import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
+import { formatLimit } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
 import { type AddressKind, kindOfAddress } from './addresses.ts';
 import { quote, signInFailed } from './failures.ts';
@@ -80,7 +81,8 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     const end = new Cancellation();
     const stop = (): void => end.cancel(cancellation.reason ?? new Error('Called off.'));
     const timer = setTimeout(() => {
-      end.cancel(signInFailed(childName, `${quote(url.host)} did not answer within 5 seconds`));
+      const reason = `${quote(url.host)} did not answer within ${formatLimit(limitMs)}`;
+      end.cancel(signInFailed(childName, reason));
     }, limitMs);
     cancellation.listen(stop);
     try {

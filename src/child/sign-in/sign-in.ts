@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
+import { formatLimit } from '../../base/text.ts';
 import type { OAuthSettings } from '../../config/config.ts';
 import { checkBrowserAddress } from './browser-address.ts';
 import { type Callback, openCallback } from './callback.ts';
@@ -184,7 +185,7 @@ async function inTime<T>(options: SignInOptions, answer: Promise<T>): Promise<T>
   const stop = (): void => end.cancel(cancellation.reason ?? new Error('Called off.'));
   cancellation.listen(stop);
   const timer = setTimeout(() => {
-    const reason = 'nobody came back from the browser within 5 minutes';
+    const reason = `nobody came back from the browser within ${formatLimit(limitMs)}`;
     end.cancel(
       signInFailed(childName, reason, { hint: `Run again: switchboard login ${childName}` }),
     );

@@ -1,17 +1,9 @@
 // What is kept of a sign-in: one file for each server, readable by its user alone, written whole or
 // not at all. Everything in it belongs to one issuer and one resource and is sent to no other.
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isObject } from '../../base/object.ts';
+import { writeWhole } from '../../base/whole-file.ts';
 
 const VERSION = 1;
 
@@ -73,20 +65,7 @@ export function readSignIn(file: string): Kept {
 /** Throws what the system says where it cannot be written; the old file is then still whole. */
 export function writeSignIn(file: string, signIn: StoredSignIn): void {
   prepareFolder(dirname(file));
-  const unfinished = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}.new`;
-  try {
-    const descriptor = openSync(unfinished, 'wx', 0o600);
-    try {
-      writeFileSync(descriptor, `${JSON.stringify(signIn, null, 2)}\n`);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(unfinished, file);
-  } catch (error) {
-    rmSync(unfinished, { force: true });
-    throw error;
-  }
+  writeWhole(file, `${JSON.stringify(signIn, null, 2)}\n`, { mode: 0o600 });
 }
 
 export function removeSignIn(file: string): void {
@@ -100,7 +79,7 @@ export function prepareFolder(folder: string): void {
 }
 
 function isSignIn(value: unknown): value is StoredSignIn {
-  if (!isRecord(value) || value['version'] !== VERSION) return false;
+  if (!isObject(value) || value['version'] !== VERSION) return false;
   const { client } = value;
   const texts = ['serverUrl', 'resource', 'issuer', 'accessToken'];
   return (
@@ -108,15 +87,11 @@ function isSignIn(value: unknown): value is StoredSignIn {
     isTextOrNothing(value['refreshToken']) &&
     isTextOrNothing(value['scope']) &&
     (value['expiresAt'] === undefined || Number.isFinite(value['expiresAt'])) &&
-    isRecord(client) &&
+    isObject(client) &&
     typeof client['client_id'] === 'string' &&
     isTextOrNothing(client['client_secret']) &&
     isTextOrNothing(client['token_endpoint_auth_method'])
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function isTextOrNothing(value: unknown): boolean {

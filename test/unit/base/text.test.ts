@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCutMask, createMask, maskValue } from '../../../src/base/secrets.ts';
-import { cleanText, nearest } from '../../../src/base/text.ts';
+import { cleanText, excerpt, formatLimit, nearest } from '../../../src/base/text.ts';
 
 test('terminal sequences go whole, with what they carry', () => {
   expect(cleanText('\u001b[2J\u001b]0;owned\u0007\u001b]8;;http://evil\u001b\\link\u001b[0m')).toBe(
@@ -47,4 +47,23 @@ test('inside a value only texts and numbers are masked, so that it stays a value
   expect(maskValue({ a: ['x {"debug":true}', 12345678, true, null] }, mask)).toEqual({
     a: ['x ***', '***', true, null],
   });
+});
+
+test("somebody else's text is one line of ours, cut and without the secrets", () => {
+  const mask = createMask(['the-secret-value']);
+  expect(excerpt(' a\n\tb \u001b[31mred\u001b[0m ', 20)).toBe('a b red');
+  expect(excerpt('the-secret\u200b-value and the-secret-value', 20, mask)).toBe('*** and ***');
+  expect(excerpt('x'.repeat(30), 20)).toBe(`${'x'.repeat(20)}…`);
+});
+
+test.each([
+  [50, '50 ms'],
+  [1_000, '1 second'],
+  [1_500, '1500 ms'],
+  [5_000, '5 seconds'],
+  [60_000, '1 minute'],
+  [90_000, '90 seconds'],
+  [300_000, '5 minutes'],
+])('a limit of %d ms is said as %s', (ms, words) => {
+  expect(formatLimit(ms)).toBe(words);
 });

@@ -70,8 +70,8 @@ test('keys of features that do not exist are unknown keys', async () => {
     },
   });
   expect(await project.loadError()).toMatchInlineSnapshot(`
-    "CONFIG_INVALID: <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
-    <project>/switchboard.config.json:6:7: suites.a.assistant: unknown key. Known keys: show, start, idleMs, suiteName, description, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
+    "CONFIG_INVALID: <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
+    <project>/switchboard.config.json:6:7: suites.a.assistant: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
     <project>/switchboard.config.json:7:7: suites.a.share: unknown key. Did you mean "start"? \`switchboard config schema\` prints every key and what it means."
   `);
 });

@@ -134,6 +134,8 @@ test('the picture is plain JSON and shows no secret', async () => {
           "wrapResults": "mcp"
         }
       ],
+      "era": "auto",
+      "questionMs": 600000,
       "flipSuites": "auto",
       "messageBytes": 16777216,
       "warnings": []

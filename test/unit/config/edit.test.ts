@@ -33,6 +33,26 @@ describe('a key that is there', () => {
   });
 });
 
+test('a value that is replaced stays on one line, or on several', async () => {
+  const value = { command: 'npx', args: ['-y', 'x'] };
+  expect(await setKey('{\n  "a": { "b": 1 }, // one\n}', ['a'], value)).toBe(
+    '{\n  "a": { "command": "npx", "args": ["-y", "x"] }, // one\n}',
+  );
+  expect(await setKey('{\n  "a": {\n    "b": 1\n  } // one\n}', ['a'], value)).toBe(
+    '{\n  "a": {\n    "command": "npx",\n    "args": ["-y", "x"]\n  } // one\n}',
+  );
+  expect(await setKey('{"a":[]}', ['a'], value)).toBe('{"a":{"command":"npx","args":["-y","x"]}}');
+});
+
+test('a list that is too long for one line has a line for each item, where there are lines', async () => {
+  const [a, b] = ['a'.repeat(50), 'b'.repeat(50)];
+  const args = [a, { b }];
+  expect(await setKey('{\r\n\t"x": 1\r\n}', ['args'], args)).toBe(
+    `{\r\n\t"x": 1,\r\n\t"args": [\r\n\t\t"${a}",\r\n\t\t{\r\n\t\t\t"b": "${b}"\r\n\t\t}\r\n\t]\r\n}`,
+  );
+  expect(await setKey('{"x":1}', ['args'], args)).toBe(`{"x":1,"args":["${a}",{"b":"${b}"}]}`);
+});
+
 describe('a key that is not there is added as its neighbours are written', () => {
   test.each([
     ['{}', '{\n  "suites": {\n    "memory": {\n      "show": "flip"\n    }\n  }\n}'],
@@ -124,7 +144,15 @@ describe('of any text', () => {
   );
   const commas = fc.array(fc.constantFrom('', ','), { minLength: 1, maxLength: 5 });
   const path = fc.array(names, { minLength: 1, maxLength: 4 });
-  const values = fc.constantFrom<unknown>('flip', 0, false, { a: { b: 1 } }, {});
+  const values = fc.constantFrom<unknown>(
+    'flip',
+    0,
+    false,
+    { a: { b: 1 } },
+    {},
+    [],
+    [1, { a: ['x'.repeat(99)] }],
+  );
 
   test('exactly this key has the value then, and all else is as before', async () => {
     await fc.assert(

@@ -1,5 +1,6 @@
 import { utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { parseJson } from '../../../src/config/files.ts';
 import { createProject } from './temp-project.ts';
 
 describe('JSON', () => {
@@ -8,6 +9,14 @@ describe('JSON', () => {
       [`switchboard.config.${end}`]: '\uFEFF{\n// one\n"mcpServers": {"a": {"command": "x",},},\n}',
     });
     expect((await project.load()).children.get('a')?.command?.cmd).toBe('x');
+  });
+
+  test.each(['', '// with a comment\n'])('%s what nests without end is refused', async (before) => {
+    const nested = (depth: number) => `${before}${'['.repeat(depth)}${']'.repeat(depth)}`;
+    const refused = { problem: '1:1: Not used: it nests too deep.' };
+    expect(await parseJson(nested(100_000))).toEqual(refused);
+    expect(await parseJson(nested(300))).toEqual(refused);
+    expect(await parseJson(nested(100))).toHaveProperty('value');
   });
 
   test('a file that is not JSON is refused with the place', async () => {

@@ -12,6 +12,8 @@ describe('which file is read', () => {
       home: join(project.homeFolder, '.switchboard'),
       files: [],
       children: new Map(),
+      era: 'auto',
+      questionMs: 600_000,
       flipSuites: 'auto',
       messageBytes: 16 * 1024 * 1024,
       warnings: [],

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdtempSync,
@@ -15,12 +17,14 @@ import { rewriteFile } from '../../../src/config/rewrite.ts';
 function createFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-rewrite-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const home = mkdtempSync(join(tmpdir(), 'switchboard-rewrite-home-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const file = join(folder, 'file.json');
-  const backups = join(folder, 'backups');
+  const backups = join(home, 'backups');
   const rewrite = (edit: (text: string | undefined) => string | Promise<string>) =>
-    rewriteFile(file, async (text) => edit(text), { backups, mode: 0o600 });
+    rewriteFile(file, async (text) => edit(text), { home, mode: 0o600 });
   const read = () => readFileSync(file, 'utf8');
-  return { folder, file, backups, rewrite, read };
+  return { folder, file, home, backups, rewrite, read };
 }
 
 test('a file that is not there is created, and one that stays the same is not touched', async () => {
@@ -44,7 +48,7 @@ test('a change that somebody else makes meanwhile is kept, and ours is refused',
     message: `${file} was changed by somebody else.`,
   });
   expect(read()).toBe('by an editor');
-  expect(readdirSync(folder)).not.toContain('file.json.new');
+  expect(readdirSync(folder)).toEqual(['file.json']);
 });
 
 test.each(['created', 'removed'])('so is a file that is %s meanwhile', async (what) => {
@@ -89,6 +93,39 @@ test('whoever comes second waits, and works on what the first has left', async (
   expect(read()).toBe('12');
 });
 
+test('files that lie beside it, whatever they are called, lock nobody out', async () => {
+  const { folder, file, rewrite, read } = createFolder();
+  for (const name of [`${file}.new`, `${file}.lock`]) writeFileSync(name, '');
+  await rewrite(() => 'ours');
+  expect(read()).toBe('ours');
+  expect(readdirSync(folder)).toEqual(['file.json', 'file.json.lock', 'file.json.new']);
+});
+
+test('a program that was killed while it had the lock does not lock out the next', async () => {
+  const { file, home, read, rewrite } = createFolder();
+  const module = new URL('../../../src/config/rewrite.ts', import.meta.url).href;
+  const script = `
+    import { rewriteFile } from ${JSON.stringify(module)};
+    await rewriteFile(${JSON.stringify(file)}, async () => {
+      process.stdout.write('locked');
+      await new Promise((resolve) => setTimeout(resolve, 600_000));
+    }, { home: ${JSON.stringify(home)}, mode: 0o600 });
+  `;
+  const other = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '--eval', script],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  onTestFinished(() => void other.kill('SIGKILL'));
+  expect(String(await once(other.stdout, 'data'))).toBe('locked');
+  other.kill('SIGKILL');
+  await once(other, 'exit');
+  expect(readdirSync(join(home, 'locks'))).toHaveLength(1);
+  await rewrite(() => 'ours');
+  expect(read()).toBe('ours');
+  expect(readdirSync(join(home, 'locks'))).toEqual([]);
+});
+
 test('what is not UTF-8 is left alone: as text it would lose something', async () => {
   const { file, rewrite } = createFolder();
   const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
@@ -114,7 +151,6 @@ test('the last twenty texts of a file are kept, and those of other files', async
   writeFileSync(join(backups, 'file.json.00000000.of-another-project'), '');
   for (let text = 2; text <= 25; text++) {
     await rewrite(() => `${text}`);
-    await new Promise((resolve) => setTimeout(resolve, 2)); // they are told apart by milliseconds
   }
   const kept = readdirSync(backups).filter((name) => !name.startsWith('file.json.00000000.'));
   const texts = kept.sort().map((name) => readFileSync(join(backups, name), 'utf8'));

@@ -66,15 +66,17 @@ test('without a running Switchboard, servers are as configured and as remembered
     home: '/home',
     files: ['/project/switchboard.config.json'],
     children: new Map(children.map((child) => [child.name, child])),
+    era: 'auto',
+    questionMs: 1,
     flipSuites: 'auto',
     messageBytes: 1,
     warnings: [],
   };
   const listedAt = '2026-03-14T12:03:00.000Z';
   const tools = [{ name: 'one' }, { name: 'two' }];
-  const nothing = { tools: undefined, listedAt: undefined, framing: undefined };
+  const nothing = { lists: {}, listedAt: undefined, framing: undefined, era: undefined };
   const report = createOfflineReport(config, {
-    get: ({ name }) => (name === 'known' ? { ...nothing, tools, listedAt } : nothing),
+    get: ({ name }) => (name === 'known' ? { ...nothing, lists: { tools }, listedAt } : nothing),
   });
   const blank = { ...CHILD, memoryBytes: undefined, listedAt: undefined, show: 'flip' };
   expect(report).toEqual({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findPlaces } from '../../../src/install/places.ts';
+import { findInstallPlaces } from '../../../src/install/places.ts';
 import { register } from '../../../src/install/registration.ts';
 import { createClaude } from '../../support/claude.ts';
 import { eventually, processesWith } from '../../support/processes.ts';
@@ -11,7 +11,7 @@ test('a claude that does not end is ended, and the command to run by hand is rig
   const env = { ...project.env, ...claude.env, CLAUDE_FAILS: 'hang' };
 
   const registration = await register(['/n', "/it's here/index.js"], {
-    places: findPlaces(project.dir, env),
+    places: findInstallPlaces(project.dir, env),
     cwd: project.dir,
     env,
     isWanted: true,

@@ -1,7 +1,7 @@
 // Where links cannot be made: elsewhere the end-to-end tests see the real ones.
 import { lstatSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { findPlaces } from '../../../src/install/places.ts';
+import { findInstallPlaces } from '../../../src/install/places.ts';
 import { installSkill, uninstallSkill } from '../../../src/install/skill.ts';
 import { SKILL } from '../../../src/install/skill-text.ts';
 import { createProject } from '../../support/project.ts';
@@ -17,7 +17,7 @@ function refuse(code: string): () => never {
 
 test('a copy takes the place of the link, is brought up to date, and is removed again', () => {
   const { dir, env } = createProject();
-  const places = findPlaces(dir, env);
+  const places = findInstallPlaces(dir, env);
   const options = { places, dryRun: false };
 
   const first = installSkill(options, refuse('EPERM'));
@@ -32,7 +32,7 @@ test('a copy takes the place of the link, is brought up to date, and is removed 
 
 test('any other refusal is told', () => {
   const { dir, env } = createProject();
-  const options = { places: findPlaces(dir, env), dryRun: false };
+  const options = { places: findInstallPlaces(dir, env), dryRun: false };
   expect(() => installSkill(options, refuse('EACCES'))).toThrow(
     expect.objectContaining({ code: 'INSTALL_FAILED' }),
   );
@@ -40,7 +40,7 @@ test('any other refusal is told', () => {
 
 test('a link takes the place of a copy as soon as it can be made', () => {
   const { dir, env } = createProject();
-  const places = findPlaces(dir, env);
+  const places = findInstallPlaces(dir, env);
   installSkill({ places, dryRun: false }, refuse('EPERM'));
   expect(installSkill({ places, dryRun: false })).toEqual([
     { action: 'link', path: places.skillLink, to: places.skillCopy },

@@ -54,9 +54,7 @@ test('wrapped as JSON the whole answer is one text', () => {
 });
 
 test('what a child lists that has no name is no tool', () => {
-  expect(parseTools({ tools: [{ name: 'a' }, null, 7, {}, { name: '' }, { name: 3 }] })).toEqual([
+  expect(parseTools([{ name: 'a' }, null, 7, {}, { name: '' }, { name: 3 }])).toEqual([
     { name: 'a' },
   ]);
-  expect(parseTools({ tools: 'none' })).toEqual([]);
-  expect(parseTools(null)).toEqual([]);
 });

@@ -10,14 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Catalog } from '../../../src/pool/catalog.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { temporaryFolder } from '../../support/fake-child.ts';
 import { FIXTURES, ROOT } from '../../support/project.ts';
 
 const kid = childConfig({ name: 'kid' });
-const NOTHING = { tools: undefined, listedAt: undefined, framing: undefined };
+const NOTHING = { lists: {}, listedAt: undefined, framing: undefined, era: undefined };
 
 function openCatalog(folder = join(temporaryFolder(), 'deep/catalog')) {
   const problems: string[] = [];
@@ -33,18 +33,68 @@ test('nothing is known of what was never remembered, and nothing is written for 
 test('what is remembered is known at once, and in the next run', async () => {
   const { catalog, folder } = openCatalog();
   const tools = [{ name: 'a', inputSchema: { properties: { ['__proto__']: {} } } }, { name: 'é"' }];
-  catalog.rememberTools(kid, tools);
+  catalog.rememberList(kid, 'tools', tools);
   catalog.rememberFraming(kid, 'content-length');
-  expect(catalog.get(kid)).toMatchObject({ tools, framing: 'content-length' });
+  expect(catalog.get(kid)).toMatchObject({ lists: { tools }, framing: 'content-length' });
   await catalog.written();
   const { catalog: next } = openCatalog(folder);
   expect(next.get({ ...kid })).toEqual(catalog.get(kid));
   expect(Date.parse(next.get(kid).listedAt ?? '')).toBeGreaterThan(0);
 });
 
+test('a list with a secret in it is known, and never written, whatever is written after it', async () => {
+  const { catalog, folder } = openCatalog();
+  const tools = [{ name: 'a', description: 'key s3cr3t' }];
+  catalog.rememberList(kid, 'tools', tools, true);
+  expect(catalog.get(kid).lists.tools).toEqual(tools);
+  catalog.rememberList(kid, 'prompts', [{ name: 'p' }]);
+  catalog.rememberFraming(kid, 'content-length');
+  catalog.rememberEra(kid, 'handshake');
+  await catalog.written();
+  for (const file of readdirSync(folder)) {
+    expect(readFileSync(join(folder, file), 'utf8')).not.toContain('s3cr3t');
+  }
+  expect(catalog.get(kid).lists).toEqual({ tools, prompts: [{ name: 'p' }] });
+  const { catalog: next } = openCatalog(folder);
+  expect(next.get(kid)).toMatchObject({ lists: { prompts: [{ name: 'p' }] } });
+});
+
+test('each list is kept beside the others', async () => {
+  const { catalog, folder } = openCatalog();
+  catalog.rememberList(kid, 'prompts', [{ name: 'p' }]);
+  expect(catalog.get(kid).listedAt).toBeUndefined();
+  catalog.rememberList(kid, 'resources', [{ uri: 'a:1' }]);
+  catalog.rememberList(kid, 'templates', []);
+  catalog.rememberList(kid, 'tools', [{ name: 'a' }]);
+  await catalog.written();
+  expect(openCatalog(folder).catalog.get(kid).lists).toEqual({
+    prompts: [{ name: 'p' }],
+    resources: [{ uri: 'a:1' }],
+    templates: [],
+    tools: [{ name: 'a' }],
+  });
+});
+
+test('the era of a server is taken for granted for a week, and then asked for again', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { catalog, folder } = openCatalog();
+  expect(catalog.eraOf(kid)).toBeUndefined();
+  catalog.rememberEra(kid, 'modern');
+  await catalog.written();
+  const { catalog: next } = openCatalog(folder);
+  const week = 7 * 24 * 60 * 60 * 1_000;
+  vi.setSystemTime(Date.now() + week - 1_000);
+  expect(next.eraOf(kid)).toBe('modern');
+  vi.setSystemTime(Date.now() + 2_000);
+  expect(next.eraOf(kid)).toBeUndefined();
+  next.rememberEra(kid, 'modern');
+  expect(next.eraOf(kid)).toBe('modern');
+});
+
 test('it is for its owner alone', async () => {
   const { catalog, folder } = openCatalog();
-  catalog.rememberTools(kid, []);
+  catalog.rememberList(kid, 'tools', []);
   await catalog.written();
   const [file = ''] = readdirSync(folder);
   expect(statSync(folder).mode & 0o077).toBe(0);
@@ -53,10 +103,10 @@ test('it is for its owner alone', async () => {
 
 test('what was known of a declaration that now means another server is not found, and goes', async () => {
   const { catalog, folder } = openCatalog();
-  catalog.rememberTools(kid, [{ name: 'old' }]);
+  catalog.rememberList(kid, 'tools', [{ name: 'old' }]);
   const changed = childConfig({ name: 'kid', command: { cmd: 'other', args: [], env: {} } });
   expect(catalog.get(changed)).toEqual(NOTHING);
-  catalog.rememberTools(changed, [{ name: 'new' }]);
+  catalog.rememberList(changed, 'tools', [{ name: 'new' }]);
   await catalog.written();
   expect(readdirSync(folder)).toHaveLength(1);
   expect(openCatalog(folder).catalog.get(kid)).toEqual(NOTHING);
@@ -70,12 +120,12 @@ test('servers of the same name in different projects and files keep apart', asyn
     childConfig({ name: 'kid', origin: '/home/servers.json' }),
   ];
   for (const [index, config] of others.entries()) {
-    catalog.rememberTools(config, [{ name: `tool${index}` }]);
+    catalog.rememberList(config, 'tools', [{ name: `tool${index}` }]);
   }
   await catalog.written();
   expect(readdirSync(folder)).toHaveLength(3);
   for (const [index, config] of others.entries()) {
-    expect(openCatalog(folder).catalog.get(config).tools).toEqual([{ name: `tool${index}` }]);
+    expect(openCatalog(folder).catalog.get(config).lists.tools).toEqual([{ name: `tool${index}` }]);
   }
 });
 
@@ -91,13 +141,13 @@ test.each([
 ])('the name %j stays within the folder', async (name) => {
   const { catalog, folder, problems } = openCatalog();
   const config = childConfig({ name });
-  catalog.rememberTools(config, [{ name: 'a' }]);
+  catalog.rememberList(config, 'tools', [{ name: 'a' }]);
   await catalog.written();
   expect(problems).toEqual([]);
   const [file = '', ...more] = readdirSync(folder);
   expect(more).toEqual([]);
   expect(file).toMatch(/^[A-Za-z0-9_-]{1,100}\.json$/);
-  expect(openCatalog(folder).catalog.get(config).tools).toEqual([{ name: 'a' }]);
+  expect(openCatalog(folder).catalog.get(config).lists.tools).toEqual([{ name: 'a' }]);
 });
 
 test.each([
@@ -106,11 +156,12 @@ test.each([
   'null',
   '[]',
   '"text"',
-  '{"form":2,"tools":[{"name":"a"}]}',
-  '{"tools":[{"name":"a"}]}',
+  '{"form":1,"lists":{"tools":[{"name":"a"}]}}',
+  '{"form":3,"lists":{"tools":[{"name":"a"}]}}',
+  '{"lists":{"tools":[{"name":"a"}]}}',
 ])('a file with %j in it is as good as none', async (text) => {
   const { catalog, folder } = openCatalog();
-  catalog.rememberTools(kid, [{ name: 'a' }]);
+  catalog.rememberList(kid, 'tools', [{ name: 'a' }]);
   await catalog.written();
   const [file = ''] = readdirSync(folder);
   writeFileSync(join(folder, file), text);
@@ -119,44 +170,51 @@ test.each([
 
 test('what is not of the right kind in a file is left out of it', async () => {
   const { catalog, folder } = openCatalog();
-  catalog.rememberTools(kid, []);
+  catalog.rememberList(kid, 'tools', []);
   await catalog.written();
   const [file = ''] = readdirSync(folder);
-  const content = { form: 1, tools: [null, { name: 7 }, { name: 'a' }], listedAt: 3, framing: 'x' };
+  const prompts = [{ name: 'p' }];
+  const content = {
+    form: 2,
+    lists: { tools: { name: 'a' }, prompts, resources: null, others: [1] },
+    listedAt: 3,
+    framing: 'x',
+    era: { speaks: 'klingon', until: Date.now() + 60_000 },
+  };
   writeFileSync(join(folder, file), JSON.stringify(content));
-  expect(openCatalog(folder).catalog.get(kid)).toEqual({ ...NOTHING, tools: [{ name: 'a' }] });
+  expect(openCatalog(folder).catalog.get(kid)).toEqual({ ...NOTHING, lists: { prompts } });
 });
 
 test('a folder that is a file is said once, and everything is still known', async () => {
   const folder = join(temporaryFolder(), 'catalog');
   writeFileSync(folder, '');
   const { catalog, problems } = openCatalog(folder);
-  catalog.rememberTools(kid, [{ name: 'a' }]);
-  catalog.rememberTools(kid, [{ name: 'b' }]);
+  catalog.rememberList(kid, 'tools', [{ name: 'a' }]);
+  catalog.rememberList(kid, 'tools', [{ name: 'b' }]);
   await catalog.written();
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain('the catalog cannot be kept on disk');
-  expect(catalog.get(kid).tools).toEqual([{ name: 'b' }]);
+  expect(catalog.get(kid).lists.tools).toEqual([{ name: 'b' }]);
 });
 
 test.skipIf(process.getuid?.() === 0)('a folder that may only be read is said once', async () => {
   const { catalog, folder, problems } = openCatalog(temporaryFolder());
   chmodSync(folder, 0o500);
-  catalog.rememberTools(kid, [{ name: 'a' }]);
+  catalog.rememberList(kid, 'tools', [{ name: 'a' }]);
   await catalog.written();
   chmodSync(folder, 0o700);
   expect(problems).toHaveLength(1);
-  expect(catalog.get(kid).tools).toEqual([{ name: 'a' }]);
+  expect(catalog.get(kid).lists.tools).toEqual([{ name: 'a' }]);
 });
 
 test('where a file cannot be put in its place, nothing half done is left', async () => {
   const first = openCatalog();
-  first.catalog.rememberTools(kid, []);
+  first.catalog.rememberList(kid, 'tools', []);
   await first.catalog.written();
   const [file = ''] = readdirSync(first.folder);
   const { catalog, folder, problems } = openCatalog();
   mkdirSync(join(folder, file, 'in the way'), { recursive: true });
-  catalog.rememberTools(kid, [{ name: 'a' }]);
+  catalog.rememberList(kid, 'tools', [{ name: 'a' }]);
   await catalog.written();
   expect(problems).toHaveLength(1);
   expect(readdirSync(folder)).toEqual([file]);
@@ -177,10 +235,10 @@ test('programs that write at once never leave a file that is not whole', async (
   const seen = new Set<string>();
   while (writers.some(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
     for (const file of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
-      const { tools } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
-        tools: { name: string }[];
+      const { lists } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
+        lists: { tools: { name: string }[] };
       };
-      const marks = new Set(tools.map(({ name }) => name));
+      const marks = new Set(lists.tools.map(({ name }) => name));
       expect(marks.size).toBe(1);
       for (const mark of marks) seen.add(mark);
     }

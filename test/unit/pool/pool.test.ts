@@ -10,6 +10,7 @@ import {
   byName,
   createFakePool,
   FakeChild,
+  onBug,
   temporaryFolder,
   turn,
 } from '../../support/fake-child.ts';
@@ -132,7 +133,8 @@ test('what keeps a child from being started at all is said each time, and never 
       throw new SwitchboardError('CHILD_NOT_CONFIGURED', 'no variable');
     },
     catalog: new Catalog(temporaryFolder(), () => {}),
-    events: { onToolsChanged: () => {}, onLost: () => {} },
+    events: { onListChanged: () => {}, onResourceUpdated: () => {}, onLost: () => {} },
+    onBug,
   });
   for (let time = 0; time < 8; time++) await expect(use(pool)).rejects.toThrow('no variable');
 });

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { SwitchboardError } from '../../../src/base/errors.ts';
@@ -5,14 +7,16 @@ import type { ChildConfig } from '../../../src/config/config.ts';
 import { Catalog } from '../../../src/pool/catalog.ts';
 import { Slot, type StartAttempt } from '../../../src/pool/slot.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { childConfig } from '../../support/child-config.ts';
-import { asStart, FakeChild, temporaryFolder, turn } from '../../support/fake-child.ts';
+import { asStart, FakeChild, onBug, temporaryFolder, turn } from '../../support/fake-child.ts';
 
 afterEach(() => vi.useRealTimers());
 
 function createSlot(
   some: Partial<ChildConfig> = {},
   start: (attempt: StartAttempt, count: number) => Promise<FakeChild> = async () => new FakeChild(),
+  catalog = new Catalog(temporaryFolder(), () => {}),
 ) {
   const news: string[] = [];
   const attempts: StartAttempt[] = [];
@@ -21,12 +25,14 @@ function createSlot(
       attempts.push(attempt);
       return start(attempt, attempts.length);
     }),
-    catalog: new Catalog(temporaryFolder(), () => {}),
+    catalog,
     events: {
-      onToolsChanged: () => news.push('other tools'),
+      onListChanged: (_name, kind) => news.push(`other ${kind}`),
+      onResourceUpdated: (_name, params) => news.push(`updated ${params.text}`),
       onLost: () => news.push('lost'),
     },
     isPaused: () => false,
+    onBug,
   });
   onTestFinished(() => slot.close(new Error('The test is over.')));
   const use = async () => (await slot.use(new Cancellation())) as unknown as FakeChild;
@@ -44,7 +50,7 @@ test('it is warming until its tools are listed, then ready', async () => {
   expect(slot.state).toBe('warming');
   await warmed;
   expect(slot.state).toBe('ready');
-  expect(slot.tools).toEqual([{ name: 'echo' }]);
+  expect(slot.lists.tools).toEqual([{ name: 'echo' }]);
   expect(slot.report).toMatchObject({ pid: 4711, calls: 0, lastError: undefined });
   expect(news).toEqual(['other tools']);
 });
@@ -88,16 +94,16 @@ test('one that knows no tools has none', async () => {
   vi.spyOn(child, 'listTools').mockRejectedValue(new RpcError(METHOD_NOT_FOUND, 'unknown'));
   const { slot } = createSlot({}, async () => child);
   await slot.warm();
-  expect(slot.tools).toEqual([]);
+  expect(slot.lists.tools).toEqual([]);
   expect(slot.state).toBe('ready');
 });
 
 test('only other tools are news', () => {
   const { slot, news } = createSlot();
-  slot.remember([{ name: 'a' }]);
-  slot.remember([{ name: 'a' }]);
+  slot.remember('tools', [{ name: 'a' }]);
+  slot.remember('tools', [{ name: 'a' }]);
   expect(news).toEqual(['other tools']);
-  slot.remember([{ name: 'a' }, { name: 'b' }]);
+  slot.remember('tools', [{ name: 'a' }, { name: 'b' }]);
   expect(news).toHaveLength(2);
 });
 
@@ -160,10 +166,11 @@ test('a storm of changes costs one list', async () => {
   const { slot, attempts, news } = createSlot({}, async () => child);
   await slot.warm();
   child.tools = [{ name: 'new' }];
-  for (let time = 0; time < 1_000; time++) attempts[0]?.onToolsChanged();
+  for (let time = 0; time < 1_000; time++)
+    attempts[0]?.onNotification('notifications/tools/list_changed', undefined);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(child.lists).toBe(2);
-  expect(slot.tools).toEqual([{ name: 'new' }]);
+  expect(slot.lists.tools).toEqual([{ name: 'new' }]);
   expect(news).toEqual(['other tools', 'other tools']);
 });
 
@@ -179,25 +186,25 @@ test('a change while the list is under way is asked for after it', async () => {
         answer = resolve;
       }),
   );
-  attempts[0]?.onToolsChanged();
+  attempts[0]?.onNotification('notifications/tools/list_changed', undefined);
   await vi.advanceTimersByTimeAsync(100);
-  attempts[0]?.onToolsChanged();
+  attempts[0]?.onNotification('notifications/tools/list_changed', undefined);
   await vi.advanceTimersByTimeAsync(500);
   expect(list).toHaveBeenCalledTimes(1);
   child.tools = [{ name: 'newest' }];
   answer([{ name: 'old' }]);
   await vi.advanceTimersByTimeAsync(200);
-  expect(slot.tools).toEqual([{ name: 'newest' }]);
+  expect(slot.lists.tools).toEqual([{ name: 'newest' }]);
 });
 
 test('tools that are shown are looked at again in each life', async () => {
   vi.useFakeTimers();
   const child = new FakeChild('now');
   const { slot, use } = createSlot({ show: 'flip' }, async () => child);
-  slot.remember([{ name: 'before' }]);
+  slot.remember('tools', [{ name: 'before' }]);
   await use();
   await vi.advanceTimersByTimeAsync(200);
-  expect(slot.tools).toEqual([{ name: 'now' }]);
+  expect(slot.lists.tools).toEqual([{ name: 'now' }]);
 });
 
 test('closing calls a start off and is no error', async () => {
@@ -232,3 +239,119 @@ test('one that is to go gives its answers first', async () => {
   expect(child.stopped).toBe(true);
   expect(news).toEqual([]);
 });
+
+test('what it speaks is found out once, and said with each start after that', async () => {
+  const { attempts, use } = createSlot();
+  const first = await use();
+  first.crash();
+  await turn();
+  await use();
+  expect(attempts.map(({ era }) => era)).toEqual([undefined, 'handshake']);
+});
+
+test('one that ends of the question what it speaks is started again without it', async () => {
+  const { slot, attempts, use } = createSlot({}, async ({ era }) => {
+    if (era === undefined) throw diedOfProbe();
+    return new FakeChild();
+  });
+  await use();
+  expect(attempts.map(({ era }) => era)).toEqual([undefined, 'handshake']);
+  expect(slot.state).toBe('ready');
+  expect(slot.report.lastError).toBeUndefined();
+});
+
+test('one that ends whatever it is asked is started twice the first time, then once', async () => {
+  const { attempts, use } = createSlot({}, async () => {
+    throw diedOfProbe();
+  });
+  await expect(use()).rejects.toThrow('It ended.');
+  expect(attempts).toHaveLength(2);
+  await expect(use()).rejects.toThrow('It ended.');
+  expect(attempts).toHaveLength(3);
+});
+
+test('who needs it first decides in which era one that speaks both is started', async () => {
+  const { slot, attempts } = createSlot();
+  await slot.use(new Cancellation(), 'modern');
+  await slot.use(new Cancellation(), 'handshake');
+  expect(attempts.map(({ preferredEra }) => preferredEra)).toEqual(['modern']);
+});
+
+test('prompts and resources are known with the tools, where it has said that it has some', async () => {
+  const child = new FakeChild();
+  child.others = {
+    prompts: [{ name: 'p' }],
+    resources: [{ uri: 'a:1' }],
+    templates: [{ uriTemplate: 'a:{id}' }],
+  };
+  child.greeting = { ...child.greeting, capabilities: { resources: {} } };
+  const { slot, news } = createSlot({}, async () => child);
+  await slot.warm();
+  expect(slot.lists).toEqual({
+    tools: [{ name: 'echo' }],
+    resources: [{ uri: 'a:1' }],
+    templates: [{ uriTemplate: 'a:{id}' }],
+  });
+  expect(news.at(-1)).toBe('other tools');
+});
+
+test('of what it says has changed, and of nothing else, it is asked for the list', async () => {
+  vi.useFakeTimers();
+  const child = new FakeChild();
+  const { slot, attempts, news } = createSlot({ idleMs: 0 }, async () => child);
+  await slot.warm();
+  news.splice(0);
+  const list = vi.spyOn(child, 'list');
+  child.others = { prompts: [{ name: 'p' }], resources: [{ uri: 'a:1' }] };
+  const notify = (method: string, params?: object) =>
+    attempts[0]?.onNotification(`notifications/${method}`, params && Verbatim.of(params));
+  notify('prompts/list_changed');
+  notify('others/list_changed');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(news).toEqual(['other prompts']);
+  notify('resources/list_changed');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(news.slice(1).toSorted()).toEqual(['other resources', 'other templates']);
+  expect(list.mock.calls.map(([kind]) => kind)).toEqual(['prompts', 'resources', 'templates']);
+  expect(child.lists).toBe(1);
+  notify('resources/updated', { uri: 'a:1' });
+  expect(news.at(-1)).toBe('updated {"uri":"a:1"}');
+});
+
+test('what is watched, and how much is logged, holds for later lives', async () => {
+  const { slot, use } = createSlot();
+  await slot.watch(new Set(['a:1']));
+  slot.setLogLevel('warning');
+  const first = await use();
+  expect([first.watched, first.logLevels]).toEqual([[['a:1']], ['warning']]);
+  await slot.watch(new Set(['a:2']));
+  slot.setLogLevel('debug');
+  slot.notify('notifications/roots/list_changed');
+  expect([first.watched, first.logLevels]).toEqual([
+    [['a:1'], ['a:2']],
+    ['warning', 'debug'],
+  ]);
+  expect(first.notified).toEqual(['notifications/roots/list_changed']);
+  first.crash();
+  await turn();
+  const second = await use();
+  expect([second.watched, second.logLevels]).toEqual([[['a:2']], ['debug']]);
+});
+
+test('a list with a secret of its own is not written down', async () => {
+  const child = new FakeChild('tell-s3cr3t');
+  child.secret = 's3cr3t';
+  const folder = temporaryFolder();
+  const catalog = new Catalog(folder, () => {});
+  const { slot } = createSlot({}, async () => child, catalog);
+  await slot.warm();
+  await catalog.written();
+  expect(slot.lists.tools).toEqual([{ name: 'tell-s3cr3t' }]);
+  for (const file of readdirSync(folder)) {
+    expect(readFileSync(join(folder, file), 'utf8')).not.toContain('s3cr3t');
+  }
+});
+
+function diedOfProbe(): SwitchboardError {
+  return new SwitchboardError('CHILD_EXITED', 'It ended.', { data: { diedOfProbe: true } });
+}

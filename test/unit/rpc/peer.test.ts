@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { RpcError } from '../../../src/rpc/message.ts';
 import { Peer, type PeerOptions, RpcTimeout } from '../../../src/rpc/peer.ts';
@@ -222,4 +222,61 @@ test('an object that only happens to have an id, such as a line of a log, answer
   peer.receive(Verbatim.of({ level: 30, id: 1, msg: 'started' }));
   receive({ id: 1, result: 'right' });
   expect((await request).value).toBe('right');
+});
+
+test('while its limit is suspended a request waits as long as it takes', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { peer, receive } = createPeer();
+  const suspended = peer.request('a', undefined, { timeoutMs: 100 });
+  const other = peer.request('b', undefined, { timeoutMs: 100 });
+  const refusal = other.catch((error: unknown) => error);
+  peer.suspendLimit(1);
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  expect(await refusal).toBeInstanceOf(RpcTimeout);
+  receive({ id: 1, result: 'late' });
+  expect((await suspended).value).toBe('late');
+});
+
+test('when its limit is restarted a request has its whole time again', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { peer, sent } = createPeer();
+  const request = peer.request('a', undefined, { timeoutMs: 100 });
+  let outcome: unknown;
+  request.catch((error: unknown) => (outcome = error));
+  await vi.advanceTimersByTimeAsync(90);
+  peer.suspendLimit(1);
+  await vi.advanceTimersByTimeAsync(10_000);
+  peer.restartLimit(1);
+  await vi.advanceTimersByTimeAsync(95);
+  expect(outcome).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(outcome).toBeInstanceOf(RpcTimeout);
+  expect(sent.at(-1)).toMatchObject({
+    method: 'notifications/cancelled',
+    params: { requestId: 1 },
+  });
+});
+
+test('the limit of a request that is answered concerns nobody', () => {
+  const { peer } = createPeer();
+  peer.suspendLimit(7);
+  peer.restartLimit(7);
+  expect(peer.waiting).toEqual([]);
+});
+
+test('an answer that did not come before a greeting is not called off: nobody cancels that', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { peer, sent } = createPeer();
+  for (const method of ['initialize', 'server/discover', 'tools/call']) {
+    const refusal = peer
+      .request(method, undefined, { timeoutMs: 100 })
+      .catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await refusal).toBeInstanceOf(RpcTimeout);
+  }
+  const called = sent.filter(({ method }) => method === 'notifications/cancelled');
+  expect(called.map(({ params }) => params?.['requestId'])).toEqual([3]);
 });

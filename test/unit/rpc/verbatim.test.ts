@@ -50,3 +50,51 @@ test('depth counts brackets of both kinds, and none inside strings', () => {
   expect(nestingDepth('{"a":[[{"b":"[[[["}]],"c":[1]}')).toBe(4);
   expect(nestingDepth('"[[["')).toBe(0);
 });
+
+test('a member that is set is replaced in its place, or added; the rest keeps its text', () => {
+  const object = parse('{ "a" : 1.0 , "b" : 12345678901234567890 }');
+  expect(object.set('a', Verbatim.of('x')).text).toBe('{ "a" : "x" , "b" : 12345678901234567890 }');
+  expect(object.set('c', parse('2.0')).text).toBe(
+    '{"c":2.0,"a" : 1.0 , "b" : 12345678901234567890}',
+  );
+  expect(parse(' { } ').set('c', parse('2.0')).text).toBe('{"c":2.0}');
+});
+
+test('of members that are taken out, all that were written twice go', () => {
+  expect(parse('{"a":1,"\\u0061":2,"b":1.0,"a":3}').without('a').text).toBe('{"b":1.0}');
+  expect(parse('{"a":1,"b":2}').without('a', 'b', 'c').text).toBe('{}');
+});
+
+test('an object that has none of them is the same object', () => {
+  const object = parse('{ "a": 1.0 }');
+  expect(object.without('b', 'toString')).toBe(object);
+});
+
+test('for any object, setting and leaving out mean what they do to a value', () => {
+  const object = fc.dictionary(fc.string(), fc.jsonValue());
+  const indent = fc.constantFrom(undefined, 1, '\t');
+  fc.assert(
+    fc.property(object, indent, fc.string(), fc.jsonValue(), (value, blanks, other, member) => {
+      const message = parse(JSON.stringify(value, null, blanks));
+      const own = message.value as Record<string, unknown>;
+      for (const key of [other, '__proto__', ...Object.keys(own)]) {
+        const set = message.set(key, parse(JSON.stringify(member)));
+        expect(set.value).toEqual(JSON.parse(set.text));
+        expect(Object.keys(set.value as object).toSorted()).toEqual(
+          [...new Set([...Object.keys(own), key])].toSorted(),
+        );
+        expect(set.member(key)?.text).toBe(JSON.stringify(member));
+
+        const left = message.without(key);
+        expect(left.value).toEqual(JSON.parse(left.text));
+        expect(Object.keys(left.value as object)).toEqual(
+          Object.keys(own).filter((name) => name !== key),
+        );
+        // What was added is taken out again without a trace in the others.
+        for (const name of Object.keys(left.value as object)) {
+          expect(set.without(key).member(name)?.text).toBe(message.member(name)?.text);
+        }
+      }
+    }),
+  );
+});

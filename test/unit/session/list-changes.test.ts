@@ -1,14 +1,19 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { ListChanges } from '../../../src/session/list-changes.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function createListChanges() {
-  const told = { times: 0 };
-  const changes = new ListChanges(() => {
-    told.times++;
+  const told = { times: 0, methods: [] as string[] };
+  const changes = new ListChanges({
+    notify: (method) => {
+      told.times++;
+      told.methods.push(method);
+    },
+    ask: async () => Verbatim.of({}),
   });
   return { changes, told };
 }
@@ -117,4 +122,18 @@ test('nobody waits for a host that has gone, and it is told nothing', async () =
   await vi.advanceTimersByTimeAsync(150);
   expect(outcome.afterMs).toBeLessThan(200);
   expect(told.times).toBe(1);
+});
+
+test('each kind of list is told by its own name', async () => {
+  const { changes, told } = createListChanges();
+  changes.announceSoon('prompts');
+  changes.announceSoon('resources');
+  changes.announceSoon('prompts');
+  changes.announceSoon();
+  await vi.advanceTimersByTimeAsync(60);
+  expect(told.methods.toSorted()).toEqual([
+    'notifications/prompts/list_changed',
+    'notifications/resources/list_changed',
+    'notifications/tools/list_changed',
+  ]);
 });

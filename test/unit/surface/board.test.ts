@@ -3,7 +3,7 @@ import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { ChildConfig, Config } from '../../../src/config/config.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Board } from '../../../src/surface/board.ts';
-import type { Surface } from '../../../src/surface/surface.ts';
+import type { Audience, Surface } from '../../../src/surface/surface.ts';
 import { childConfig } from '../../support/child-config.ts';
 import {
   byName,
@@ -26,15 +26,22 @@ function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuit
     children: byName(children),
     flipSuites,
     messageBytes: 1 << 20,
+    era: 'auto',
+    questionMs: 60_000,
     warnings: [],
   } satisfies Config;
 }
 
 /** A session that counts what it is told. */
-class FakeAudience {
+class FakeAudience implements Audience {
   neverRelists = false;
+  isStatic = false;
+  ask: Audience['ask'];
   told = 0;
   toldSoon = 0;
+  /** The kinds of lists of which it was told beside that of tools. */
+  readonly others: string[] = [];
+  readonly updated: string[] = [];
   /** What happens while an answer waits for the host. */
   meanwhile: () => void | Promise<void> = () => {};
 
@@ -42,8 +49,13 @@ class FakeAudience {
     this.told++;
   }
 
-  announceSoon(): void {
-    this.toldSoon++;
+  announceSoon(kind = 'tools'): void {
+    if (kind === 'tools') this.toldSoon++;
+    else this.others.push(kind);
+  }
+
+  resourceUpdated(params: Verbatim): void {
+    this.updated.push(params.text);
   }
 
   async announceAndSettle(): Promise<void> {
@@ -61,12 +73,11 @@ function createBoard(
   const log = { debug: silent, info: silent, warn: silent, error: silent, child: silent };
   const { pool, listeners } = createFakePool(children, start);
   const board = new Board(configOf(children, flipSuites), pool, log);
-  listeners.toolsChanged = (name) => board.toolsChanged(name);
+  listeners.listChanged = (name, kind) => board.listChanged(name, kind);
+  listeners.resourceUpdated = (name, params) => board.resourceUpdated(name, params);
   listeners.lost = (name) => board.lost(name);
   const update = (changed: readonly ChildConfig[]): void => {
-    const config = configOf(changed, flipSuites);
-    pool.update(config.children);
-    board.update(config);
+    board.update(configOf(changed, flipSuites));
   };
   return { board, pool, update };
 }
@@ -281,4 +292,81 @@ test('what is off is nowhere', async () => {
   expect(namesIn(view)).toEqual(['b_suite']);
   await expect(say(view, 'a_suite', { action: 'introspect' })).rejects.toThrow('Unknown tool');
   await expect(say(view, 'gateway_status')).rejects.toThrow('Unknown tool');
+});
+
+test('prompts and resources are announced to every session, tools only where they are shown', async () => {
+  const child = new FakeChild('find');
+  child.greeting = { ...child.greeting, capabilities: { prompts: {}, resources: {} } };
+  child.others = { prompts: [{ name: 'p' }], resources: [{ uri: 'a:1' }] };
+  const { board, pool } = createBoard([childConfig({ name: 'a' })], async () => child);
+  const { view, audience } = openView(board);
+  await pool.warm('a');
+  expect(view.listPrompts()).toEqual([{ name: 'p' }]);
+  expect(view.listResources()).toEqual([{ uri: 'a:1' }]);
+  expect(audience.others.toSorted()).toEqual(['prompts', 'resources', 'resources']);
+  expect(audience.toldSoon).toBe(0);
+});
+
+test('a session whose list must not change is shown suites for what others can switch', async () => {
+  const { board } = createBoard([flip('a')]);
+  await begun(board);
+  const audience = new FakeAudience();
+  audience.isStatic = true;
+  const view = board.open(audience);
+  expect(namesIn(view)).toEqual(['a_suite']);
+  await activate(view, 'a');
+  expect(view.active).toEqual([]);
+  expect(namesIn(view)).toEqual(['a_suite']);
+  expect(audience.told).toBe(0);
+});
+
+test('a server is told of the resources that any session watches, as long as one does', async () => {
+  const child = new FakeChild();
+  child.greeting = { ...child.greeting, capabilities: { resources: {} } };
+  child.others = { resources: [{ uri: 'a:1' }, { uri: 'a:2' }] };
+  const { board, pool } = createBoard([childConfig({ name: 'a' })], async () => child);
+  await pool.warm('a');
+  child.watched.splice(0);
+  const [one, other] = [openView(board), openView(board)];
+  await one.view.watch(new Set(['a:1', 'nobody:1']));
+  await other.view.watch(new Set(['a:1', 'a:2']));
+  other.view.close();
+  await turn();
+  one.view.close();
+  await turn();
+  expect(child.watched).toEqual([['a:1'], ['a:1', 'a:2'], ['a:1'], []]);
+});
+
+test('news of a resource reach those who watch it, from the server that has it', async () => {
+  const { board, pool } = createBoard(
+    [childConfig({ name: 'a' }), childConfig({ name: 'b' })],
+    async ({ name }) => {
+      const child = new FakeChild();
+      child.greeting = { ...child.greeting, capabilities: { resources: {} } };
+      if (name === 'a') child.others = { resources: [{ uri: 'a:1' }] };
+      return child;
+    },
+  );
+  await pool.warm('a');
+  const [one, other] = [openView(board), openView(board)];
+  await one.view.watch(new Set(['a:1']));
+  board.resourceUpdated('a', Verbatim.of({ uri: 'a:1' }));
+  board.resourceUpdated('b', Verbatim.of({ uri: 'a:1' }));
+  board.resourceUpdated('a', Verbatim.of({ uri: 'a:2' }));
+  expect(one.audience.updated).toEqual(['{"uri":"a:1"}']);
+  expect(other.audience.updated).toEqual([]);
+});
+
+test('a question out of the blue goes to the only host there is, and to nobody where there are two', async () => {
+  const { board } = createBoard([]);
+  const cancellation = new Cancellation();
+  const question = { method: 'roots/list', params: undefined, cancellation } as const;
+  await expect(board.askOutside(question)).rejects.toMatchObject({ code: -32601 });
+  const one = openView(board);
+  one.audience.ask = async () => Verbatim.of({ roots: [] });
+  openView(board); // one that cannot be asked so does not count
+  expect((await board.askOutside(question)).value).toEqual({ roots: [] });
+  const other = openView(board);
+  other.audience.ask = async () => Verbatim.of({ roots: [] });
+  await expect(board.askOutside(question)).rejects.toMatchObject({ code: -32601 });
 });

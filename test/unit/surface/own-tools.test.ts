@@ -10,7 +10,11 @@ const none = (_name: string) => false;
 function listed(name: string, tools: readonly string[], some: Partial<ChildConfig> = {}) {
   return {
     config: childConfig({ name, ...some }),
-    tools: tools.map((tool) => ({ name: tool, description: `${tool} of ${name}` })),
+    tools: tools.map((tool) => ({
+      name: tool,
+      description: `${tool} of ${name}`,
+      inputSchema: { type: 'object' },
+    })),
   };
 }
 
@@ -139,3 +143,14 @@ test('whatever is switched and changed, names are unique, ours are kept, and a n
 });
 
 const namesIn = (tools: readonly { name: string }[]) => new Set(tools.map(({ name }) => name));
+
+test.each([undefined, null, 'object', [], 7])(
+  'a tool whose inputSchema is %j is listed with one that takes anything',
+  (inputSchema) => {
+    const tools = [{ name: 'a', inputSchema }];
+    const [own] = new OwnTools()
+      .arrange([{ config: childConfig({ name: 'kid' }), tools }], none)
+      .values();
+    expect(own?.tool).toEqual({ name: 'a', inputSchema: { type: 'object' } });
+  },
+);

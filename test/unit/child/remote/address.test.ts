@@ -20,18 +20,53 @@ describe('secrets that everybody on the way can read', () => {
     ['http://127.1.2.3/mcp', { Authorization: 'x' }, false],
     ['http://0x7f.1/mcp', { Authorization: 'x' }, false],
     ['http://[::1]/mcp', { Authorization: 'x' }, false],
+    ['http://[::ffff:127.0.0.1]/mcp', { Authorization: 'x' }, false],
     ['http://127.0.0.1.example.org/mcp', { Authorization: 'x' }, true],
   ])('%s %j: %s', (url, headers, isExposed) => {
     expect(parse(url, headers).isExposed).toBe(isExposed);
   });
 });
 
-test('what is secret of an address: headers, tokens behind a scheme, passwords, queries', () => {
-  const { url, secrets } = parse('https://user:p%C3%A4ssword@host/x?key=from-the-query', {
-    Authorization: 'Bearer the-token',
-  });
-  expect(url.href).toBe('https://host/x?key=from-the-query');
-  expect(secrets).toEqual(['Bearer the-token', 'the-token', 'pässword', 'from-the-query']);
+test('what is secret of an address: headers, tokens behind a scheme, passwords, path and query', () => {
+  const { url, secrets } = parse(
+    'https://user:p%C3%A4ssword@host/mcp/a-long%20segment/x?key=from%20the+query&flag',
+    { Authorization: 'Bearer the-token' },
+  );
+  expect(url.href).toBe('https://host/mcp/a-long%20segment/x?key=from%20the+query&flag');
+  expect(secrets).toEqual([
+    'Bearer the-token',
+    'the-token',
+    'pässword',
+    'p%C3%A4ssword',
+    '/mcp/a-long%20segment/x?key=from%20the+query&flag',
+    'a-long%20segment',
+    'from%20the+query',
+    'flag',
+    '/mcp/a-long segment/x?key=from the+query&flag',
+    'a-long segment',
+    'from the+query',
+    'from the query',
+  ]);
+});
+
+test('what was filled in for a variable is secret, except where the server is', () => {
+  const remote: Remote = {
+    type: 'http',
+    url: 'https://${HOST_NAME}/${env:ACCOUNT}/mcp?v=${VERSION_TAG:-1}',
+    headers: {},
+  };
+  const env = {
+    HOST_NAME: 'mcp.example.org',
+    ACCOUNT: 'a1b2c3d4',
+    VERSION_TAG: 'x y',
+    OTHER: 'no',
+  };
+  const filled = { ...remote, url: 'https://mcp.example.org/a1b2c3d4/mcp?v=x y' };
+  const { secrets } = parseAddress(childConfig({ name: 'far', remote }), filled, env);
+  expect(secrets).toContain('a1b2c3d4');
+  expect(secrets).toContain('x y');
+  expect(secrets).not.toContain('mcp.example.org');
+  expect(secrets).not.toContain('no');
 });
 
 test('the scheme of the address decides where it and the type disagree', () => {

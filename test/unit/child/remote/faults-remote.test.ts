@@ -89,6 +89,29 @@ describe('a reply that is a failure', () => {
     );
   });
 
+  test('that echoes the address does not tell what is secret in it', async () => {
+    process.env['FAR_ACCOUNT'] = 'sk-1234';
+    process.env['FAR_SECRET'] = 'very secret/0123456789';
+    onTestFinished(() => {
+      delete process.env['FAR_ACCOUNT'];
+      delete process.env['FAR_SECRET'];
+    });
+    const server = await OddServer.start({
+      before: ({ httpMethod, path }, reply) => {
+        const words = [
+          path,
+          decodeURIComponent(path),
+          new URL(path, 'http://x').searchParams.get('k'),
+        ];
+        reply.writeHead(404).end(`Cannot ${httpMethod} ${words.join(' nor ')}`);
+        return true;
+      },
+    });
+    const url = `${server.origin}/s/\${FAR_ACCOUNT}-of-the-account/mcp?k=\${FAR_SECRET}`;
+    const { message } = await failureOf(startRemote(url));
+    expect(message).toBe('Server "far" answered with HTTP 404: Cannot POST *** nor *** nor ***');
+  });
+
   test('503 with Retry-After says when to try again', async () => {
     const { error } = await failOnce((_, reply) =>
       reply.writeHead(503, { 'retry-after': '7' }).end(),
@@ -558,6 +581,73 @@ describe('a session that the server has lost', () => {
     expect(server.count('tools/call')).toBe(2);
   });
 
+  test.each([
+    [404, -32004],
+    [404, -32000],
+    [400, -32000],
+  ])('is not what an error for the call means: %d %d', async (status, code) => {
+    const server = await OddServer.start({
+      hasSessions: true,
+      onRequest: ({ message }, reply) => {
+        const about = message.method === 'tools/call' ? code : -32601;
+        const error = `{"code":${about},"message":"Ordered, but not mailed"}`;
+        sendJson(
+          reply,
+          `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"error":${error}}`,
+          status,
+        );
+      },
+    });
+    const { child } = await startRemote(server.url);
+    expect(await failureOf(callText(child, 'any'))).toMatchObject({ code });
+    expect(server.count('tools/call')).toBe(1);
+    expect(server.sessions).toEqual(['session-1']);
+  });
+
+  test('and an error for the call that means it: not sent again, and the next one works', async () => {
+    const lost = new Set<unknown>();
+    const server = await OddServer.start({
+      hasSessions: true,
+      before: ({ headers, message }, reply) => {
+        if (!lost.has(headers['mcp-session-id'])) return false;
+        const error = '{"code":-32000,"message":"No valid session"}';
+        sendJson(
+          reply,
+          `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"error":${error}}`,
+          400,
+        );
+        return true;
+      },
+    });
+    const { child } = await startRemote(server.url);
+    lost.add('session-1');
+    expect((await failureOf(callText(child, 'any'))).message).toContain('No valid session');
+    expect(server.count('tools/call')).toBe(1);
+    expect(await callText(child, 'any')).toContain('done');
+  });
+
+  test.each([
+    ['text/plain', 'no such session', 404],
+    ['application/json', '{"jsonrpc":"2.0","id":"ID","error":{"code":-32001,"message":"?"}}', 404],
+    ['application/json', '{"jsonrpc":"2.0","id":"ID","error":{"code":-32001,"message":"?"}}', 400],
+  ])('is begun anew after %s %s (%d)', async (type, text, status) => {
+    const lost = new Set<unknown>();
+    const server = await OddServer.start({
+      hasSessions: true,
+      before: ({ headers, message }, reply) => {
+        if (!lost.has(headers['mcp-session-id'])) return false;
+        reply
+          .writeHead(status, { 'content-type': type })
+          .end(text.replace('"ID"', JSON.stringify(message.id) ?? 'null'));
+        return true;
+      },
+    });
+    const { child } = await startRemote(server.url);
+    lost.add('session-1');
+    expect(await callText(child, 'any')).toContain('done');
+    expect(server.sessions).toEqual(['session-1', 'session-2']);
+  });
+
   test('and a 400 that means something else is handed on', async () => {
     const server = await OddServer.start({
       hasSessions: true,
@@ -599,6 +689,46 @@ describe('a server that does not answer', () => {
     });
     await until(() => hasLeft);
   });
+
+  test.each(['http', 'sse'] as const)(
+    'what has no answer is waited for as long as a handshake (%s)',
+    async (type) => {
+      let stream: Parameters<Handler>[1] | undefined;
+      let open = 0;
+      const server = await OddServer.start({
+        onRequest: answer,
+        before: ({ httpMethod, path, message }, reply) => {
+          if (httpMethod === 'GET' && type === 'sse') {
+            stream = beginEvents(reply);
+            stream.write('event: endpoint\ndata: /messages\n\n');
+            return true;
+          }
+          if (message.method?.startsWith('notifications/')) {
+            open += 1;
+            reply.once('close', () => {
+              open -= 1;
+            });
+            return true;
+          }
+          if (path !== '/messages') return false;
+          const text =
+            message.method === 'initialize'
+              ? '{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}'
+              : DONE;
+          stream?.write(event(result(message.id, text)));
+          reply.writeHead(202).end();
+          return true;
+        },
+      });
+      const config = { timeouts: { spawnMs: 2_000, rpcMs: 700, stopMs: 300 } };
+      const { child } = await startRemote(server.url, { type, config });
+      // Given up before it was sent: there is nothing to call off.
+      await failureOf(callText(child, 'any'));
+      await until(() => open === 0);
+      expect(await callText(child, 'any')).toBe(DONE);
+      expect(server.count('notifications/cancelled')).toBe(0);
+    },
+  );
 
   test('in the handshake fails the start', async () => {
     const server = await OddServer.start({ before: () => true });

@@ -5,7 +5,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Cancellation } from '../../../../src/base/cancellation.ts';
 import type { SwitchboardError } from '../../../../src/base/errors.ts';
-import type { Credentials } from '../../../../src/child/credentials.ts';
 import { Verbatim } from '../../../../src/rpc/verbatim.ts';
 import { result } from '../../../support/odd-http-server.ts';
 import { callText, failureOf, startRemote, until } from '../../../support/remote-child.ts';
@@ -135,21 +134,20 @@ describe('a server over WebSocket', () => {
     expect(await child.ended).toEqual({ kind: 'oversized' });
   });
 
-  test('is reached anew with a newer token where the first is refused', async () => {
+  test('that wants a token is not for signing in, but for headers', async () => {
     const server = await startSockets(
-      ({ id }, socket) => socket.send(result(id, EXACT)),
-      ({ headers }) =>
-        headers.authorization === 'Bearer second'
-          ? undefined
-          : 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n',
+      () => {},
+      () => 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n',
     );
-    const credentials: Credentials = {
-      authorization: () => Promise.resolve('Bearer first'),
-      renew: (used) => Promise.resolve(used === 'Bearer first' ? 'Bearer second' : undefined),
-    };
-    const { child } = await startRemote(server.url, { type: 'ws', credentials });
-    expect(await callText(child, 'any')).toBe(EXACT);
-    expect(server.upgrades.length).toBe(2);
+    const hintFor = async (headers: Record<string, string>) =>
+      ((await failureOf(startRemote(server.url, { type: 'ws', headers }))) as SwitchboardError)
+        .hint;
+    expect(await hintFor({})).toBe(
+      'Check "headers" in /project/switchboard.config.json: over WebSocket they are all that opens its door.',
+    );
+    expect(await hintFor({ Authorization: 'Bearer wrong' })).toBe(
+      'It refused the Authorization header that is configured: check it in /project/switchboard.config.json.',
+    );
   });
 
   test.each([

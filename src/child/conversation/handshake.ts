@@ -1,0 +1,217 @@
+// Talking to a child of the handshake era. Such a child asks by sending a request of its own, and does
+// not say in the course of which call: that is found out from the calls that are under way.
+import { Cancellation } from '../../base/cancellation.ts';
+import type { Caller, Question } from '../../mcp/caller.ts';
+import { ENVELOPE_KEYS } from '../../mcp/eras.ts';
+import type { LogLevel } from '../../mcp/logging.ts';
+import { isWanted } from '../../mcp/logging.ts';
+import { canAnswer, cannotAnswer, questionMethod, requiredFor } from '../../mcp/questions.ts';
+import { INTERNAL_ERROR, isObject, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
+import type { IncomingRequest, Peer } from '../../rpc/peer.ts';
+import { Verbatim } from '../../rpc/verbatim.ts';
+import type { ChildRequest, Conversation } from './conversation.ts';
+
+export interface HandshakeOptions {
+  readonly peer: Peer;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+  /** Asks somebody, where the child asks while nobody has called it. */
+  readonly askOutside: (question: Question) => Promise<Verbatim>;
+}
+
+interface Call {
+  id: number;
+  readonly caller: Caller;
+  /** What is called: a tool by its name, anything else by its method. */
+  readonly what: string;
+  /** It is not known to be done without a question. */
+  readonly mayAsk: boolean;
+  /** How many questions of the child's wait for the caller. */
+  questions: number;
+  hasAsked: boolean;
+}
+
+/** Pages that somebody is to visit, of which the child may still tell. */
+const MOST_PAGES = 100;
+
+export class HandshakeConversation implements Conversation {
+  readonly era = 'handshake';
+  readonly #options: HandshakeOptions;
+  readonly #calls = new Set<Call>();
+  /** What was done once without a question: it needs not be kept apart from others. */
+  readonly #quiet = new Set<string>();
+  readonly #pages = new Map<string, Caller>();
+  #waiting: (() => void)[] = [];
+  #watched = new Set<string>();
+
+  constructor(options: HandshakeOptions) {
+    this.#options = options;
+  }
+
+  request(request: ChildRequest): Promise<Verbatim> {
+    const { caller } = request;
+    if (!caller) return this.#send(request, undefined);
+    const what = nameOf(request);
+    const mayAsk = !this.#quiet.has(what);
+    const call = { id: 0, caller, what, mayAsk, questions: 0, hasAsked: false };
+    return mayAsk && this.#isAskingOthers(caller)
+      ? this.#sendInTurn(request, call)
+      : this.#send(request, call);
+  }
+
+  answer(request: IncomingRequest): Verbatim | Promise<Verbatim> {
+    if (request.method === 'ping') return Verbatim.of({});
+    const method = questionMethod(request.method);
+    if (!method) throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${request.method}`);
+    const { params, cancellation } = request;
+    return this.#ask({ method, params, cancellation });
+  }
+
+  hear(method: string, params: Verbatim): boolean {
+    if (method === 'notifications/message') {
+      const { caller } = onlyParty([...this.#calls]) ?? {};
+      if (caller && isWanted(params, caller.logLevel)) caller.log(params);
+      return true;
+    }
+    if (method !== 'notifications/elicitation/complete') return false;
+    const id = isObject(params.value) ? params.value['elicitationId'] : undefined;
+    if (typeof id !== 'string') return true;
+    this.#pages.get(id)?.pageVisited(params);
+    this.#pages.delete(id);
+    return true;
+  }
+
+  setLogLevel(level: LogLevel | undefined): void {
+    const { peer, capabilities, timeoutMs } = this.#options;
+    if (capabilities['logging'] === undefined || level === undefined) return;
+    const params = Verbatim.of({ level });
+    peer.request('logging/setLevel', params, { timeoutMs }).catch(() => {}); // then it says what it says
+  }
+
+  async watch(uris: ReadonlySet<string>): Promise<void> {
+    const { peer, timeoutMs } = this.#options;
+    const before = this.#watched;
+    this.#watched = new Set(uris);
+    const tell = (method: string, uri: string) =>
+      peer.request(method, Verbatim.of({ uri }), { timeoutMs });
+    const added = [...uris].filter((uri) => !before.has(uri));
+    const removed = [...before].filter((uri) => !uris.has(uri));
+    await Promise.all([
+      ...added.map((uri) => tell('resources/subscribe', uri)),
+      ...removed.map((uri) => tell('resources/unsubscribe', uri)),
+    ]);
+  }
+
+  #send(request: ChildRequest, call: Call | undefined): Promise<Verbatim> {
+    const { method, timeoutMs, cancellation, onProgress } = request;
+    if (call) this.#calls.add(call);
+    const params = (id: number): Verbatim => {
+      if (call) call.id = id;
+      return withMeta(request, id);
+    };
+    const answered = this.#options.peer.request(method, params, {
+      timeoutMs,
+      cancellation,
+      onProgress,
+    });
+    if (!call) return answered;
+    return answered.then(
+      (answer) => {
+        this.#leave(call);
+        return answer;
+      },
+      (error: unknown) => {
+        this.#leave(call);
+        throw error;
+      },
+    );
+  }
+
+  /** A child that asks does not say whom: calls that may be meant wait for each other. */
+  async #sendInTurn(request: ChildRequest, call: Call): Promise<Verbatim> {
+    while (this.#isAskingOthers(call.caller)) {
+      const turn = new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await (request.cancellation ?? new Cancellation()).orElse(turn);
+    }
+    return this.#send(request, call);
+  }
+
+  #leave(call: Call): void {
+    this.#calls.delete(call);
+    if (!call.hasAsked) this.#quiet.add(call.what);
+    for (const goOn of this.#waiting.splice(0)) goOn();
+  }
+
+  #isAskingOthers({ party }: Caller): boolean {
+    for (const { caller, mayAsk } of this.#calls) if (mayAsk && caller.party !== party) return true;
+    return false;
+  }
+
+  async #ask(question: Question): Promise<Verbatim> {
+    if (this.#calls.size === 0) return this.#options.askOutside(question);
+    const calls = [...this.#calls];
+    const asking = calls.filter(({ mayAsk }) => mayAsk);
+    const call = onlyParty(asking.length > 0 ? asking : calls);
+    if (!call) {
+      // Any of them may ask: they do not count as quiet when they are done.
+      for (const one of calls) one.hasAsked = true;
+      this.#quiet.clear();
+      throw new RpcError(
+        INTERNAL_ERROR,
+        'Several hosts are being served at the moment, and it is not known which of them is meant.',
+      );
+    }
+    call.hasAsked = true;
+    this.#quiet.delete(call.what);
+    const { caller } = call;
+    const { method, params } = question;
+    if (!canAnswer(caller.capabilities, method, params?.value)) {
+      caller.noteMissing(requiredFor(method, params?.value));
+      throw cannotAnswer(method);
+    }
+    this.#notePage(params?.value, caller);
+    const { peer } = this.#options;
+    if (call.questions++ === 0) peer.suspendLimit(call.id);
+    try {
+      return await caller.ask(question);
+    } catch (error) {
+      throw error instanceof RpcError ? error : new RpcError(INTERNAL_ERROR, String(error));
+    } finally {
+      if (--call.questions === 0) peer.restartLimit(call.id);
+    }
+  }
+
+  #notePage(params: unknown, caller: Caller): void {
+    const id = isObject(params) ? params['elicitationId'] : undefined;
+    if (typeof id !== 'string') return;
+    this.#pages.set(id, caller);
+    const [oldest] = this.#pages.keys();
+    if (this.#pages.size > MOST_PAGES && oldest !== undefined) this.#pages.delete(oldest);
+  }
+}
+
+/** The last of these calls, if all are of one party: then it is the one a child must be speaking of. */
+function onlyParty(calls: readonly Call[]): Call | undefined {
+  const last = calls.at(-1);
+  return calls.every(({ caller }) => caller.party === last?.caller.party) ? last : undefined;
+}
+
+function nameOf({ method, params }: ChildRequest): string {
+  const name = isObject(params.value) ? params.value['name'] : undefined;
+  return typeof name === 'string' ? `${method} ${name}` : method;
+}
+
+/** The parameters with what of the host's `_meta` is meant for the child, and a token of ours. */
+function withMeta({ params, meta, onProgress }: ChildRequest, id: number): Verbatim {
+  const handed = meta?.without(...ENVELOPE_KEYS, ...(onProgress ? [] : ['progressToken']));
+  const marked = onProgress && (handed ?? Verbatim.of({})).set('progressToken', Verbatim.of(id));
+  const final = marked ?? handed;
+  if (!final || final.text === '{}') return params;
+  return new Verbatim(addMember(params.text, `"_meta":${final.text}`), undefined);
+}
+
+/** The text of an object with one more member at its end. */
+export function addMember(object: string, member: string): string {
+  const inner = object.trim().slice(1, -1);
+  return inner.trim() === '' ? `{${member}}` : `{${inner},${member}}`;
+}

@@ -1,0 +1,54 @@
+// Finding out whether a child speaks the modern era, in place and once: it is asked what it is, and not
+// waited for long. Children of the handshake era answer that they do not know the question, and are
+// greeted the older way.
+import type { Cancellation } from '../base/cancellation.ts';
+import { META, MODERN_REVISION } from '../mcp/eras.ts';
+import { isRevision } from '../mcp/revisions.ts';
+import { isObject, RpcError } from '../rpc/message.ts';
+import { type Peer, RpcTimeout } from '../rpc/peer.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+import { OWN_INFO } from './conversation/modern.ts';
+import type { Greeting } from './handshake.ts';
+
+export interface Discovery {
+  readonly greeting: Greeting;
+  /** It speaks the handshake era as well. */
+  readonly speaksBoth: boolean;
+}
+
+/** What the child says of itself; undefined where it does not know the modern era. */
+export async function discover(
+  peer: Peer,
+  timeoutMs: number,
+  cancellation: Cancellation,
+): Promise<Discovery | undefined> {
+  const meta = Verbatim.of({ [META.version]: MODERN_REVISION, [META.capabilities]: {} });
+  const params = Verbatim.of({}).set('_meta', meta.set(META.client, OWN_INFO));
+  try {
+    const options = { timeoutMs, cancellation };
+    return parseDiscovery((await peer.request('server/discover', params, options)).value);
+  } catch (error) {
+    if (error instanceof RpcError || error instanceof RpcTimeout) return undefined;
+    throw error;
+  }
+}
+
+function parseDiscovery(value: unknown): Discovery | undefined {
+  if (!isObject(value) || !Array.isArray(value['supportedVersions'])) return undefined;
+  const versions: unknown[] = value['supportedVersions'];
+  if (!versions.includes(MODERN_REVISION)) return undefined;
+  const { capabilities, instructions, _meta } = value;
+  const info = isObject(_meta) ? _meta[META.server] : undefined;
+  const { name, version } = isObject(info) ? info : {};
+  return {
+    speaksBoth: versions.some((known) => isRevision(known)),
+    greeting: {
+      era: 'modern',
+      revision: MODERN_REVISION,
+      serverName: typeof name === 'string' ? name : undefined,
+      serverVersion: typeof version === 'string' ? version : undefined,
+      capabilities: isObject(capabilities) ? capabilities : {},
+      instructions: typeof instructions === 'string' ? instructions : undefined,
+    },
+  };
+}

@@ -1,0 +1,50 @@
+// Requests of the era without handshakes (since revision 2026-07-28) over HTTP. Each stands for
+// itself: no session, nothing that is resumed, and what those on the way need to know of it stands in
+// headers as well.
+import { META, MODERN_REVISION } from '../../mcp/eras.ts';
+import { parseJson } from '../../rpc/json-text.ts';
+import { isObject, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
+import { headerValue, type InputSchemaOf, paramHeaders } from './param-headers.ts';
+
+/** The question whether a server knows this era, before anything is known of it. */
+const DISCOVER = 'server/discover';
+
+/** The member of the parameters that says what a request is about. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+};
+
+/** The headers of a request of that era; undefined for one that belongs to a handshake. */
+export function modernHeaders(
+  method: string,
+  json: string,
+  inputSchemaOf?: InputSchemaOf,
+): Record<string, string> | undefined {
+  if (!json.includes(META.version)) return undefined; // reading it again costs as much as writing it
+  const message = parseJson(json);
+  const params = isObject(message) ? message['params'] : undefined;
+  const meta = isObject(params) ? params['_meta'] : undefined;
+  if (!isObject(params) || !isObject(meta) || meta[META.version] !== MODERN_REVISION)
+    return undefined;
+  const name = params[NAMED_BY[method] ?? ''];
+  const schema =
+    method === 'tools/call' && typeof name === 'string' ? inputSchemaOf?.(name) : undefined;
+  return {
+    ...paramHeaders(schema, params['arguments']),
+    'mcp-protocol-version': MODERN_REVISION,
+    'mcp-method': method,
+    ...(typeof name === 'string' && { 'mcp-name': headerValue(name) }),
+  };
+}
+
+/**
+ * A server of the other era may reply anything to the question whether it is of this one: that it has
+ * no session, that there is no such page. All of it means that it does not know the question; what is
+ * wrong with it otherwise shows in the handshake.
+ */
+export function explainReply(method: string, failure: Error): Error {
+  if (method !== DISCOVER) return failure;
+  return new RpcError(METHOD_NOT_FOUND, failure.message);
+}

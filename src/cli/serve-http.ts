@@ -1,0 +1,122 @@
+// `switchboard serve --http`: one Switchboard for many hosts, which reach it at an address. It is
+// started by a person or a service manager, and ends when it is told to.
+import { createLog, type Log, logLevel } from '../base/log.ts';
+import type { Config } from '../config/config.ts';
+import { openControlLater } from '../host/control-later.ts';
+import { isLoopback } from '../host/http/address.ts';
+import { type HttpHost, openHttpHost } from '../host/http/server.ts';
+import { checkToken, keptToken, tokenFile } from '../host/http/token.ts';
+import { createReport } from '../host/status-report.ts';
+import { Session } from '../session/session.ts';
+import { Switchboard } from '../switchboard.ts';
+import {
+  type HttpFlags,
+  type HttpSettings,
+  readHttpSettings,
+  withoutHttpSettings,
+} from './http-options.ts';
+import { createReload, keepStdout, loadAloud, type ServeOptions } from './serving.ts';
+import { onEndSignal } from './signals.ts';
+import { workingFolder } from './working-folder.ts';
+
+const OTHER_THINGS_AFTER_MS = 1_000;
+/** `status` and `reload` are to find us soon. */
+const CONTROL_AFTER_MS = 200;
+
+export async function serveHttp(options: ServeOptions, flags: HttpFlags): Promise<number> {
+  const settings = readHttpSettings(flags, process.env);
+  keepStdout();
+  const log = createLog(logLevel(process.env), process.stderr);
+  const cwd = workingFolder();
+  const load = (): Promise<Config> => loadAloud({ ...options, cwd }, log);
+  await serveUntilTold(settings, await load(), load, log);
+  return 0;
+}
+
+async function serveUntilTold(
+  settings: HttpSettings,
+  config: Config,
+  load: () => Promise<Config>,
+  log: Log,
+): Promise<void> {
+  const token = settings.wantsToken ? tokenFor(settings, config) : undefined;
+  const env = withoutHttpSettings(process.env);
+  await using switchboard = new Switchboard({ config, log, env });
+  const sessions = new Set<Session>();
+  const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0, ['SIGINT', 'SIGTERM']));
+  await using host = await openHttpHost({
+    ...settings,
+    token,
+    messageBytes: config.messageBytes,
+    log,
+    eras: config.era === 'auto' ? ['handshake', 'modern'] : [config.era],
+    toolSchema: (name) => switchboard.board.schemaOf(name),
+    openSession: ({ era, send }) => {
+      const session = new Session({
+        ...switchboard.sessionParts,
+        eras: () => era,
+        log,
+        messageBytes: config.messageBytes,
+        send: (json, _framing, about, isAnswer = false) => send(json, about, isAnswer),
+      });
+      sessions.add(session);
+      return {
+        receive: (message) => session.receive(message),
+        close: () => {
+          sessions.delete(session);
+          session.close();
+        },
+      };
+    },
+    limits: settings.sessionIdleMs === undefined ? {} : { sessionIdleMs: settings.sessionIdleMs },
+  });
+  process.stderr.write(aboutAddress(host, settings, token, config.home));
+  switchboard.board.begin();
+  const orphans = setTimeout(() => void switchboard.endOrphans(), OTHER_THINGS_AFTER_MS).unref();
+  const reload = createReload(switchboard, load, log);
+  const control = openControlLater({
+    afterMs: CONTROL_AFTER_MS,
+    home: config.home,
+    project: config.project,
+    log,
+    methods: {
+      status: () =>
+        createReport({
+          ...switchboard.facts,
+          sessions: [...sessions].map(({ report }) => report),
+        }),
+      reload,
+    },
+  });
+  process.on('SIGHUP', () => void reload());
+  await signalled;
+  clearTimeout(orphans);
+  await control[Symbol.asyncDispose]();
+}
+
+function tokenFor({ token }: HttpSettings, { home }: Config): string {
+  return token === undefined ? keptToken(home) : checkToken(token);
+}
+
+/** What a person needs to add us to a host. A token of their own choice they have already. */
+function aboutAddress(
+  { url }: HttpHost,
+  settings: HttpSettings,
+  token: string | undefined,
+  home: string,
+): string {
+  const shown = settings.token === undefined ? token : '${SWITCHBOARD_HTTP_TOKEN}';
+  const headers = token === undefined ? {} : { headers: { Authorization: `Bearer ${shown}` } };
+  const entry = { mcpServers: { switchboard: { type: 'http', url, ...headers } } };
+  const lines = [
+    `switchboard: serving MCP over HTTP at ${url}`,
+    "In a host's configuration file:",
+    `  ${JSON.stringify(entry)}`,
+  ];
+  if (token === undefined) lines.push('Every program of this machine may use it.');
+  else if (settings.token === undefined) lines.push(`The token is kept in ${tokenFile(home)}.`);
+  if (!isLoopback(settings.host)) {
+    lines.push('Other machines can reach it, and what passes is not encrypted: see docs/http.md.');
+  }
+  return `${lines.join('\n')}\n`;
+}

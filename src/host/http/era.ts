@@ -1,0 +1,110 @@
+// Which era a request belongs to. A host of the modern era says its revision with every request, in the
+// body and in a header; one that does neither means a session that began with a handshake.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Era } from '../../mcp/eras.ts';
+import { HEADER_MISMATCH, MODERN_REVISION, UNSUPPORTED_VERSION } from '../../mcp/eras.ts';
+import { HANDSHAKE_REVISIONS, isRevision } from '../../mcp/revisions.ts';
+import { INVALID_PARAMS, isObject } from '../../rpc/message.ts';
+import { type Body, type Incoming, isBatch } from './incoming.ts';
+import { badRequest, type Refusal } from './refusal.ts';
+
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+
+export type Classified =
+  | { readonly era: 'modern'; readonly message: Incoming }
+  | { readonly era: 'handshake'; readonly body: Body };
+
+export function classify(
+  body: Body,
+  headers: IncomingHttpHeaders,
+  eras: readonly Era[],
+): Classified | Refusal {
+  const header = versionHeader(headers);
+  if (isBatch(body)) {
+    const isModern = header === MODERN_REVISION || body.some((one) => claimOf(one) !== undefined);
+    if (isModern) return badRequest('There are no batches in this revision of MCP.');
+    return checkHandshake(header, undefined, eras) ?? { era: 'handshake', body };
+  }
+  const claim = claimOf(body);
+  if (claim === undefined && header !== MODERN_REVISION) {
+    return checkHandshake(header, body.id, eras) ?? { era: 'handshake', body };
+  }
+  return checkModern(body, claim, header, eras) ?? { era: 'modern', message: body };
+}
+
+export function versionHeader(headers: IncomingHttpHeaders): string | undefined {
+  const value = headers['mcp-protocol-version'];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function checkHandshake(
+  header: string | undefined,
+  id: Incoming['id'],
+  eras: readonly Era[],
+): Refusal | undefined {
+  if (header === undefined || isRevision(header)) return undefined;
+  return unsupported(header, supportedBy(eras), id);
+}
+
+function checkModern(
+  message: Incoming,
+  claim: unknown,
+  header: string | undefined,
+  eras: readonly Era[],
+): Refusal | undefined {
+  const { id, kind } = message;
+  if (kind === 'response') return badRequest('A host of this revision sends no responses.');
+  if (kind === 'notification' && claim === undefined) return undefined;
+  const missing = missingKeys(message, claim);
+  if (missing.length > 0) {
+    const keys = missing.join(', ');
+    return badRequest(`The request lacks in params: ${keys}.`, { id, code: INVALID_PARAMS });
+  }
+  if (header !== undefined && header !== claim) {
+    const reason = 'MCP-Protocol-Version and the version in _meta are not the same.';
+    return badRequest(reason, { id, code: HEADER_MISMATCH });
+  }
+  if (claim !== MODERN_REVISION || !eras.includes('modern')) {
+    const supported = eras.includes('modern') ? [MODERN_REVISION] : supportedBy(eras);
+    return unsupported(String(claim), supported, id);
+  }
+  if (header === undefined && kind === 'request') {
+    const reason = 'The request lacks the header MCP-Protocol-Version.';
+    return badRequest(reason, { id, code: HEADER_MISMATCH });
+  }
+  return undefined;
+}
+
+/** What a request must say of its sender and does not. */
+function missingKeys({ value, kind }: Incoming, claim: unknown): string[] {
+  if (metaOf(value) === undefined) return ['_meta'];
+  const missing = typeof claim === 'string' ? [] : [VERSION_KEY];
+  if (kind === 'request' && !isObject(metaOf(value)?.[CAPABILITIES_KEY])) {
+    missing.push(CAPABILITIES_KEY);
+  }
+  return missing;
+}
+
+/** The revision that a message itself says it is of. */
+function claimOf({ value }: Incoming): unknown {
+  const meta = metaOf(value);
+  return meta && Object.hasOwn(meta, VERSION_KEY) ? meta[VERSION_KEY] : undefined;
+}
+
+function metaOf({ params }: Record<string, unknown>): Record<string, unknown> | undefined {
+  const meta = isObject(params) ? params['_meta'] : undefined;
+  return isObject(meta) ? meta : undefined;
+}
+
+function supportedBy(eras: readonly Era[]): string[] {
+  return [
+    ...(eras.includes('modern') ? [MODERN_REVISION] : []),
+    ...(eras.includes('handshake') ? HANDSHAKE_REVISIONS : []),
+  ];
+}
+
+function unsupported(requested: string, supported: string[], id: Incoming['id']): Refusal {
+  const message = `This revision of MCP is not spoken here. Those that are: ${supported.join(', ')}.`;
+  return badRequest(message, { id, code: UNSUPPORTED_VERSION, data: { supported, requested } });
+}

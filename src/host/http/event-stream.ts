@@ -1,0 +1,65 @@
+// A response that is a stream of events, each with one message. It says something now and then, so
+// that nobody on the way takes it for dead; and a client that does not read it loses it.
+import type { ServerResponse } from 'node:http';
+import type { Log } from '../../base/log.ts';
+import { encodeMessage } from '../../rpc/framing.ts';
+import { endInTime } from './response.ts';
+
+export interface StreamOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly keepAliveMs: number;
+  readonly log: Log;
+}
+
+/** What a client has not read beyond this many bytes, it will not read. */
+const MOST_UNREAD_BYTES = 4 << 20;
+
+export class EventStream {
+  readonly #response: ServerResponse;
+  readonly #log: Log;
+  readonly #beat: NodeJS.Timeout;
+
+  constructor(response: ServerResponse, { headers, keepAliveMs, log }: StreamOptions) {
+    this.#response = response;
+    this.#log = log;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no', // proxies that collect would keep events to themselves
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    });
+    response.flushHeaders();
+    this.#beat = setInterval(() => this.#write(': still here\n\n'), keepAliveMs).unref();
+    response.once('close', () => clearInterval(this.#beat));
+  }
+
+  get isOpen(): boolean {
+    return !this.#response.destroyed && !this.#response.writableEnded;
+  }
+
+  /** An event without a message: from its id on, the stream can be taken up again. */
+  prime(id: string): void {
+    this.#write(`id: ${id}\ndata:\n\n`);
+  }
+
+  send(json: string, id?: string): void {
+    const line = encodeMessage(json, 'newline');
+    this.#write(`${id === undefined ? '' : `id: ${id}\n`}data: ${line}\n`);
+  }
+
+  end(): void {
+    clearInterval(this.#beat);
+    if (this.isOpen) endInTime(this.#response);
+  }
+
+  #write(text: string): void {
+    if (!this.isOpen) return;
+    if (this.#response.writableLength > MOST_UNREAD_BYTES) {
+      this.#log.error('a host over HTTP does not read what it is sent: its stream was closed.');
+      this.#response.destroy();
+      return;
+    }
+    this.#response.write(text);
+  }
+}

@@ -1,0 +1,215 @@
+// A session that began with a handshake: the host's POSTs, the one stream for what belongs to none of
+// them, and what is kept for connections that break.
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log } from '../../base/log.ts';
+import { BATCH_REVISION, NEWEST_REVISION } from '../../mcp/revisions.ts';
+import { parseJson } from '../../rpc/json-text.ts';
+import { type Id, isId, isObject } from '../../rpc/message.ts';
+import { EventStore, formatEventId, parseEventId } from './event-store.ts';
+import { EventStream } from './event-stream.ts';
+import type { HttpSession, OpenSession } from './exchange.ts';
+import { type Body, type Incoming, isBatch } from './incoming.ts';
+import { PostExchange } from './post-exchange.ts';
+import { badRequest, type Refusal, refusal } from './refusal.ts';
+import { Reply } from './reply.ts';
+import { sendNothing } from './response.ts';
+
+export interface HandshakeOptions {
+  readonly openSession: OpenSession;
+  readonly keepAliveMs: number;
+  readonly log: Log;
+  /** The session has come to nothing: its handshake was refused. */
+  readonly onFailed: () => void;
+}
+
+/** The stream for what belongs to no request. */
+const OWN_STREAM = 0;
+/** More requests than this are not under way at once: nobody waits for their answers any more. */
+const MOST_RUNNING = 1_000;
+
+export class HandshakeSession {
+  readonly id = randomBytes(24).toString('base64url');
+  readonly #options: HandshakeOptions;
+  readonly #session: HttpSession;
+  readonly #store = new EventStore();
+  readonly #byRequest = new Map<Id, PostExchange>();
+  readonly #byStream = new Map<number, PostExchange>();
+  #lastStream = OWN_STREAM;
+  #events: EventStream | undefined;
+  /** The last event of the own stream that was written to a connection. */
+  #sentUpTo = 0;
+  #handshake: Id | undefined;
+  #revision: string | undefined;
+  #usedAt = performance.now();
+  #isClosed = false;
+
+  constructor(options: HandshakeOptions) {
+    this.#options = options;
+    this.#session = options.openSession({
+      era: 'handshake',
+      send: (json, about, isAnswer) => this.#send(json, about, isAnswer),
+    });
+  }
+
+  /** Milliseconds since the host last used it; 0 while it is connected. */
+  get idleMs(): number {
+    const isInUse = this.#byRequest.size > 0 || this.#events?.isOpen === true;
+    return isInUse ? 0 : performance.now() - this.#usedAt;
+  }
+
+  /** Takes what a POST carries; gives why not. */
+  receive(body: Body, response: ServerResponse): Refusal | undefined {
+    this.#usedAt = performance.now();
+    const messages = isBatch(body) ? body : [body];
+    const refused = isBatch(body) ? this.#checkBatch(body) : undefined;
+    const ids = messages.flatMap(({ id }) => id ?? []);
+    const refusedIds = refused ?? this.#checkIds(ids);
+    if (refusedIds) return refusedIds;
+    if (ids.length > 0) this.#openExchange(messages, isBatch(body), response);
+    for (const { text, value } of messages) {
+      this.#session.receive({ text, value, framing: 'newline' });
+    }
+    for (const message of messages) this.#noteCancelled(message);
+    if (ids.length === 0) sendNothing(response, 202);
+    return undefined;
+  }
+
+  /** Opens the stream for what belongs to no POST, or takes up one that broke off. */
+  openStream({ headers }: IncomingMessage, response: ServerResponse): Refusal | undefined {
+    this.#usedAt = performance.now();
+    const lastEventId = headers['last-event-id'];
+    const from = typeof lastEventId === 'string' ? parseEventId(lastEventId) : undefined;
+    if (lastEventId !== undefined && from === undefined) {
+      return badRequest('Last-Event-ID is not an id of this session.');
+    }
+    if (from && from.stream !== OWN_STREAM) {
+      const events = this.#eventStream(response);
+      const exchange = this.#byStream.get(from.stream);
+      if (exchange) exchange.resume(events, from);
+      else this.#replay(events, from.stream, from.number).end();
+      return undefined;
+    }
+    // Who asks for what came after an event has lost the stream before, even if we have not noticed.
+    if (this.#events?.isOpen && !from) {
+      return refusal(409, 'The session has a stream already; there may be one at a time.');
+    }
+    this.#events?.end();
+    this.#events = this.#eventStream(response);
+    this.#replay(this.#events, OWN_STREAM, from?.number ?? this.#sentUpTo);
+    response.once('close', () => {
+      this.#usedAt = performance.now();
+    });
+    return undefined;
+  }
+
+  /** Forgets events that nobody has come back for. */
+  prune(): void {
+    this.#store.prune();
+  }
+
+  close(reason: Refusal): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#session.close();
+    for (const exchange of new Set(this.#byRequest.values())) exchange.breakOff(reason);
+    this.#byRequest.clear();
+    this.#byStream.clear();
+    this.#events?.end();
+  }
+
+  #checkBatch(batch: readonly Incoming[]): Refusal | undefined {
+    if (this.#revision !== BATCH_REVISION) {
+      return badRequest(
+        `Batches belong to revision ${BATCH_REVISION} of MCP alone: send each message by itself.`,
+      );
+    }
+    const isHandshake = batch.some(({ method }) => method === 'initialize');
+    return isHandshake ? badRequest('initialize cannot be part of a batch.') : undefined;
+  }
+
+  #checkIds(ids: readonly Id[]): Refusal | undefined {
+    const [id] = ids;
+    if (new Set(ids).size < ids.length || ids.some((one) => this.#byRequest.has(one))) {
+      return badRequest('A request with this id is under way in this session.', { id });
+    }
+    if (this.#byRequest.size + ids.length <= MOST_RUNNING) return undefined;
+    return refusal(503, `${MOST_RUNNING} requests of this session are under way already.`, { id });
+  }
+
+  #openExchange(messages: readonly Incoming[], isOfBatch: boolean, response: ServerResponse): void {
+    const ids = messages.flatMap(({ id }) => id ?? []);
+    const handshake = messages.find(({ method }) => method === 'initialize');
+    this.#handshake ??= handshake?.id;
+    const exchange = new PostExchange({
+      ids,
+      isBatch: isOfBatch,
+      stream: ++this.#lastStream,
+      store: this.#store,
+      canPrime: this.#revision === NEWEST_REVISION,
+      openReply: (onSlow) => new Reply(response, { ...this.#streamOptions(), onSlow }),
+      onDone: () => this.#forget(exchange),
+    });
+    for (const id of ids) this.#byRequest.set(id, exchange);
+    this.#byStream.set(exchange.stream, exchange);
+  }
+
+  #forget(exchange: PostExchange): void {
+    for (const id of exchange.ids) {
+      if (this.#byRequest.get(id) === exchange) this.#byRequest.delete(id);
+    }
+    this.#byStream.delete(exchange.stream);
+    this.#usedAt = performance.now();
+  }
+
+  #send(json: string, about: Id | undefined, isAnswer: boolean): void {
+    if (this.#isClosed) return;
+    const exchange = about === undefined ? undefined : this.#byRequest.get(about);
+    if (about !== undefined && isAnswer) {
+      if (about === this.#handshake) this.#noteHandshake(json);
+      exchange?.answer(about, json);
+    } else if (exchange) exchange.send(json);
+    else this.#sendAside(json);
+  }
+
+  /** For the host, and about none of its requests: kept until it has a stream open. */
+  #sendAside(json: string): void {
+    const number = this.#store.add(OWN_STREAM, json);
+    if (!this.#events?.isOpen) return;
+    this.#events.send(json, formatEventId({ stream: OWN_STREAM, number }));
+    this.#sentUpTo = number;
+  }
+
+  #noteHandshake(json: string): void {
+    this.#handshake = undefined;
+    const answer = parseJson(json);
+    const result = isObject(answer) ? answer['result'] : undefined;
+    if (!isObject(result)) return this.#options.onFailed();
+    const { protocolVersion } = result;
+    this.#revision = typeof protocolVersion === 'string' ? protocolVersion : undefined;
+  }
+
+  /** A request that is called off gets no answer, and so its POST has nothing to wait for. */
+  #noteCancelled({ kind, method, value }: Incoming): void {
+    if (kind !== 'notification' || method !== 'notifications/cancelled') return;
+    const { requestId } = isObject(value['params']) ? value['params'] : {};
+    if (isId(requestId)) this.#byRequest.get(requestId)?.callOff(requestId);
+  }
+
+  #replay(events: EventStream, stream: number, after: number): EventStream {
+    for (const { number, json } of this.#store.after({ stream, number: after })) {
+      events.send(json, formatEventId({ stream, number }));
+      if (stream === OWN_STREAM) this.#sentUpTo = number;
+    }
+    return events;
+  }
+
+  #eventStream(response: ServerResponse): EventStream {
+    return new EventStream(response, this.#streamOptions());
+  }
+
+  #streamOptions() {
+    const { keepAliveMs, log } = this.#options;
+    return { keepAliveMs, log, headers: { 'mcp-session-id': this.id } };
+  }
+}

@@ -1,0 +1,61 @@
+// What a POST carries: one message, or in one old revision several. What is no message is refused
+// here, so that a session never has to say anything that belongs to no request.
+
+import { parseJson } from '../../rpc/json-text.ts';
+import { type Id, isId, isObject, PARSE_ERROR } from '../../rpc/message.ts';
+import { Verbatim } from '../../rpc/verbatim.ts';
+import { badRequest, type Refusal } from './refusal.ts';
+
+export interface Incoming {
+  readonly text: string;
+  readonly value: Record<string, unknown>;
+  readonly kind: 'request' | 'notification' | 'response';
+  /** Of a request. */
+  readonly id: Id | undefined;
+  /** Of a request or a notification; else empty. */
+  readonly method: string;
+}
+
+/** One message by itself, or a batch of them. */
+export type Body = Incoming | readonly Incoming[];
+
+export function isBatch(body: Body): body is readonly Incoming[] {
+  return Array.isArray(body);
+}
+
+export function parseMessages(text: string): Body | Refusal {
+  const value = parseJson(text);
+  if (value === undefined) return badRequest('The body is not valid JSON.', { code: PARSE_ERROR });
+  if (!Array.isArray(value)) return parseMessage(new Verbatim(text, value));
+  if (value.length === 0) return badRequest('A batch must not be empty.');
+  const messages: Incoming[] = [];
+  for (const element of new Verbatim(text, value).elements()) {
+    const message = parseMessage(element);
+    if (isRefusal(message)) return message;
+    messages.push(message);
+  }
+  return messages;
+}
+
+export function isRefusal(value: object): value is Refusal {
+  return 'status' in value && 'code' in value;
+}
+
+function parseMessage({ text, value }: Verbatim): Incoming | Refusal {
+  if (!isObject(value)) return badRequest('A message must be a JSON object.');
+  const { id, method, jsonrpc } = value;
+  if (id !== undefined && !isId(id)) {
+    const isError = id === null && method === undefined && 'error' in value;
+    if (!isError) return badRequest('An id is a string or a number.');
+  }
+  const known = isId(id) ? id : undefined;
+  if (jsonrpc !== '2.0') return badRequest('A message needs "jsonrpc": "2.0".', { id: known });
+  if (typeof method === 'string') {
+    const kind = known === undefined ? 'notification' : 'request';
+    return { text, value, kind, id: known, method };
+  }
+  if (method === undefined && ('result' in value || 'error' in value)) {
+    return { text, value, kind: 'response', id: undefined, method: '' };
+  }
+  return badRequest('A message needs a method, a result or an error.', { id: known });
+}

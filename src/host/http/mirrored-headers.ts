@@ -1,0 +1,123 @@
+// Headers that repeat what stands in the body of a modern request, so that proxies can route without
+// reading it. They must say the same: what was let through by its headers must not be something else.
+import type { IncomingHttpHeaders } from 'node:http';
+import { HEADER_MISMATCH } from '../../mcp/eras.ts';
+import { isObject } from '../../rpc/message.ts';
+import type { ToolSchema } from './exchange.ts';
+import type { Incoming } from './incoming.ts';
+import { badRequest, type Refusal } from './refusal.ts';
+
+/** The parameter that Mcp-Name repeats, by method. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+};
+
+export function checkMirroredHeaders(
+  { id, kind, method, value }: Incoming,
+  headers: IncomingHttpHeaders,
+  toolSchema: ToolSchema,
+): Refusal | undefined {
+  const mismatch = (reason: string) => badRequest(reason, { id, code: HEADER_MISMATCH });
+  const said = headers['mcp-method'];
+  if (said === undefined && kind === 'request') return mismatch(lacks('Mcp-Method'));
+  if (said !== undefined && said !== method) return mismatch(differs('Mcp-Method'));
+  if (kind !== 'request' || !Object.hasOwn(NAMED_BY, method)) return undefined;
+
+  const params = isObject(value['params']) ? value['params'] : {};
+  const name = params[NAMED_BY[method] ?? ''];
+  if (typeof name !== 'string') return undefined; // wrong in itself, and answered as such
+  const saidName = textOf(headers['mcp-name']);
+  if (saidName === undefined) return mismatch(lacks('Mcp-Name'));
+  if (decodeValue(saidName) !== name) return mismatch(differs('Mcp-Name'));
+  if (method !== 'tools/call') return undefined;
+
+  const wrong = findWrongParameter(toolSchema(name), params['arguments'], headers);
+  return wrong === undefined ? undefined : mismatch(wrong);
+}
+
+/** The text that a header stands for; undefined where it is encoded and wrongly so. */
+function decodeValue(value: string): string | undefined {
+  const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
+  if (encoded === undefined) return value;
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes.toString('base64') !== encoded) return undefined; // Buffer skips what is no base64
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Repeated {
+  readonly header: string;
+  readonly path: readonly string[];
+  readonly isNumber: boolean;
+}
+
+/** Arguments that a tool wants repeated in `Mcp-Param-…`: each that is there must be. */
+function findWrongParameter(
+  schema: unknown,
+  args: unknown,
+  headers: IncomingHttpHeaders,
+): string | undefined {
+  for (const { header, path, isNumber } of findRepeated(schema, [])) {
+    const argument = path.reduce<unknown>(
+      (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+      args,
+    );
+    const expected = textOfArgument(argument);
+    if (expected === undefined) continue;
+    const said = textOf(headers[`mcp-param-${header.toLowerCase()}`]);
+    if (said === undefined) return lacks(`Mcp-Param-${header}`);
+    const decoded = decodeValue(said);
+    const isSame = decoded === expected || (isNumber && isSameNumber(decoded, argument));
+    if (!isSame) return differs(`Mcp-Param-${header}`);
+  }
+  return undefined;
+}
+
+/** Deeper than any schema that people write. */
+const DEEPEST = 32;
+
+function findRepeated(schema: unknown, path: readonly string[]): Repeated[] {
+  const found: Repeated[] = [];
+  if (!isObject(schema) || !isObject(schema['properties']) || path.length > DEEPEST) return found;
+  for (const [key, property] of Object.entries(schema['properties'])) {
+    const below = [...path, key];
+    const { 'x-mcp-header': header, type } = isObject(property) ? property : {};
+    const isNumber = type === 'integer' || type === 'number';
+    if (typeof header === 'string') found.push({ header, path: below, isNumber });
+    found.push(...findRepeated(property, below));
+  }
+  return found;
+}
+
+/** An argument as a header has it; undefined where it is not to be repeated. */
+function textOfArgument(value: unknown): string | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean') return String(value);
+  // A number beyond 2^53 may have been another before it was read.
+  const isExact = typeof value === 'number' && (Number.isSafeInteger(value) || value % 1 !== 0);
+  return isExact ? String(value) : undefined;
+}
+
+/** `42.0` and `42` are one number. */
+function isSameNumber(text: string | undefined, value: unknown): boolean {
+  return text !== undefined && /^-?\d+(\.\d+)?$/.test(text) && Number(text) === value;
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+function lacks(header: string): string {
+  return `The request lacks the header ${header}.`;
+}
+
+function differs(header: string): string {
+  return `The header ${header} and the body do not say the same.`;
+}

@@ -1,0 +1,70 @@
+// One request of a host without handshake. It is a session of its own, which begins with the POST and
+// ends with the response; a client that closes the connection before calls it off.
+import type { ServerResponse } from 'node:http';
+import type { Log } from '../../base/log.ts';
+import { HEADER_MISMATCH, UNSUPPORTED_VERSION } from '../../mcp/eras.ts';
+import { parseJson } from '../../rpc/json-text.ts';
+import { isObject, METHOD_NOT_FOUND } from '../../rpc/message.ts';
+import type { HttpSession, OpenSession } from './exchange.ts';
+import type { Incoming } from './incoming.ts';
+import type { Refusal } from './refusal.ts';
+import { Reply } from './reply.ts';
+
+export interface ModernOptions {
+  readonly openSession: OpenSession;
+  readonly keepAliveMs: number;
+  readonly log: Log;
+}
+
+const MISSING_CAPABILITY = -32021;
+
+/** Ends the request before it is answered. */
+export type BreakOff = (reason: Refusal) => void;
+
+export function serveModernRequest(
+  { id, method, text, value }: Incoming,
+  response: ServerResponse,
+  { openSession, keepAliveMs, log }: ModernOptions,
+): BreakOff {
+  let session: HttpSession | undefined;
+  let isDone = false;
+  let isStream = false;
+  const becomeStream = () => {
+    isStream = true;
+    return reply.stream();
+  };
+  const reply = new Reply(response, { headers: {}, keepAliveMs, log, onSlow: becomeStream });
+  const end = (): void => {
+    if (isDone) return;
+    isDone = true;
+    session?.close();
+  };
+  const send = (json: string, about: Incoming['id'], isAnswer: boolean): void => {
+    if (isDone) return;
+    const isOurs = isAnswer && about === id;
+    if (isOurs && !isStream) reply.json(json, statusOf(json, method));
+    else becomeStream()?.send(json);
+    if (!isOurs) return;
+    if (isStream) reply.end();
+    end();
+  };
+  response.once('close', end);
+  session = openSession({ era: 'modern', send });
+  session.receive({ text, value, framing: 'newline' });
+  return (reason) => {
+    if (isDone) return;
+    end();
+    reply.breakOff(reason);
+  };
+}
+
+/** The status that goes with an answer. What a server behind us answers is no failure of ours. */
+function statusOf(json: string, method: string): number {
+  const answer = /"error"/.test(json) ? parseJson(json) : undefined;
+  const error = isObject(answer) ? answer['error'] : undefined;
+  const code = isObject(error) ? error['code'] : undefined;
+  if (code === MISSING_CAPABILITY) return 400;
+  if (method === 'tools/call') return 200;
+  if (code === METHOD_NOT_FOUND) return 404;
+  return code === HEADER_MISMATCH || code === UNSUPPORTED_VERSION ? 400 : 200;
+}

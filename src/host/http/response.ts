@@ -1,0 +1,37 @@
+// Writing a response whole, to a client that may not read it.
+import type { ServerResponse } from 'node:http';
+
+/** For the rest of what has been written to its end. */
+const LAST_BYTES_MS = 60_000;
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  json: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = Buffer.from(json);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  });
+  endInTime(response, body);
+}
+
+export function sendNothing(response: ServerResponse, status: number): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, { 'content-length': 0, 'cache-control': 'no-store' });
+  response.end();
+}
+
+/** Ends a response; a client that never reads the rest of it does not keep it for ever. */
+export function endInTime(response: ServerResponse, body?: Buffer): void {
+  const cut = setTimeout(() => response.destroy(), LAST_BYTES_MS).unref();
+  response.once('close', () => clearTimeout(cut));
+  response.once('finish', () => clearTimeout(cut));
+  response.end(body);
+}

@@ -1,0 +1,80 @@
+// The sessions of all hosts that began with a handshake. Most hosts just leave: what they leave behind
+// ends by itself after a while without a word from them.
+import type { Log } from '../../base/log.ts';
+import type { OpenSession } from './exchange.ts';
+import { HandshakeSession } from './handshake-session.ts';
+import { type Refusal, refusal } from './refusal.ts';
+
+export interface SessionsOptions {
+  readonly openSession: OpenSession;
+  readonly keepAliveMs: number;
+  /** Milliseconds without a request and without an open stream after which a session ends. */
+  readonly idleMs: number;
+  readonly log: Log;
+}
+
+/** Beyond this, the one that has been idle for longest makes room. */
+const MOST_SESSIONS = 1_000;
+const LOOK_EVERY_MS = 60_000;
+
+const EXPIRED: Refusal = refusal(404, 'The session has ended.', { code: -32001 });
+
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #byId = new Map<string, HandshakeSession>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    const everyMs = Math.min(LOOK_EVERY_MS, Math.max(1, options.idleMs / 2));
+    this.#timer = setInterval(() => this.#endIdle(), everyMs).unref();
+  }
+
+  get(id: string): HandshakeSession | undefined {
+    const session = this.#byId.get(id);
+    if (!session || session.idleMs <= this.#options.idleMs) return session;
+    this.end(session);
+    return undefined;
+  }
+
+  /** A new session; undefined if there are too many that are all in use. */
+  open(): HandshakeSession | undefined {
+    if (this.#byId.size >= MOST_SESSIONS && !this.#makeRoom()) return undefined;
+    const { openSession, keepAliveMs, log } = this.#options;
+    const session = new HandshakeSession({
+      openSession,
+      keepAliveMs,
+      log,
+      // Its answer is still to be sent.
+      onFailed: () => setImmediate(() => this.end(session)),
+    });
+    this.#byId.set(session.id, session);
+    return session;
+  }
+
+  end(session: HandshakeSession, reason = EXPIRED): void {
+    this.#byId.delete(session.id);
+    session.close(reason);
+  }
+
+  close(reason: Refusal): void {
+    clearInterval(this.#timer);
+    for (const session of this.#byId.values()) this.end(session, reason);
+  }
+
+  #endIdle(): void {
+    for (const session of this.#byId.values()) {
+      if (session.idleMs > this.#options.idleMs) this.end(session);
+      else session.prune();
+    }
+  }
+
+  #makeRoom(): boolean {
+    const [first, ...others] = this.#byId.values();
+    const idle = others.reduce((a, b) => (b.idleMs > (a?.idleMs ?? 0) ? b : a), first);
+    if (!idle || idle.idleMs === 0) return false;
+    this.#options.log.warn(`more than ${MOST_SESSIONS} sessions over HTTP: the idlest has ended.`);
+    this.end(idle);
+    return true;
+  }
+}

@@ -1,0 +1,34 @@
+// Levels of log messages, from the least important on.
+
+import { isObject } from '../rpc/message.ts';
+import type { Verbatim } from '../rpc/verbatim.ts';
+
+export const LOG_LEVELS = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export function parseLogLevel(value: unknown): LogLevel | undefined {
+  return LOG_LEVELS.find((level) => level === value);
+}
+
+/** Whether somebody who wants messages from `wanted` on wants this one. */
+export function isWanted(params: Verbatim, wanted: LogLevel | undefined): boolean {
+  if (wanted === undefined) return false;
+  const level = parseLogLevel(isObject(params.value) ? params.value['level'] : undefined);
+  return level !== undefined && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(wanted);
+}
+
+/** The level at which everybody who wants something hears it; undefined where nobody does. */
+export function mostTalkative(levels: Iterable<LogLevel | undefined>): LogLevel | undefined {
+  const indexes = [...levels].flatMap((level) => (level ? [LOG_LEVELS.indexOf(level)] : []));
+  return indexes.length === 0 ? undefined : LOG_LEVELS[Math.min(...indexes)];
+}

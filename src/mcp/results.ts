@@ -1,0 +1,49 @@
+// Results as each era writes them.
+import { VERSION } from '../base/version.ts';
+import { isObject } from '../rpc/message.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+import { META } from './eras.ts';
+
+/** Whether a child has answered that it wants to know something first. */
+export function isInputRequired(result: unknown): boolean {
+  return isObject(result) && result['resultType'] === 'input_required';
+}
+
+const SERVER_INFO = Verbatim.of({ name: 'switchboard', title: 'Switchboard', version: VERSION });
+const COMPLETE = Verbatim.of('complete');
+
+/** How long a host may keep a list, and for whom. */
+const CACHE_HINTS = { ttlMs: Verbatim.of(60_000), cacheScope: Verbatim.of('private') };
+
+/** A result as the modern era has it: it says what it is, and who gave it. */
+export function toModernResult(result: Verbatim): Verbatim {
+  if (!isObject(result.value)) return result;
+  const typed = Object.hasOwn(result.value, 'resultType')
+    ? result
+    : result.set('resultType', COMPLETE);
+  const meta = typed.member('_meta');
+  const own = isObject(meta?.value) ? meta : Verbatim.of({});
+  if (Object.hasOwn(own.value as object, META.server)) return typed;
+  return typed.set('_meta', own.set(META.server, SERVER_INFO));
+}
+
+/** The same for a list and for the content of a resource: hosts may keep them for a while. */
+export function toCacheableResult(result: Verbatim): Verbatim {
+  const own = result.value;
+  if (!isObject(own)) return result;
+  const hinted = Object.entries(CACHE_HINTS).reduce(
+    (filled, [key, hint]) => (Object.hasOwn(own, key) ? filled : filled.set(key, hint)),
+    result,
+  );
+  return toModernResult(hinted);
+}
+
+/** A result as the handshake era has it, without what only the modern one knows. */
+export function toHandshakeResult(result: Verbatim): Verbatim {
+  if (!isObject(result.value) || !Object.hasOwn(result.value, 'resultType')) return result;
+  const plain = result.without('resultType', 'ttlMs', 'cacheScope');
+  const meta = plain.member('_meta');
+  if (!isObject(meta?.value) || !Object.hasOwn(meta.value, META.server)) return plain;
+  const left = meta.without(META.server);
+  return left.text === '{}' ? plain.without('_meta') : plain.with('_meta', left);
+}

@@ -1,0 +1,52 @@
+// What sessions of both eras do alike: reading a request's parameters, and the sentences for wrong ones.
+import { INVALID_PARAMS, isId, isObject, RpcError } from '../rpc/message.ts';
+import type { IncomingRequest } from '../rpc/peer.ts';
+import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
+
+/** One era's way to answer a host. */
+export interface Desk {
+  answer(request: IncomingRequest): Verbatim | Promise<Verbatim>;
+  receive(method: string, params: Verbatim | undefined): void;
+  close(): void;
+}
+
+/** Deeper parameters are refused: many a server's own JSON writer would not survive them. */
+const DEEPEST = 1_000;
+
+export interface ParsedCall {
+  readonly name: string;
+  readonly args: Verbatim;
+}
+
+/** The parameters of `tools/call`. */
+export function parseToolCall(params: Verbatim | undefined): ParsedCall {
+  const { name } = isObject(params?.value) ? params.value : {};
+  if (!params || typeof name !== 'string') {
+    throw new RpcError(INVALID_PARAMS, 'tools/call needs the name of a tool.');
+  }
+  const args = params.member('arguments') ?? Verbatim.of({});
+  if (!isObject(args.value)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');
+  return { name, args };
+}
+
+/** The parameters as an object, `{}` where there are none. */
+export function paramsOf({ params }: IncomingRequest): Verbatim {
+  if (!params) return Verbatim.of({});
+  if (!isObject(params.value)) throw new RpcError(INVALID_PARAMS, '"params" must be an object.');
+  if (params.text.length > DEEPEST && nestingDepth(params.text) > DEEPEST) {
+    throw new RpcError(INVALID_PARAMS, `The parameters nest deeper than ${DEEPEST} levels.`);
+  }
+  return params;
+}
+
+/** `_meta` of the parameters, where it is an object. */
+export function metaOf(params: Verbatim): Verbatim | undefined {
+  const meta = params.member('_meta');
+  return isObject(meta?.value) ? meta : undefined;
+}
+
+/** The token under which the host wants to hear of progress. */
+export function progressTokenOf(meta: Verbatim | undefined): Verbatim | undefined {
+  const token = meta?.member('progressToken');
+  return token && isId(token.value) ? token : undefined;
+}

@@ -1,0 +1,254 @@
+// A host of the handshake era: it has said once what it is and can do, either side may ask the other,
+// and the list of tools may change.
+import type { Log } from '../base/log.ts';
+import { VERSION } from '../base/version.ts';
+import type { Caller, Question } from '../mcp/caller.ts';
+import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
+import { type LogLevel, parseLogLevel } from '../mcp/logging.ts';
+import { canAnswer, cannotAnswer } from '../mcp/questions.ts';
+import { toHandshakeResult } from '../mcp/results.ts';
+import { isRevision, NEWEST_REVISION, type Revision } from '../mcp/revisions.ts';
+import type { Framing } from '../rpc/framing.ts';
+import {
+  type Id,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  isObject,
+  METHOD_NOT_FOUND,
+  RpcError,
+} from '../rpc/message.ts';
+import type { IncomingRequest, Peer } from '../rpc/peer.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';
+import { type Desk, metaOf, paramsOf, parseToolCall, progressTokenOf } from './desk.ts';
+import { answerFailure } from './errors.ts';
+import { ListChanges } from './list-changes.ts';
+
+export interface HandshakeDeskOptions {
+  readonly peer: Peer;
+  readonly openSurface: (audience: Audience) => Surface;
+  readonly log: Log;
+  readonly framing: () => Framing;
+  /** How long a user may take over a question. */
+  readonly questionMs: () => number;
+  readonly onReady: () => void;
+  /** The host wants log messages from another level on. */
+  readonly onLogLevel: (level: LogLevel) => void;
+  /** What the host lets servers work on has changed. */
+  readonly onRootsChanged: () => void;
+}
+
+/** How long a host that is ready may take to ask for the list. */
+const LIST_FIRST_MS = 100;
+/** What a host that has not said so is told. */
+const USUAL_LOG_LEVEL: LogLevel = 'info';
+
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+  tasks: { cancel: {}, requests: { tools: { call: {} } } },
+};
+
+export class HandshakeDesk implements Desk {
+  readonly #options: HandshakeDeskOptions;
+  readonly #changes: ListChanges;
+  readonly #surface: Surface;
+  readonly #watched = new Set<string>();
+  #revision: Revision | undefined;
+  #client: string | undefined;
+  #clientInfo: Verbatim | undefined;
+  #capabilities: Readonly<Record<string, unknown>> = {};
+  #logLevel: LogLevel = USUAL_LOG_LEVEL;
+  #isInitialized = false;
+
+  constructor(options: HandshakeDeskOptions) {
+    this.#options = options;
+    this.#changes = new ListChanges({
+      notify: (method, params) => options.peer.notify(method, params),
+      ask: (question) => this.#ask(question, undefined),
+    });
+    this.#surface = options.openSurface(this.#changes);
+  }
+
+  get revision(): Revision | undefined {
+    return this.#revision;
+  }
+
+  /** Who the host is and what it uses, for people who look. */
+  get report() {
+    return { client: this.#client, revision: this.#revision, active: this.#surface.active };
+  }
+
+  answer(request: IncomingRequest): Verbatim | Promise<Verbatim> {
+    const { method } = request;
+    switch (method) {
+      case 'tools/call':
+        return this.#callTool(request);
+      case 'tools/list':
+        return this.#listTools();
+      case 'initialize':
+        return this.#initialize(request.params);
+      case 'ping':
+        return Verbatim.of({});
+      case 'prompts/list':
+        return Verbatim.of({ prompts: this.#surface.listPrompts() });
+      case 'resources/list':
+        return Verbatim.of({ resources: this.#surface.listResources() });
+      case 'resources/templates/list':
+        return Verbatim.of({ resourceTemplates: this.#surface.listTemplates() });
+      case 'prompts/get':
+      case 'resources/read':
+      case 'completion/complete':
+      case 'tasks/get':
+      case 'tasks/result':
+      case 'tasks/cancel':
+        return this.#hand(request);
+      case 'resources/subscribe':
+      case 'resources/unsubscribe':
+        return this.#watch(request);
+      case 'logging/setLevel':
+        return this.#setLogLevel(request.params?.value);
+      default:
+        throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
+    }
+  }
+
+  receive(method: string): void {
+    if (method === 'notifications/initialized') {
+      // Hosts mostly ask for the list next, and are to get it before anything is started.
+      this.#isInitialized = true;
+      setTimeout(this.#options.onReady, LIST_FIRST_MS).unref();
+    }
+    if (method === 'notifications/roots/list_changed') this.#options.onRootsChanged();
+  }
+
+  close(): void {
+    this.#changes.close();
+    this.#surface.close();
+  }
+
+  #initialize(params: Verbatim | undefined): Verbatim {
+    const { protocolVersion, capabilities } = isObject(params?.value) ? params.value : {};
+    this.#revision = isRevision(protocolVersion) ? protocolVersion : NEWEST_REVISION;
+    this.#capabilities = isObject(capabilities) ? capabilities : {};
+    this.#clientInfo = params?.member('clientInfo');
+    const info = this.#clientInfo?.value;
+    const client = isObject(info) ? info['name'] : undefined;
+    this.#client = typeof client === 'string' ? client.slice(0, 100) : undefined;
+    this.#changes.noteClient(client);
+    return Verbatim.of({
+      protocolVersion: this.#revision,
+      capabilities: CAPABILITIES,
+      serverInfo: { name: 'switchboard', title: 'Switchboard', version: VERSION },
+      instructions: this.#surface.instructions,
+      name: 'switchboard', // where JSON-RPC clients without MCP look for it
+    });
+  }
+
+  #listTools(): Verbatim {
+    const tools = this.#surface.listTools();
+    this.#changes.noteListed();
+    if (this.#isInitialized) setImmediate(this.#options.onReady); // once this answer has left
+    return Verbatim.of({ tools });
+  }
+
+  async #callTool(request: IncomingRequest): Promise<Verbatim> {
+    const params = paramsOf(request);
+    const call = parseToolCall(params);
+    try {
+      const options = this.#optionsFor(request, params);
+      const task = params.member('task');
+      return toHandshakeResult(await this.#surface.callTool({ ...call, ...options, task }));
+    } catch (error) {
+      return answerFailure(inThisEra(error), this.#options.framing());
+    }
+  }
+
+  async #hand(request: IncomingRequest): Promise<Verbatim> {
+    const params = paramsOf(request);
+    const options = this.#optionsFor(request, params);
+    try {
+      return toHandshakeResult(
+        await this.#surface.ask(request.method, params.without('_meta'), options),
+      );
+    } catch (error) {
+      throw inThisEra(error);
+    }
+  }
+
+  async #watch({ method, params }: IncomingRequest): Promise<Verbatim> {
+    const { uri } = isObject(params?.value) ? params.value : {};
+    if (typeof uri !== 'string') throw new RpcError(INVALID_PARAMS, '"uri" must be a string.');
+    if (method === 'resources/subscribe') this.#watched.add(uri);
+    else this.#watched.delete(uri);
+    await this.#surface.watch(new Set(this.#watched));
+    return Verbatim.of({});
+  }
+
+  #setLogLevel(params: unknown): Verbatim {
+    const level = parseLogLevel(isObject(params) ? params['level'] : undefined);
+    if (!level) throw new RpcError(INVALID_PARAMS, 'There is no such log level.');
+    this.#logLevel = level;
+    this.#options.onLogLevel(level);
+    return Verbatim.of({});
+  }
+
+  #optionsFor({ id, cancellation }: IncomingRequest, params: Verbatim): SurfaceOptions {
+    const { peer } = this.#options;
+    const meta = metaOf(params);
+    const token = progressTokenOf(meta);
+    return {
+      meta,
+      cancellation,
+      caller: this.#callerFor(id),
+      onProgress:
+        token &&
+        ((progress) => {
+          if (cancellation.reason) return;
+          peer.notify('notifications/progress', progress.with('progressToken', token), id);
+        }),
+    };
+  }
+
+  #callerFor(id: Id): Caller {
+    const { peer } = this.#options;
+    return {
+      party: this,
+      era: 'handshake',
+      capabilities: this.#capabilities,
+      info: this.#clientInfo,
+      logLevel: this.#logLevel,
+      ask: (question) => this.#ask(question, id),
+      noteMissing: () => {}, // the child has been told, and says what comes of it
+      log: (params) => peer.notify('notifications/message', params, id),
+      pageVisited: (params) => peer.notify('notifications/elicitation/complete', params),
+    };
+  }
+
+  #ask({ method, params, cancellation }: Question, about: Id | undefined): Promise<Verbatim> {
+    if (!canAnswer(this.#capabilities, method, params?.value)) throw cannotAnswer(method);
+    const { peer, questionMs } = this.#options;
+    const complete = method === 'elicitation/create' ? withElicitationId(params) : params;
+    const options = { timeoutMs: questionMs(), cancellation, about };
+    return peer.request(method, complete, options);
+  }
+}
+
+/** Errors that only the modern era knows speak of our connection to the child, not of the host's. */
+function inThisEra(error: unknown): unknown {
+  if (!(error instanceof RpcError) || !MODERN_ERRORS.has(error.code)) return error;
+  return new RpcError(INTERNAL_ERROR, error.message, error.data);
+}
+
+const MODERN_ERRORS = new Set([HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION]);
+
+/** An address to visit has a name in this era; servers of the modern one give it none. */
+function withElicitationId(params: Verbatim | undefined): Verbatim | undefined {
+  const { mode, elicitationId } = isObject(params?.value) ? params.value : {};
+  if (mode !== 'url' || elicitationId !== undefined) return params;
+  const id = `switchboard-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
+  return params?.set('elicitationId', Verbatim.of(id));
+}

@@ -1,0 +1,313 @@
+// A host of the modern era: every request says itself who asks and what he can do, nobody is asked by
+// a request of ours, and the list of tools does not change by what is called.
+import { Cancellation } from '../base/cancellation.ts';
+import type { Caller } from '../mcp/caller.ts';
+import {
+  META,
+  MISSING_CAPABILITY,
+  MODERN_REVISION,
+  RESOURCE_NOT_FOUND,
+  UNSUPPORTED_VERSION,
+  URL_ELICITATION_REQUIRED,
+} from '../mcp/eras.ts';
+import { type LogLevel, parseLogLevel } from '../mcp/logging.ts';
+import { isInputRequired, toCacheableResult, toModernResult } from '../mcp/results.ts';
+import { TASKS_EXTENSION } from '../mcp/tasks.ts';
+import { INVALID_PARAMS, isObject, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+import type { IncomingRequest, Peer } from '../rpc/peer.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';
+import { type Desk, metaOf, paramsOf, parseToolCall, progressTokenOf } from './desk.ts';
+import { answerFailure } from './errors.ts';
+import { ParkedCall, type Parking } from './parking.ts';
+import { digestOf, type StateSeal } from './request-state.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+export interface ModernDeskOptions {
+  readonly peer: Peer;
+  readonly openSurface: (audience: Audience) => Surface;
+  readonly seal: StateSeal;
+  readonly parking: Parking;
+  readonly questionMs: () => number;
+  readonly onReady: () => void;
+  readonly onLogLevel: (level: LogLevel) => void;
+}
+
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+  extensions: { [TASKS_EXTENSION]: {} },
+};
+
+export class ModernDesk implements Desk {
+  readonly #options: ModernDeskOptions;
+  readonly #subscriptions: Subscriptions;
+  readonly #surface: Surface;
+  #client: string | undefined;
+
+  constructor(options: ModernDeskOptions) {
+    this.#options = options;
+    this.#subscriptions = new Subscriptions(options.peer);
+    this.#surface = options.openSurface(this.#subscriptions);
+  }
+
+  get report() {
+    return { client: this.#client, revision: MODERN_REVISION, active: [] };
+  }
+
+  async answer(request: IncomingRequest): Promise<Verbatim> {
+    if (!METHODS.has(request.method)) {
+      throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${request.method}`);
+    }
+    const params = paramsOf(request);
+    const envelope = readEnvelope(metaOf(params));
+    this.#noteClient(envelope.info?.value);
+    this.#options.onReady();
+    switch (request.method) {
+      case 'server/discover':
+        return this.#discover();
+      case 'tools/list':
+        return toCacheableResult(Verbatim.of({ tools: this.#surface.listTools() }));
+      case 'prompts/list':
+        return toCacheableResult(Verbatim.of({ prompts: this.#surface.listPrompts() }));
+      case 'resources/list':
+        return toCacheableResult(Verbatim.of({ resources: this.#surface.listResources() }));
+      case 'resources/templates/list':
+        return toCacheableResult(Verbatim.of({ resourceTemplates: this.#surface.listTemplates() }));
+      case 'subscriptions/listen':
+        return this.#subscriptions.listen(request, (uris) => this.#surface.watch(uris));
+      default:
+        return this.#work(request, params, envelope);
+    }
+  }
+
+  receive(): void {
+    // What hosts of this era tell us beside requests concerns those, which the peer knows.
+  }
+
+  close(): void {
+    this.#subscriptions.close();
+    this.#surface.close();
+  }
+
+  #noteClient(info: unknown): void {
+    const name = isObject(info) ? info['name'] : undefined;
+    if (typeof name === 'string') this.#client = name.slice(0, 100);
+  }
+
+  #discover(): Verbatim {
+    return toCacheableResult(
+      Verbatim.of({
+        supportedVersions: [MODERN_REVISION],
+        capabilities: CAPABILITIES,
+        instructions: this.#surface.instructions,
+      }),
+    );
+  }
+
+  /** What a child does: it may want to know something first, and be asked again in another round. */
+  async #work(request: IncomingRequest, params: Verbatim, envelope: Envelope): Promise<Verbatim> {
+    const { seal, parking, questionMs } = this.#options;
+    const { method } = request;
+    const digest = digestOf(method, params.value);
+    const given = params.member('requestState');
+    const state = given && seal.open(given.value, digest);
+    const responses = params.member('inputResponses');
+    const round = new Round(request, params, this.#options.peer);
+    const call =
+      state?.kind === 'parked'
+        ? parking.resume(state.handle)
+        : this.#begin(round, envelope, { responses, state: state?.state }, params);
+    round.attach(call);
+    call.answer(responses);
+    try {
+      const next = await call.next();
+      if ('result' in next) return finish(next.result, digest, seal, method);
+      const handle = parking.park(call, questionMs());
+      return inputRequired(next.questions, seal.seal({ kind: 'parked', handle }, digest));
+    } catch (error) {
+      return answerModern(
+        call.missing ? missingCapability(call.missing, error) : error,
+        digest,
+        seal,
+      );
+    } finally {
+      round.detach();
+    }
+  }
+
+  #begin(
+    round: Round,
+    envelope: Envelope,
+    inputs: SurfaceOptions['inputs'],
+    params: Verbatim,
+  ): ParkedCall {
+    const { method } = round.request;
+    const call = new ParkedCall(new Cancellation());
+    const caller: Caller = {
+      party: this,
+      era: 'modern',
+      capabilities: envelope.capabilities,
+      info: envelope.info,
+      logLevel: envelope.logLevel,
+      ask: (question) => call.ask(question),
+      noteMissing: (capabilities) => {
+        call.missing = capabilities;
+      },
+      log: (message) => call.round?.notify('notifications/message', message),
+      pageVisited: () => {}, // this era has no word for it
+    };
+    if (envelope.logLevel) this.#options.onLogLevel(envelope.logLevel);
+    const options: SurfaceOptions = {
+      meta: metaOf(params),
+      cancellation: call.cancellation,
+      caller,
+      inputs,
+      onProgress: round.token && ((progress) => call.round?.progress(progress)),
+    };
+    call.outcome =
+      method === 'tools/call'
+        ? this.#callTool(params, options)
+        : this.#surface.ask(method, plain(params), options);
+    call.outcome.catch(() => {}); // it is told in the round that waits for it
+    return call;
+  }
+
+  async #callTool(params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
+    try {
+      return await this.#surface.callTool({ ...parseToolCall(params), ...options });
+    } catch (error) {
+      return answerFailure(error, 'newline');
+    }
+  }
+}
+
+const METHODS = new Set([
+  'server/discover',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'completion/complete',
+  'subscriptions/listen',
+  'tasks/get',
+  'tasks/update',
+  'tasks/cancel',
+]);
+
+/** What a request says of itself. */
+interface Envelope {
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly info: Verbatim | undefined;
+  readonly logLevel: LogLevel | undefined;
+}
+
+function readEnvelope(meta: Verbatim | undefined): Envelope {
+  const { [META.version]: version, [META.capabilities]: capabilities } = isObject(meta?.value)
+    ? meta.value
+    : {};
+  if (typeof version !== 'string') throw missing(META.version);
+  if (version !== MODERN_REVISION) {
+    const data = Verbatim.of({ supported: [MODERN_REVISION], requested: version });
+    throw new RpcError(UNSUPPORTED_VERSION, `Unsupported protocol version: ${version}`, data);
+  }
+  if (!isObject(capabilities)) throw missing(META.capabilities);
+  return {
+    capabilities,
+    info: meta?.member(META.client),
+    logLevel: parseLogLevel(meta?.member(META.logLevel)?.value),
+  };
+}
+
+function missing(key: string): RpcError {
+  return new RpcError(INVALID_PARAMS, `params._meta needs "${key}".`);
+}
+
+/** One request of the host's in which a call is carried on: what it hears of goes out here. */
+class Round {
+  readonly request: IncomingRequest;
+  readonly token: Verbatim | undefined;
+  readonly #peer: Peer;
+  #call: ParkedCall | undefined;
+  readonly #cancel = (): void => {
+    this.#call?.giveUp(this.request.cancellation.reason ?? new Error('The host has cancelled it.'));
+  };
+
+  constructor(request: IncomingRequest, params: Verbatim, peer: Peer) {
+    this.request = request;
+    this.token = progressTokenOf(metaOf(params));
+    this.#peer = peer;
+  }
+
+  attach(call: ParkedCall): void {
+    this.#call = call;
+    call.round = this;
+    this.request.cancellation.listen(this.#cancel);
+  }
+
+  /** The call may go on in another round; this one does not concern it any more. */
+  detach(): void {
+    this.request.cancellation.unlisten(this.#cancel);
+    if (this.#call?.round === this) this.#call.round = undefined;
+  }
+
+  progress(params: Verbatim): void {
+    if (this.token) this.notify('notifications/progress', params.with('progressToken', this.token));
+  }
+
+  notify(method: string, params: Verbatim): void {
+    const { id, cancellation } = this.request;
+    if (!cancellation.reason) this.#peer.notify(method, params, id);
+  }
+}
+
+function finish(result: Verbatim, digest: string, seal: StateSeal, method: string): Verbatim {
+  if (!isInputRequired(result.value)) {
+    return method === 'resources/read' ? toCacheableResult(result) : toModernResult(result);
+  }
+  const state = (result.value as { requestState?: unknown }).requestState;
+  const own = typeof state === 'string' ? state : undefined;
+  const sealed = Verbatim.of(seal.seal({ kind: 'relay', state: own }, digest));
+  return toModernResult(result.set('requestState', sealed));
+}
+
+function inputRequired(questions: Verbatim, state: string): Verbatim {
+  const result = Verbatim.of({ resultType: 'input_required' }).set('inputRequests', questions);
+  return toModernResult(result.set('requestState', Verbatim.of(state)));
+}
+
+/** A call that failed for want of something the host has not said that it can do. */
+function missingCapability(required: Readonly<Record<string, unknown>>, error: unknown): unknown {
+  if (!(error instanceof RpcError)) return error;
+  const data = Verbatim.of({ requiredCapabilities: required });
+  return new RpcError(MISSING_CAPABILITY, error.message, data);
+}
+
+/** Errors that only the handshake era knows, in the words of this one. */
+function answerModern(error: unknown, digest: string, seal: StateSeal): Verbatim {
+  if (!(error instanceof RpcError)) throw error;
+  if (error.code === RESOURCE_NOT_FOUND) {
+    throw new RpcError(INVALID_PARAMS, error.message, error.data);
+  }
+  const elicitations = error.data?.member('elicitations');
+  if (error.code !== URL_ELICITATION_REQUIRED || !elicitations) throw error;
+  const parts = elicitations
+    .elements()
+    .map(
+      (params, index) =>
+        `"page_${index + 1}":{"method":"elicitation/create","params":${params.text}}`,
+    );
+  const questions = new Verbatim(`{${parts.join(',')}}`, {});
+  return inputRequired(questions, seal.seal({ kind: 'relay', state: undefined }, digest));
+}
+
+/** The parameters of a request as its child is to see them. */
+function plain(params: Verbatim): Verbatim {
+  return params.without('_meta', 'inputResponses', 'requestState');
+}

@@ -1,0 +1,135 @@
+// Calls of children of the handshake era that wait for a modern host to answer a question. The child's
+// own request stays open meanwhile. A call that nobody comes back for is called off.
+import type { Cancellation } from '../base/cancellation.ts';
+import type { Question } from '../mcp/caller.ts';
+import { INTERNAL_ERROR, isObject, RpcError } from '../rpc/message.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+import { invalidState } from './request-state.ts';
+
+const MOST_CALLS = 100;
+
+interface OpenQuestion {
+  readonly question: Question;
+  readonly resolve: (answer: Verbatim) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A request of the host's through which it hears of the call. */
+interface Round {
+  progress(params: Verbatim): void;
+  notify(method: string, params: Verbatim): void;
+}
+
+/** One call that may be asked about, over all rounds of its host's request. */
+export class ParkedCall {
+  readonly cancellation: Cancellation;
+  readonly #open = new Map<string, OpenQuestion>();
+  #count = 0;
+  #onAsked: () => void = () => {};
+  outcome: Promise<Verbatim> = new Promise(() => {});
+  /** What its child wanted to ask and the host cannot be asked. */
+  missing: Readonly<Record<string, unknown>> | undefined;
+  /** The host's request in which it is carried on at the moment. */
+  round: Round | undefined;
+
+  constructor(cancellation: Cancellation) {
+    this.cancellation = cancellation;
+  }
+
+  ask(question: Question): Promise<Verbatim> {
+    return new Promise((resolve, reject) => {
+      const key = `question_${++this.#count}`;
+      this.#open.set(key, { question, resolve, reject });
+      question.cancellation.listen(() => {
+        this.#open.delete(key);
+        reject(
+          question.cancellation.reason ??
+            new RpcError(INTERNAL_ERROR, 'The question was taken back.'),
+        );
+      });
+      this.#onAsked();
+    });
+  }
+
+  /** The result, or the questions that have to be answered before there is one. */
+  async next(): Promise<{ result: Verbatim } | { questions: Verbatim }> {
+    const asked = new Promise<'asked'>((resolve) => {
+      this.#onAsked = () => resolve('asked');
+      if (this.#open.size > 0) resolve('asked');
+    });
+    const first = await Promise.race([this.outcome.then((result) => ({ result })), asked]);
+    if (first !== 'asked') return first;
+    // Those that are asked together are handed on together.
+    await new Promise((resolve) => setImmediate(resolve));
+    return { questions: this.#describeQuestions() };
+  }
+
+  /** Takes the host's answers; what it has not answered stays open. */
+  answer(responses: Verbatim | undefined): void {
+    if (!responses || !isObject(responses.value)) return;
+    for (const [key, { resolve }] of this.#open) {
+      const response = responses.member(key);
+      if (!response) continue;
+      this.#open.delete(key);
+      resolve(response);
+    }
+  }
+
+  /** Nobody will answer any more. */
+  giveUp(reason: Error): void {
+    for (const { reject } of this.#open.values()) reject(reason);
+    this.#open.clear();
+    this.cancellation.cancel(reason);
+  }
+
+  #describeQuestions(): Verbatim {
+    const parts = [...this.#open].map(
+      ([
+        key,
+        {
+          question: { method, params },
+        },
+      ]) => {
+        const text = `{"method":${JSON.stringify(method)},"params":${params?.text ?? '{}'}}`;
+        return `${JSON.stringify(key)}:${text}`;
+      },
+    );
+    return new Verbatim(`{${parts.join(',')}}`, {});
+  }
+}
+
+export class Parking {
+  readonly #calls = new Map<string, { call: ParkedCall; timer: NodeJS.Timeout }>();
+
+  /** Keeps a call until its host comes back with the handle, which serves once. */
+  park(call: ParkedCall, limitMs: number): string {
+    if (this.#calls.size >= MOST_CALLS) {
+      const error = new RpcError(INTERNAL_ERROR, `${MOST_CALLS} calls wait for answers already.`);
+      call.giveUp(error);
+      throw error;
+    }
+    const handle = process.getBuiltinModule('node:crypto').randomBytes(18).toString('base64url');
+    const timer = setTimeout(() => {
+      this.#calls.delete(handle);
+      call.giveUp(new RpcError(INTERNAL_ERROR, 'Nobody has answered in time.'));
+    }, limitMs).unref();
+    this.#calls.set(handle, { call, timer });
+    return handle;
+  }
+
+  resume(handle: string): ParkedCall {
+    const parked = this.#calls.get(handle);
+    if (!parked) throw invalidState();
+    clearTimeout(parked.timer);
+    this.#calls.delete(handle);
+    return parked.call;
+  }
+
+  close(): void {
+    for (const { call, timer } of this.#calls.values()) {
+      clearTimeout(timer);
+      call.giveUp(new RpcError(INTERNAL_ERROR, 'Switchboard is shutting down.'));
+    }
+    this.#calls.clear();
+  }
+}

@@ -1,0 +1,20 @@
+// Reading what tools of the matrix gave back, and what a host heard meanwhile.
+import type { Host, Message } from './hosts.ts';
+
+type Result = Readonly<Record<string, unknown>>;
+
+/** The text of a result that has just one. */
+export function textOf(result: Result): string {
+  const [item] = result['content'] as { text: string }[];
+  return item?.text ?? '';
+}
+
+/** The same, of a tool that gives JSON. */
+export function jsonOf(result: Result): unknown {
+  return JSON.parse(textOf(result));
+}
+
+/** What came since there were `from` messages, without news of lists: those may come at any time. */
+export function heardSince({ received }: Host, from: number): Message[] {
+  return received.slice(from).filter(({ method }) => !method?.endsWith('/list_changed'));
+}

@@ -1,0 +1,90 @@
+// Calls as tasks: handed on where host and server speak the same era, and not offered otherwise.
+import { expect, test } from 'vitest';
+import { eventually } from '../support/processes.ts';
+import { configWith, createProject } from '../support/project.ts';
+import { type Answer, RawHost, textOf, toolsOf } from '../support/raw-host.ts';
+import { testServer } from '../support/servers.ts';
+
+const TASKS = 'io.modelcontextprotocol/tasks';
+const envelope = (extensions = {}) => ({
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': { extensions },
+});
+
+function projectWith(era: string) {
+  return createProject(configWith({ job: { ...testServer('tasks', era), show: 'direct' } }));
+}
+
+async function connect(era: string): Promise<RawHost> {
+  const host = await RawHost.connect(projectWith(era));
+  expect(await eventually(() => host.listChanges > 0)).toBe(true);
+  return host;
+}
+
+/** A host that has no handshake; the list is there once the server has been asked for it. */
+async function connectModern(era: string): Promise<{ host: RawHost; tools: Answer }> {
+  const host = new RawHost(projectWith(era));
+  for (let left = 200; ; left--) {
+    const tools = await host.request('tools/list', { _meta: envelope() });
+    if (toolsOf(tools).length > 0 || left === 0) return { host, tools };
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test('in the handshake era', async () => {
+  const host = await connect('handshake');
+  const work = toolsOf(await host.request('tools/list')).find(({ name }) => name === 'work');
+  expect(work?.['execution']).toEqual({ taskSupport: 'optional' });
+
+  const params = { name: 'work', arguments: {}, task: { ttl: 1000 } };
+  const { result } = await host.request('tools/call', params);
+  expect(result).toMatchObject({ task: { status: 'working' } });
+  const { taskId } = (result?.['task'] ?? {}) as { taskId?: string };
+  expect(taskId).not.toBe('t1'); // the server's own name would not say whose it is
+
+  expect((await host.request('tasks/get', { taskId })).result).toMatchObject({ taskId });
+  const done = await host.request('tasks/result', { taskId });
+  expect(textOf(done)).toBe('worked');
+  expect(done.result?.['_meta']).toEqual({ 'io.modelcontextprotocol/related-task': { taskId } });
+  expect((await host.request('tasks/cancel', { taskId })).result).toMatchObject({
+    taskId,
+    status: 'cancelled',
+  });
+  // Without being asked for it is a call like any other.
+  expect(textOf(await host.callTool('work'))).toBe('worked');
+});
+
+test.each(['', 't1', 'am9i.t99', 'bm9ib2R5.t1', 7])('there is no task %j', async (taskId) => {
+  const host = await connect('handshake');
+  await host.callTool('work');
+  expect((await host.request('tasks/get', { taskId })).error?.code).toBe(-32602);
+});
+
+test('in the modern era', async () => {
+  const { host } = await connectModern('modern');
+  const _meta = envelope({ [TASKS]: {} });
+  const { result } = await host.request('tools/call', { name: 'work', arguments: {}, _meta });
+  expect(result).toMatchObject({ resultType: 'task', status: 'working' });
+  const taskId = result?.['taskId'];
+  expect(taskId).not.toBe('t1');
+  expect((await host.request('tasks/get', { taskId, _meta })).result).toMatchObject({ taskId });
+  expect((await host.request('tasks/cancel', { taskId, _meta })).result).toMatchObject({
+    status: 'cancelled',
+  });
+  const plain = await host.request('tools/call', { name: 'work', _meta: envelope() });
+  expect(textOf(plain)).toBe('worked');
+});
+
+test('a modern host is not offered the tasks of a server with a handshake', async () => {
+  const { host, tools } = await connectModern('handshake');
+  expect(JSON.stringify(tools)).not.toContain('taskSupport');
+  const _meta = envelope({ [TASKS]: {} });
+  expect(textOf(await host.request('tools/call', { name: 'work', _meta }))).toBe('worked');
+});
+
+test('a host with a handshake is not offered the tasks of a modern server', async () => {
+  const host = await connect('modern');
+  expect(textOf(await host.callTool('work'))).toBe('worked');
+  const params = { name: 'work', arguments: {}, task: { ttl: 1000 } };
+  expect((await host.request('tools/call', params)).error?.code).toBe(-32601);
+});

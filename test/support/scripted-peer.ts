@@ -1,0 +1,45 @@
+// One end of a connection whose other end is the test: what was sent is there to be looked at, and what
+// the other side says is handed in.
+import { onTestFinished } from 'vitest';
+import { Peer, type PeerOptions } from '../../src/rpc/peer.ts';
+import { Verbatim } from '../../src/rpc/verbatim.ts';
+
+export interface SentMessage {
+  readonly id?: number | string;
+  readonly method?: string;
+  readonly params?: Record<string, unknown> & { _meta?: Record<string, unknown> };
+  readonly result?: unknown;
+  readonly error?: { code: number; message: string };
+}
+
+export function createScriptedPeer(options: Partial<PeerOptions> = {}) {
+  const sent: SentMessage[] = [];
+  /** The request of the other side that each message concerns. */
+  const about: unknown[] = [];
+  const peer = new Peer({
+    send: (json, id) => {
+      sent.push(JSON.parse(json) as SentMessage);
+      about.push(id);
+    },
+    onRequest: () => Verbatim.of({}),
+    onNotification: () => {},
+    onBug: (error) => {
+      throw error;
+    },
+    ...options,
+  });
+  onTestFinished(() => peer.close(new Error('The test is over.')));
+  const receive = (message: object): void => {
+    const text = JSON.stringify({ jsonrpc: '2.0', ...message });
+    peer.receive(new Verbatim(text, JSON.parse(text)));
+  };
+  /** The last request or notification of a method that was sent. */
+  const last = (method: string): SentMessage => {
+    const found = sent.findLast((message) => message.method === method);
+    if (!found) throw new Error(`Nothing was sent for ${method}.`);
+    return found;
+  };
+  const answer = (method: string, result: unknown): void =>
+    receive({ id: last(method).id, result });
+  return { peer, sent, about, receive, last, answer };
+}

@@ -1,0 +1,142 @@
+// The built program, serving over HTTP, and the official clients as its hosts.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  Client as ClientV2,
+  StreamableHTTPClientTransport as HttpV2,
+} from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { onTestFinished } from 'vitest';
+import { PROGRAM, type Project } from './project.ts';
+
+export interface Serving {
+  readonly process: ChildProcess;
+  readonly url: string;
+  /** What hosts must send, as the printed entry has it. */
+  readonly headers: Record<string, string>;
+  readonly stderr: () => string;
+  readonly stdout: () => string;
+  /** Sends SIGTERM; gives the exit status. */
+  stop(): Promise<number | null>;
+}
+
+export interface ServingOptions {
+  readonly args?: readonly string[];
+  readonly env?: Record<string, string>;
+  /** What is to be done at the end, where that is not the end of the test. */
+  readonly atEnd?: (stop: () => Promise<void>) => void;
+}
+
+export async function startServing(
+  project: Project,
+  {
+    args = ['serve', '--http', '--port', '0'],
+    env = {},
+    atEnd = onTestFinished,
+  }: ServingOptions = {},
+): Promise<Serving> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd: project.dir,
+    env: { ...project.env, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let stderr = '';
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  const stop = async (): Promise<number | null> => {
+    child.kill('SIGTERM');
+    return (await ended)[0];
+  };
+  atEnd(async () => void (await stop()));
+  const entry = await new Promise<string>((resolve, reject) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+      const line = /^ *(\{"mcpServers".*\})$/m.exec(stderr)?.[1];
+      if (line !== undefined) resolve(line);
+    });
+    void ended.then(() => reject(new Error(`It ended. It said: ${stderr}`)));
+  });
+  const { url, headers = {} } = (
+    JSON.parse(entry) as {
+      mcpServers: { switchboard: { url: string; headers?: Record<string, string> } };
+    }
+  ).mcpServers.switchboard;
+  return { process: child, url, headers, stderr: () => stderr, stdout: () => stdout, stop };
+}
+
+interface Progress {
+  readonly progress: number;
+}
+
+interface CallOptions {
+  readonly onprogress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What a host needs of a client, whichever SDK it comes from. */
+export interface HttpClient {
+  readonly server: object | undefined;
+  readonly sessionId: () => string | undefined;
+  /** How often it was told that the list has changed. */
+  readonly listChanges: () => number;
+  toolNames(): Promise<string[]>;
+  callTool(name: string, args: object, options?: CallOptions): Promise<Record<string, unknown>>;
+  /** Ends the session, not only the connection. */
+  terminate(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type ConnectHttp = (
+  at: Pick<Serving, 'url' | 'headers'>,
+  atEnd?: (close: () => Promise<void>) => void,
+) => Promise<HttpClient>;
+
+const CLIENT = { name: 'test-host', version: '1.0.0' };
+const LIST_CHANGED = 'notifications/tools/list_changed';
+
+export const connectV1: ConnectHttp = async ({ url, headers }, atEnd = onTestFinished) => {
+  const client = new ClientV1(CLIENT);
+  const transport = new HttpV1(new URL(url), { requestInit: { headers } });
+  let listChanges = 0;
+  client.fallbackNotificationHandler = async ({ method }) => {
+    if (method === LIST_CHANGED) listChanges++;
+  };
+  await client.connect(transport);
+  atEnd(() => client.close());
+  return {
+    server: client.getServerVersion(),
+    sessionId: () => transport.sessionId,
+    listChanges: () => listChanges,
+    toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
+    callTool: (name, args, options) =>
+      client.callTool({ name, arguments: { ...args } }, undefined, options),
+    terminate: () => transport.terminateSession(),
+    close: () => client.close(),
+  };
+};
+
+export const connectV2 =
+  (mode: 'legacy' | 'auto'): ConnectHttp =>
+  async ({ url, headers }, atEnd = onTestFinished) => {
+    const client = new ClientV2(CLIENT, { versionNegotiation: { mode } });
+    const transport = new HttpV2(new URL(url), { requestInit: { headers } });
+    let listChanges = 0;
+    client.fallbackNotificationHandler = async ({ method }) => {
+      if (method === LIST_CHANGED) listChanges++;
+    };
+    await client.connect(transport);
+    atEnd(() => client.close());
+    return {
+      server: client.getServerVersion(),
+      sessionId: () => transport.sessionId,
+      listChanges: () => listChanges,
+      toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
+      callTool: (name, args, options) => client.callTool({ name, arguments: { ...args } }, options),
+      terminate: () => transport.terminateSession(),
+      close: () => client.close(),
+    };
+  };

@@ -1,0 +1,85 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { followLinks, writeWhole } from '../../../src/base/whole-file.ts';
+
+function createFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'switchboard-whole-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return { folder, file: join(folder, 'file') };
+}
+
+const modeOf = (file: string) => statSync(file).mode & 0o7777;
+
+test('a file is put in place with its mode, and nothing else is left', () => {
+  const { folder, file } = createFolder();
+  writeFileSync(file, 'old');
+  writeWhole(file, 'new', { mode: 0o600 });
+  expect(readFileSync(file, 'utf8')).toBe('new');
+  expect(modeOf(file)).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(['file']);
+});
+
+test('it gets the mode of the one that it replaces', () => {
+  const { file } = createFolder();
+  writeFileSync(file, 'old');
+  chmodSync(file, 0o664);
+  writeWhole(file, 'new', { mode: 0o600, like: statSync(file) });
+  expect(modeOf(file)).toBe(0o664);
+});
+
+test('whatever fails, the old file is whole and nothing is left beside it', () => {
+  const { folder, file } = createFolder();
+  writeFileSync(file, 'old');
+  const beforeReplacing = () => {
+    throw new Error('no');
+  };
+  expect(() => writeWhole(file, 'new', { mode: 0o600, beforeReplacing })).toThrow('no');
+  expect(() => writeWhole(folder, 'new', { mode: 0o600 })).toThrow('EISDIR');
+  expect(readFileSync(file, 'utf8')).toBe('old');
+  expect(readdirSync(folder)).toEqual(['file']);
+  expect(existsSync(`${folder}.new`)).toBe(false);
+});
+
+// Only an administrator can make a file that its owner cannot make again.
+test.runIf(process.getuid?.() === 0)(
+  'where the group cannot be kept, what it was allowed goes to no other group',
+  () => {
+    const { folder, file } = createFolder();
+    const [nobody, strangers] = [65_534, 42_424];
+    chownSync(folder, nobody, nobody);
+    writeFileSync(file, 'old');
+    chownSync(file, nobody, strangers);
+    chmodSync(file, 0o664);
+    process.setegid?.(nobody);
+    process.seteuid?.(nobody);
+    onTestFinished(() => {
+      process.seteuid?.(0);
+      process.setegid?.(0);
+    });
+    writeWhole(file, 'new', { mode: 0o600, like: statSync(file) });
+    expect(modeOf(file)).toBe(0o600);
+  },
+);
+
+test('links are followed to where they lead, there or not', () => {
+  const { folder, file } = createFolder();
+  const link = join(folder, 'link');
+  symlinkSync('link', join(folder, 'to-link'));
+  symlinkSync('file', link);
+  expect(followLinks(join(folder, 'to-link'))).toBe(file);
+  writeFileSync(file, '');
+  expect(followLinks(join(folder, 'to-link'))).toBe(file);
+});

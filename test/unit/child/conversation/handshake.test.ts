@@ -1,0 +1,313 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { Cancellation } from '../../../../src/base/cancellation.ts';
+import type { ChildRequest } from '../../../../src/child/conversation/conversation.ts';
+import { HandshakeConversation } from '../../../../src/child/conversation/handshake.ts';
+import type { Caller, Question } from '../../../../src/mcp/caller.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../../../../src/rpc/message.ts';
+import { Verbatim } from '../../../../src/rpc/verbatim.ts';
+import { FakeCaller } from '../../../support/fake-caller.ts';
+import { turn } from '../../../support/fake-child.ts';
+import { createScriptedPeer } from '../../../support/scripted-peer.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+function createConversation(
+  capabilities: Record<string, unknown> = {},
+  askOutside = async (_question: Question) => Verbatim.of('from outside'),
+) {
+  const scripted = createScriptedPeer({
+    onRequest: (request) => conversation.answer(request),
+    onNotification: (method, params) => params && conversation.hear(method, params),
+  });
+  const { peer, sent, receive } = scripted;
+  const conversation = new HandshakeConversation({
+    peer,
+    capabilities,
+    timeoutMs: 1_000,
+    askOutside,
+  });
+  const call = (name: string, caller?: Caller, more: Partial<ChildRequest> = {}) => {
+    const params = Verbatim.of({ name, arguments: {} });
+    const request = { method: 'tools/call', params, timeoutMs: 1_000, caller, ...more };
+    const answered = conversation.request(request);
+    answered.catch(() => {});
+    return answered;
+  };
+  /** The ids of the calls of a tool that have reached the server. */
+  const idsOf = (name: string) =>
+    sent.filter(({ params }) => params?.['name'] === name).map(({ id }) => id);
+  const finish = (name: string) => receive({ id: idsOf(name).at(-1), result: { done: name } });
+  /** The server asks; gives what it is answered. */
+  let questions = 0;
+  const ask = async (method: string, params: object = {}) => {
+    const id = `question ${++questions}`;
+    receive({ id, method, params });
+    await turn();
+    return sent.find((message) => message.id === id);
+  };
+  return { ...scripted, conversation, call, finish, ask, idsOf };
+}
+
+test('a request reaches the server with what of _meta is meant for it, and nothing of ours', async () => {
+  const { conversation, sent } = createConversation();
+  const text = '{ "name": "a", "arguments": { "n": 12345678901234567890 } }';
+  const meta = Verbatim.of({
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientInfo': {},
+    'io.modelcontextprotocol/logLevel': 'info',
+    progressToken: 'of the host',
+    traceparent: '00-1',
+  });
+  const request = { method: 'tools/call', timeoutMs: 1_000, params: new Verbatim(text, {}) };
+  conversation.request({ ...request, meta }).catch(() => {});
+  conversation.request({ ...request, meta, onProgress: () => {} }).catch(() => {});
+  conversation.request(request).catch(() => {});
+  expect(sent.map(({ params }) => params?._meta)).toEqual([
+    { traceparent: '00-1' },
+    { traceparent: '00-1', progressToken: 2 },
+    undefined,
+  ]);
+  expect(sent.map(({ params }) => params?.['name'])).toEqual(['a', 'a', 'a']);
+});
+
+test('a question goes to the one whose call is under way, and his answer comes back', async () => {
+  const { call, ask, finish } = createConversation();
+  const caller = new FakeCaller();
+  const answered = call('a', caller);
+  expect(await ask('elicitation/create', { message: 'Who?' })).toMatchObject({
+    result: { answerTo: 'elicitation/create' },
+  });
+  expect(caller.asked).toEqual(['elicitation/create {"message":"Who?"}']);
+  finish('a');
+  expect((await answered).value).toEqual({ done: 'a' });
+});
+
+test('the time that a user takes does not count for the call', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { call, ask, finish } = createConversation();
+  let reply = (_answer: Verbatim): void => {};
+  const caller = new FakeCaller();
+  caller.reply = () =>
+    new Promise((resolve) => {
+      reply = resolve;
+    });
+  const answered = call('a', caller);
+  await vi.advanceTimersByTimeAsync(900);
+  await ask('elicitation/create');
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  reply(Verbatim.of({ action: 'accept' }));
+  await turn();
+  await vi.advanceTimersByTimeAsync(900);
+  finish('a');
+  expect((await answered).value).toEqual({ done: 'a' });
+});
+
+test('what a host cannot be asked the server is refused, and the host may hear what was missing', async () => {
+  const { call, ask } = createConversation();
+  const caller = new FakeCaller({ capabilities: { elicitation: {} } });
+  void call('a', caller);
+  expect(await ask('sampling/createMessage')).toMatchObject({ error: { code: METHOD_NOT_FOUND } });
+  expect(await ask('elicitation/create', { mode: 'url' })).toMatchObject({
+    error: { code: METHOD_NOT_FOUND },
+  });
+  expect(caller.asked).toEqual([]);
+  expect(caller.missed).toEqual([{ sampling: {} }, { elicitation: { url: {} } }]);
+});
+
+test('a host’s refusal is the server’s answer', async () => {
+  const { call, ask } = createConversation();
+  const caller = new FakeCaller();
+  caller.reply = () => Promise.reject(new RpcError(-1, 'The user has said no.'));
+  void call('a', caller);
+  expect(await ask('roots/list')).toMatchObject({
+    error: { code: -1, message: 'The user has said no.' },
+  });
+});
+
+test('who asks while nobody has called it is answered from outside', async () => {
+  const asked: string[] = [];
+  const { ask } = createConversation({}, async ({ method }) => {
+    asked.push(method);
+    return Verbatim.of({ roots: [] });
+  });
+  expect(await ask('roots/list')).toMatchObject({ result: { roots: [] } });
+  expect(asked).toEqual(['roots/list']);
+});
+
+test('it may ask whether we are there, and nothing else', async () => {
+  const { ask } = createConversation();
+  expect(await ask('ping')).toMatchObject({ result: {} });
+  expect(await ask('tools/list')).toMatchObject({ error: { code: METHOD_NOT_FOUND } });
+});
+
+test('calls of two hosts that may both be asked follow each other', async () => {
+  const { call, ask, finish, idsOf } = createConversation();
+  const [one, other] = [new FakeCaller(), new FakeCaller()];
+  const first = call('a', one);
+  const second = call('b', other);
+  await turn();
+  expect(idsOf('b')).toEqual([]);
+  await ask('elicitation/create');
+  expect([one.asked.length, other.asked.length]).toEqual([1, 0]);
+  finish('a');
+  await first;
+  await turn();
+  await ask('elicitation/create');
+  expect([one.asked.length, other.asked.length]).toEqual([1, 1]);
+  finish('b');
+  expect((await second).value).toEqual({ done: 'b' });
+});
+
+test('calls of one host do not wait for each other', async () => {
+  const { call, idsOf } = createConversation();
+  const caller = new FakeCaller();
+  void call('a', caller);
+  void call('b', new FakeCaller({ party: caller }));
+  await turn();
+  expect([...idsOf('a'), ...idsOf('b')]).toEqual([1, 2]);
+});
+
+test('what was done once without a question is not kept apart from others', async () => {
+  const { call, finish, idsOf } = createConversation();
+  const quiet = call('quiet', new FakeCaller());
+  finish('quiet');
+  await quiet;
+  void call('a', new FakeCaller());
+  void call('quiet', new FakeCaller());
+  await turn();
+  expect(idsOf('quiet')).toHaveLength(2);
+});
+
+test('what has asked once is kept apart from then on', async () => {
+  const { call, ask, finish, idsOf } = createConversation();
+  const asking = call('asking', new FakeCaller());
+  await ask('roots/list');
+  finish('asking');
+  await asking;
+  void call('a', new FakeCaller());
+  void call('asking', new FakeCaller());
+  await turn();
+  expect(idsOf('asking')).toHaveLength(1);
+});
+
+test('where it is not known who is meant nobody is asked, and nothing is taken for quiet any more', async () => {
+  const { call, ask, finish, idsOf } = createConversation();
+  for (const name of ['a', 'b']) {
+    const answered = call(name, new FakeCaller());
+    finish(name);
+    await answered;
+  }
+  const [one, other] = [new FakeCaller(), new FakeCaller()];
+  const calls = [call('a', one), call('b', other)];
+  expect(await ask('elicitation/create')).toMatchObject({
+    error: { message: expect.stringContaining('Several hosts') as string },
+  });
+  expect([...one.asked, ...other.asked]).toEqual([]);
+  finish('a');
+  finish('b');
+  await Promise.all(calls);
+  void call('a', one);
+  void call('c', other);
+  await turn();
+  expect(idsOf('c')).toEqual([]);
+});
+
+test('of a quiet call and one that may ask, the latter is meant', async () => {
+  const { call, ask, finish } = createConversation();
+  const [one, other] = [new FakeCaller(), new FakeCaller()];
+  const first = call('quiet', one);
+  finish('quiet');
+  await first;
+  void call('a', other);
+  void call('quiet', one);
+  await ask('roots/list');
+  expect([one.asked.length, other.asked.length]).toEqual([0, 1]);
+});
+
+test('who calls the call off while it waits for its turn is not waited for', async () => {
+  const { call, finish, idsOf } = createConversation();
+  const cancellation = new Cancellation();
+  const first = call('a', new FakeCaller());
+  const second = call('b', new FakeCaller(), { cancellation });
+  await turn();
+  cancellation.cancel(new Error('never mind'));
+  await expect(second).rejects.toThrow('never mind');
+  finish('a');
+  await first;
+  await turn();
+  expect(idsOf('b')).toEqual([]);
+});
+
+test('log messages go to the only host that is being served, from his level on', async () => {
+  const { call, receive } = createConversation();
+  const caller = new FakeCaller({ logLevel: 'warning' });
+  const log = (level: string) =>
+    receive({ method: 'notifications/message', params: { level, data: 'x' } });
+  log('error');
+  void call('a', caller);
+  log('info');
+  log('error');
+  expect(caller.logged).toEqual(['{"level":"error","data":"x"}']);
+});
+
+test('log messages while two hosts are served are nobody’s', async () => {
+  const { call, receive, finish } = createConversation();
+  const quiet = call('quiet', new FakeCaller());
+  finish('quiet');
+  await quiet;
+  const [one, other] = [new FakeCaller(), new FakeCaller()];
+  void call('a', one);
+  void call('quiet', other);
+  receive({ method: 'notifications/message', params: { level: 'error', data: 'x' } });
+  expect([...one.logged, ...other.logged]).toEqual([]);
+});
+
+test('who was sent to a page hears that it was visited, also after his call, once', async () => {
+  const { call, ask, finish, receive } = createConversation();
+  const caller = new FakeCaller({ capabilities: { elicitation: { url: {} } } });
+  const answered = call('a', caller);
+  await ask('elicitation/create', { mode: 'url', url: 'https://a', elicitationId: 'page' });
+  finish('a');
+  await answered;
+  const complete = (elicitationId: unknown) =>
+    receive({ method: 'notifications/elicitation/complete', params: { elicitationId } });
+  complete('another');
+  complete(7);
+  expect(caller.visited).toEqual([]);
+  complete('page');
+  complete('page');
+  expect(caller.visited).toEqual(['{"elicitationId":"page"}']);
+});
+
+test('other news are left to others', () => {
+  const { conversation } = createConversation();
+  expect(conversation.hear('notifications/tools/list_changed', Verbatim.of({}))).toBe(false);
+  expect(conversation.hear('notifications/message', Verbatim.of({}))).toBe(true);
+});
+
+test('of resources only what is new is subscribed to, and only what is gone given up', async () => {
+  const { conversation, sent, receive } = createConversation();
+  const told = () => {
+    const messages = sent.splice(0);
+    for (const { id } of messages) receive({ id, result: {} });
+    return messages.map(({ method, params }) => `${method?.slice(10)} ${String(params?.['uri'])}`);
+  };
+  const first = conversation.watch(new Set(['a:1', 'a:2']));
+  expect(told()).toEqual(['subscribe a:1', 'subscribe a:2']);
+  await first;
+  const second = conversation.watch(new Set(['a:2', 'a:3']));
+  expect(told()).toEqual(['subscribe a:3', 'unsubscribe a:1']);
+  await second;
+});
+
+test('only a server that logs is told from which level on', () => {
+  const quiet = createConversation();
+  quiet.conversation.setLogLevel('debug');
+  expect(quiet.sent).toEqual([]);
+  const { conversation, sent } = createConversation({ logging: {} });
+  conversation.setLogLevel(undefined);
+  expect(sent).toEqual([]);
+  conversation.setLogLevel('debug');
+  expect(sent).toMatchObject([{ method: 'logging/setLevel', params: { level: 'debug' } }]);
+});

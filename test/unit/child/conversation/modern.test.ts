@@ -1,0 +1,223 @@
+import { expect, test } from 'vitest';
+import type { ChildRequest } from '../../../../src/child/conversation/conversation.ts';
+import { ModernConversation } from '../../../../src/child/conversation/modern.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../../../../src/rpc/message.ts';
+import { Verbatim } from '../../../../src/rpc/verbatim.ts';
+import { FakeCaller } from '../../../support/fake-caller.ts';
+import { turn } from '../../../support/fake-child.ts';
+import { createScriptedPeer } from '../../../support/scripted-peer.ts';
+
+const VERSION = 'io.modelcontextprotocol/protocolVersion';
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+const CLIENT = 'io.modelcontextprotocol/clientInfo';
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
+
+function createConversation(capabilities: Record<string, unknown> = {}) {
+  const scripted = createScriptedPeer();
+  const conversation = new ModernConversation({ peer: scripted.peer, capabilities });
+  const call = (more: Partial<ChildRequest> = {}) => {
+    const text = '{"name":"a","arguments":{"n":12345678901234567890}}';
+    const params = new Verbatim(text, JSON.parse(text));
+    const request = { method: 'tools/call', params, timeoutMs: 1_000, ...more };
+    const answered = conversation.request(request);
+    answered.catch(() => {});
+    return answered;
+  };
+  /** The server answers the last call, and everything happens that comes of it. */
+  const reply = async (result: object) => {
+    scripted.answer('tools/call', result);
+    await turn();
+  };
+  return { ...scripted, conversation, call, reply };
+}
+
+const wants = (inputRequests: object, requestState?: string) => ({
+  resultType: 'input_required',
+  inputRequests,
+  ...(requestState !== undefined && { requestState }),
+});
+
+const FORM = { method: 'elicitation/create', params: { message: 'Who?' } };
+
+test('a request of our own says who we are, and that we can be asked nothing', () => {
+  const { call, sent } = createConversation();
+  void call();
+  expect(sent[0]?.params?._meta).toEqual({
+    [VERSION]: '2026-07-28',
+    [CAPABILITIES]: {},
+    [CLIENT]: expect.objectContaining({ name: 'switchboard' }) as object,
+  });
+});
+
+test('a request for somebody says who he is, what he can be asked and what he wants to hear', () => {
+  const { call, sent } = createConversation();
+  const caller = new FakeCaller({
+    capabilities: { sampling: { tools: {} }, tasks: {}, extensions: {} },
+    logLevel: 'warning',
+  });
+  const meta = Verbatim.of({
+    [VERSION]: 'other',
+    [CAPABILITIES]: { roots: {} },
+    [CLIENT]: { name: 'other' },
+    [LOG_LEVEL]: 'debug',
+    progressToken: 'of the host',
+    traceparent: '00-1',
+  });
+  void call({ caller, meta });
+  void call({ caller, meta, onProgress: () => {} });
+  void call({ caller: new FakeCaller({ logLevel: undefined, info: undefined }), meta });
+  const told = {
+    [VERSION]: '2026-07-28',
+    [CAPABILITIES]: { sampling: { tools: {} } },
+    [CLIENT]: { name: 'some host', version: '7' },
+    [LOG_LEVEL]: 'warning',
+    traceparent: '00-1',
+  };
+  expect(sent[0]?.params?._meta).toEqual(told);
+  expect(sent[1]?.params?._meta).toEqual({ ...told, progressToken: 2 });
+  expect(sent[2]?.params?._meta).not.toHaveProperty(LOG_LEVEL);
+  expect(sent[2]?.params?._meta).toMatchObject({ [CLIENT]: { name: 'switchboard' } });
+});
+
+test('what a server wants to know a handshake host is asked, and the server is asked again', async () => {
+  const { call, reply, sent } = createConversation();
+  const caller = new FakeCaller();
+  caller.reply = async ({ method }) => new Verbatim(`{"m":"${method}","n":1.0}`, {});
+  const answered = call({ caller });
+  await reply(
+    wants({ who: FORM, how: { method: 'sampling/createMessage', params: { a: 1 } } }, 'state 1'),
+  );
+  expect(caller.asked).toEqual([
+    'elicitation/create {"message":"Who?"}',
+    'sampling/createMessage {"a":1}',
+  ]);
+  expect(sent[1]?.params).toMatchObject({
+    name: 'a',
+    inputResponses: {
+      who: { m: 'elicitation/create', n: 1 },
+      how: { m: 'sampling/createMessage', n: 1 },
+    },
+    requestState: 'state 1',
+  });
+  await reply(wants({ where: { method: 'roots/list' } }));
+  expect(sent[2]?.params?.['inputResponses']).toEqual({ where: { m: 'roots/list', n: 1 } });
+  expect(sent[2]?.params).not.toHaveProperty('requestState');
+  await reply({ resultType: 'complete', content: [] });
+  expect((await answered).value).toEqual({ resultType: 'complete', content: [] });
+});
+
+test('one that only wants to be asked again is asked again', async () => {
+  const { call, reply, sent } = createConversation();
+  void call({ caller: new FakeCaller() });
+  await reply({ resultType: 'input_required', requestState: 'later' });
+  expect(sent[1]?.params).toMatchObject({ requestState: 'later' });
+  expect(sent[1]?.params).not.toHaveProperty('inputResponses');
+});
+
+test('a modern host is told itself what is wanted, and its answers are handed on', async () => {
+  const { call, reply, sent } = createConversation();
+  const caller = new FakeCaller({ era: 'modern' });
+  const answered = call({ caller });
+  await reply(wants({ who: FORM }, 's'));
+  expect((await answered).value).toEqual(wants({ who: FORM }, 's'));
+  expect(caller.asked).toEqual([]);
+  void call({
+    caller,
+    inputs: { responses: Verbatim.of({ who: { action: 'decline' } }), state: '' },
+  });
+  expect(sent[1]?.params).toMatchObject({
+    inputResponses: { who: { action: 'decline' } },
+    requestState: '',
+  });
+});
+
+test('a form that nobody fills in is cancelled; without a model the request fails', async () => {
+  const { call, reply, sent } = createConversation();
+  const caller = new FakeCaller();
+  caller.reply = () => Promise.reject(new RpcError(METHOD_NOT_FOUND, 'cannot be asked'));
+  void call({ caller });
+  await reply(wants({ who: FORM }));
+  expect(sent[1]?.params).toMatchObject({ inputResponses: { who: { action: 'cancel' } } });
+  const other = call({ caller });
+  await reply(wants({ how: { method: 'sampling/createMessage', params: {} } }));
+  await expect(other).rejects.toThrow('cannot be asked');
+});
+
+test('one that asks and asks is not asked any more', async () => {
+  const { call, reply, sent } = createConversation();
+  const caller = new FakeCaller();
+  const answered = call({ caller });
+  for (let round = 0; round < 10; round++) await reply(wants({ who: FORM }));
+  await expect(answered).rejects.toThrow('asked 10 times');
+  expect(sent).toHaveLength(10);
+});
+
+test.each([
+  ['something unknown', { x: { method: 'secrets/list' } }],
+  ['nothing that can be read', { x: 'Who?' }],
+  ['a question of nothing', { x: null }],
+])('one that asks %s is refused', async (_what, questions) => {
+  const { call, reply } = createConversation();
+  const answered = call({ caller: new FakeCaller() });
+  await reply(wants(questions));
+  await expect(answered).rejects.toBeInstanceOf(RpcError);
+});
+
+test('what we want to know ourselves nobody is asked about', async () => {
+  const { call, reply } = createConversation();
+  const answered = call();
+  await reply(wants({ who: FORM }));
+  await expect(answered).rejects.toThrow('nobody can tell');
+});
+
+test('it has no requests of its own', () => {
+  const { conversation, peer } = createConversation();
+  expect(peer.waiting).toEqual([]);
+  const request = { id: 1, method: 'ping', params: undefined, cancellation: undefined as never };
+  expect(() => conversation.answer(request)).toThrow('Method not found: ping');
+});
+
+test('log messages go to the only host that is being served, from his level on', async () => {
+  const { conversation, call, reply } = createConversation();
+  const [one, other] = [new FakeCaller(), new FakeCaller()];
+  const log = (level: string) =>
+    conversation.hear('notifications/message', Verbatim.of({ level, data: 'x' }));
+  expect(log('error')).toBe(true);
+  const first = call({ caller: one });
+  log('debug');
+  log('error');
+  void call({ caller: other });
+  log('error');
+  expect([one.logged.length, other.logged.length]).toEqual([1, 0]);
+  await reply({ resultType: 'complete' }); // the last call, that of the other one
+  log('error');
+  expect([one.logged.length, other.logged.length]).toEqual([2, 0]);
+  expect(conversation.hear('notifications/tools/list_changed', Verbatim.of({}))).toBe(false);
+  await expect(Promise.race([first, Promise.resolve('open')])).resolves.toBe('open');
+});
+
+test('it is asked for news of what it has said may change, and of what is watched', async () => {
+  const { conversation, sent, last } = createConversation({
+    tools: { listChanged: true },
+    prompts: {},
+    resources: { listChanged: false, subscribe: true },
+  });
+  await conversation.watch(new Set());
+  expect(last('subscriptions/listen').params).toMatchObject({
+    notifications: { toolsListChanged: true },
+    _meta: { [VERSION]: '2026-07-28' },
+  });
+  await conversation.watch(new Set(['a:1']));
+  expect(last('subscriptions/listen').params).toMatchObject({
+    notifications: { toolsListChanged: true, resourceSubscriptions: ['a:1'] },
+  });
+  const listens = sent.filter(({ method }) => method === 'subscriptions/listen');
+  expect(listens).toHaveLength(2);
+  expect(last('notifications/cancelled').params).toMatchObject({ requestId: listens[0]?.id });
+});
+
+test('one that changes nothing is not listened to', async () => {
+  const { conversation, sent } = createConversation({ tools: {} });
+  await conversation.watch(new Set());
+  expect(sent).toEqual([]);
+});

@@ -1,0 +1,154 @@
+// What is too large, too slow or too much. A client that goes beyond is told so or cut off, and those
+// that do not are served meanwhile.
+import { connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { begin, openTestHost, rpc, send, sendRaw, TOKEN } from '../../../support/http-host.ts';
+import { eventually } from '../../../support/processes.ts';
+
+function startOf(port: number, ...more: string[]): string {
+  return [
+    'POST /mcp HTTP/1.1',
+    `Host: 127.0.0.1:${port}`,
+    `Authorization: Bearer ${TOKEN}`,
+    'Content-Type: application/json',
+    'Accept: application/json, text/event-stream',
+    ...more,
+    '\r\n',
+  ].join('\r\n');
+}
+
+/** A connection that sends without end, as fast as it is read. */
+function flood(
+  port: number,
+  start: string,
+  piece: Buffer,
+): { sentBytes: () => number; text: () => string; closed: Promise<void> } {
+  const socket = connect(port, '127.0.0.1');
+  let bytes = 0;
+  let text = '';
+  socket.setEncoding('latin1').on('data', (some: string) => {
+    text += some;
+  });
+  socket.on('error', () => {});
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(piece)) bytes += piece.length;
+  };
+  socket.on('drain', more);
+  socket.once('connect', () => {
+    socket.write(start, 'latin1');
+    more();
+  });
+  onTestFinished(() => void socket.destroy());
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  return { sentBytes: () => bytes, text: () => text, closed };
+}
+
+test('a body that says it is too large is refused before it comes', async () => {
+  const host = await openTestHost({ messageBytes: 1_000 });
+  const start = startOf(host.port, 'Content-Length: 1000000000');
+  const client = flood(host.port, start, Buffer.alloc(65_536, 0x20));
+  expect(await eventually(() => client.text().startsWith('HTTP/1.1 413 '))).toBe(true);
+  await client.closed; // it was cut off after a while
+  expect(host.sessions).toEqual([]);
+});
+
+test('a body that does not say how large it is, is refused where it becomes too large', async () => {
+  const host = await openTestHost({ messageBytes: 100_000 });
+  const start = startOf(host.port, 'Transfer-Encoding: chunked');
+  const client = flood(host.port, start, Buffer.from(`1000\r\n${' '.repeat(4_096)}\r\n`));
+  expect(await eventually(() => client.text().startsWith('HTTP/1.1 413 '))).toBe(true);
+  await client.closed;
+  expect(host.sessions).toEqual([]);
+});
+
+test('the limit is what is allowed', async () => {
+  const host = await openTestHost({ messageBytes: 200 });
+  const body = (bytes: number) => JSON.stringify(rpc('initialize')).padEnd(bytes, ' ');
+  expect((await send(host, { body: body(200) })).status).toBe(200);
+  const { status, messages } = await send(host, { body: body(201) });
+  expect(status).toBe(413);
+  expect(messages[0]?.error?.message).toBe('A message may have 200 bytes (limits.messageBytes).');
+});
+
+test('who asks before he sends is told to go on, or why not', async () => {
+  const host = await openTestHost({ messageBytes: 1_000 });
+  const body = JSON.stringify(rpc('initialize'));
+  const expecting = (length: number) =>
+    startOf(host.port, 'Expect: 100-continue', `Content-Length: ${length}`, 'Connection: close');
+  const text = await sendRaw(host.port, expecting(body.length) + body);
+  expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+  const refused = await sendRaw(host.port, expecting(2_000));
+  expect(refused).toMatch(/^HTTP\/1\.1 413 /);
+});
+
+test('headers without end are refused', async () => {
+  const host = await openTestHost();
+  const client = flood(host.port, 'POST /mcp HTTP/1.1\r\nX: ', Buffer.alloc(65_536, 0x61));
+  await client.closed;
+  expect(client.text()).toMatch(/^HTTP\/1\.1 431 /);
+  expect(client.sentBytes()).toBeLessThan(16 << 20);
+});
+
+test('a request that does not come to its end in time is cut off', async () => {
+  const host = await openTestHost({ limits: { headersMs: 200, requestMs: 400 } });
+  const slow = ['POST /mcp HTTP/1.1\r\nHost: x\r\n', startOf(host.port, 'Content-Length: 50')];
+  const texts = await Promise.all(slow.map((start) => sendRaw(host.port, start)));
+  for (const text of texts) expect(text).toMatch(/^(HTTP\/1\.1 408 |$)/);
+  expect(host.sessions).toEqual([]);
+});
+
+test('connections beyond the limit are closed, and room is made again', async () => {
+  const host = await openTestHost({ limits: { connections: 20, headersMs: 500 } });
+  const sockets: Socket[] = [];
+  let closed = 0;
+  for (let count = 0; count < 200; count++) {
+    const socket = connect(host.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      closed++;
+    });
+    socket.resume();
+    if (count % 2 === 0) socket.write('POST /mcp HTTP/1.1\r\n'); // and then nothing
+    sockets.push(socket);
+  }
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  expect(await eventually(() => closed === 200)).toBe(true);
+  expect(host.logged).toEqual(['more than 20 connections over HTTP: some were turned away.']);
+  await begin(host);
+});
+
+test('more requests of one session than anybody waits for are refused', async () => {
+  const host = await openTestHost();
+  const headers = await begin(host, '2025-03-26');
+  const batch = (count: number, from: number) =>
+    Array.from({ length: count }, (_, index) => rpc('wait', {}, from + index));
+  const first = send(host, { headers, body: batch(1_000, 0) });
+  expect(await eventually(() => host.executed().length === 1_001)).toBe(true);
+  expect((await send(host, { headers, body: rpc('echo', {}, 'one more') })).status).toBe(503);
+  for (let id = 0; id < 1_000; id++) host.sessions[0]?.answer(id);
+  expect((await first).messages).toHaveLength(1_000);
+  expect((await send(host, { headers, body: rpc('echo', {}, 'one more') })).status).toBe(200);
+});
+
+test('there may be so many sessions; the one that is idle for longest makes room', async () => {
+  const host = await openTestHost();
+  const first = await begin(host);
+  const second = await begin(host);
+  while (host.sessions.length < 1_000) await begin(host);
+  expect((await send(host, { headers: first, body: rpc('echo') })).status).toBe(200);
+  await begin(host);
+  expect((await send(host, { headers: first, body: rpc('echo') })).status).toBe(200);
+  expect((await send(host, { headers: second, body: rpc('echo') })).status).toBe(404);
+  expect(host.sessions.filter(({ isClosed }) => isClosed)).toHaveLength(1);
+});
+
+test('a port that is taken is said in a sentence', async () => {
+  const { port } = await openTestHost();
+  await expect(openTestHost({ port })).rejects.toMatchObject({
+    code: 'LISTEN_FAILED',
+    message: `Cannot listen at 127.0.0.1:${port}: another program uses it.`,
+    hint: 'Choose another with --port or --host; --port 0 takes one that is free.',
+  });
+});

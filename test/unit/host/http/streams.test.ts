@@ -1,0 +1,241 @@
+// Streams of events: what goes where, what is taken up again after a connection breaks, and what
+// becomes of a host that does not read.
+import { expect, test } from 'vitest';
+import {
+  begin,
+  type FakeSession,
+  open,
+  openTestHost,
+  rpc,
+  StreamReader,
+  send,
+  type TestHost,
+} from '../../../support/http-host.ts';
+import { eventually } from '../../../support/processes.ts';
+
+const news = (n: number) => `{"jsonrpc":"2.0","method":"news","params":{"n":${n}}}`;
+const numbers = ({ messages }: StreamReader) => messages.map(({ params }) => params?.['n']);
+
+async function openStream(host: TestHost, headers: Record<string, string>, from?: string) {
+  const more = from === undefined ? {} : { 'last-event-id': from };
+  const response = await open(host, { method: 'GET', headers: { ...headers, ...more } });
+  expect(response.statusCode).toBe(200);
+  return new StreamReader(response);
+}
+
+function tell({ sessions: [session] }: TestHost, ...ns: number[]): void {
+  for (const n of ns) session?.send(news(n), undefined, false);
+}
+
+function sessionOf({ sessions: [session] }: TestHost): FakeSession {
+  if (!session) throw new Error('There is no session.');
+  return session;
+}
+
+test('what is about no request goes to the stream of the session, with ids that differ', async () => {
+  const host = await openTestHost();
+  const headers = await begin(host);
+  const stream = await openStream(host, headers);
+  expect(stream.response.headers['content-type']).toBe('text/event-stream');
+  tell(host, 1, 2);
+  await send(host, { headers, body: rpc('progress') });
+  tell(host, 3);
+  expect(await eventually(() => stream.events.length === 3)).toBe(true);
+  expect(numbers(stream)).toEqual([1, 2, 3]);
+  expect(new Set(stream.events.map(({ id }) => id)).size).toBe(3);
+});
+
+test('what comes while no stream is open waits for one', async () => {
+  const host = await openTestHost();
+  const headers = await begin(host);
+  tell(host, 1, 2);
+  const stream = await openStream(host, headers);
+  tell(host, 3);
+  expect(await eventually(() => stream.events.length === 3)).toBe(true);
+  stream.response.destroy();
+  // Until the end has been noticed, a second one is one too many.
+  const again = await eventuallyOpen(host, headers);
+  tell(host, 4);
+  expect(await eventually(() => again.events.length === 1)).toBe(true);
+  expect(numbers(again)).toEqual([4]);
+});
+
+async function eventuallyOpen(host: TestHost, headers: Record<string, string>) {
+  for (;;) {
+    const response = await open(host, { method: 'GET', headers });
+    if (response.statusCode === 200) return new StreamReader(response);
+    expect(response.statusCode).toBe(409);
+    response.resume();
+  }
+}
+
+test('how much waits is bounded: the oldest goes', async () => {
+  const host = await openTestHost();
+  const headers = await begin(host);
+  for (let n = 1; n <= 1_500; n++) tell(host, n);
+  const stream = await openStream(host, headers);
+  tell(host, 0);
+  expect(await eventually(() => numbers(stream).at(-1) === 0)).toBe(true);
+  expect(numbers(stream)).toHaveLength(1_001);
+  expect(numbers(stream)[0]).toBe(501);
+
+  const large = await begin(host);
+  const json = (n: number) =>
+    JSON.stringify({ method: 'news', params: { n, pad: 'x'.repeat(1 << 20) } });
+  for (let n = 1; n <= 10; n++) host.sessions[1]?.send(json(n), undefined, false);
+  const kept = await openStream(host, large);
+  host.sessions[1]?.send(news(0), undefined, false);
+  expect(await eventually(() => numbers(kept).at(-1) === 0)).toBe(true);
+  expect(numbers(kept)).toEqual([8, 9, 10, 0]);
+});
+
+test('there is one stream at a time; who has lost his takes its place', async () => {
+  const host = await openTestHost();
+  const headers = await begin(host);
+  const first = await openStream(host, headers);
+  tell(host, 1, 2, 3);
+  expect(await eventually(() => first.events.length === 3)).toBe(true);
+  expect((await send(host, { method: 'GET', headers })).status).toBe(409);
+  const second = await openStream(host, headers, first.events[0]?.id);
+  await first.closed;
+  tell(host, 4);
+  expect(await eventually(() => second.events.length === 3)).toBe(true);
+  expect(numbers(second)).toEqual([2, 3, 4]);
+  expect(second.events[0]?.id).toBe(first.events[1]?.id);
+});
+
+test('the stream of a POST that broke off is taken up again, to the answer', async () => {
+  const host = await openTestHost();
+  const headers = await begin(host);
+  const post = open(host, { headers, body: rpc('wait', {}, 7) });
+  expect(await eventually(() => host.executed().length === 2)).toBe(true);
+  const session = sessionOf(host);
+  session.send(news(1), 7, false);
+  const broken = new StreamReader(await post);
+  expect(await eventually(() => broken.messages.length === 1)).toBe(true);
+  const [prime, one] = broken.events;
+  expect(prime?.data).toBe(''); // from here on it could have been taken up
+  broken.response.destroy();
+  await broken.closed;
+
+  session.send(news(2), 7, false);
+  tell(host, 100); // of another stream
+  const again = await openStream(host, headers, one?.id);
+  session.send(news(3), 7, false);
+  session.answer(7, { done: true });
+  await again.closed;
+  expect(again.messages).toMatchObject([{ params: { n: 2 } }, { params: { n: 3 } }, { id: 7 }]);
+
+  // It is over, and can still be had from the beginning.
+  const whole = await openStream(host, headers, prime?.id);
+  await whole.closed;
+  expect(whole.messages).toMatchObject([
+    { params: { n: 1 } },
+    { params: { n: 2 } },
+    { params: { n: 3 } },
+    { id: 7 },
+  ]);
+});
+
+test('hosts of older revisions are sent no event without a message', async () => {
+  const host = await openTestHost();
+  for (const [revision, isPrimed] of [
+    ['2025-11-25', true],
+    ['2025-06-18', false],
+    ['2025-03-26', false],
+  ] as const) {
+    const headers = await begin(host, revision);
+    const response = await open(host, { headers, body: rpc('progress', { count: 1 }) });
+    const stream = new StreamReader(response);
+    await stream.closed;
+    expect([revision, stream.events.some(({ data }) => data === '')]).toEqual([revision, isPrimed]);
+    expect(stream.messages).toHaveLength(2);
+  }
+});
+
+test('an id of an event that is none is refused', async () => {
+  const host = await openTestHost();
+  const headers = await begin(host);
+  for (const id of ['x', '1', '1-2-3', '-1-2', '1-2; x', '9'.repeat(40)]) {
+    const got = await send(host, { method: 'GET', headers: { ...headers, 'last-event-id': id } });
+    expect([id, got.status]).toEqual([id, 400]);
+  }
+});
+
+test('events of one session are not seen by another', async () => {
+  const host = await openTestHost();
+  const [mine, other] = [await begin(host), await begin(host)];
+  tell(host, 1, 2, 3);
+  const stream = await openStream(host, other, '0-0');
+  host.sessions[1]?.send(news(9), undefined, false);
+  expect(await eventually(() => stream.events.length > 0)).toBe(true);
+  expect(numbers(stream)).toEqual([9]);
+  const own = await openStream(host, mine, '0-0');
+  expect(await eventually(() => own.events.length === 3)).toBe(true);
+});
+
+test('an open stream says something now and then, and a slow answer becomes one', async () => {
+  const host = await openTestHost({ limits: { keepAliveMs: 50 } });
+  const headers = await begin(host);
+  const stream = await openStream(host, headers);
+  expect(await eventually(() => stream.text.split(': still here').length > 2)).toBe(true);
+  expect(stream.events).toEqual([]);
+
+  const slow = new StreamReader(await open(host, { headers, body: rpc('wait', {}, 3) }));
+  expect(slow.response.headers['content-type']).toBe('text/event-stream');
+  expect(await eventually(() => slow.text.includes(': still here'))).toBe(true);
+  sessionOf(host).answer(3, { late: true });
+  await slow.closed;
+  expect(slow.messages).toEqual([{ jsonrpc: '2.0', id: 3, result: { late: true } }]);
+});
+
+test('a host that does not read its stream loses it, and nobody else is concerned', async () => {
+  const host = await openTestHost();
+  const headers = await begin(host);
+  const unread = await open(host, { method: 'GET', headers });
+  unread.on('error', () => {});
+  let isCut = false;
+  unread.socket.once('close', () => {
+    isCut = true;
+  });
+  unread.pause();
+  const json = JSON.stringify({ method: 'news', params: { pad: 'x'.repeat(1 << 20) } });
+  for (let sent = 0; sent < 200 && host.logged.length === 0; sent++) {
+    sessionOf(host).send(json, undefined, false);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(host.logged).toEqual([
+    'a host over HTTP does not read what it is sent: its stream was closed.',
+  ]);
+  unread.resume();
+  expect(await eventually(() => isCut)).toBe(true);
+  expect((await send(host, { headers, body: rpc('echo') })).status).toBe(200);
+});
+
+test('an answer larger than what may be unread arrives whole', async () => {
+  const host = await openTestHost({ messageBytes: 32 << 20 });
+  const headers = await begin(host);
+  const text = 'x'.repeat(12 << 20);
+  const plain = await send(host, { headers, body: rpc('echo', { text }) });
+  expect(plain.messages[0]?.result?.['text']).toBe(text);
+  const post = open(host, { headers, body: rpc('wait', {}, 2) });
+  expect(await eventually(() => host.executed().length === 3)).toBe(true);
+  sessionOf(host).send(news(1), 2, false);
+  sessionOf(host).answer(2, { text });
+  const stream = new StreamReader(await post);
+  await stream.closed;
+  expect(stream.messages[1]?.result?.['text']).toBe(text);
+});
+
+test('the end: streams end, requests are refused, and nothing listens any more', async () => {
+  const host = await openTestHost();
+  const headers = await begin(host);
+  const stream = await openStream(host, headers);
+  const waiting = send(host, { headers, body: rpc('wait') });
+  expect(await eventually(() => host.executed().length === 2)).toBe(true);
+  await host[Symbol.asyncDispose]();
+  await stream.closed;
+  expect((await waiting).status).toBe(503);
+  expect(sessionOf(host).isClosed).toBe(true);
+  await expect(send(host, { headers, body: rpc('echo') })).rejects.toThrow('ECONNREFUSED');
+});

@@ -1,0 +1,78 @@
+// The token: made once, for one user, the same for every program.
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { checkToken, keptToken, tokenFile } from '../../../../src/host/http/token.ts';
+import { eventually } from '../../../support/processes.ts';
+import { createProject, FIXTURES } from '../../../support/project.ts';
+
+test('it is made once, of 256 random bits, and only its user can read it', () => {
+  const home = join(createProject().dir, 'new', 'home');
+  const token = keptToken(home);
+  expect(token).toMatch(/^[0-9a-f]{64}$/);
+  expect(keptToken(home)).toBe(token);
+  expect(statSync(tokenFile(home)).mode & 0o777).toBe(0o600);
+  expect(statSync(home).mode & 0o777).toBe(0o700);
+  expect(readdirSync(home)).toEqual(['http-token']);
+  expect(keptToken(join(createProject().dir, 'other'))).not.toBe(token);
+});
+
+test('a file that others can read is closed to them', () => {
+  const { dir } = createProject();
+  const token = keptToken(dir);
+  chmodSync(tokenFile(dir), 0o644);
+  expect(keptToken(dir)).toBe(token);
+  expect(statSync(tokenFile(dir)).mode & 0o777).toBe(0o600);
+});
+
+test('a file without a token is not overwritten, and not taken for one', () => {
+  for (const text of ['', '\n', 'short', 'a token with spaces that is long enough for one']) {
+    const { dir } = createProject({ 'http-token': text });
+    expect(() => keptToken(dir)).toThrow(/holds no token/);
+    expect(readFileSync(tokenFile(dir), 'utf8')).toBe(text);
+  }
+});
+
+test('a home that cannot be used is said in a sentence', () => {
+  const { dir } = createProject({ home: 'a file' });
+  expect(() => keptToken(join(dir, 'home'))).toThrow(/^The token for HTTP cannot be kept: /);
+});
+
+test('a token of the user must fit into a header', () => {
+  expect(checkToken('s3cret-._~+/=')).toBe('s3cret-._~+/=');
+  for (const token of ['with space', 'line\nbreak', 'é', '"quoted"']) {
+    expect(() => checkToken(token)).toThrow('SWITCHBOARD_HTTP_TOKEN cannot be used as a token.');
+  }
+});
+
+test('programs that make it at once all get the same', async () => {
+  const { dir } = createProject();
+  const home = join(dir, 'home');
+  mkdirSync(home);
+  const programs = Array.from({ length: 4 }, () => startProgram(home));
+  expect(await eventually(() => programs.every(({ lines }) => lines().length === 1), 60_000)).toBe(
+    true,
+  );
+  writeFileSync(join(home, 'go'), '');
+  await Promise.all(programs.map(({ ended }) => ended));
+  const tokens = programs.map(({ lines }) => lines()[1]);
+  expect(tokens[0]).toMatch(/^[0-9a-f]{64}$/);
+  expect(new Set(tokens).size).toBe(1);
+  expect(readFileSync(tokenFile(home), 'utf8')).toBe(`${tokens[0]}\n`);
+  expect(readdirSync(home).sort()).toEqual(['go', 'http-token']);
+}, 90_000);
+
+function startProgram(home: string) {
+  const program = join(FIXTURES, 'programs', 'http-token.ts');
+  const child = spawn(process.execPath, ['--import', 'tsx', program, home], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  return { ended, lines: () => text.split('\n').filter(Boolean) };
+}

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import {
+  isInputRequired,
+  toCacheableResult,
+  toHandshakeResult,
+  toModernResult,
+} from '../../../src/mcp/results.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
+
+const parse = (text: string) => new Verbatim(text, JSON.parse(text) as unknown);
+const SERVER = 'io.modelcontextprotocol/serverInfo';
+
+test('a modern result says that it is complete and who gave it, and is else as it was', () => {
+  const result = toModernResult(parse('{ "n": 12345678901234567890, "_meta": { "own": 1.0 } }'));
+  expect(JSON.parse(result.text)).toEqual({
+    resultType: 'complete',
+    n: JSON.parse('12345678901234567890'),
+    _meta: { own: 1, [SERVER]: expect.objectContaining({ name: 'switchboard' }) },
+  });
+  expect(result.text).toContain('12345678901234567890');
+  expect(result.text).toContain('"own": 1.0');
+  expect(result.value).toEqual(JSON.parse(result.text));
+});
+
+test('what a server says of itself stays', () => {
+  const text = `{"resultType":"task","_meta":{"${SERVER}":{"name":"own"}}}`;
+  expect(toModernResult(parse(text)).text).toBe(text);
+});
+
+test('a _meta that is none is replaced', () => {
+  expect(JSON.parse(toModernResult(parse('{"_meta":[1]}')).text)).toMatchObject({
+    _meta: { [SERVER]: { name: 'switchboard' } },
+  });
+});
+
+test('a list may be kept for a while, for as long as its server says', () => {
+  expect(toCacheableResult(parse('{"tools":[]}')).value).toMatchObject({
+    tools: [],
+    ttlMs: 60_000,
+    cacheScope: 'private',
+    resultType: 'complete',
+  });
+  expect(toCacheableResult(parse('{"ttlMs":5,"cacheScope":"public"}')).value).toMatchObject({
+    ttlMs: 5,
+    cacheScope: 'public',
+  });
+});
+
+test.each(['"text"', '[1]', 'null', '7', 'true'])(
+  'a result of %s is no object: whatever becomes of it, it is JSON',
+  (text) => {
+    for (const change of [toModernResult, toCacheableResult, toHandshakeResult]) {
+      expect(() => JSON.parse(change(parse(text)).text) as unknown).not.toThrow();
+    }
+  },
+);
+
+test('a handshake result has nothing that only the modern era knows', () => {
+  const own = '{"content":[{"n":12345678901234567890}]}';
+  const modern = toCacheableResult(parse(own));
+  const back = toHandshakeResult(modern);
+  expect(back.text).toBe(own);
+  expect(back.value).toEqual(JSON.parse(own));
+});
+
+test('what else a server has put into _meta reaches a handshake host', () => {
+  const modern = toModernResult(parse('{"_meta":{"own":1.0}}'));
+  expect(toHandshakeResult(modern).text).toBe('{"_meta":{"own":1.0}}');
+});
+
+test('a result of the handshake era goes on as it is, though its keys look modern', () => {
+  const text = '{ "ttlMs": 1, "_meta": {} }';
+  expect(toHandshakeResult(parse(text)).text).toBe(text);
+});
+
+test.each([
+  [{ resultType: 'input_required' }, true],
+  [{ resultType: 'complete' }, false],
+  [{}, false],
+  [null, false],
+  ['input_required', false],
+])('%j wants to know more: %s', (result, isWanting) => {
+  expect(isInputRequired(result)).toBe(isWanting);
+});

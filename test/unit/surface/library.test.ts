@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import type { ListKind } from '../../../src/child/child.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
+import { Library } from '../../../src/surface/library.ts';
+import { childConfig } from '../../support/child-config.ts';
+import { createFakePool, FakeChild } from '../../support/fake-child.ts';
+
+type Lists = { [kind in ListKind]?: readonly unknown[] };
+
+/** Servers by name, each with what it was known to have when it last ran. */
+function createLibrary(servers: Record<string, Lists>) {
+  const configs = Object.keys(servers).map((name) => childConfig({ name }));
+  const children = new Map<string, FakeChild>();
+  const { pool, catalog } = createFakePool(configs, async ({ name }) => {
+    const child = new FakeChild();
+    child.others = servers[name] ?? {};
+    child.greeting = { ...child.greeting, capabilities: { prompts: {}, resources: {} } };
+    children.set(name, child);
+    return child;
+  });
+  const remember = (name: string, lists: Lists): void => {
+    const config = configs.find((candidate) => candidate.name === name);
+    if (!config) throw new Error(`There is no ${name}.`);
+    for (const [kind, items] of Object.entries(lists)) {
+      catalog.rememberList(config, kind as ListKind, items);
+    }
+  };
+  for (const [name, lists] of Object.entries(servers)) remember(name, lists);
+  const library = new Library(configs, pool);
+  const ask = (method: string, params: unknown) => {
+    const text = typeof params === 'string' ? params : JSON.stringify(params);
+    const verbatim = new Verbatim(text, JSON.parse(text));
+    return library.ask(method, verbatim, { cancellation: new Cancellation() });
+  };
+  const asked = (name: string) => children.get(name)?.asked ?? [];
+  const ownerOf = (uri: string) => library.ownerOf(uri)?.name;
+  return { library, pool, remember, ask, asked, ownerOf, children };
+}
+
+test('everything that any server has is listed as it is, without starting one', () => {
+  const prompt = { name: 'p', description: 'x', arguments: [] };
+  const resource = { uri: 'a:1', name: 'one' };
+  const template = { uriTemplate: 'b:{id}', name: 'two' };
+  const { library, children } = createLibrary({
+    a: { prompts: [prompt], resources: [resource] },
+    b: { templates: [template] },
+    c: {},
+  });
+  expect(library.listPrompts()).toEqual([prompt]);
+  expect(library.listResources()).toEqual([resource]);
+  expect(library.listTemplates()).toEqual([template]);
+  expect(children.size).toBe(0);
+});
+
+test('what is not what it should be is not listed', () => {
+  const { library } = createLibrary({
+    a: {
+      prompts: [null, 'p', { name: 7 }, { title: 'no name' }],
+      resources: [{ uri: null }, 3, []],
+      templates: [{ uri: 'a:1' }],
+    },
+  });
+  expect([library.listPrompts(), library.listResources(), library.listTemplates()]).toEqual([
+    [],
+    [],
+    [],
+  ]);
+});
+
+test('of two prompts with one name the second is named after its server, and both can be had', async () => {
+  const { library, ask, asked } = createLibrary({
+    a: { prompts: [{ name: 'p', title: 'of a' }] },
+    b: { prompts: [{ name: 'p', title: 'of b' }] },
+  });
+  expect(library.listPrompts()).toEqual([
+    { name: 'p', title: 'of a' },
+    { name: 'b_p', title: 'of b' },
+  ]);
+  await ask('prompts/get', '{ "name": "b_p", "arguments": { "n": 12345678901234567890 } }');
+  await ask('prompts/get', { name: 'p' });
+  expect(asked('b')).toEqual([
+    'prompts/get { "name": "p", "arguments": { "n": 12345678901234567890 } }',
+  ]);
+  expect(asked('a')).toEqual(['prompts/get {"name":"p"}']);
+});
+
+test('a name that a new one would take from another stays with the other', () => {
+  const { library } = createLibrary({
+    a: { prompts: [{ name: 'p' }, { name: 'b_p' }] },
+    b: { prompts: [{ name: 'p' }] },
+  });
+  expect(library.listPrompts()).toEqual([{ name: 'p' }, { name: 'b_p' }]);
+});
+
+test('of two resources with one address the first counts', async () => {
+  const { library, ask, asked } = createLibrary({
+    a: { resources: [{ uri: 'x:1', name: 'of a' }] },
+    b: { resources: [{ uri: 'x:1', name: 'of b' }] },
+  });
+  expect(library.listResources()).toEqual([{ uri: 'x:1', name: 'of a' }]);
+  await ask('resources/read', '{ "uri" : "x:1" }');
+  expect(asked('a')).toEqual(['resources/read { "uri" : "x:1" }']);
+  expect(asked('b')).toEqual([]);
+});
+
+test.each([
+  ['db://users/7', 'db'],
+  ['db://users/7/posts/8', 'db'],
+  ['db://users/{id}', 'db'],
+  ['db://rows', undefined],
+  ['file:///any/where', 'files'],
+  ['file:///', 'files'],
+  ['xfile:///any', undefined],
+  ['', undefined],
+])('by the templates, %s belongs to %s', (uri, owner) => {
+  const { ownerOf } = createLibrary({
+    db: { templates: [{ uriTemplate: 'db://users/{id}' }] },
+    other: { templates: [{ uriTemplate: 'db://tables/{name}' }] },
+    files: { templates: [{ uriTemplate: 'file:///{+path}' }] },
+  });
+  expect(ownerOf(uri)).toBe(owner);
+});
+
+test('what is listed counts before what a template only may mean', () => {
+  const { ownerOf } = createLibrary({
+    a: { templates: [{ uriTemplate: 'x:{any}' }] },
+    b: { resources: [{ uri: 'x:1' }] },
+  });
+  expect(ownerOf('x:1')).toBe('b');
+  expect(ownerOf('x:2')).toBe('a');
+});
+
+test('a template without any variable means itself alone, whatever signs are in it', () => {
+  const { ownerOf } = createLibrary({
+    a: { templates: [{ uriTemplate: 'x://a.b/(c)+' }] },
+    b: { resources: [{ uri: 'x:1' }] },
+  });
+  expect(ownerOf('x://a.b/(c)+')).toBe('a');
+  expect(ownerOf('x://aXb/(c)+')).toBeUndefined();
+});
+
+test('an address that nobody has listed belongs to the only server with such addresses', () => {
+  const { ownerOf } = createLibrary({
+    a: { resources: [{ uri: 'notes://1' }, { uri: 'shared:1' }] },
+    b: { resources: [{ uri: 'shared:2' }], templates: [{ uriTemplate: 'Maps:{place}/{zoom}' }] },
+  });
+  expect(ownerOf('notes://2')).toBe('a');
+  expect(ownerOf('NOTES://2')).toBe('a');
+  expect(ownerOf('maps:Oslo')).toBe('b');
+  expect(ownerOf('shared:3')).toBeUndefined();
+  expect(ownerOf('notes')).toBeUndefined();
+  expect(ownerOf('other:1')).toBeUndefined();
+});
+
+test('completions go to the server that has the prompt, under its own name for it, or the resource', async () => {
+  const { ask, asked } = createLibrary({
+    a: { prompts: [{ name: 'p' }] },
+    b: { prompts: [{ name: 'p' }], templates: [{ uriTemplate: 'b:{id}' }] },
+  });
+  const argument = { name: 'id', value: '1' };
+  await ask('completion/complete', { ref: { type: 'ref/prompt', name: 'b_p' }, argument });
+  await ask('completion/complete', { ref: { type: 'ref/resource', uri: 'b:{id}' }, argument });
+  expect(asked('b').map((text) => JSON.parse(text.replace(/^\S+ /, '')) as unknown)).toEqual([
+    { ref: { type: 'ref/prompt', name: 'p' }, argument },
+    { ref: { type: 'ref/resource', uri: 'b:{id}' }, argument },
+  ]);
+});
+
+test.each([
+  ['prompts/get', { name: 'nope' }, -32602, 'There is no prompt "nope".'],
+  ['prompts/get', {}, -32602, '"name" must be a string.'],
+  ['resources/read', { uri: 'x:1' }, -32002, 'Resource not found: x:1'],
+  ['resources/read', { uri: 7 }, -32602, '"uri" must be a string.'],
+  ['completion/complete', {}, -32602, '"uri" must be a string.'],
+  ['completion/complete', { ref: { type: 'ref/prompt' } }, -32602, '"name" must be a string.'],
+])('%s %j is refused', async (method, params, code, message) => {
+  const { ask } = createLibrary({ a: {} });
+  await expect(ask(method, params)).rejects.toMatchObject({ code, message });
+});
+
+test('what a server that has just been started is still being asked for is waited for', async () => {
+  const { pool, ask, asked, children } = createLibrary({ a: {} });
+  await pool.use('a', new Cancellation());
+  const child = children.get('a');
+  if (!child) throw new Error('It was started.');
+  child.others = { prompts: [{ name: 'late' }], resources: [{ uri: 'late:1' }] };
+  await ask('prompts/get', { name: 'late' });
+  await ask('resources/read', { uri: 'late:1' });
+  expect(asked('a')).toHaveLength(2);
+});

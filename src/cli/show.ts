@@ -3,6 +3,7 @@ import { SwitchboardError } from '../base/errors.ts';
 import { type Change, changeUse, type Wanted } from '../config/change.ts';
 import { type ChildConfig, SHOWS, STARTS } from '../config/config.ts';
 import { LONGEST_MS } from '../config/defaults.ts';
+import type { Layer } from '../config/layers.ts';
 import { parseIdleMs, readMainFiles } from '../config/load.ts';
 import { findPlaces } from '../config/places.ts';
 import { type Appearance, appearanceOf, printAppearance, printAppearances } from './appearance.ts';
@@ -61,11 +62,25 @@ async function write(
   if (where === undefined && unmetOf(child, wanted).length === 0) return undefined;
   const places = findPlaces({ cwd: workingFolder(), env: process.env, configFile });
   const layers = await readMainFiles(places);
+  const [stronger] = user ? keysSaidBy(layers, places.projectFile, name, wanted) : [];
+  if (stronger) throw wouldBeOverruled(child, stronger);
   const change = await changeUse(child, wanted, places, layers, where);
   const now = chosenChild(await loadFor(options), name);
   const [unmet] = unmetOf(now, wanted);
-  if (unmet) throw overruled(now, unmet, change);
+  if (unmet) throw overruled(now, unmet, change.file);
   return change;
+}
+
+/** Those of the keys of which the project's file says something else, and would win. */
+function keysSaidBy(
+  layers: readonly Layer[],
+  file: string | undefined,
+  name: string,
+  wanted: Wanted,
+): Key[] {
+  const said = layers.find((layer) => layer.file === file)?.config.suites?.[name] ?? {};
+  const keys = Object.keys(wanted) as Key[];
+  return keys.filter((key) => said[key] !== undefined && said[key] !== wanted[key]);
 }
 
 type Key = keyof Wanted;
@@ -75,15 +90,26 @@ function unmetOf(child: ChildConfig, wanted: Wanted): Key[] {
   return keys.filter((key) => wanted[key] !== undefined && wanted[key] !== child[key]);
 }
 
-function overruled(child: ChildConfig, key: Key, { file }: Change): SwitchboardError {
-  const because = {
-    show: child.showBecause,
-    start: child.startBecause,
-    idleMs: child.idleBecause,
-  }[key];
+/** Nothing is written that would change other projects and not this one. */
+function wouldBeOverruled(child: ChildConfig, key: Key): SwitchboardError {
   return new SwitchboardError(
     'CONFIG_NOT_CHANGED',
-    `${file} says so now, but for server "${child.name}" ${key} is still ${child[key]}: ${because}.`,
+    `Nothing was written: for server "${child.name}" ${key} is ${child[key]} in this project: ${reasonOf(child, key)}.`,
+    {
+      hint: 'That is stronger. Change it there, or leave out --user.',
+      data: { child: child.name },
+    },
+  );
+}
+
+function reasonOf(child: ChildConfig, key: Key): string {
+  return { show: child.showBecause, start: child.startBecause, idleMs: child.idleBecause }[key];
+}
+
+function overruled(child: ChildConfig, key: Key, file: string): SwitchboardError {
+  return new SwitchboardError(
+    'CONFIG_NOT_CHANGED',
+    `${file} says so now, but for server "${child.name}" ${key} is still ${child[key]}: ${reasonOf(child, key)}.`,
     { hint: 'That is stronger. Change it there.', data: { child: child.name, file } },
   );
 }

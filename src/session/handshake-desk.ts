@@ -49,8 +49,9 @@ const CAPABILITIES = {
   resources: { listChanged: true, subscribe: true },
   completions: {},
   logging: {},
-  tasks: { cancel: {}, requests: { tools: { call: {} } } },
 };
+/** Since the last of these revisions. */
+const TASKS = { tasks: { cancel: {}, requests: { tools: { call: {} } } } };
 
 export class HandshakeDesk implements Desk {
   readonly #options: HandshakeDeskOptions;
@@ -141,7 +142,7 @@ export class HandshakeDesk implements Desk {
     this.#changes.noteClient(client);
     return Verbatim.of({
       protocolVersion: this.#revision,
-      capabilities: CAPABILITIES,
+      capabilities: { ...CAPABILITIES, ...(this.#revision === NEWEST_REVISION && TASKS) },
       serverInfo: { name: 'switchboard', title: 'Switchboard', version: VERSION },
       instructions: this.#surface.instructions,
       name: 'switchboard', // where JSON-RPC clients without MCP look for it

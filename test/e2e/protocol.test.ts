@@ -65,6 +65,7 @@ describe('the handshake', () => {
         resources: { listChanged: true, subscribe: true },
         completions: {},
         logging: {},
+        tasks: { cancel: {}, requests: { tools: { call: {} } } },
       },
       serverInfo: {
         name: 'switchboard',
@@ -74,6 +75,12 @@ describe('the handshake', () => {
       instructions: expect.stringContaining('introspect'),
       name: 'switchboard',
     });
+  });
+
+  test('tasks belong to the last revision with a handshake', async () => {
+    const params = { protocolVersion: '2025-06-18', capabilities: {} };
+    const { result } = await start().request('initialize', params);
+    expect(result?.['capabilities']).not.toHaveProperty('tasks');
   });
 
   test('initialize without any parameters is answered', async () => {

@@ -344,11 +344,11 @@ describe('writes where it takes effect', () => {
     });
     const env = { SWITCHBOARD_CONFIG: 'other.json' };
     expect(await showBadly(project, ['memory', 'flip', '--user'], { env })).toMatchInlineSnapshot(`
-      "switchboard: <project>/home/.switchboard/switchboard.config.json says so now, but for server "memory" show is still direct: suites.memory.show in <project>/other.json.
-      That is stronger. Change it there.
+      "switchboard: Nothing was written: for server "memory" show is direct in this project: suites.memory.show in <project>/other.json.
+      That is stronger. Change it there, or leave out --user.
       "
     `);
-    expect(jsonOf(project, OF_USER)).toEqual({ suites: { memory: { show: 'flip' } } });
+    expect(existsSync(join(project.dir, OF_USER))).toBe(false);
   });
 });
 

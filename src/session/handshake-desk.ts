@@ -64,6 +64,7 @@ export class HandshakeDesk implements Desk {
   #capabilities: Readonly<Record<string, unknown>> = {};
   #logLevel: LogLevel = USUAL_LOG_LEVEL;
   #isInitialized = false;
+  readonly #askAbout = (question: Question, about: Id) => this.#ask(question, about);
 
   constructor(options: HandshakeDeskOptions) {
     this.#options = options;
@@ -215,18 +216,15 @@ export class HandshakeDesk implements Desk {
   }
 
   #callerFor(id: Id): Caller {
-    const { peer } = this.#options;
-    return {
+    return new HandshakeCaller({
       party: this,
-      era: 'handshake',
+      peer: this.#options.peer,
       capabilities: this.#capabilities,
       info: this.#clientInfo,
       logLevel: this.#logLevel,
-      ask: (question) => this.#ask(question, id),
-      noteMissing: () => {}, // the child has been told, and says what comes of it
-      log: (params) => peer.notify('notifications/message', params, id),
-      pageVisited: (params) => peer.notify('notifications/elicitation/complete', params),
-    };
+      ask: this.#askAbout,
+      id,
+    });
   }
 
   #ask({ method, params, cancellation }: Question, about: Id | undefined): Promise<Verbatim> {
@@ -235,6 +233,46 @@ export class HandshakeDesk implements Desk {
     const complete = method === 'elicitation/create' ? withElicitationId(params) : params;
     const options = { timeoutMs: questionMs(), cancellation, about };
     return peer.request(method, complete, options);
+  }
+}
+
+interface CallerParts extends Pick<Caller, 'party' | 'capabilities' | 'info' | 'logLevel'> {
+  readonly peer: Peer;
+  readonly id: Id;
+  readonly ask: (question: Question, about: Id) => Promise<Verbatim>;
+}
+
+/** The host as the one who made a request. A class, since one is made for every call. */
+class HandshakeCaller implements Caller {
+  readonly era = 'handshake';
+  readonly party: object;
+  readonly capabilities: Caller['capabilities'];
+  readonly info: Caller['info'];
+  readonly logLevel: Caller['logLevel'];
+  readonly #parts: CallerParts;
+
+  constructor(parts: CallerParts) {
+    this.party = parts.party;
+    this.capabilities = parts.capabilities;
+    this.info = parts.info;
+    this.logLevel = parts.logLevel;
+    this.#parts = parts;
+  }
+
+  ask(question: Question): Promise<Verbatim> {
+    return this.#parts.ask(question, this.#parts.id);
+  }
+
+  noteMissing(): void {
+    // The child has been told, and says what comes of it.
+  }
+
+  log(params: Verbatim): void {
+    this.#parts.peer.notify('notifications/message', params, this.#parts.id);
+  }
+
+  pageVisited(params: Verbatim): void {
+    this.#parts.peer.notify('notifications/elicitation/complete', params);
   }
 }
 

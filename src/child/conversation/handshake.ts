@@ -197,8 +197,9 @@ function onlyParty(calls: readonly Call[]): Call | undefined {
 }
 
 function nameOf({ method, params }: ChildRequest): string {
-  const name = isObject(params.value) ? params.value['name'] : undefined;
-  return typeof name === 'string' ? `${method} ${name}` : method;
+  const { name, uri } = (params.value ?? {}) as { name?: string; uri?: string };
+  // A name alone is a tool's: making a text of it for every call would cost as much as the call.
+  return method === 'tools/call' && name !== undefined ? name : `${method} ${name ?? uri}`;
 }
 
 /** The parameters with what of the host's `_meta` is meant for the child, and a token of ours. */

@@ -12,21 +12,29 @@
 // Switchboard is held against three scripts of a few lines: `floor.mjs` answers the same bytes and
 // does nothing else, `relay.mjs` parses and passes on each line, and `child.mjs` is the server
 // behind all of them. It does next to nothing, so that the ratios are as bad as they can get; with
-// a real server behind it each of them is nearer to 1.
+// a real server behind it each of them is nearer to 1. Over HTTP it is held against a server on the
+// official SDK, `sdk-server.mjs`, that the SDK's client calls without anything in between.
 //
 // A missed budget is said in the table and changes no exit status: this is no test.
 import { existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { measureCalls, measureThroughput } from './calls.ts';
+import {
+  measureCalls,
+  measureModernCalls,
+  measureModernThroughput,
+  measureThroughput,
+} from './calls.ts';
 import { stopAll, stopAtSignal } from './client.ts';
+import { measureHttpCalls } from './http-calls.ts';
+import { measureCrowd } from './http-crowd.ts';
 import { measureIdle } from './idle.ts';
 import { measureIntrospect } from './introspect.ts';
 import { measureLarge } from './large.ts';
 import { measurePrewarming } from './prewarm.ts';
 import type { Group, Row } from './row.ts';
-import { measureStartup } from './startup.ts';
+import { measureModernStartup, measureStartup } from './startup.ts';
 import { measureSwitching } from './switching.ts';
 import { formatBeside, formatTable, formatVerdict } from './table.ts';
 import { countCatalog, countWorkflow } from './tokens.ts';
@@ -43,6 +51,11 @@ const GROUPS: readonly { readonly numbers: readonly number[]; readonly run: Grou
   { numbers: [9], run: countWorkflow },
   { numbers: [10], run: measureSwitching },
   { numbers: [11], run: measurePrewarming },
+  { numbers: [12], run: measureModernStartup },
+  { numbers: [13], run: measureModernCalls },
+  { numbers: [14], run: measureModernThroughput },
+  { numbers: [15], run: measureHttpCalls },
+  { numbers: [16], run: measureCrowd },
 ];
 
 /** A program that has stopped answering must not keep us for ever. */

@@ -1,8 +1,10 @@
-// Rows 3 and 4: small calls, one after the other and many at a time.
+// Rows 3 and 4: small calls, one after the other and many at a time. Rows 13 and 14: the same by a host
+// of the modern era, with a server of either era behind Switchboard.
+import type { HostEra } from './host.ts';
 import { type Lane, type LaneName, Lanes } from './lanes.ts';
 import { compare, formatTimes, median, takeTurns } from './measure.ts';
 import type { Bench, Row } from './row.ts';
-import { CHILD, realServer } from './workspace.ts';
+import { CHILD, MODERN_CHILD, realServer } from './workspace.ts';
 
 const BLOCK_CALLS = 200;
 const FLIGHT_CALLS = 3_000;
@@ -11,11 +13,11 @@ const IN_FLIGHT = 50;
 /** Row 3: with the fastest server there can be, and with one on the official SDK. */
 export async function measureCalls(bench: Bench): Promise<Row[]> {
   bench.progress('calls, one after the other');
-  const ms = await timeCalls(bench, CHILD);
-  const real = await timeCalls(bench, ...realServer('everything').args);
+  const ms = await timeCalls(bench, 'handshake', CHILD);
+  const real = await timeCalls(bench, 'handshake', ...realServer('everything').args);
   return [
-    callRow('a small call', ms),
-    callRow('a small call, server on the SDK', real),
+    callRow(3, 'a small call', ms),
+    callRow(3, 'a small call, server on the SDK', real),
     {
       group: 3,
       what: 'added to a direct call',
@@ -28,33 +30,39 @@ export async function measureCalls(bench: Bench): Promise<Row[]> {
 }
 
 /** Row 4. */
-export async function measureThroughput({ workspace, rounds, progress }: Bench): Promise<Row[]> {
-  await using lanes = new Lanes(workspace, CHILD);
-  await lanes.prepare();
-  progress(`calls, ${IN_FLIGHT} at a time`);
-  const flights = lanes.each((lane) => () => callsPerSecond(lane));
-  const rate = await takeTurns(flights, { rounds: rounds(21), warmUps: 6 });
+export async function measureThroughput(bench: Bench): Promise<Row[]> {
+  bench.progress(`calls, ${IN_FLIGHT} at a time`);
+  const rate = await countCalls(bench, 'handshake', CHILD);
+  return [flightRow(4, `${IN_FLIGHT} small calls in flight`, rate)];
+}
+
+/** Row 13: a modern host, with a server that shakes hands, and with one that is modern as well. */
+export async function measureModernCalls(bench: Bench): Promise<Row[]> {
+  bench.progress('calls of a modern host, one after the other');
+  const ms = await timeCalls(bench, 'modern', CHILD);
+  const alike = await timeCalls(bench, 'modern', ...MODERN_CHILD);
   return [
-    {
-      group: 4,
-      what: `${IN_FLIGHT} small calls in flight`,
-      measured: median(rate.switchboard),
-      unit: 'calls/s',
-      against: { what: 'relay', value: median(rate.relay) },
-      ratio: compare(rate.switchboard, rate.relay),
-      budget: { least: 0.9 },
-      beside: [
-        `direct: ${Math.round(median(rate.direct))} calls/s; the relay reaches ${formatTimes(rate.relay, rate.direct)} of that, Switchboard ${formatTimes(rate.switchboard, rate.direct)}`,
-      ],
-    },
+    callRow(13, 'a small call, modern host', ms),
+    callRow(13, 'the same, modern server', alike),
+  ];
+}
+
+/** Row 14. */
+export async function measureModernThroughput(bench: Bench): Promise<Row[]> {
+  bench.progress(`calls of a modern host, ${IN_FLIGHT} at a time`);
+  const rate = await countCalls(bench, 'modern', CHILD);
+  const alike = await countCalls(bench, 'modern', ...MODERN_CHILD);
+  return [
+    flightRow(14, `${IN_FLIGHT} small calls in flight, modern host`, rate),
+    flightRow(14, 'the same, modern server', alike),
   ];
 }
 
 type Taken = Record<LaneName, number[]>;
 
-function callRow(what: string, ms: Taken): Row {
+function callRow(group: number, what: string, ms: Taken): Row {
   return {
-    group: 3,
+    group,
     what,
     measured: median(ms.switchboard),
     unit: 'ms',
@@ -67,11 +75,35 @@ function callRow(what: string, ms: Taken): Row {
   };
 }
 
-async function timeCalls({ workspace, rounds }: Bench, ...server: string[]): Promise<Taken> {
-  await using lanes = new Lanes(workspace, ...server);
+function flightRow(group: number, what: string, rate: Taken): Row {
+  return {
+    group,
+    what,
+    measured: median(rate.switchboard),
+    unit: 'calls/s',
+    against: { what: 'relay', value: median(rate.relay) },
+    ratio: compare(rate.switchboard, rate.relay),
+    budget: { least: 0.9 },
+    beside: [
+      `direct: ${Math.round(median(rate.direct))} calls/s; the relay reaches ${formatTimes(rate.relay, rate.direct)} of that, Switchboard ${formatTimes(rate.switchboard, rate.direct)}`,
+    ],
+  };
+}
+
+async function timeCalls(bench: Bench, era: HostEra, ...server: string[]): Promise<Taken> {
+  const { workspace, rounds } = bench;
+  await using lanes = new Lanes(workspace, era, ...server);
   await lanes.prepare();
   const blocks = lanes.each((lane) => () => medianCall(lane));
   return await takeTurns(blocks, { rounds: rounds(50), warmUps: 50 });
+}
+
+async function countCalls(bench: Bench, era: HostEra, ...server: string[]): Promise<Taken> {
+  const { workspace, rounds } = bench;
+  await using lanes = new Lanes(workspace, era, ...server);
+  await lanes.prepare();
+  const flights = lanes.each((lane) => () => callsPerSecond(lane));
+  return await takeTurns(flights, { rounds: rounds(21), warmUps: 6 });
 }
 
 /** Milliseconds of a call, the median of a block of them. */

@@ -1,7 +1,8 @@
 // The server behind every measurement: MCP by hand, one JSON text on a line, no dependencies. It
 // does as little as it can, so that what is measured is the way to it. `echo` gives back a text;
 // `large` gives a text of so many bytes, made before it is first wanted and only written then;
-// `life` tells which process it is and how often it was greeted.
+// `life` tells which process it is and how often it was greeted. With `--modern` it is of the era without
+// handshakes, and says in each result that it is complete.
 import { onLine } from './lines.mjs';
 
 const TOOLS = [
@@ -25,7 +26,15 @@ const TOOLS = [
   },
 ];
 
+const MODERN = process.argv.includes('--modern') ? { resultType: 'complete' } : undefined;
+
 let handshakes = 0;
+
+const DISCOVERY = {
+  supportedVersions: ['2026-07-28'],
+  capabilities: { tools: {} },
+  resultType: 'complete',
+};
 
 /** Results of `large` as JSON text, by their arguments. */
 const prepared = new Map();
@@ -34,14 +43,17 @@ const prepared = new Map();
 function answer(method, params) {
   switch (method) {
     case 'initialize':
+      if (MODERN) throw new Error('Greeted, as no modern server should be.'); // not what is measured
       handshakes++;
       return JSON.stringify({
         protocolVersion: params.protocolVersion,
         capabilities: { tools: {} },
         serverInfo: { name: 'bench-child', version: '1.0.0' },
       });
+    case 'server/discover':
+      return JSON.stringify(MODERN ? DISCOVERY : {});
     case 'tools/list':
-      return JSON.stringify({ tools: TOOLS });
+      return JSON.stringify({ tools: TOOLS, ...MODERN });
     case 'tools/call':
       return call(params.name, params.arguments);
     default:
@@ -61,7 +73,7 @@ function call(name, args) {
 }
 
 function text(value) {
-  return JSON.stringify({ content: [{ type: 'text', text: value }] });
+  return JSON.stringify({ content: [{ type: 'text', text: value }], ...MODERN });
 }
 
 function large({ bytes, letter }) {

@@ -26,7 +26,8 @@ interface NewsWaiter extends Waiter {
 const EXIT_MS = 10_000;
 const STDERR_CHARS = 2_000;
 
-const live = new Set<Client>();
+/** What runs and has to be ended should we be. */
+export const live = new Set<AsyncDisposable>();
 let isInterrupted = false;
 
 export class Client implements AsyncDisposable {
@@ -146,7 +147,7 @@ function isNews(line: Buffer): boolean {
 
 /** Ends every program that still runs, and what those have started. */
 export async function stopAll(): Promise<void> {
-  await Promise.all([...live].map((client) => client[Symbol.asyncDispose]()));
+  await Promise.all([...live].map((program) => program[Symbol.asyncDispose]()));
 }
 
 /** At Ctrl-C, which may reach us more than once: ends every program, cleans up, and leaves. */

@@ -1,6 +1,7 @@
 // Three ways to one and the same server: directly, through a bare relay, and through Switchboard.
 // They stand ready side by side, each with a server process of its own, and take turns.
 import { Client, type Program } from './client.ts';
+import { type HostEra, paramsOf } from './host.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface Lane {
@@ -12,26 +13,32 @@ export interface Lane {
 export type LaneName = 'direct' | 'relay' | 'switchboard';
 
 export class Lanes implements AsyncDisposable {
+  readonly #era: HostEra;
   readonly direct: Lane;
   readonly relay: Lane;
   readonly switchboard: Lane;
 
   /** `args` is what node runs as the server: a script and its arguments. */
-  constructor(workspace: Workspace, ...args: string[]) {
+  constructor(workspace: Workspace, era: HostEra, ...args: string[]) {
+    this.#era = era;
     const name = 'bench';
     const server = { name, description: 'measurements', args };
-    this.direct = openPlain(workspace.script(...args));
-    this.relay = openPlain(workspace.relay(...args));
-    this.switchboard = openSuite(workspace.switchboard('lanes', [server]), `${name}_suite`);
+    this.direct = openPlain(workspace.script(...args), era);
+    this.relay = openPlain(workspace.relay(...args), era);
+    this.switchboard = openSuite(workspace.switchboard('lanes', [server]), era, `${name}_suite`);
   }
 
-  /** Shakes hands on each lane, makes a first call, and fails unless all answer the same. */
+  /**
+   * Shakes hands on each lane where that is done, makes a first call, and fails unless all answer the
+   * same. To a modern host Switchboard says besides who answers, so there the content is compared.
+   */
   async prepare(): Promise<void> {
     const results: string[] = [];
     for (const { client, format } of this.all) {
-      await client.shakeHands();
+      if (this.#era === 'handshake') await client.shakeHands();
       const line = await client.exchange(format('echo', { message: 'ready' }));
-      results.push(JSON.stringify((JSON.parse(line.toString()) as Answer).result));
+      const { result } = JSON.parse(line.toString()) as Answer;
+      results.push(JSON.stringify(this.#era === 'modern' ? result?.content : result));
     }
     if (new Set(results).size !== 1) throw new Error(`The lanes differ:\n${results.join('\n')}`);
   }
@@ -55,22 +62,25 @@ export class Lanes implements AsyncDisposable {
 }
 
 interface Answer {
-  readonly result: unknown;
+  readonly result?: { readonly content: unknown };
 }
 
-function openPlain(program: Program): Lane {
+function openPlain(program: Program, era: HostEra): Lane {
   const client = new Client(program);
   return {
     client,
-    format: (tool, args) => client.format('tools/call', { name: tool, arguments: args }),
+    format: (tool, args) =>
+      client.format('tools/call', paramsOf(era, { name: tool, arguments: args })),
   };
 }
 
-function openSuite(program: Program, name: string): Lane {
+function openSuite(program: Program, era: HostEra, name: string): Lane {
   const client = new Client(program);
   return {
     client,
-    format: (subtool, args) =>
-      client.format('tools/call', { name, arguments: { action: 'call', subtool, args } }),
+    format: (subtool, args) => {
+      const params = { name, arguments: { action: 'call', subtool, args } };
+      return client.format('tools/call', paramsOf(era, params));
+    },
   };
 }

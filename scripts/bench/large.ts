@@ -16,7 +16,7 @@ const CONTENTS = [
 ];
 
 export async function measureLarge({ workspace, rounds, progress }: Bench): Promise<Row[]> {
-  await using lanes = new Lanes(workspace, CHILD);
+  await using lanes = new Lanes(workspace, 'handshake', CHILD);
   await lanes.prepare();
   for (const lane of lanes.all) await warmUp(lane);
   await sleep(1_000);

@@ -2,7 +2,7 @@
 import type { Ratio } from './measure.ts';
 import type { Workspace } from './workspace.ts';
 
-export type Unit = 'ms' | 'calls/s' | 'MB' | 'tokens' | 'tools';
+export type Unit = 'ms' | 'calls/s' | 'MB' | 'tokens' | 'tools' | 'hosts';
 
 export interface Row {
   /** The number by which `--only` knows it. */

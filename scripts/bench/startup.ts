@@ -1,9 +1,10 @@
-// Rows 1 and 2: from the start of the process to the answer to tools/list, as a host asks for it
-// (initialize, its answer, initialized, tools/list).
+// Rows 1, 2 and 12: from the start of the process to the answer to tools/list, as a host asks for it
+// (initialize, its answer, initialized, tools/list; of the modern era tools/list alone).
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Client, type Program } from './client.ts';
+import { type HostEra, paramsOf } from './host.ts';
 import { compare, median, takeTurns, timeOf } from './measure.ts';
 import type { Bench, Row } from './row.ts';
 import { numberedServers, type Workspace } from './workspace.ts';
@@ -12,7 +13,7 @@ export async function measureStartup({ workspace, rounds, progress }: Bench): Pr
   const ten = workspace.switchboard('ten', numberedServers(10));
   const files = workspace.switchboard('files', numberedServers(500));
   const mainFile = workspace.switchboardWithMainFile('main-file', numberedServers(500));
-  const floor = await prepareFloor(workspace, ten);
+  const floor = await prepareFloor(workspace, ten, 'handshake');
   progress('starting, with 10 and with 500 servers');
   const ms = await takeTurns(
     {
@@ -60,21 +61,52 @@ export async function measureStartup({ workspace, rounds, progress }: Bench): Pr
   ];
 }
 
-export async function timeToList(program: Program): Promise<number> {
+/** Row 12: the same for a modern host, which asks for the list at once. */
+export async function measureModernStartup({ workspace, rounds, progress }: Bench): Promise<Row[]> {
+  const ten = workspace.switchboard('ten', numberedServers(10));
+  const floor = await prepareFloor(workspace, ten, 'modern');
+  progress('starting, with 10 servers, for a modern host');
+  const ms = await takeTurns(
+    {
+      floor: () => timeToList(floor, 'modern'),
+      ten: () => timeToList(ten, 'modern'),
+      handshake: () => timeToList(ten),
+    },
+    { rounds: rounds(41) },
+  );
+  const measured = { group: 12, measured: median(ms.ten), unit: 'ms' } as const;
+  return [
+    {
+      ...measured,
+      what: 'start → tools/list, modern host',
+      against: { what: 'bare script', value: median(ms.floor) },
+      ratio: compare(ms.ten, ms.floor),
+      budget: { most: 1.5 },
+      beside: [`with a handshake: ${median(ms.handshake).toFixed(1)} ms`],
+    },
+    { ...measured, what: 'the same, in milliseconds', budget: { most: 500 }, beside: [] },
+  ];
+}
+
+export async function timeToList(program: Program, era: HostEra = 'handshake'): Promise<number> {
   const begin = performance.now();
   await using client = new Client(program);
-  await client.shakeHands();
-  await client.ask('tools/list');
+  if (era === 'handshake') await client.shakeHands();
+  await client.ask('tools/list', paramsOf(era, {}));
   return performance.now() - begin;
 }
 
 /** The bare script, given what Switchboard answers; fails unless it then answers the same. */
-async function prepareFloor(workspace: Workspace, program: Program): Promise<Program> {
-  const real = await answersOf(program);
-  const results = real.map((line) => JSON.stringify((JSON.parse(line) as Answer).result));
-  const file = workspace.write('floor.json', { initialize: results[0], 'tools/list': results[1] });
+async function prepareFloor(
+  workspace: Workspace,
+  program: Program,
+  era: HostEra,
+): Promise<Program> {
+  const real = await answersOf(program, era);
+  const [list, hello] = real.map((line) => JSON.stringify((JSON.parse(line) as Answer).result));
+  const file = workspace.write(`floor-${era}.json`, { initialize: hello, 'tools/list': list });
   const floor = workspace.floor(file);
-  const imitated = await answersOf(floor);
+  const imitated = await answersOf(floor, era);
   if (imitated.join('\n') !== real.join('\n')) {
     throw new Error(`floor.mjs does not answer the same bytes:\n${imitated.join('\n')}`);
   }
@@ -85,11 +117,15 @@ interface Answer {
   readonly result: unknown;
 }
 
-async function answersOf(program: Program): Promise<string[]> {
+/** What a program answers to tools/list, and to the handshake where there is one. */
+async function answersOf(program: Program, era: HostEra): Promise<string[]> {
   await using client = new Client(program);
-  const hello = await client.ask('initialize', { protocolVersion: '2025-06-18' });
-  const list = await client.ask('tools/list');
-  return [hello.toString(), list.toString()];
+  const hello =
+    era === 'handshake'
+      ? [(await client.ask('initialize', { protocolVersion: '2025-06-18' })).toString()]
+      : [];
+  const list = await client.ask('tools/list', paramsOf(era, {}));
+  return [list.toString(), ...hello];
 }
 
 async function runNothing({ args, cwd, env }: Program): Promise<void> {

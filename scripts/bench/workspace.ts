@@ -10,6 +10,9 @@ const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta
 
 export const BUILT_PROGRAM = pathOf('../../dist/index.js');
 export const CHILD = pathOf('./child.mjs');
+/** The same server, of the era without handshakes. */
+export const MODERN_CHILD = [CHILD, '--modern'];
+export const SDK_SERVER = pathOf('./sdk-server.mjs');
 const RELAY = pathOf('./relay.mjs');
 const FLOOR = pathOf('./floor.mjs');
 const PACKAGES = pathOf('../../node_modules/');
@@ -76,6 +79,14 @@ export class Workspace implements Disposable {
       { ...keys, command: process.execPath },
     ]);
     const content = { mcpServers: Object.fromEntries(entries) };
+    this.write(`${project}/switchboard.config.json`, content);
+    return this.#switchboardIn(project);
+  }
+
+  /** Switchboard in a project whose one server is reached at an address. */
+  switchboardWithRemote(project: string, name: string, url: string): Program {
+    const description = 'measurements';
+    const content = { mcpServers: { [name]: { type: 'http', url, description } } };
     this.write(`${project}/switchboard.config.json`, content);
     return this.#switchboardIn(project);
   }

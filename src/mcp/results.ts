@@ -12,12 +12,21 @@ export function isInputRequired(result: unknown): boolean {
 const SERVER_INFO = Verbatim.of({ name: 'switchboard', title: 'Switchboard', version: VERSION });
 const COMPLETE = Verbatim.of('complete');
 
+/** What a result of the handshake era lacks: by far the most have neither of the two. */
+const MODERN_MEMBERS = Verbatim.of({
+  _meta: { [META.server]: SERVER_INFO.value },
+  resultType: 'complete',
+});
+
 /** How long a host may keep a list, and for whom. */
 const CACHE_HINTS = { ttlMs: Verbatim.of(60_000), cacheScope: Verbatim.of('private') };
 
 /** A result as the modern era has it: it says what it is, and who gave it. */
 export function toModernResult(result: Verbatim): Verbatim {
   if (!isObject(result.value)) return result;
+  if (!Object.hasOwn(result.value, 'resultType') && !Object.hasOwn(result.value, '_meta')) {
+    return result.prepend(MODERN_MEMBERS);
+  }
   const typed = Object.hasOwn(result.value, 'resultType')
     ? result
     : result.set('resultType', COMPLETE);

@@ -69,6 +69,16 @@ export class Verbatim {
     return new Verbatim(text, { ...own, [key]: member.value });
   }
 
+  /** The same object with the members of another, none of which it has, before its own. */
+  prepend(members: Verbatim): Verbatim {
+    const { text } = this;
+    const inner = skipBlanks(text, text.indexOf('{') + 1);
+    const isEmpty = text.charCodeAt(inner) === CLOSE_BRACE;
+    const head = members.text.slice(0, -1);
+    const joined = `${head}${isEmpty ? '' : ','}${text.slice(inner)}`;
+    return new Verbatim(joined, { ...(members.value as object), ...(this.value as object) });
+  }
+
   /** The same object without some of its members. */
   without(...keys: string[]): Verbatim {
     const own = this.value as Record<string, unknown>;

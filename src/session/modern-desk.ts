@@ -112,9 +112,10 @@ export class ModernDesk implements Desk {
   async #work(request: IncomingRequest, params: Verbatim, envelope: Envelope): Promise<Verbatim> {
     const { seal, parking, questionMs } = this.#options;
     const { method } = request;
-    const digest = digestOf(method, params.value);
+    // Only the few requests that take more than one round need it, and it costs a hash.
+    const digest = (): string => digestOf(method, params.value);
     const given = params.member('requestState');
-    const state = given && seal.open(given.value, digest);
+    const state = given && seal.open(given.value, digest());
     const responses = params.member('inputResponses');
     const round = new Round(request, params, this.#options.peer);
     const call =
@@ -127,7 +128,7 @@ export class ModernDesk implements Desk {
       const next = await call.next();
       if ('result' in next) return finish(next.result, digest, seal, method);
       const handle = parking.park(call, questionMs());
-      return inputRequired(next.questions, seal.seal({ kind: 'parked', handle }, digest));
+      return inputRequired(next.questions, seal.seal({ kind: 'parked', handle }, digest()));
     } catch (error) {
       return answerModern(
         call.missing ? missingCapability(call.missing, error) : error,
@@ -178,7 +179,11 @@ export class ModernDesk implements Desk {
 
   async #callTool(params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
     try {
-      return await this.#surface.callTool({ ...parseToolCall(params), ...options });
+      // Member by member: a second spread in one literal leaves V8's fast path, on every call.
+      const { name, args } = parseToolCall(params);
+      const { meta, cancellation, caller, inputs, onProgress } = options;
+      const call = { name, args, meta, cancellation, caller, inputs, onProgress };
+      return await this.#surface.callTool(call);
     } catch (error) {
       return answerFailure(error, 'newline');
     }
@@ -267,13 +272,13 @@ class Round {
   }
 }
 
-function finish(result: Verbatim, digest: string, seal: StateSeal, method: string): Verbatim {
+function finish(result: Verbatim, digest: () => string, seal: StateSeal, method: string): Verbatim {
   if (!isInputRequired(result.value)) {
     return method === 'resources/read' ? toCacheableResult(result) : toModernResult(result);
   }
   const state = (result.value as { requestState?: unknown }).requestState;
   const own = typeof state === 'string' ? state : undefined;
-  const sealed = Verbatim.of(seal.seal({ kind: 'relay', state: own }, digest));
+  const sealed = Verbatim.of(seal.seal({ kind: 'relay', state: own }, digest()));
   return toModernResult(result.set('requestState', sealed));
 }
 
@@ -290,7 +295,7 @@ function missingCapability(required: Readonly<Record<string, unknown>>, error: u
 }
 
 /** Errors that only the handshake era knows, in the words of this one. */
-function answerModern(error: unknown, digest: string, seal: StateSeal): Verbatim {
+function answerModern(error: unknown, digest: () => string, seal: StateSeal): Verbatim {
   if (!(error instanceof RpcError)) throw error;
   if (error.code === RESOURCE_NOT_FOUND) {
     throw new RpcError(INVALID_PARAMS, error.message, error.data);
@@ -304,7 +309,7 @@ function answerModern(error: unknown, digest: string, seal: StateSeal): Verbatim
         `"page_${index + 1}":{"method":"elicitation/create","params":${params.text}}`,
     );
   const questions = new Verbatim(`{${parts.join(',')}}`, {});
-  return inputRequired(questions, seal.seal({ kind: 'relay', state: undefined }, digest));
+  return inputRequired(questions, seal.seal({ kind: 'relay', state: undefined }, digest()));
 }
 
 /** The parameters of a request as its child is to see them. */

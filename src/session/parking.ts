@@ -53,12 +53,12 @@ export class ParkedCall {
 
   /** The result, or the questions that have to be answered before there is one. */
   async next(): Promise<{ result: Verbatim } | { questions: Verbatim }> {
-    const asked = new Promise<'asked'>((resolve) => {
-      this.#onAsked = () => resolve('asked');
-      if (this.#open.size > 0) resolve('asked');
+    const result = await new Promise<Verbatim | undefined>((resolve, reject) => {
+      this.#onAsked = () => resolve(undefined);
+      if (this.#open.size > 0) resolve(undefined);
+      else this.outcome.then(resolve, reject);
     });
-    const first = await Promise.race([this.outcome.then((result) => ({ result })), asked]);
-    if (first !== 'asked') return first;
+    if (result) return { result };
     // Those that are asked together are handed on together.
     await new Promise((resolve) => setImmediate(resolve));
     return { questions: this.#describeQuestions() };

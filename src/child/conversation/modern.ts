@@ -113,11 +113,8 @@ export class ModernConversation implements Conversation {
     inputs: Inputs | undefined,
   ): Promise<Verbatim> {
     const text = (id: number): Verbatim => {
-      const own = envelope(caller, meta);
-      const marked = onProgress
-        ? own.set('progressToken', Verbatim.of(id))
-        : own.without('progressToken');
-      let filled = addMember(params.text, `"_meta":${marked.text}`);
+      const token = onProgress && id;
+      let filled = addMember(params.text, `"_meta":${envelope(caller, meta, token).text}`);
       if (inputs?.responses)
         filled = addMember(filled, `"inputResponses":${inputs.responses.text}`);
       if (inputs?.state !== undefined)
@@ -129,16 +126,24 @@ export class ModernConversation implements Conversation {
 }
 
 /** The host's `_meta` with what this request has to say of itself. */
-function envelope(caller: Caller | undefined, meta: Verbatim | undefined): Verbatim {
-  const own = (meta ?? Verbatim.of({})).without(...ENVELOPE_KEYS);
-  const capabilities = forwardedCapabilities(caller?.capabilities ?? {});
+function envelope(
+  caller: Caller | undefined,
+  meta: Verbatim | undefined,
+  progressToken?: number,
+): Verbatim {
+  const capabilities = JSON.stringify(forwardedCapabilities(caller?.capabilities ?? {}));
   const level = caller?.logLevel;
-  return [
-    [META.version, Verbatim.of(MODERN_REVISION)] as const,
-    [META.capabilities, Verbatim.of(capabilities)] as const,
-    [META.client, caller?.info ?? OWN_INFO] as const,
-    ...(level ? [[META.logLevel, Verbatim.of(level)] as const] : []),
-  ].reduce((filled, [key, value]) => filled.set(key, value), own);
+  // Put together as text: it is written with every call, and nobody here reads it again.
+  const said = [
+    `"${META.version}":"${MODERN_REVISION}"`,
+    `"${META.capabilities}":${capabilities}`,
+    `"${META.client}":${(caller?.info ?? OWN_INFO).text}`,
+  ];
+  if (level) said.push(`"${META.logLevel}":"${level}"`);
+  if (progressToken !== undefined) said.push(`"progressToken":${progressToken}`);
+  const own = meta?.without(...ENVELOPE_KEYS, 'progressToken');
+  const mine = new Verbatim(`{${said.join(',')}}`, {});
+  return own ? own.prepend(mine) : mine;
 }
 
 async function answerQuestions(

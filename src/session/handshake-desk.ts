@@ -277,7 +277,7 @@ class HandshakeCaller implements Caller {
   }
 
   pageVisited(params: Verbatim): void {
-    this.#parts.peer.notify('notifications/elicitation/complete', params);
+    this.#parts.peer.notify('notifications/elicitation/complete', params, this.#parts.id);
   }
 }
 

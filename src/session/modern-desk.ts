@@ -47,6 +47,7 @@ export class ModernDesk implements Desk {
   readonly #subscriptions: Subscriptions;
   readonly #surface: Surface;
   #client: string | undefined;
+  #isReady = false;
 
   constructor(options: ModernDeskOptions) {
     this.#options = options;
@@ -65,7 +66,8 @@ export class ModernDesk implements Desk {
     const params = paramsOf(request);
     const envelope = readEnvelope(metaOf(params));
     this.#noteClient(envelope.info?.value);
-    this.#options.onReady();
+    if (!this.#isReady) setImmediate(this.#options.onReady); // once the first answer has left
+    this.#isReady = true;
     switch (request.method) {
       case 'server/discover':
         return this.#discover();

@@ -21,6 +21,8 @@ interface Suite {
 export class Suites {
   readonly #pool: Pool;
   readonly #suites = new Map<string, Suite>();
+  /** The names of the suites, by their children's. */
+  readonly #byChild = new Map<string, string>();
   /** A suite that was renamed can still be called by the name it would have had. */
   readonly #byDefaultName = new Map<string, Suite>();
 
@@ -35,6 +37,7 @@ export class Suites {
       }
       const suite = { config, tool: createSuiteTool(name, config) };
       this.#suites.set(name, suite);
+      this.#byChild.set(config.name, name);
       this.#byDefaultName.set(toToolName(`${config.name}_suite`), suite);
     }
   }
@@ -45,7 +48,8 @@ export class Suites {
 
   /** The name of the tool that stands for a child. */
   toolFor(childName: string): string {
-    for (const [name, { config }] of this.#suites) if (config.name === childName) return name;
+    const name = this.#byChild.get(childName);
+    if (name !== undefined) return name;
     throw new Error(`There is no suite for ${childName}.`);
   }
 

@@ -52,7 +52,7 @@ export interface HttpHost extends AsyncDisposable {
 }
 
 const LIMITS: HttpLimits = {
-  connections: 256,
+  connections: 1_024,
   headersMs: 10_000,
   requestMs: 60_000,
   idleConnectionMs: 30_000,

@@ -79,7 +79,7 @@ async function examine(
     const startMs = Math.round(performance.now() - begin);
     const tools = await child.listTools({ cancellation });
     switchboard.pool.remember(name, tools);
-    const { serverName, serverVersion, revision, capabilities } = child.greeting;
+    const { serverName, serverVersion, revision } = child.greeting;
     return {
       name,
       origin,
@@ -90,7 +90,7 @@ async function examine(
       revision,
       tools: tools.length,
       allowedTools: tools.filter((tool) => isExposed(tool.name, expose)).length,
-      advice: [...adviceOnConfig(config), ...adviceOnCapabilities(capabilities)],
+      advice: adviceOnConfig(config),
       error: undefined,
     };
   } catch (error) {
@@ -111,12 +111,6 @@ function adviceOnConfig({ name, switchboardDescription, suiteDescription }: Chil
   return [
     `suites.${name}.description is not used, because the server's own file has a switchboardDescription.`,
   ];
-}
-
-function adviceOnCapabilities(capabilities: Record<string, unknown>): string[] {
-  const others = ['prompts', 'resources'].filter((feature) => capabilities[feature] !== undefined);
-  if (others.length === 0) return [];
-  return [`it also has ${others.join(' and ')}, which Switchboard does not pass on yet.`];
 }
 
 function printSurroundings({ files, project, warnings }: Config, output: Output): void {

@@ -6,7 +6,6 @@ import { createLogFile } from './base/log-file.ts';
 import { endOrphans, RunNote } from './base/orphans.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
-import { startChild } from './child/start.ts';
 import type { ChildConfig, Config } from './config/config.ts';
 import { expandRemote } from './config/expand.ts';
 import type { Facts } from './host/status-report.ts';
@@ -111,6 +110,8 @@ export class Switchboard implements AsyncDisposable {
   async #startChild(config: ChildConfig, attempt: StartAttempt): Promise<Child> {
     const { log, env } = this.#options;
     const begin = performance.now();
+    // Loaded with the first child: a host that only lists tools does not wait for it.
+    const { startChild } = await import('./child/start.ts');
     const child = await startChild(config, {
       ...attempt,
       env,

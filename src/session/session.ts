@@ -21,7 +21,7 @@ import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface } from '../surface/surface.ts';
 import type { Desk } from './desk.ts';
 import { HandshakeDesk } from './handshake-desk.ts';
-import { ModernDesk } from './modern-desk.ts';
+import type { ModernDesk } from './modern-desk.ts';
 import type { Parking } from './parking.ts';
 import type { StateSeal } from './request-state.ts';
 
@@ -52,12 +52,14 @@ export class Session {
   #framing: Framing | undefined;
   #handshake: HandshakeDesk | undefined;
   #modern: ModernDesk | undefined;
+  #loading: Promise<ModernDesk> | undefined;
+  #isClosed = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#peer = new Peer({
       send: (json, about, isAnswer) => this.#send(json, about, isAnswer),
-      onRequest: (request) => this.#deskFor(request).answer(request),
+      onRequest: (request) => this.#answer(request),
       onNotification: (method) => this.#noteNotification(method),
       onBug: (error) => options.log.error(describeBug(error)),
     });
@@ -112,13 +114,19 @@ export class Session {
 
   /** The host has gone: what it still waits for is called off. */
   close(): void {
+    this.#isClosed = true;
     this.#peer.close(new Error('The host has closed the connection.'));
     this.#handshake?.close();
     this.#modern?.close();
   }
 
+  #answer(request: IncomingRequest): Verbatim | Promise<Verbatim> {
+    const desk = this.#deskFor(request);
+    return desk instanceof Promise ? desk.then((one) => one.answer(request)) : desk.answer(request);
+  }
+
   /** The first request decides; a host that only looked may still shake hands. */
-  #deskFor({ method, params }: IncomingRequest): Desk {
+  #deskFor({ method, params }: IncomingRequest): Desk | Promise<Desk> {
     if (this.#handshake?.revision) return this.#handshake;
     const eras = this.#options.eras();
     const isModern = method === 'server/discover' || isEnveloped(params);
@@ -142,9 +150,15 @@ export class Session {
     return this.#handshake;
   }
 
-  #modernDesk(): ModernDesk {
-    this.#modern ??= new ModernDesk({ ...this.#options, peer: this.#peer });
-    return this.#modern;
+  /** Loaded for the hosts that need it: most shake hands. */
+  #modernDesk(): ModernDesk | Promise<ModernDesk> {
+    if (this.#modern) return this.#modern;
+    this.#loading ??= import('./modern-desk.ts').then((loaded) => {
+      this.#modern = new loaded.ModernDesk({ ...this.#options, peer: this.#peer });
+      if (this.#isClosed) this.#modern.close();
+      return this.#modern;
+    });
+    return this.#loading;
   }
 
   #noteNotification(method: string): void {

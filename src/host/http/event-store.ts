@@ -35,7 +35,7 @@ export class EventStore {
   }
 
   /** A number for an event that holds nothing. */
-  skip(): number {
+  takeNumber(): number {
     return ++this.#last;
   }
 

@@ -82,7 +82,7 @@ export class PostExchange {
     this.#isStream = true;
     this.#events = this.#reply.stream();
     const { store, stream, canPrime } = this.#options;
-    if (canPrime) this.#events?.prime(formatEventId({ stream, number: store.skip() }));
+    if (canPrime) this.#events?.prime(formatEventId({ stream, number: store.takeNumber() }));
     for (const json of this.#answers.splice(0)) this.#emit(json);
   }
 

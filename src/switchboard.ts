@@ -10,10 +10,9 @@ import type { ChildConfig, Config } from './config/config.ts';
 import { expandRemote } from './config/expand.ts';
 import type { Facts } from './host/status-report.ts';
 import type { Era } from './mcp/eras.ts';
-import { type LogLevel, mostTalkative } from './mcp/logging.ts';
 import { Catalog } from './pool/catalog.ts';
 import { Pool } from './pool/pool.ts';
-import type { StartAttempt } from './pool/slot.ts';
+import type { StartAttempt } from './pool/starter.ts';
 import { Parking } from './session/parking.ts';
 import { StateSeal } from './session/request-state.ts';
 import { Board } from './surface/board.ts';
@@ -37,7 +36,6 @@ export class Switchboard implements AsyncDisposable {
   readonly #runNote: RunNote;
   readonly #seal = new StateSeal();
   readonly #parking = new Parking();
-  #logLevel: LogLevel | undefined;
 
   constructor(options: SwitchboardOptions) {
     const { config, log } = options;
@@ -96,7 +94,6 @@ export class Switchboard implements AsyncDisposable {
       parking: this.#parking,
       questionMs: () => this.#config.questionMs,
       onReady: () => this.board.begin(),
-      onLogLevel: (level: LogLevel) => this.#listenFrom(level),
       onRootsChanged: () => this.pool.notifyAll('notifications/roots/list_changed'),
     };
   }
@@ -146,12 +143,6 @@ export class Switchboard implements AsyncDisposable {
     const { era, children } = this.#config;
     if (era !== 'auto') return era;
     return [...children.values()].some(({ show }) => show === 'flip') ? 'handshake' : 'both';
-  }
-
-  /** Children are asked for all that anybody wants to hear; each session hears what it wants. */
-  #listenFrom(level: LogLevel): void {
-    this.#logLevel = mostTalkative([this.#logLevel, level]);
-    this.pool.setLogLevel(this.#logLevel);
   }
 
   #childFacts({ name, show }: ChildConfig): Facts['children'][number] {

@@ -78,7 +78,7 @@ async function examine(
     const child = await switchboard.pool.use(name, cancellation);
     const startMs = Math.round(performance.now() - begin);
     const tools = await child.listTools({ cancellation });
-    switchboard.pool.remember(name, tools);
+    switchboard.pool.remember(config, tools);
     const { serverName, serverVersion, revision } = child.greeting;
     return {
       name,

@@ -53,7 +53,7 @@ async function listChild(
   try {
     const child = await switchboard.pool.use(name, cancellation);
     const tools = await child.listTools({ cancellation });
-    switchboard.pool.remember(name, tools);
+    switchboard.pool.remember(config, tools);
     const described = tools.map((tool) => ({
       name: tool.name,
       summary: summarise(cleanText(descriptionOf(tool)), introspection.summaryMaxChars),

@@ -10,7 +10,8 @@ import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import { parseTools, type Tool } from '../mcp/tools.ts';
 import type { Catalog, Lists } from './catalog.ts';
-import { type ChildReport, Slot, type SlotEvents, type StartChild } from './slot.ts';
+import { type ChildReport, Slot, type SlotEvents } from './slot.ts';
+import type { StartChild } from './starter.ts';
 
 export interface PoolParts {
   readonly start: StartChild;
@@ -60,9 +61,10 @@ export class Pool implements AsyncDisposable {
     await Promise.all([...this.#slots.values()].map((slot) => slot.learned()));
   }
 
-  /** Keeps the tools that a child has just listed. */
-  remember(name: string, tools: readonly Tool[]): void {
-    this.#slots.get(name)?.remember('tools', tools);
+  /** Keeps the tools that a child has just listed, if it is still the one that is configured so. */
+  remember(config: ChildConfig, tools: readonly Tool[]): void {
+    const slot = this.#slots.get(config.name);
+    if (slot?.config === config) slot.remember('tools', tools);
   }
 
   /** Has a child tell of changes of these resources, and of no others. */
@@ -132,7 +134,7 @@ export class Pool implements AsyncDisposable {
       const retired = slot && this.#retire(slot);
       before.delete(config.name);
       const { stopMs } = config.timeouts;
-      const after = retired && Promise.race([retired, sleep(3 * stopMs)]);
+      const after = retired && within(retired, 3 * stopMs);
       this.#slots.set(config.name, this.#createSlot(config, after));
     }
     for (const slot of before.values()) void this.#retire(slot);
@@ -233,8 +235,4 @@ function within(promise: Promise<void>, limitMs: number): Promise<void> {
       resolve();
     });
   });
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

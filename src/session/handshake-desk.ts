@@ -32,8 +32,6 @@ export interface HandshakeDeskOptions {
   /** How long a user may take over a question. */
   readonly questionMs: () => number;
   readonly onReady: () => void;
-  /** The host wants log messages from another level on. */
-  readonly onLogLevel: (level: LogLevel) => void;
   /** What the host lets servers work on has changed. */
   readonly onRootsChanged: () => void;
 }
@@ -199,7 +197,7 @@ export class HandshakeDesk implements Desk {
     const level = parseLogLevel(isObject(params) ? params['level'] : undefined);
     if (!level) throw new RpcError(INVALID_PARAMS, 'There is no such log level.');
     this.#logLevel = level;
-    this.#options.onLogLevel(level);
+    this.#surface.setLogLevel(level);
     return Verbatim.of({});
   }
 

@@ -3,6 +3,7 @@
 // it the old one. So the answer to a call that changes the list is held until the host has fetched
 // it, and a little longer for it to take in. Hosts that never fetch it again are not waited for.
 import type { Cancellation } from '../base/cancellation.ts';
+import { sleep } from '../base/time.ts';
 import type { Question } from '../mcp/caller.ts';
 import { META } from '../mcp/eras.ts';
 import { isObject } from '../rpc/message.ts';
@@ -107,10 +108,6 @@ export class ListChanges implements Audience {
       cancellation.listen(goOn);
     });
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** The name of a subscription of ours at a modern child means nothing to the host. */

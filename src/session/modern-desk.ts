@@ -30,7 +30,6 @@ export interface ModernDeskOptions {
   readonly parking: Parking;
   readonly questionMs: () => number;
   readonly onReady: () => void;
-  readonly onLogLevel: (level: LogLevel) => void;
 }
 
 const CAPABILITIES = {
@@ -163,7 +162,7 @@ export class ModernDesk implements Desk {
       log: (message) => call.round?.notify('notifications/message', message),
       pageVisited: () => {}, // this era has no word for it
     };
-    if (envelope.logLevel) this.#options.onLogLevel(envelope.logLevel);
+    if (envelope.logLevel) this.#surface.setLogLevel(envelope.logLevel);
     const options: SurfaceOptions = {
       meta: metaOf(params),
       cancellation: call.cancellation,

@@ -3,7 +3,6 @@
 import type { Log } from '../base/log.ts';
 import { noteHandled } from '../base/memory.ts';
 import { type Era, META, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
-import type { LogLevel } from '../mcp/logging.ts';
 import { BATCH_REVISION, HANDSHAKE_REVISIONS } from '../mcp/revisions.ts';
 import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framing.ts';
 import {
@@ -40,7 +39,6 @@ export interface SessionOptions {
   readonly parking: Parking;
   /** How long a user may take over a question, in milliseconds. */
   readonly questionMs: () => number;
-  readonly onLogLevel: (level: LogLevel) => void;
   readonly onRootsChanged: () => void;
 }
 
@@ -136,7 +134,7 @@ export class Session {
   }
 
   #handshakeDesk(): HandshakeDesk {
-    const { openSurface, log, onReady, onLogLevel, onRootsChanged, questionMs } = this.#options;
+    const { openSurface, log, onReady, onRootsChanged, questionMs } = this.#options;
     this.#handshake ??= new HandshakeDesk({
       peer: this.#peer,
       openSurface,
@@ -144,7 +142,6 @@ export class Session {
       framing: () => this.#framing ?? 'newline',
       questionMs,
       onReady,
-      onLogLevel,
       onRootsChanged,
     });
     return this.#handshake;

@@ -5,6 +5,7 @@ import type { Log } from '../base/log.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import type { Question } from '../mcp/caller.ts';
+import { mostTalkative } from '../mcp/logging.ts';
 import { cannotAnswer } from '../mcp/questions.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
@@ -38,8 +39,10 @@ export class Board {
       onClose: () => {
         this.#views.delete(view);
         void this.#watchAll();
+        this.#listenForAll();
       },
       onWatch: () => this.#watchAll(),
+      onLogLevel: () => this.#listenForAll(),
     });
     this.#views.add(view);
     return view;
@@ -97,6 +100,11 @@ export class Board {
   /** Whether any session has switched a child on. */
   isActive(childName: string): boolean {
     return [...this.#views].some((view) => view.active.includes(childName));
+  }
+
+  /** Children send all that anybody wants to hear; each session hears what it wants. */
+  #listenForAll(): void {
+    this.#pool.setLogLevel(mostTalkative([...this.#views].map(({ logLevel }) => logLevel)));
   }
 
   /** Has each child tell of the resources that any session watches. */

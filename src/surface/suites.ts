@@ -86,7 +86,7 @@ export class Suites {
   ): Promise<Verbatim> {
     const child = await this.#pool.use(config.name, cancellation, caller?.era);
     const tools = await child.listTools({ cancellation });
-    this.#pool.remember(config.name, tools);
+    this.#pool.remember(config, tools);
     const exposed = tools.filter(({ name }) => isExposed(name, config.expose));
     if (subtool === undefined) return dataResult(describeSubtools(exposed, settings));
     const wanted = exposed.filter(({ name }) => name === subtool);

@@ -4,6 +4,7 @@
 import type { Cancellation } from '../base/cancellation.ts';
 import type { CallOptions } from '../child/child.ts';
 import type { Question } from '../mcp/caller.ts';
+import type { LogLevel } from '../mcp/logging.ts';
 import type { Tool } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 
@@ -23,6 +24,8 @@ export interface Surface {
   ask(method: string, params: Verbatim, options: SurfaceOptions): Promise<Verbatim>;
   /** Has the session told of changes of these resources, and of no others. */
   watch(uris: ReadonlySet<string>): Promise<void>;
+  /** Has children send the log messages that the session wants, from this level on. */
+  setLogLevel(level: LogLevel): void;
   close(): void;
 }
 

@@ -11,7 +11,7 @@ import type { ChildConfig } from '../../src/config/config.ts';
 import type { LogLevel } from '../../src/mcp/logging.ts';
 import { Catalog } from '../../src/pool/catalog.ts';
 import { Pool } from '../../src/pool/pool.ts';
-import type { StartAttempt, StartChild } from '../../src/pool/slot.ts';
+import type { StartAttempt, StartChild } from '../../src/pool/starter.ts';
 import { Verbatim } from '../../src/rpc/verbatim.ts';
 
 type PublicPart<T> = { [key in keyof T]: T[key] };

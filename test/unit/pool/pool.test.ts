@@ -4,7 +4,7 @@ import { SwitchboardError } from '../../../src/base/errors.ts';
 import type { ChildConfig } from '../../../src/config/config.ts';
 import { Catalog } from '../../../src/pool/catalog.ts';
 import { Pool } from '../../../src/pool/pool.ts';
-import type { StartAttempt } from '../../../src/pool/slot.ts';
+import type { StartAttempt } from '../../../src/pool/starter.ts';
 import { childConfig } from '../../support/child-config.ts';
 import {
   byName,

@@ -134,7 +134,7 @@ test('of what is shown directly only those are started whose tools are not known
     started.push(name);
     return new FakeChild(`${name}_tool`);
   });
-  pool.remember('known', [{ name: 'known_tool' }]);
+  pool.remember(known, [{ name: 'known_tool' }]);
   const { view, audience } = openView(board);
   await begun(board);
   expect(started).toEqual(['unknown']);

@@ -1,0 +1,103 @@
+// Keeps what is known of one child's lists up to date: it is asked again when it has started and when
+// it says that something has changed, once for all reasons that come up meanwhile.
+import type { Child, ListKind } from '../child/child.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+
+export interface ListKeeperOptions {
+  /** The child, while it runs. */
+  readonly running: () => Child | undefined;
+  readonly remember: (kind: ListKind, items: readonly unknown[]) => void;
+}
+
+/** What comes within this time is asked for together. */
+const SETTLE_MS = 100;
+/** A child that announces changes without end is asked less and less often, until it was quiet. */
+const LONGEST_SETTLE_MS = 30_000;
+const QUIET_MS = 60_000;
+
+export class ListKeeper {
+  readonly #options: ListKeeperOptions;
+  /** The lists to ask for again. */
+  readonly #stale = new Set<ListKind>();
+  #timer: NodeJS.Timeout | undefined;
+  #listing: Promise<void> = Promise.resolve();
+  #announcedAt = -Infinity;
+  #settleMs = SETTLE_MS;
+  #isClosed = false;
+
+  constructor(options: ListKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Asks for all of these that the child has said it has. */
+  refresh(child: Child, ...kinds: ListKind[]): void {
+    const { capabilities } = child.greeting;
+    const isOffered = (kind: ListKind): boolean => {
+      if (kind === 'tools') return true; // many children do not say so
+      return capabilities[kind === 'prompts' ? 'prompts' : 'resources'] !== undefined;
+    };
+    this.#refreshIn(SETTLE_MS, kinds.filter(isOffered));
+  }
+
+  /** The child says that these are others now. */
+  noteAnnounced(...kinds: ListKind[]): void {
+    const now = performance.now();
+    const isQuiet = now - this.#announcedAt > QUIET_MS;
+    this.#announcedAt = now;
+    if (!this.#timer) {
+      this.#settleMs = isQuiet ? SETTLE_MS : Math.min(2 * this.#settleMs, LONGEST_SETTLE_MS);
+    }
+    this.#refreshIn(this.#settleMs, kinds);
+  }
+
+  /**
+   * Asks for what is out of date now. One round after the other: a list that comes later is never
+   * overwritten by an earlier one.
+   */
+  refreshNow(): Promise<void> {
+    this.#listing = this.#listing.then(async () => {
+      const child = this.#options.running();
+      const kinds = [...this.#stale];
+      this.#stale.clear();
+      if (child) await Promise.all(kinds.map((kind) => this.#ask(child, kind)));
+    });
+    return this.#listing;
+  }
+
+  /** Resolves when what the child is being asked for is known. */
+  async learned(): Promise<void> {
+    if (this.#stale.size > 0) await this.refreshNow();
+    await this.#listing;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #refreshIn(ms: number, kinds: readonly ListKind[]): void {
+    for (const kind of kinds) this.#stale.add(kind);
+    if (this.#isClosed || this.#stale.size === 0) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.refreshNow();
+    }, ms).unref();
+  }
+
+  async #ask(child: Child, kind: ListKind): Promise<void> {
+    // A child that does not tell what it has is as good as before: what is known stays.
+    const items = await listAll(child, kind).catch(() => undefined);
+    if (items && !this.#isClosed) this.#options.remember(kind, items);
+  }
+}
+
+/** All of a kind that a child has; none where it says that it does not know the request. */
+export async function listAll(child: Child, kind: ListKind): Promise<unknown[]> {
+  try {
+    const options = { isUse: false };
+    return kind === 'tools' ? await child.listTools(options) : await child.list(kind, options);
+  } catch (error) {
+    if (error instanceof RpcError && error.code === METHOD_NOT_FOUND) return [];
+    throw error;
+  }
+}

@@ -19,8 +19,68 @@ export interface Config {
   readonly flipSuites: 'auto' | 'always' | 'never';
   /** The longest message that is accepted from a host or a child, in bytes. */
   readonly messageBytes: number;
+  readonly agents: AgentSettings;
   /** What was wrong but did not stop us: sentences for stderr and `config check`. */
   readonly warnings: readonly string[];
+}
+
+/** Where agents are looked for, how they are shown, what they may use and how they are run. */
+export interface AgentSettings {
+  readonly show: 'direct' | 'suite' | 'off';
+  readonly formats: {
+    readonly codex: AgentFormat;
+    readonly anthropic: AgentFormat;
+    readonly vscode: AgentFormat;
+  };
+  /** Whether the places where programs keep agents today are looked at, too. */
+  readonly extraFormats: boolean;
+  /** Names, safe names and tags, lower-case; empty for all agents. */
+  readonly filter: readonly string[];
+  /** Whether servers are looked for in the files of other programs. */
+  readonly mcpDiscovery: boolean;
+  /** Absolute. */
+  readonly vscodeUserMcp: string | undefined;
+  readonly mcpLimitReferenced: boolean;
+  readonly mcpEnumerate: boolean;
+  readonly mcpEnumTimeoutMs: number;
+  readonly mcpMaxServers: number;
+  readonly mcpEnumStrict: boolean;
+  readonly mcpEnumFallback: 'none' | 'all';
+  /** Whether an agent may use only those tools of a server that it names. */
+  readonly mcpToolFilter: boolean;
+  readonly toolmapEnable: boolean;
+  readonly toolmapAllowCustomServers: boolean;
+  readonly modelMapEnable: boolean;
+  /** Absolute. */
+  readonly modelMapFile: string;
+  readonly modelMapStrict: boolean;
+  readonly modelMapOverrideProvider: boolean;
+  readonly modelMapNormalizeProvider: boolean;
+  /** The engine's own tools that an agent does not name: switched off, or left as they are. */
+  readonly builtinsDefault: 'off' | 'engine';
+  /** Whether this program is kept from being attached to its own agents by what others configured. */
+  readonly skipSelf: boolean;
+  /** The program that is the engine, where it is named. */
+  readonly codexBin: string | undefined;
+  /** Absolute; undefined for the user's own. */
+  readonly codexHome: string | undefined;
+  /** What happens when the engine asks for leave: the host's user is asked, or it is declined. */
+  readonly approvals: 'ask' | 'decline';
+  /** Milliseconds that a run may take. */
+  readonly timeoutMs: number;
+  /** How many runs go on at once; more wait. */
+  readonly maxRuns: number;
+  /** How many characters of output are handed on. */
+  readonly outputMaxChars: number;
+  /** How many Switchboards there are above this one. */
+  readonly depth: number;
+}
+
+export interface AgentFormat {
+  readonly isOn: boolean;
+  /** Absolute, in the order in which they are read. */
+  readonly folders: readonly string[];
+  readonly prefix: string;
 }
 
 export const SHOWS = ['suite', 'flip', 'direct', 'off'] as const;

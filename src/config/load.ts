@@ -3,6 +3,7 @@
 // and loads nothing heavy unless a file asks for it.
 import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
+import { resolveAgents } from './agents.ts';
 import { checkConfigFile } from './check.ts';
 import { readChildFiles } from './child-files.ts';
 import type { Config } from './config.ts';
@@ -52,6 +53,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
       setting(layers, ({ timeouts }) => timeouts?.questionMs) ?? DEFAULTS.timeouts.questionMs,
     flipSuites: setting(layers, ({ flip }) => flip?.suites) ?? DEFAULTS.flipSuites,
     messageBytes: messageBytesOf(layers),
+    agents: resolveAgents(places),
     warnings: [
       ...settled.warnings,
       ...found.warnings,

@@ -12,6 +12,8 @@ const LAYERS = [
   'host',
   'session',
   'surface',
+  'agents',
+  'assistant',
   'install',
   'pool',
   'child',

@@ -8,6 +8,7 @@ import type { Config } from '../../../src/config/config.ts';
 import { createOfflineReport } from '../../../src/host/offline-report.ts';
 import { parseReport } from '../../../src/host/parse-report.ts';
 import { createReport, type Facts } from '../../../src/host/status-report.ts';
+import { agentSettings } from '../../support/agent-settings.ts';
 import { childConfig } from '../../support/child-config.ts';
 
 const CHILD: Facts['children'][number] = {
@@ -70,6 +71,7 @@ test('without a running Switchboard, servers are as configured and as remembered
     questionMs: 1,
     flipSuites: 'auto',
     messageBytes: 1,
+    agents: agentSettings(),
     warnings: [],
   };
   const listedAt = '2026-03-14T12:03:00.000Z';

@@ -4,6 +4,7 @@ import type { ChildConfig, Config } from '../../../src/config/config.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Board } from '../../../src/surface/board.ts';
 import type { Audience, Surface } from '../../../src/surface/surface.ts';
+import { agentSettings } from '../../support/agent-settings.ts';
 import { childConfig } from '../../support/child-config.ts';
 import {
   byName,
@@ -28,6 +29,7 @@ function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuit
     messageBytes: 1 << 20,
     era: 'auto',
     questionMs: 60_000,
+    agents: agentSettings(),
     warnings: [],
   } satisfies Config;
 }

@@ -1,0 +1,13 @@
+// Settings for agents as they are where nobody has said anything, in folders of a test's own.
+import { resolveAgents } from '../../src/config/agents.ts';
+import type { AgentSettings } from '../../src/config/config.ts';
+import type { Folders } from '../../src/config/places.ts';
+
+const NOWHERE: Folders = { project: '/nowhere/p', home: '/nowhere/h', homeFolder: '/nowhere/u' };
+
+export function agentSettings(
+  said: Partial<AgentSettings> = {},
+  folders: Folders = NOWHERE,
+): AgentSettings {
+  return { ...resolveAgents(folders), ...said };
+}

@@ -1,7 +1,8 @@
 // Finds the files in the places, each once, in an order that is the same on every machine. Nothing is opened
 // here: where nobody has agents, this is a look for a few folders that are not there.
-import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isFolder } from '../base/process.ts';
 import { codeOf } from '../base/system-error.ts';
 import type { Place } from './places.ts';
 
@@ -86,10 +87,7 @@ function walk(place: Place, take: Take, problems: string[]): void {
 function isFolderToVisit(entry: Dirent, folder: string): boolean {
   if (entry.name.startsWith('.') || entry.name === 'node_modules') return false;
   if (entry.isDirectory()) return true;
-  return (
-    entry.isSymbolicLink() &&
-    statSync(join(folder, entry.name), { throwIfNoEntry: false })?.isDirectory() === true
-  );
+  return entry.isSymbolicLink() && isFolder(join(folder, entry.name));
 }
 
 type Listed =
@@ -109,8 +107,7 @@ function listFolder(folder: string): Listed {
     const code = systemCode(error);
     if (code === 'ENOENT') return { problem: undefined };
     if (code !== 'ENOTDIR') return { problem: `The folder cannot be read (${code}).` };
-    const isFile = statSync(folder, { throwIfNoEntry: false }) !== undefined;
-    return { problem: isFile ? 'Not read: it is not a folder.' : undefined };
+    return { problem: existsSync(folder) ? 'Not read: it is not a folder.' : undefined };
   }
 }
 

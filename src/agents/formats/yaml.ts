@@ -26,11 +26,9 @@ export async function parseHead({ head, headLine }: FrontMatter): Promise<Head> 
         parseDocument(text, { schema: 'failsafe', uniqueKeys: false, logLevel: 'silent' }),
       );
     } catch (error) {
-      // Its composer goes into what is nested, and aliases are counted by throwing.
-      if (error instanceof RangeError) return { line: 1, problem: 'it nests too deep' };
-      if (error instanceof ReferenceError)
-        return { line: 1, problem: 'its aliases repeat too much' };
-      throw error;
+      // It goes into what is nested, and counts aliases by throwing. Whatever it cannot do costs one file.
+      const problem = error instanceof RangeError ? 'it nests too deep' : firstLine(String(error));
+      return { line: 1, problem };
     }
   };
   const lines = head.split('\n');
@@ -58,12 +56,16 @@ type Read = { readonly value: Values } | Problem;
 function valueOf(document: Document<ParsedNode, boolean>): Read {
   const [error] = document.errors;
   if (error) {
-    const [problem = ''] = error.message.split(/ at line |\n/);
-    return { line: error.linePos?.[0].line ?? 1, problem };
+    return { line: error.linePos?.[0].line ?? 1, problem: firstLine(error.message) };
   }
   const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
   if (value === null || value === '') return { value: {} };
   return isObject(value) ? { value } : { line: 1, problem: 'keys with values were expected' };
+}
+
+/** Without the place, which is that in the head and not in the file. */
+function firstLine(message: string): string {
+  return message.split(/ at line |\n/, 1).join('');
 }
 
 interface Key {

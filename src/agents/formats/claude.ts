@@ -21,7 +21,7 @@ export async function parseClaude(file: AgentFile): Promise<Draft> {
   const { list, add } = createWarnings();
   const { named, declared } = partServers(values['mcpServers']);
   const { servers, references } = serversOf(declared, file, (key, says) =>
-    add(() => lineOf('mcpServers'), `mcpServers.${key}: ${says}`),
+    add(() => `${lineOf('mcpServers')}: mcpServers.${key}: ${says}`),
   );
   const { model, ...provider } = modelOf(values);
   const effort = textOf(values['effort']);

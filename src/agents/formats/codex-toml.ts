@@ -27,7 +27,7 @@ export async function parseCodexToml(file: AgentFile): Promise<Draft> {
   const instructions = required('developer_instructions');
   const { list: warnings, add } = createWarnings();
   const warn = (path: readonly string[], says: string) =>
-    add(() => lineOf(...path), `${path.join('.')}: ${says}`);
+    add(() => `${lineOf(...path)}: ${path.join('.')}: ${says}`);
   const { servers, references } = serversOf(table['mcp_servers'], file, (key, says) =>
     warn(['mcp_servers', key], says),
   );

@@ -11,7 +11,7 @@ export async function parseCopilot(file: AgentFile): Promise<Draft> {
   const { servers, references } = serversOf(
     values['mcp-servers'],
     { ...file, variablesIn },
-    (key, says) => add(() => lineOf('mcp-servers'), `mcp-servers.${key}: ${says}`),
+    (key, says) => add(() => `${lineOf('mcp-servers')}: mcp-servers.${key}: ${says}`),
   );
   const name = textOf(values['name']) ?? nameFromFile(file.file);
   return {

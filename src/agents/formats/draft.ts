@@ -51,8 +51,8 @@ export class AgentFileError extends Error {
 
 export interface Warnings {
   readonly list: readonly string[];
-  /** `line` is asked only if the warning is kept: a file that is wrong all over is told of often enough. */
-  readonly add: (line: () => number, says: string) => void;
+  /** As `3: …`; asked only if it is kept: a file that is wrong all over is told of often enough. */
+  readonly add: (warning: () => string) => void;
 }
 
 const MOST_WARNINGS = 20;
@@ -61,8 +61,8 @@ export function createWarnings(): Warnings {
   const list: string[] = [];
   return {
     list,
-    add: (line, says) => {
-      if (list.length < MOST_WARNINGS) list.push(`${line()}: ${says}`);
+    add: (warning) => {
+      if (list.length < MOST_WARNINGS) list.push(warning());
     },
   };
 }

@@ -31,27 +31,27 @@ export async function parseSwitchboardToml(file: AgentFile): Promise<Draft> {
   const name = textOf(table['name']);
   if (name === undefined) throw new AgentFileError(lineOf('name'), 'It has no name.');
   const { list: warnings, add } = createWarnings();
-  const warn = (path: readonly string[], says: string) =>
-    add(() => lineOf(...path), `${path.join('.')}: ${says}`);
+  const warn = (path: readonly string[], says: () => string) =>
+    add(() => `${lineOf(...path)}: ${path.join('.')}: ${says()}`);
   for (const key of Object.keys(table)) {
-    if (!KEYS.includes(key)) warn([key], describeUnknown(key, KEYS));
+    if (!KEYS.includes(key)) warn([key], () => describeUnknown(key, KEYS));
     else if (!hasRightForm(key, table[key])) {
-      warn([key], `expected ${formOf(key)}, got ${describeValue(table[key])}. Left out.`);
+      warn([key], () => `expected ${formOf(key)}, got ${describeValue(table[key])}. Left out.`);
     }
   }
   const run = isTable(table['run']) ? table['run'] : {};
   for (const key of Object.keys(run)) {
-    if (!RUN_KEYS.includes(key)) warn(['run', key], describeUnknown(key, RUN_KEYS));
+    if (!RUN_KEYS.includes(key)) warn(['run', key], () => describeUnknown(key, RUN_KEYS));
   }
   const { servers, references } = serversOf(table['mcp_servers'], file, (key, says) =>
-    warn(['mcp_servers', key], says),
+    warn(['mcp_servers', key], () => says),
   );
   return {
     ...NOTHING_SAID,
     ...summarize(name, textOf(table['description']), listOf(table['tags'], COMMAS_AND_SPACES)),
     instructions: textOf(table['instructions']),
     instructionsFile: textOf(table['instructions_file']),
-    run: runFieldsOf(run, (key, says) => warn(['run', key], says)),
+    run: runFieldsOf(run, (key, says) => warn(['run', key], () => says)),
     tools: toolsOf(table['tools']),
     references,
     servers,

@@ -19,16 +19,18 @@ const MOST_ALIASES = 50;
 
 /** Throws an `AgentFileError` for a text that cannot be understood. */
 export async function parseHead({ head, headLine }: FrontMatter): Promise<Head> {
-  const { parseDocument } = await import('yaml');
+  // Its default: bundled, a module of the older kind has no other exports.
+  const { parseDocument } = (await import('yaml')).default;
   const read = (text: string): Read => {
     try {
       return valueOf(
         parseDocument(text, { schema: 'failsafe', uniqueKeys: false, logLevel: 'silent' }),
       );
     } catch (error) {
-      // It goes into what is nested, and counts aliases by throwing. Whatever it cannot do costs one file.
-      const problem = error instanceof RangeError ? 'it nests too deep' : firstLine(String(error));
-      return { line: 1, problem };
+      // It goes into what is nested, and says by throwing that aliases multiply or lead nowhere.
+      if (error instanceof RangeError) return { line: 1, problem: 'it nests too deep' };
+      if (error instanceof ReferenceError) return { line: 1, problem: firstLine(error.message) };
+      throw error;
     }
   };
   const lines = head.split('\n');

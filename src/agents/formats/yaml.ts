@@ -17,19 +17,25 @@ export interface Head {
 /** Values repeated through aliases beyond this are a trap, not an agent. */
 const MOST_ALIASES = 50;
 
+/** Errors are not made pretty: that takes longer than reading does, and lines are those of the head. */
+const OPTIONS = {
+  schema: 'failsafe',
+  uniqueKeys: false,
+  logLevel: 'silent',
+  prettyErrors: false,
+} as const;
+
 /** Throws an `AgentFileError` for a text that cannot be understood. */
 export async function parseHead({ head, headLine }: FrontMatter): Promise<Head> {
   // Its default: bundled, a module of the older kind has no other exports.
   const { parseDocument } = (await import('yaml')).default;
   const read = (text: string): Read => {
     try {
-      return valueOf(
-        parseDocument(text, { schema: 'failsafe', uniqueKeys: false, logLevel: 'silent' }),
-      );
+      return valueOf(parseDocument(text, OPTIONS), text);
     } catch (error) {
       // It goes into what is nested, and says by throwing that aliases multiply or lead nowhere.
       if (error instanceof RangeError) return { line: 1, problem: 'it nests too deep' };
-      if (error instanceof ReferenceError) return { line: 1, problem: firstLine(error.message) };
+      if (error instanceof ReferenceError) return { line: 1, problem: error.message };
       throw error;
     }
   };
@@ -55,19 +61,14 @@ interface Problem {
 }
 type Read = { readonly value: Values } | Problem;
 
-function valueOf(document: Document<ParsedNode, boolean>): Read {
+function valueOf(document: Document<ParsedNode, boolean>, text: string): Read {
   const [error] = document.errors;
   if (error) {
-    return { line: error.linePos?.[0].line ?? 1, problem: firstLine(error.message) };
+    return { line: text.slice(0, error.pos[0]).split('\n').length, problem: error.message };
   }
   const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
   if (value === null || value === '') return { value: {} };
   return isObject(value) ? { value } : { line: 1, problem: 'keys with values were expected' };
-}
-
-/** Without the place, which is that in the head and not in the file. */
-function firstLine(message: string): string {
-  return message.split(/ at line |\n/, 1).join('');
 }
 
 interface Key {

@@ -2,11 +2,12 @@
 // model are mapped to what the engine has. Its names stay those under which it was called.
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
+import { excerpt } from '../base/text.ts';
 import type { AgentSettings } from '../config/config.ts';
 import { withoutByteOrderMark } from '../config/files.ts';
 import { expandHome } from '../config/globs.ts';
 import type { Agent, ListedAgent } from './agent.ts';
-import { AgentFileError, type Draft } from './formats/draft.ts';
+import { AgentFileError, type Draft, LONGEST_SENTENCE } from './formats/draft.ts';
 import { parseAgentFile } from './formats/parse.ts';
 import { loadModelMap, mapModel } from './model-map.ts';
 import type { Roots } from './places.ts';
@@ -43,7 +44,7 @@ export async function loadAgent(
     servers: mapped.servers,
     warnings: [
       ...draft.warnings.map((warning) => `${file}:${warning}`),
-      ...sayings.map((says) => `${file}: ${says}`),
+      ...sayings.map((says) => `${file}: ${excerpt(says, LONGEST_SENTENCE)}`),
       ...(map?.warnings ?? []),
     ],
   };

@@ -12,6 +12,7 @@ import {
 } from './draft.ts';
 import { COMMAS, listOf, textOf, toolsOf } from './fields.ts';
 import { modelOf, parseMarkdown } from './markdown.ts';
+import { runFieldsOf } from './run-fields.ts';
 import { serversOf } from './server-entry.ts';
 
 export async function parseClaude(file: AgentFile): Promise<Draft> {
@@ -24,7 +25,9 @@ export async function parseClaude(file: AgentFile): Promise<Draft> {
     add(() => `${lineOf('mcpServers')}: mcpServers.${key}: ${says}`),
   );
   const { model, ...provider } = modelOf(values);
-  const effort = textOf(values['effort']);
+  const effort = runFieldsOf({ model_reasoning_effort: values['effort'] }, (_, says) =>
+    add(() => `${lineOf('effort')}: effort: ${says}`),
+  );
   return {
     ...NOTHING_SAID,
     ...summarize(name, textOf(values['description']), listOf(values['tags'], COMMAS)),
@@ -32,7 +35,7 @@ export async function parseClaude(file: AgentFile): Promise<Draft> {
     run: {
       ...(model !== undefined && model.toLowerCase() !== 'inherit' && { model }),
       ...provider,
-      ...(effort !== undefined && { modelReasoningEffort: effort }),
+      ...effort,
     },
     tools: toolsOf(values['tools']),
     deniedTools: toolsOf(values['disallowedTools']),

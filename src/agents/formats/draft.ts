@@ -1,6 +1,6 @@
 // What a file says about an agent, before tools and models are mapped to what the engine has. Every format
 // ends here, so that nothing behind this knows which one it was.
-import { cleanText } from '../../base/text.ts';
+import { cleanText, excerpt } from '../../base/text.ts';
 import type { AgentServer, AgentSummary, RunFields, ToolReference } from '../agent.ts';
 
 export interface Draft extends AgentSummary {
@@ -40,12 +40,15 @@ export const NOTHING_SAID = {
   servers: new Map<string, AgentServer>(),
 } satisfies Partial<Draft>;
 
+/** Sentences quote what stands in a file, and that has no bound. */
+export const LONGEST_SENTENCE = 500;
+
 /** Why a file is no agent. The message is `3: …`, with the line. */
 export class AgentFileError extends Error {
   override readonly name = 'AgentFileError';
 
   constructor(line: number, says: string) {
-    super(`${line}: ${says}`);
+    super(excerpt(`${line}: ${says}`, LONGEST_SENTENCE));
   }
 }
 
@@ -62,10 +65,13 @@ export function createWarnings(): Warnings {
   return {
     list,
     add: (warning) => {
-      if (list.length < MOST_WARNINGS) list.push(warning());
+      if (list.length < MOST_WARNINGS) list.push(excerpt(warning(), LONGEST_SENTENCE));
     },
   };
 }
+
+/** More than anybody writes, and what a list of tools can bear. */
+const LONGEST_DESCRIPTION = 8_000;
 
 /** Models read these texts: what cannot be seen in them is taken out, and a description is always there. */
 export function summarize(
@@ -76,9 +82,12 @@ export function summarize(
   const clean = (text: string) => cleanText(text).trim();
   const shown = clean(name);
   if (shown === '') throw new AgentFileError(1, 'Its name has no character that can be seen.');
+  const said = clean(description ?? '')
+    .slice(0, LONGEST_DESCRIPTION)
+    .toWellFormed();
   return {
     name: shown,
-    description: clean(description ?? '') || `Agent '${shown}': Execute tasks via Codex`,
+    description: said || `Agent '${shown}': Execute tasks via Codex`,
     tags: tags.map(clean).filter((tag) => tag !== ''),
   };
 }

@@ -18,6 +18,30 @@ export interface ServersOrigin extends Omit<AgentFile, 'text'> {
   readonly variablesIn?: (text: string) => string;
 }
 
+/** What an entry may say, also what only other programs follow. */
+export const SERVER_KEYS: readonly string[] = [
+  'command',
+  'args',
+  'env',
+  'env_vars',
+  'cwd',
+  'url',
+  'type',
+  'headers',
+  'http_headers',
+  'env_http_headers',
+  'bearer_token_env_var',
+  'enabled',
+  'tools',
+  'enabled_tools',
+  'disabled_tools',
+  'required',
+  'startup_timeout_sec',
+  'startup_timeout_ms',
+  'tool_timeout_sec',
+  'default_tools_approval_mode',
+];
+
 /** Told which entry is wrong, and how. */
 type Warn = (key: string, says: string) => void;
 

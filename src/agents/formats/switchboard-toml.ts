@@ -10,7 +10,7 @@ import {
 } from './draft.ts';
 import { COMMAS_AND_SPACES, describeValue, listOf, textOf, toolsOf } from './fields.ts';
 import { RUN_KEYS, runFieldsOf } from './run-fields.ts';
-import { serversOf } from './server-entry.ts';
+import { SERVER_KEYS, serversOf } from './server-entry.ts';
 import { isTable, parseToml } from './toml.ts';
 
 const KEYS = [
@@ -42,6 +42,14 @@ export async function parseSwitchboardToml(file: AgentFile): Promise<Draft> {
   const run = isTable(table['run']) ? table['run'] : {};
   for (const key of Object.keys(run)) {
     if (!RUN_KEYS.includes(key)) warn(['run', key], () => describeUnknown(key, RUN_KEYS));
+  }
+  for (const [key, entry] of Object.entries(
+    isTable(table['mcp_servers']) ? table['mcp_servers'] : {},
+  )) {
+    for (const one of Object.keys(isTable(entry) ? entry : {})) {
+      if (SERVER_KEYS.includes(one)) continue;
+      warn(['mcp_servers', key, one], () => describeUnknown(one, SERVER_KEYS));
+    }
   }
   const { servers, references } = serversOf(table['mcp_servers'], file, (key, says) =>
     warn(['mcp_servers', key], () => says),

@@ -231,6 +231,21 @@ test('one file that is found in several ways is one agent', async () => {
   expect(agents[0]?.file).toBe(path('project/.agents/a.toml'));
 });
 
+test('folders in folders are entered within bounds', async () => {
+  const { list, path, write, plain } = createAgents();
+  for (let index = 0; index < 510; index++) {
+    mkdirSync(path(`project/.claude/agents/f${index}`), { recursive: true });
+  }
+  write('project/.claude/agents/f0/a.md', claude('A'));
+  const { agents, problems } = await list({ extraFormats: true });
+  expect(agents.map(({ name }) => name)).toEqual(['A']);
+  expect(plain(problems)).toEqual([
+    expect.stringMatching(
+      /^project\/\.claude\/agents\/f\d+: Not read: .* has more than 500 folders in it\.$/,
+    ),
+  ]);
+});
+
 test('what is no regular file is never opened, and what is too large never read', async () => {
   const { list, path, plain, write } = createAgents({ 'project/.agents/z.toml': toml('Z') });
   execFileSync('mkfifo', [path('project/.agents/pipe.toml')]);

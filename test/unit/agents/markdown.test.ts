@@ -157,6 +157,14 @@ describe('Claude Code', () => {
     });
   });
 
+  test('an effort that is no word is left out', async () => {
+    const agent = await load('claude', markdown('name: A\neffort: 32000'));
+    expect(agent.run).toEqual({});
+    expect(agent.warnings).toEqual([
+      `${FILES.claude}:3: effort: expected one word, got "32000". Left out.`,
+    ]);
+  });
+
   test('what narrows a tool goes with it', async () => {
     const agent = await load(
       'claude',

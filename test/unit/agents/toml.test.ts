@@ -148,6 +148,14 @@ describe('[run]', () => {
     ]);
   });
 
+  test('texts in a file are quoted within bounds, and shown within bounds', async () => {
+    const agent = await loadToml(
+      `name = "A"\ndescription = "${'d'.repeat(100_000)}"\n${'k'.repeat(100_000)} = 1\n`,
+    );
+    expect(agent.description).toHaveLength(8_000);
+    expect(agent.warnings.join().length).toBeLessThan(600);
+  });
+
   test('a file that is wrong all over is told of within bounds', async () => {
     const keys = Array.from({ length: 20_000 }, (_, index) => `k${index} = 1`);
     const agent = await loadToml(`name = "A"\n${keys.join('\n')}\n`);
@@ -315,6 +323,14 @@ command = "p"
     const agent = await loadToml(`name = "A"\n[mcp_servers]\nok = { command = "c" }\n${entry}\n`);
     expect([...agent.servers.keys()]).toEqual(['ok']);
     expect(agent.warnings).toEqual([`${FILE}:4: mcp_servers.x: ${says} The server is left out.`]);
+  });
+
+  test('that say something unknown are used, and that is told of', async () => {
+    const agent = await loadToml('name = "A"\n[mcp_servers.m]\ncommand = "c"\narg = ["-y"]\n');
+    expect([...agent.servers.keys()]).toEqual(['m']);
+    expect(agent.warnings).toEqual([
+      `${FILE}:4: mcp_servers.m.arg: unknown key. Did you mean "args"?`,
+    ]);
   });
 
   test('that name their tools are references to them', async () => {

@@ -136,14 +136,24 @@ test('in a folder the order is that of the code units of the names, and folders 
     'project/.agents/B.toml': toml('B1'),
     'project/.agents/a10.toml': toml('a10'),
     'project/.agents/a9.TOML': toml('a9'),
-    'project/.agents/é.toml': toml('last'),
+    'project/.agents/é.toml': toml('accent'),
+    'project/.agents/～.toml': toml('wide'),
+    'project/.agents/😀.toml': toml('face'), // by its bytes it would be the last
     'project/.agents/inner/c.toml': toml('c'),
     'project/.agents/.prompt.md': 'text',
     'project/.agents/notes.txt': 'text',
   });
   const { agents, problems } = await list();
   expect(problems).toEqual([]);
-  expect(agents.map(({ name }) => name)).toEqual(['B1', 'a10', 'a9', 'b', 'last']);
+  expect(agents.map(({ name }) => name)).toEqual([
+    'B1',
+    'a10',
+    'a9',
+    'b',
+    'accent',
+    'face',
+    'wide',
+  ]);
 });
 
 test('a file that is wrong costs itself alone, and is named with its line', async () => {

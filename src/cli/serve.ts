@@ -1,6 +1,6 @@
 // `switchboard` and `switchboard serve`: the server that a host starts. Everything a host asks for
 // at its start is answered from configuration and catalog; no child is started for it.
-import { createLog, type Log, logLevel } from '../base/log.ts';
+import type { Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import { openControlLater } from '../host/control-later.ts';
 import { createReport } from '../host/status-report.ts';
@@ -8,7 +8,13 @@ import { StdioHost } from '../host/stdio.ts';
 import { Session } from '../session/session.ts';
 import { Switchboard } from '../switchboard.ts';
 import { aboutServing } from './about.ts';
-import { createReload, keepStdout, loadAloud, type ServeOptions } from './serving.ts';
+import {
+  createReload,
+  createServingLog,
+  keepStdout,
+  loadAloud,
+  type ServeOptions,
+} from './serving.ts';
 import { onEndSignal } from './signals.ts';
 import { workingFolder } from './working-folder.ts';
 
@@ -26,8 +32,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     return 0;
   }
   const write = keepStdout();
-  const log = createLog(logLevel(process.env), process.stderr);
   const cwd = workingFolder();
+  const log = createServingLog(cwd);
   const load = (): Promise<Config> => loadAloud({ ...options, cwd }, log);
   await serveUntilHostGoes(await load(), load, log, write);
   process.stdin.destroy();

@@ -1,10 +1,12 @@
 // What serving needs, whichever way hosts reach us: stdout kept for the protocol, the configuration read
 // aloud, and read again when somebody asks for it.
 import { SwitchboardError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import { type AdjustableLog, createLog, type Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import { isScript } from '../config/files.ts';
 import { loadConfig } from '../config/load.ts';
+import { resolveLogging } from '../config/logging.ts';
+import { findFolders } from '../config/places.ts';
 import type { Switchboard } from '../switchboard.ts';
 
 export interface ServeOptions {
@@ -24,12 +26,19 @@ export function keepStdout(): NodeJS.WriteStream['write'] {
   return write;
 }
 
+/** The log as the environment wants it. What a file says about it follows with the configuration. */
+export function createServingLog(cwd: string): AdjustableLog {
+  const { env, stderr } = process;
+  return createLog(resolveLogging(findFolders({ cwd, env }), { env }), stderr);
+}
+
 /** Reads the configuration and says what is worth knowing about it. */
 export async function loadAloud(
   options: ServeOptions & { readonly cwd: string },
-  log: Log,
+  log: AdjustableLog,
 ): Promise<Config> {
   const config = await loadConfig({ ...options, env: process.env });
+  log.adjust(config.logging);
   // A project's file was run with the user's rights: that is worth a word.
   for (const file of config.files.filter(isScript)) log.info(`ran ${file} for the configuration.`);
   for (const warning of config.warnings) log.warn(warning);

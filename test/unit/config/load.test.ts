@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { agentSettings } from '../../support/agent-settings.ts';
 import { createProject } from './temp-project.ts';
 
 const CHILD = { command: 'node', args: ['a.js'] };
@@ -16,6 +17,15 @@ describe('which file is read', () => {
       questionMs: 600_000,
       flipSuites: 'auto',
       messageBytes: 16 * 1024 * 1024,
+      agents: agentSettings(
+        {},
+        {
+          project: project.folder,
+          home: join(project.homeFolder, '.switchboard'),
+          homeFolder: project.homeFolder,
+        },
+      ),
+      logging: { level: 'info', form: 'compact', folder: undefined },
       warnings: [],
     });
   });

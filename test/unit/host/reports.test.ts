@@ -72,6 +72,7 @@ test('without a running Switchboard, servers are as configured and as remembered
     flipSuites: 'auto',
     messageBytes: 1,
     agents: agentSettings(),
+    logging: { level: 'info', form: 'compact', folder: undefined },
     warnings: [],
   };
   const listedAt = '2026-03-14T12:03:00.000Z';

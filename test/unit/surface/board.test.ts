@@ -30,6 +30,7 @@ function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuit
     era: 'auto',
     questionMs: 60_000,
     agents: agentSettings(),
+    logging: { level: 'info', form: 'compact', folder: undefined },
     warnings: [],
   } satisfies Config;
 }

@@ -4,6 +4,8 @@
 // files have been checked by their schema before.
 import type { Kind } from './values.ts';
 
+export type SettingValue = boolean | number | string | readonly string[];
+
 export interface Setting<T> {
   readonly variable: string;
   readonly kind: Kind<T>;
@@ -45,9 +47,9 @@ export function said<T>(key: string, setting: Setting<T>, places: SaidPlaces): T
 }
 
 /** What a variable says; an empty one is one that somebody tried to unset. */
-export function saidInEnvironment<T>(
+function saidInEnvironment<T>(
   { variable, kind }: Setting<T>,
-  { env, warn }: Pick<SaidPlaces, 'env' | 'warn'>,
+  { env, warn }: SaidPlaces,
 ): T | undefined {
   const text = env[variable];
   if (text === undefined || text.trim() === '') return undefined;
@@ -64,7 +66,7 @@ function saidInFiles<T>(key: string, { kind }: Setting<T>, { files }: SaidPlaces
 export function saidInToml<T>(
   key: string | undefined,
   kind: Kind<T>,
-  { toml, warn }: Pick<SaidPlaces, 'toml' | 'warn'>,
+  { toml, warn }: SaidPlaces,
 ): T | undefined {
   const value = key !== undefined && Object.hasOwn(toml.values, key) ? toml.values[key] : undefined;
   if (value === undefined || value === '') return undefined;

@@ -15,15 +15,8 @@ import {
   readHttpSettings,
   withoutHttpSettings,
 } from './http-options.ts';
-import {
-  createReload,
-  createServingLog,
-  keepStdout,
-  loadAloud,
-  type ServeOptions,
-} from './serving.ts';
+import { createReload, keepStdout, prepareServing, type ServeOptions } from './serving.ts';
 import { onEndSignal } from './signals.ts';
-import { workingFolder } from './working-folder.ts';
 
 const OTHER_THINGS_AFTER_MS = 1_000;
 /** `status` and `reload` are to find us soon. */
@@ -32,9 +25,7 @@ const CONTROL_AFTER_MS = 200;
 export async function serveHttp(options: ServeOptions, flags: HttpFlags): Promise<number> {
   const settings = readHttpSettings(flags, process.env);
   keepStdout();
-  const cwd = workingFolder();
-  const log = createServingLog(cwd);
-  const load = (): Promise<Config> => loadAloud({ ...options, cwd }, log);
+  const { log, load } = prepareServing(options);
   await serveUntilTold(settings, await load(), load, log);
   return 0;
 }

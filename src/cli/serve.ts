@@ -8,15 +8,8 @@ import { StdioHost } from '../host/stdio.ts';
 import { Session } from '../session/session.ts';
 import { Switchboard } from '../switchboard.ts';
 import { aboutServing } from './about.ts';
-import {
-  createReload,
-  createServingLog,
-  keepStdout,
-  loadAloud,
-  type ServeOptions,
-} from './serving.ts';
+import { createReload, keepStdout, prepareServing, type ServeOptions } from './serving.ts';
 import { onEndSignal } from './signals.ts';
-import { workingFolder } from './working-folder.ts';
 
 /** What is not for the host is done when it has got its first answers. */
 const OTHER_THINGS_AFTER_MS = 1_000;
@@ -32,9 +25,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     return 0;
   }
   const write = keepStdout();
-  const cwd = workingFolder();
-  const log = createServingLog(cwd);
-  const load = (): Promise<Config> => loadAloud({ ...options, cwd }, log);
+  const { log, load } = prepareServing(options);
   await serveUntilHostGoes(await load(), load, log, write);
   process.stdin.destroy();
   // A host that never reads its last answers must not keep us here.

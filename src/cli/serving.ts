@@ -8,6 +8,7 @@ import { loadConfig } from '../config/load.ts';
 import { resolveLogging } from '../config/logging.ts';
 import { findFolders } from '../config/places.ts';
 import type { Switchboard } from '../switchboard.ts';
+import { workingFolder } from './working-folder.ts';
 
 export interface ServeOptions {
   readonly configFile?: string | undefined;
@@ -26,14 +27,20 @@ export function keepStdout(): NodeJS.WriteStream['write'] {
   return write;
 }
 
-/** The log as the environment wants it. What a file says about it follows with the configuration. */
-export function createServingLog(cwd: string): AdjustableLog {
+/** The log, and how the configuration is read aloud into it, now and whenever somebody asks for it. */
+export function prepareServing(options: ServeOptions): {
+  readonly log: Log;
+  readonly load: () => Promise<Config>;
+} {
   const { env, stderr } = process;
-  return createLog(resolveLogging(findFolders({ cwd, env }), { env }), stderr);
+  const cwd = workingFolder();
+  // What a file says about the log follows with the configuration.
+  const log = createLog(resolveLogging(findFolders({ cwd, env }), { env }), stderr);
+  return { log, load: () => loadAloud({ ...options, cwd }, log) };
 }
 
 /** Reads the configuration and says what is worth knowing about it. */
-export async function loadAloud(
+async function loadAloud(
   options: ServeOptions & { readonly cwd: string },
   log: AdjustableLog,
 ): Promise<Config> {

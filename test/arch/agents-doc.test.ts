@@ -30,6 +30,7 @@ const OTHERS = [
   'PATH',
   'PATHEXT',
   'TERM',
+  'USERPROFILE',
 ];
 
 /** The cells of the rows of a table, by its head. */

@@ -1,0 +1,16 @@
+// Cursor: `.cursor/mcp.json` of the workspace and of the user.
+import { join } from 'node:path';
+import { type Listing, listServers } from '../listing.ts';
+import { readJsonSettings } from '../settings-file.ts';
+import type { ProgramPlaces } from './places.ts';
+
+/** Strongest first. */
+export async function readCursor({ project, homeFolder }: ProgramPlaces): Promise<Listing[]> {
+  const [ofProject, ofUser] = await Promise.all(
+    [project, homeFolder].map((folder) => readJsonSettings(join(folder, '.cursor', 'mcp.json'))),
+  );
+  return [
+    ...(ofProject ? [listServers(ofProject, 'mcpServers', project)] : []),
+    ...(ofUser ? [listServers(ofUser, 'mcpServers', undefined)] : []),
+  ];
+}

@@ -9,10 +9,10 @@ import { createProject } from '../../../support/project.ts';
 
 /** Folders with these files: those below `home/` are the user's, the others the project's. */
 function setUp(files: Record<string, string | object> = {}) {
-  const { dir, write } = createProject();
-  const [project, homeFolder] = [join(dir, 'ws'), join(dir, 'home')];
+  const folder = createProject();
+  const [project, homeFolder] = [join(folder.dir, 'ws'), join(folder.dir, 'home')];
   const pathOf = (path: string) => (path.startsWith('home/') ? path : join('ws', path));
-  const add = (path: string, content: string | object) => write(pathOf(path), content);
+  const add = (path: string, content: string | object) => folder.write(pathOf(path), content);
   mkdirSync(project, { recursive: true });
   for (const [path, content] of Object.entries(files)) add(path, content);
   const plain = (text: string) => text.replaceAll(project, '<ws>').replaceAll(homeFolder, '~');

@@ -10,6 +10,7 @@ import {
 import { startChild } from '../../../../src/child/start.ts';
 import { Catalog } from '../../../../src/pool/catalog.ts';
 import type { StartChild } from '../../../../src/pool/starter.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../../../../src/rpc/message.ts';
 import { onBug, temporaryFolder } from '../../../support/fake-child.ts';
 import { isAlive } from '../../../support/processes.ts';
 import type { ServerEntry } from '../../../support/servers.ts';
@@ -82,7 +83,7 @@ export function realServers(env: NodeJS.ProcessEnv = process.env) {
       mark: {},
       onProcess: (pid) => pids.push(pid),
       onStderr: () => {},
-      askOutside: () => Promise.reject(new Error('Nobody is asked here.')),
+      askOutside: () => Promise.reject(new RpcError(METHOD_NOT_FOUND, 'Nobody can be asked.')),
       onBug,
     });
   onTestFinished(() => {

@@ -16,7 +16,7 @@ export interface ChooseOptions {
   readonly toolsOf: ToolsOf;
 }
 
-export interface ChosenServer {
+interface ChosenServer {
   readonly server: Candidate;
   /** The only tools of it that the agent may use; undefined for all. */
   readonly enabledTools: readonly string[] | undefined;

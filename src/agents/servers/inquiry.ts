@@ -13,7 +13,13 @@ export type ToolsOf = (
 ) => Promise<readonly string[]>;
 
 /** The tools that may be used, or why they are not known. */
-export type Answer = { readonly tools: readonly string[] } | { readonly problem: string };
+export type Answer = { readonly tools: readonly string[] } | Silence;
+
+interface Silence {
+  readonly problem: string;
+  /** It wants a sign-in. */
+  readonly needsSignIn?: boolean;
+}
 
 const LONGEST_PROBLEM = 400;
 
@@ -28,8 +34,9 @@ export async function ask(
   } catch (error) {
     const isForeseen = error instanceof SwitchboardError || error instanceof RpcError;
     if (!isForeseen) throw error;
-    const text = error instanceof SwitchboardError ? error.text : error.message;
-    return { problem: excerpt(text, LONGEST_PROBLEM) };
+    if (error instanceof RpcError) return { problem: excerpt(error.message, LONGEST_PROBLEM) };
+    const { text, code } = error;
+    return { problem: excerpt(text, LONGEST_PROBLEM), needsSignIn: code === 'CHILD_SIGN_IN' };
   }
 }
 

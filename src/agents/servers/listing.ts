@@ -50,7 +50,10 @@ export function readListing(listing: Listing, folders: ServerFolders): Candidate
   const leftOut = new Map<string, string>();
   const warnings = [...listing.warnings];
   for (const [key, entry] of listing.entries) {
-    if (isObject(entry) && (entry['disabled'] === true || entry['enabled'] === false)) continue;
+    if (isObject(entry) && (entry['disabled'] === true || entry['enabled'] === false)) {
+      leftOut.set(key, `${nameOf(key, listing)} is switched off there.`);
+      continue;
+    }
     const read = readEntry(key, entry, listing, folders);
     if (typeof read === 'string') {
       leftOut.set(key, read);
@@ -80,6 +83,7 @@ function readEntry(
   const remote = resolveRemote(key, declaration);
   if (remote instanceof SwitchboardError) return remote.text;
   if (remote && remote.type !== 'http') return `${name} ${needsProxy(remote.type)}`;
+  if (remote && !/^(https?:|\$\{)/i.test(remote.url)) return `${name} has a url that is not http.`;
   const command = entry.command === undefined ? undefined : resolveCommand(declaration, project);
   if (!command && !remote) return `${name} has no command and no url, and is left out.`;
   return {

@@ -17,7 +17,6 @@ export async function ownServers(
   const servers: Candidate[] = [];
   const leftOut = new Map<string, string>();
   for (const child of children.values()) {
-    if (child.show === 'off') continue;
     const reason = await reasonAgainst(child, join(home, 'tokens'), env);
     if (reason === undefined) servers.push(toCandidate(child));
     else leftOut.set(child.name, reason);
@@ -30,10 +29,11 @@ async function reasonAgainst(
   tokens: string,
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
-  const { name, origin, problem, remote } = child;
+  const { name, show, showBecause, origin, problem, remote } = child;
+  const which = `${origin}: server ${JSON.stringify(name)}`;
+  if (show === 'off') return `${which} is switched off (${showBecause}).`;
   if (problem) return problem.text;
   if (!remote) return undefined;
-  const which = `${origin}: server ${JSON.stringify(name)}`;
   if (remote.type !== 'http') return `${which} ${needsProxy(remote.type)}`;
   return (await isSignedIn(child, remote, tokens, env))
     ? `${which} needs a sign-in, which Switchboard has and the engine of agents has not.`

@@ -68,7 +68,7 @@ async function inquire({ agent, settings, offer, wanted, toolsOf, warn }: Case) 
   return answers;
 }
 
-/** `failed`: it could not be proven, and proof is demanded. */
+/** `failed`: what it has is not known, and it is not given without. */
 type Verdict = 'given' | 'not-given' | 'failed';
 
 /** Whether a server that the agent names has what it names of it. */
@@ -79,15 +79,18 @@ async function judgeNamed(key: string, answer: Answer | undefined, one: Case): P
   if (!server || !named || named.isAny) return 'given';
   const lacking = (there: readonly string[]) =>
     [...named.tools].filter((tool) => !there.includes(tool));
-  let known = answer ?? { problem: 'It was not asked for its tools.' };
+  let known: Answer = answer ?? { problem: 'It was not asked for its tools.' };
   // What is remembered may be out of date: the server may have the tool by now.
   if ('tools' in known && lacking(known.tools).length > 0) {
     known = await ask(server, toolsOf, { isFresh: true });
   }
   if ('problem' in known) {
-    const explain = settings.mcpEnumStrict ? explainDropped : explainUnproven;
+    // The engine has no part in Switchboard's sign-ins, but may have one of its own elsewhere.
+    const isHopeless = server.isOwn && known.needsSignIn === true;
+    const isDropped = settings.mcpEnumStrict || isHopeless;
+    const explain = isDropped ? explainDropped : explainUnproven;
     warn(explain(agent, key, known.problem));
-    return settings.mcpEnumStrict ? 'failed' : 'given';
+    return isDropped ? 'failed' : 'given';
   }
   const missing = lacking(known.tools);
   for (const tool of missing) warn(explainMissingTool(agent, server, tool, known.tools));

@@ -7,7 +7,9 @@ import { tokenFile, writeSignIn } from '../../../../src/child/sign-in/token-stor
 import type { AgentSettings, Config } from '../../../../src/config/config.ts';
 import { Pool } from '../../../../src/pool/pool.ts';
 import { onBug } from '../../../support/fake-child.ts';
+import { OddServer } from '../../../support/odd-http-server.ts';
 import { eventually, processesWith } from '../../../support/processes.ts';
+import { startEverything } from '../../../support/published-http.ts';
 import { publishedServer, testServer } from '../../../support/servers.ts';
 import { createProject } from '../../config/temp-project.ts';
 import { AGENT_FILE, agentWith, candidate, openCatalog, realServers } from './setup.ts';
@@ -175,12 +177,36 @@ test('what only Switchboard itself can reach is not for agents, and who names it
       "it does not get the server "oauth". <project>/switchboard.config.json: server "oauth" needs a sign-in, which Switchboard has and the engine of agents has not.",
       "it does not get the server "signedIn". <project>/switchboard.config.json: server "signedIn" needs a sign-in, which Switchboard has and the engine of agents has not.",
       "it does not get the server "nothing". Server "nothing" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.",
-      "it names the server "off", which is not configured anywhere.",
+      "it does not get the server "off". <project>/switchboard.config.json: server "off" is switched off ("show" in <project>/switchboard.config.json).",
       "it does not get the server "unset". Server "unset" needs the variable UNSET, which is not set (url in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write \${UNSET:-default}.",
     ]
   `);
   expect((await servers.available()).warnings).toEqual([]);
   expect((await serversFor(agentWith([]))).warnings).toEqual([]);
+});
+
+test('an address is asked for its tools; one of ours that wants a sign-in is not given', async () => {
+  const everything = await startEverything('streamableHttp');
+  onTestFinished(() => everything.stop());
+  const refusing = await OddServer.start({
+    before: (_request, reply) => {
+      reply.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+      return true;
+    },
+  });
+  const { serversFor } = await setUp({
+    'switchboard.config.json': { mcpServers: { ours: { url: refusing.url } } },
+    '.mcp.json': { mcpServers: { remote: { url: everything.url }, theirs: { url: refusing.url } } },
+  });
+  const agent = agentWith(['remote::echo', 'remote::nothing', 'ours::x', 'theirs::x', 'echo']);
+  const { servers, keys, warnings } = await serversFor(agent);
+  expect(keys).toEqual(['remote', 'theirs']);
+  expect(servers[0]).toMatchObject({ cmd: undefined, url: everything.url });
+  expect(warnings).toEqual([
+    expect.stringMatching(/^the server "remote" .* has no tool "nothing" that may be used\./),
+    expect.stringMatching(/^it does not get the server "ours"\. .*switchboard login/),
+    expect.stringMatching(/^it gets the server "theirs" without proof of its tools\. /),
+  ]);
 });
 
 test('a server that asks its program for something is left out when it would be given', async () => {

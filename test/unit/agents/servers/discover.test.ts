@@ -229,6 +229,8 @@ test('addresses: Streamable HTTP is kept, the others need a proxy; what is switc
         sse: { url, type: 'sse' },
         ws: { url: 'wss://example.com' },
         odd: { url, type: 'carrier-pigeon' },
+        socket: { url: 'unix:///run/mcp.sock' },
+        variable: { url: '${ADDRESS}' },
         both: { url, command: 'c' },
         off: { command: 'off', disabled: true },
         offToo: { command: 'off', enabled: false },
@@ -242,14 +244,17 @@ test('addresses: Streamable HTTP is kept, the others need a proxy; what is switc
     ['plain', undefined, url],
     ['http', undefined, url],
     ['streamable', undefined, url],
+    ['variable', undefined, '${ADDRESS}'],
     ['both', 'c', undefined],
   ]);
-  expect([...leftOut.keys()]).toEqual(['sse', 'ws', 'odd']);
+  const off = ['off', 'offToo', 'sseOff'];
+  expect([...leftOut.keys()]).toEqual(['sse', 'ws', 'odd', 'socket', ...off]);
   expect(warnings).toMatchInlineSnapshot(`
     [
       "<ws>/.mcp.json: server "sse" is reached over HTTP with server-sent events, which agents cannot use. Put a program such as mcp-proxy before it: { "command": "mcp-proxy", "args": ["<url>"] }.",
       "<ws>/.mcp.json: server "ws" is reached over WebSocket, which agents cannot use. Put a program such as mcp-proxy before it: { "command": "mcp-proxy", "args": ["<url>"] }.",
       "Server "odd" has a url and the type "carrier-pigeon", which do not go together. In <ws>/.mcp.json, set "type" to "http", "sse" or "ws", or leave it out.",
+      "<ws>/.mcp.json: server "socket" has a url that is not http.",
     ]
   `);
   expect(warnings.join()).not.toContain('s3cr3t');

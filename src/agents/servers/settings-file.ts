@@ -38,10 +38,10 @@ async function readSettings(
     warnings: [`${file}${problem} It is left out.`],
   });
   try {
-    const { size, ...kind } = await describe(file);
+    const found = await stat(file);
     // Before it is opened: a pipe would keep us waiting for somebody to write.
-    if (!kind.isFile) return unusable(' is not a file.');
-    if (size > MOST_BYTES) return unusable(` is larger than ${MOST_BYTES} bytes.`);
+    if (!found.isFile()) return unusable(' is not a file.');
+    if (found.size > MOST_BYTES) return unusable(` is larger than ${MOST_BYTES} bytes.`);
     const text = withoutByteOrderMark(await readFile(file, 'utf8'));
     if (text.trim() === '') return { file, settings: {}, warnings: [] };
     const parsed = await parse(text);
@@ -55,11 +55,6 @@ async function readSettings(
       ? { file, settings: {}, warnings: [] }
       : unusable(` cannot be read (${codeOf(error)}).`);
   }
-}
-
-async function describe(file: string): Promise<{ isFile: boolean; size: number }> {
-  const found = await stat(file);
-  return { isFile: found.isFile(), size: found.size };
 }
 
 async function parseToml(text: string): Promise<Parsed> {

@@ -6,11 +6,12 @@ import type { ProgramPlaces } from './places.ts';
 
 /** Strongest first. */
 export async function readCursor({ project, homeFolder }: ProgramPlaces): Promise<Listing[]> {
-  const [ofProject, ofUser] = await Promise.all(
-    [project, homeFolder].map((folder) => readJsonSettings(join(folder, '.cursor', 'mcp.json'))),
-  );
+  const [ofProject, ofUser] = await Promise.all([
+    readJsonSettings(join(project, '.cursor', 'mcp.json')),
+    readJsonSettings(join(homeFolder, '.cursor', 'mcp.json')),
+  ]);
   return [
-    ...(ofProject ? [listServers(ofProject, 'mcpServers', project)] : []),
-    ...(ofUser ? [listServers(ofUser, 'mcpServers', undefined)] : []),
+    listServers(ofProject, 'mcpServers', project),
+    listServers(ofUser, 'mcpServers', undefined),
   ];
 }

@@ -4,6 +4,7 @@ import type { Agent } from '../agent.ts';
 import type { Candidate } from './candidate.ts';
 import type { Answer } from './inquiry.ts';
 import type { Offer } from './offer.ts';
+import { plainKey } from './plain-key.ts';
 
 export function explainDropped({ file }: Agent, key: string, reason: string): string {
   return `${file}: it does not get the server "${key}". ${reason}`;
@@ -14,7 +15,7 @@ export function explainUnproven({ file }: Agent, key: string, reason: string): s
 }
 
 export function explainMissingServer(agent: Agent, name: string, offer: Offer): string {
-  const reason = offer.leftOut.get(name);
+  const [, reason] = [...offer.leftOut].find(([key]) => plainKey(key) === plainKey(name)) ?? [];
   if (reason !== undefined) return explainDropped(agent, name, reason);
   const hint = didYouMean(name, offer.servers.keys());
   return `${agent.file}: it names the server "${name}", which is not configured anywhere.${hint}`;

@@ -218,13 +218,13 @@ test('only so many are asked, those that are named first; the others are told', 
 });
 
 test('a server that is not there is told with the nearest names, or with why it is not', async () => {
-  const leftOut = new Map([['old', 'It is reached over SSE.']]);
-  const agent = agentWith(['note::note', 'old::x', 'zzz::y', 'zzz::x']);
+  const leftOut = new Map([['so old', 'It is reached over SSE.']]);
+  const agent = agentWith(['note::note', 'so_old::x', 'zzz::y', 'zzz::x']);
   const { gets, warnings } = await choose(agent, {}, { leftOut });
   expect(gets).toEqual([]);
   expect(warnings).toEqual([
     'it names the server "note", which is not configured anywhere. Did you mean notes?',
-    'it does not get the server "old". It is reached over SSE.',
+    'it does not get the server "so_old". It is reached over SSE.',
     'it names the server "zzz", which is not configured anywhere.',
   ]);
 });

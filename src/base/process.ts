@@ -71,9 +71,14 @@ export function isGroupAlive(leader: number): boolean {
   }
 }
 
+/** Ends groups that have no more say in it, all at once. */
+export function killGroups(leaders: Iterable<number>): void {
+  for (const leader of leaders) signalGroup(leader, 'SIGKILL');
+}
+
 /** For the last moment before we end: kills what is still there, without waiting. */
 export function killAllGroups(): void {
-  for (const leader of liveGroups) signalGroup(leader, 'SIGKILL');
+  killGroups(liveGroups);
   liveGroups.clear();
 }
 
@@ -118,6 +123,11 @@ export function isOwnFolder(folder: string): boolean {
   } catch {
     return false; // not there, or not for us to see
   }
+}
+
+/** This kind of machine, as packages that hold programs for one kind are named: `linux-x64`. */
+export function machineKind(): string {
+  return `${process.platform}-${process.arch}`;
 }
 
 /** The number that the system knows this user by. Windows has none. */

@@ -21,7 +21,13 @@ import { prepareCatalog } from './catalog.ts';
 import { describeNotification, textOf } from './events.ts';
 import { Litter } from './litter.ts';
 import { locateEngine } from './locate.ts';
-import { processArguments, threadParameters, wantsPatch } from './thread.ts';
+import {
+  type EngineConfig,
+  mustDistrust,
+  processArguments,
+  threadParameters,
+  wantsPatch,
+} from './thread.ts';
 import { Turn } from './turn.ts';
 import { readUserConfig } from './user-config.ts';
 
@@ -140,11 +146,8 @@ class CodexRun {
   async #converse(server: AppServer): Promise<EngineResult> {
     await server.initialize(VERSION);
     try {
-      const [engineServers] = await Promise.all([
-        this.#engineServers(server),
-        this.#signIn(server),
-      ]);
-      return await this.#takeTurn(server, engineServers);
+      const [engineConfig] = await Promise.all([this.#readConfig(server), this.#signIn(server)]);
+      return await this.#takeTurn(server, engineConfig);
     } catch (error) {
       if (error instanceof LinkEnded) return this.#died(server, describeEnd(error.end));
       if (!(error instanceof RpcError)) throw error;
@@ -152,10 +155,7 @@ class CodexRun {
     }
   }
 
-  async #takeTurn(
-    server: AppServer,
-    engineServers: Readonly<Record<string, unknown>>,
-  ): Promise<EngineResult> {
+  async #takeTurn(server: AppServer, engineConfig: EngineConfig): Promise<EngineResult> {
     const { agent, cwd, servers, environment, task } = this.#run;
     const { builtinsDefault } = this.#options.settings;
     const started = await server.request(
@@ -165,7 +165,7 @@ class CodexRun {
         cwd,
         servers,
         environment: { ...environment, ...this.#marks },
-        engineServers,
+        engineConfig,
         builtinsDefault,
       }),
     );
@@ -179,12 +179,17 @@ class CodexRun {
     return this.#failed(end.reason || `The run was ${end.status}.`);
   }
 
-  /** The servers that the engine would attach by itself: those of its user's configuration. */
-  async #engineServers(server: AppServer): Promise<Readonly<Record<string, unknown>>> {
-    const answer = await server.request('config/read', { includeLayers: false });
-    const config = isObject(answer) ? answer['config'] : undefined;
-    const servers = isObject(config) ? config['mcp_servers'] : undefined;
-    return isObject(servers) ? servers : {};
+  /** What the engine would do by itself; of the run's folder only what it is going to use. */
+  async #readConfig(server: AppServer): Promise<EngineConfig> {
+    const { agent, cwd } = this.#run;
+    const folder = mustDistrust(agent.run) ? {} : { cwd };
+    const answer = await server.request('config/read', { includeLayers: false, ...folder });
+    const config = isObject(answer) && isObject(answer['config']) ? answer['config'] : {};
+    const { mcp_servers: servers, approval_policy: policy } = config;
+    return {
+      servers: isObject(servers) ? servers : {},
+      hasApprovalPolicy: policy !== undefined && policy !== null,
+    };
   }
 
   /** Uses the key of the environment where nobody is signed in; nothing of it is written down. */
@@ -209,8 +214,13 @@ class CodexRun {
   #hear(method: string, params: unknown): void {
     this.#turn.hear(method, params);
     const event = describeNotification(method, params, this.#mask);
-    if (event?.kind === 'warning') this.#options.log.debug(`codex: ${event.text}`);
     if (event) this.#run.onEvent(event);
+    else if (isObject(params) && 'summary' in params) this.#noteConfig(textOf(params['summary']));
+  }
+
+  /** What the engine thinks of its configuration is the same in every run: for the log. */
+  #noteConfig(summary: string): void {
+    this.#options.log.debug(`codex: ${excerpt(summary, LONGEST_REASON, this.#mask)}`);
   }
 
   #warn(text: string): void {

@@ -26,9 +26,6 @@ export function describeNotification(
       return describeRetry(params, mask);
     case 'warning':
       return warning(params['message'], mask);
-    case 'configWarning':
-    case 'deprecationNotice':
-      return warning(params['summary'], mask);
     case 'mcpServer/startupStatus/updated':
       return params['status'] === 'failed'
         ? warning(

@@ -11,9 +11,15 @@ export interface ThreadWish {
   readonly servers: readonly AttachedServer[];
   /** Set for servers: the engine hands them little of its own environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Servers of the engine's own configuration, by key. */
-  readonly engineServers: Readonly<Record<string, unknown>>;
+  readonly engineConfig: EngineConfig;
   readonly builtinsDefault: AgentSettings['builtinsDefault'];
+}
+
+/** What the engine is configured to do without us, as it says itself. */
+export interface EngineConfig {
+  /** By key. */
+  readonly servers: Readonly<Record<string, unknown>>;
+  readonly hasApprovalPolicy: boolean;
 }
 
 export interface ProcessWish {
@@ -37,6 +43,14 @@ export function processArguments({ run, catalogFile, isKeyOurs }: ProcessWish): 
   return ['app-server', ...said];
 }
 
+/**
+ * Where an agent may write, the engine takes the folder for one that its user trusts, notes that for
+ * good, and starts the servers that a file in it names: unless it is told not to trust it.
+ */
+export function mustDistrust({ sandboxMode }: RunFields): boolean {
+  return sandboxMode === 'workspace-write' || sandboxMode === 'danger-full-access';
+}
+
 /** The parameters of `thread/start`. */
 export function threadParameters(wish: ThreadWish): Record<string, unknown> {
   const { agent, cwd } = wish;
@@ -57,7 +71,7 @@ export function threadParameters(wish: ThreadWish): Record<string, unknown> {
 }
 
 function threadConfig(wish: ThreadWish): Record<string, unknown> {
-  const { agent, cwd, builtinsDefault } = wish;
+  const { agent, builtinsDefault } = wish;
   const { run } = agent;
   const unnamed = builtinsDefault === 'off' ? false : undefined;
   const plan = run.includePlanTool ?? unnamed;
@@ -80,9 +94,18 @@ function threadConfig(wish: ThreadWish): Record<string, unknown> {
       apps: false,
       plugins: false,
     }),
-    // Else the engine trusts the folder for good, and starts what a file in it names.
-    projects: { [cwd]: { trust_level: 'untrusted' } },
+    ...(mustDistrust(run) && distrust(wish)),
     mcp_servers: serverTables(wish),
+  });
+}
+
+function distrust({ agent, cwd, engineConfig }: ThreadWish): Record<string, unknown> {
+  const isSaid = agent.run.approvalPolicy !== undefined || engineConfig.hasApprovalPolicy;
+  return onlySaid({
+    projects: { [cwd]: { trust_level: 'untrusted' } },
+    // In a folder that it does not trust, the engine would ask before every command. This is what it
+    // does in all others.
+    approval_policy: isSaid ? undefined : 'on-request',
   });
 }
 
@@ -96,7 +119,8 @@ export function wantsPatch(
 
 /** What is attached is laid over what the engine has configured itself, and that is switched off. */
 function serverTables(wish: ThreadWish): Record<string, unknown> | undefined {
-  const { servers, engineServers } = wish;
+  const { servers, engineConfig } = wish;
+  const engineServers = engineConfig.servers;
   const off = Object.keys(engineServers).map((key) => [key, { enabled: false }]);
   const tables: Record<string, unknown> = Object.fromEntries(off);
   for (const server of servers) {

@@ -33,9 +33,9 @@ export interface ScriptedEngine {
   readonly cwd: string;
   readonly log: ReturnType<typeof keepingLog>;
   readonly processes: number[];
-  records(): EngineRecord[];
+  readonly records: () => EngineRecord[];
   /** The parameters of the last message of a method. */
-  told(method: string): Record<string, unknown>;
+  readonly told: (method: string) => Record<string, unknown>;
 }
 
 export interface ScriptedEngineOptions {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { isFolder, isGroupAlive, killGroups } from '../../base/process.ts';
-import { groupsMarked } from '../../base/process-table.ts';
+import { groupsMarked, isGroupDead } from '../../base/process-table.ts';
 import { codeOf } from '../../base/system-error.ts';
 import { excerpt, formatLimit } from '../../base/text.ts';
 import { sleep } from '../../base/time.ts';
@@ -133,7 +133,8 @@ export class AppServer {
     const left = await groupsMarked(`${name}=${value}`);
     killGroups(left);
     const end = performance.now() + GONE_MS;
-    while ([...left].some(isGroupAlive) && performance.now() < end) await sleep(10);
+    const isThere = (group: number): boolean => isGroupAlive(group) && !isGroupDead(group);
+    while ([...left].some(isThere) && performance.now() < end) await sleep(10);
   }
 
   #explainStart(error: unknown, binary: string): unknown {

@@ -1,7 +1,7 @@
 // The real Codex, whose model is one of our own on loopback, in a project of a test's own.
 
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { enginePlace } from '../../scripts/engine/place.ts';
@@ -28,7 +28,7 @@ export interface RealEngineOptions {
   readonly script: readonly ModelAnswer[];
   readonly settings?: Partial<AgentSettings>;
   readonly env?: Record<string, string>;
-  /** More of the user's config.toml: keys of its own, and tables. */
+  /** More of the user's config.toml: keys of its own, and tables (BASE_URL is our model's address). */
   readonly keys?: string;
   readonly tables?: string;
   /** Whether the provider that is used is the engine's default one, at our model's address. */
@@ -76,7 +76,7 @@ function userConfig(url: string, codexHome: string, options: RealEngineOptions):
     'supports_websockets = false',
     'request_max_retries = 0',
     'stream_max_retries = 0',
-    tables,
+    tables.replaceAll('BASE_URL', url),
   ].join('\n');
 }
 
@@ -100,11 +100,14 @@ function mkTemp(): string {
   return createProject().dir;
 }
 
-/** Whether the sandbox works here: a machine may not allow what it needs. */
+/** What an agent may do where its commands are to run: a machine may not allow what a sandbox needs. */
+export const WRITES: 'workspace-write' | 'danger-full-access' = hasSandbox()
+  ? 'workspace-write'
+  : 'danger-full-access';
+
 export function hasSandbox(): boolean {
-  try {
-    return readFileSync('/proc/sys/user/max_user_namespaces', 'utf8').trim() !== '0';
-  } catch {
-    return false; // not Linux
-  }
+  const { status } = spawnSync('unshare', ['--user', '--map-root-user', 'true'], {
+    stdio: 'ignore',
+  });
+  return status === 0;
 }

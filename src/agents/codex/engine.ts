@@ -18,14 +18,15 @@ import type { Engine, EngineResult, EngineRun } from '../engine.ts';
 import { AppServer, describeEnd } from './app-server.ts';
 import { answerEngine } from './approvals.ts';
 import { prepareCatalog } from './catalog.ts';
+import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { describeNotification, textOf } from './events.ts';
 import { Litter } from './litter.ts';
 import { locateEngine } from './locate.ts';
 import {
-  type EngineConfig,
-  mustDistrust,
   processArguments,
+  type ThreadWish,
   threadParameters,
+  turnSandbox,
   wantsPatch,
 } from './thread.ts';
 import { Turn } from './turn.ts';
@@ -157,21 +158,18 @@ class CodexRun {
 
   async #takeTurn(server: AppServer, engineConfig: EngineConfig): Promise<EngineResult> {
     const { agent, cwd, servers, environment, task } = this.#run;
-    const { builtinsDefault } = this.#options.settings;
-    const started = await server.request(
-      'thread/start',
-      threadParameters({
-        agent,
-        cwd,
-        servers,
-        environment: { ...environment, ...this.#marks },
-        engineConfig,
-        builtinsDefault,
-      }),
-    );
-    const threadId = idIn(started, 'thread');
+    const wish: ThreadWish = {
+      agent,
+      cwd,
+      servers,
+      environment: { ...environment, ...this.#marks },
+      engineConfig,
+      builtinsDefault: this.#options.settings.builtinsDefault,
+    };
+    const threadId = idIn(await server.request('thread/start', threadParameters(wish)), 'thread');
     const input = [{ type: 'text', text: task, text_elements: [] }];
-    const turnId = idIn(await server.request('turn/start', { threadId, input }), 'turn');
+    const turn = { threadId, input, ...turnSandbox(wish) };
+    const turnId = idIn(await server.request('turn/start', turn), 'turn');
     this.#running = { threadId, turnId };
     const end = await Promise.race([this.#turn.ended, server.ended]);
     if ('kind' in end) return this.#died(server, describeEnd(end));
@@ -179,17 +177,10 @@ class CodexRun {
     return this.#failed(end.reason || `The run was ${end.status}.`);
   }
 
-  /** What the engine would do by itself; of the run's folder only what it is going to use. */
+  /** What the engine would do by itself in the run's folder. */
   async #readConfig(server: AppServer): Promise<EngineConfig> {
-    const { agent, cwd } = this.#run;
-    const folder = mustDistrust(agent.run) ? {} : { cwd };
-    const answer = await server.request('config/read', { includeLayers: false, ...folder });
-    const config = isObject(answer) && isObject(answer['config']) ? answer['config'] : {};
-    const { mcp_servers: servers, approval_policy: policy } = config;
-    return {
-      servers: isObject(servers) ? servers : {},
-      hasApprovalPolicy: policy !== undefined && policy !== null,
-    };
+    const { cwd } = this.#run;
+    return readEngineConfig(await server.request('config/read', { includeLayers: false, cwd }));
   }
 
   /** Uses the key of the environment where nobody is signed in; nothing of it is written down. */

@@ -4,6 +4,7 @@ import type { AgentSettings } from '../../config/config.ts';
 import { isPackageRunner } from '../../config/runners.ts';
 import type { Agent, RunFields } from '../agent.ts';
 import type { AttachedServer } from '../engine.ts';
+import type { EngineConfig, SandboxMode } from './engine-config.ts';
 
 export interface ThreadWish {
   readonly agent: Agent;
@@ -13,13 +14,6 @@ export interface ThreadWish {
   readonly environment: Readonly<Record<string, string>>;
   readonly engineConfig: EngineConfig;
   readonly builtinsDefault: AgentSettings['builtinsDefault'];
-}
-
-/** What the engine is configured to do without us, as it says itself. */
-export interface EngineConfig {
-  /** By key. */
-  readonly servers: Readonly<Record<string, unknown>>;
-  readonly hasApprovalPolicy: boolean;
 }
 
 export interface ProcessWish {
@@ -43,14 +37,6 @@ export function processArguments({ run, catalogFile, isKeyOurs }: ProcessWish): 
   return ['app-server', ...said];
 }
 
-/**
- * Where an agent may write, the engine takes the folder for one that its user trusts, notes that for
- * good, and starts the servers that a file in it names: unless it is told not to trust it.
- */
-export function mustDistrust({ sandboxMode }: RunFields): boolean {
-  return sandboxMode === 'workspace-write' || sandboxMode === 'danger-full-access';
-}
-
 /** The parameters of `thread/start`. */
 export function threadParameters(wish: ThreadWish): Record<string, unknown> {
   const { agent, cwd } = wish;
@@ -65,9 +51,38 @@ export function threadParameters(wish: ThreadWish): Record<string, unknown> {
     model: run.model,
     modelProvider: run.modelProvider,
     approvalPolicy: run.approvalPolicy === 'on-failure' ? 'on-request' : run.approvalPolicy,
-    sandbox: run.sandboxMode,
+    sandbox: sandboxOf(wish) === undefined ? undefined : 'read-only',
     config: threadConfig(wish),
   });
+}
+
+/**
+ * What of `turn/start` is about the sandbox. A thread that may write has the engine take its folder
+ * for one that the user trusts, note that for good, and start the servers that a file in it names. A
+ * turn that may write does not: so the thread may only read, and the turn has what was said.
+ */
+export function turnSandbox(wish: ThreadWish): Record<string, unknown> {
+  switch (sandboxOf(wish)) {
+    case 'danger-full-access':
+      return { sandboxPolicy: { type: 'dangerFullAccess' } };
+    case 'workspace-write': {
+      const more = wish.engineConfig.workspaceWrite;
+      const sandboxPolicy = {
+        type: 'workspaceWrite',
+        writableRoots: more['writable_roots'] ?? [],
+        networkAccess: more['network_access'] ?? false,
+        excludeTmpdirEnvVar: more['exclude_tmpdir_env_var'] ?? false,
+        excludeSlashTmp: more['exclude_slash_tmp'] ?? false,
+      };
+      return { sandboxPolicy };
+    }
+    default:
+      return {};
+  }
+}
+
+function sandboxOf({ agent, engineConfig }: ThreadWish): SandboxMode | undefined {
+  return agent.run.sandboxMode ?? engineConfig.sandboxMode;
 }
 
 function threadConfig(wish: ThreadWish): Record<string, unknown> {
@@ -94,19 +109,21 @@ function threadConfig(wish: ThreadWish): Record<string, unknown> {
       apps: false,
       plugins: false,
     }),
-    ...(mustDistrust(run) && distrust(wish)),
+    ...distrust(wish),
     mcp_servers: serverTables(wish),
   });
 }
 
-function distrust({ agent, cwd, engineConfig }: ThreadWish): Record<string, unknown> {
+/** Where the sandbox cannot be said for a turn, there is only this way to keep the folder untrusted. */
+function distrust(wish: ThreadWish): Record<string, unknown> {
+  const { agent, cwd, engineConfig } = wish;
+  if (!engineConfig.hasPermissions || sandboxOf(wish) !== undefined) return {};
   const isSaid = agent.run.approvalPolicy !== undefined || engineConfig.hasApprovalPolicy;
-  return onlySaid({
+  return {
     projects: { [cwd]: { trust_level: 'untrusted' } },
-    // In a folder that it does not trust, the engine would ask before every command. This is what it
-    // does in all others.
-    approval_policy: isSaid ? undefined : 'on-request',
-  });
+    // Else the engine would ask before every command: this is what it does in all other folders.
+    ...(!isSaid && { approval_policy: 'on-request' }),
+  };
 }
 
 /** What apply_patch is to be: that is said by the list of models, not by the thread. */

@@ -235,9 +235,9 @@ describe('signing in', () => {
     });
     expect(await engine.run(watchedRun(cwd))).toMatchObject({ ok: true });
     expect(told('account/login/start')).toEqual({ type: 'apiKey', apiKey: 'key-of-the-user' });
-    const arguments_ = records().flatMap(({ argv = [] }) => argv);
-    expect(arguments_).toContain('cli_auth_credentials_store="ephemeral"');
-    expect(arguments_.join(' ')).not.toContain('key-of-the-user');
+    const words = records().flatMap(({ argv = [] }) => argv);
+    expect(words).toContain('cli_auth_credentials_store="ephemeral"');
+    expect(words.join(' ')).not.toContain('key-of-the-user');
   });
 
   test('where the user has signed in, the key of the environment is not used', async () => {

@@ -1,20 +1,23 @@
 // What an agent says about its run, as the engine is told it: what is said, and nothing that is not.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RunFields } from '../../../../src/agents/agent.ts';
+import { readEngineConfig } from '../../../../src/agents/codex/engine-config.ts';
 import {
   processArguments,
   type ThreadWish,
   threadParameters,
+  turnSandbox,
   wantsPatch,
 } from '../../../../src/agents/codex/thread.ts';
 import { attachedServer, plainAgent } from '../../../support/agents.ts';
 
+const engineConfig = (config: object) => readEngineConfig({ config });
 const wish = (said: Partial<ThreadWish> = {}): ThreadWish => ({
   agent: plainAgent(),
   cwd: '/work',
   servers: [],
   environment: {},
-  engineConfig: { servers: {}, hasApprovalPolicy: false },
+  engineConfig: engineConfig({}),
   builtinsDefault: 'off',
   ...said,
 });
@@ -78,7 +81,7 @@ test('an agent that says everything has everything set', () => {
     model: 'gpt-5',
     modelProvider: 'openai',
     approvalPolicy: 'never',
-    sandbox: 'workspace-write',
+    sandbox: 'read-only',
     config: {
       model_reasoning_effort: 'xhigh',
       model_reasoning_summary: 'concise',
@@ -90,9 +93,9 @@ test('an agent that says everything has everything set', () => {
         experimental_request_user_input: { enabled: false },
       },
       features: { goals: false, view_image: true, apps: false, plugins: false },
-      projects: { '/work': { trust_level: 'untrusted' } },
     },
   });
+  expect(turnSandbox(wish({ agent }))).toMatchObject({ sandboxPolicy: { type: 'workspaceWrite' } });
   expect(processArguments({ run, catalogFile: '/c.json', isKeyOurs: true })).toEqual([
     'app-server',
     '-c',
@@ -111,21 +114,73 @@ test('the policy that the engine has no more becomes the one that is left of it'
   expect(withRun({ approvalPolicy: 'on-failure' })).toMatchObject({ approvalPolicy: 'on-request' });
 });
 
-test.each(['workspace-write', 'danger-full-access'] as const)(
-  'with %s the folder is not trusted, and the engine asks no more than elsewhere',
-  (sandboxMode) => {
-    const said = { projects: { '/work': { trust_level: 'untrusted' } } };
-    expect(configOf(withRun({ sandboxMode }))).toMatchObject({
-      ...said,
-      approval_policy: 'on-request',
+describe('the sandbox', () => {
+  const said = (sandboxMode: RunFields['sandboxMode'], config: object = {}) => {
+    const run = sandboxMode === undefined ? {} : { sandboxMode };
+    const all = wish({ agent: plainAgent({ run }), engineConfig: engineConfig(config) });
+    const { sandbox, config: settings } = threadParameters(all);
+    return { sandbox, ...turnSandbox(all), settings };
+  };
+  const plain = configOf(threadParameters(wish()));
+  const workspaceWrite = {
+    type: 'workspaceWrite',
+    writableRoots: [],
+    networkAccess: false,
+    excludeTmpdirEnvVar: false,
+    excludeSlashTmp: false,
+  };
+
+  test('is not mentioned where nobody says anything about it', () => {
+    expect(said(undefined)).toEqual({ sandbox: undefined, settings: plain });
+  });
+
+  test('that only reads is the thread’s', () => {
+    expect(said('read-only')).toEqual({ sandbox: 'read-only', settings: plain });
+  });
+
+  test('that writes is the turn’s: a thread that writes would make its folder a trusted one', () => {
+    expect(said('workspace-write')).toEqual({
+      sandbox: 'read-only',
+      sandboxPolicy: workspaceWrite,
+      settings: plain,
     });
-    const agent = plainAgent({ run: { sandboxMode } });
-    const engineConfig = { servers: {}, hasApprovalPolicy: true };
-    const config = configOf(threadParameters(wish({ agent, engineConfig })));
-    expect(config).toMatchObject(said);
-    expect(config).not.toHaveProperty('approval_policy');
-  },
-);
+    expect(said('danger-full-access')).toEqual({
+      sandbox: 'read-only',
+      sandboxPolicy: { type: 'dangerFullAccess' },
+      settings: plain,
+    });
+  });
+
+  test('of the user’s own configuration holds where the agent says none, with all that belongs to it', () => {
+    const config = {
+      sandbox_mode: 'workspace-write',
+      sandbox_workspace_write: { writable_roots: ['/more'], network_access: true },
+    };
+    const sandboxPolicy = { ...workspaceWrite, writableRoots: ['/more'], networkAccess: true };
+    expect(said(undefined, config)).toEqual({
+      sandbox: 'read-only',
+      sandboxPolicy,
+      settings: plain,
+    });
+    expect(said('danger-full-access', config)).toMatchObject({
+      sandboxPolicy: { type: 'dangerFullAccess' },
+    });
+  });
+
+  test('that a turn cannot have is the user’s own, in a folder that is then not to be trusted', () => {
+    const config = { default_permissions: ':workspace' };
+    const projects = { '/work': { trust_level: 'untrusted' } };
+    expect(said(undefined, config)).toEqual({
+      sandbox: undefined,
+      settings: { ...plain, projects, approval_policy: 'on-request' },
+    });
+    expect(said(undefined, { ...config, approval_policy: 'never' })).toEqual({
+      sandbox: undefined,
+      settings: { ...plain, projects },
+    });
+    expect(said('read-only', config)).toEqual({ sandbox: 'read-only', settings: plain });
+  });
+});
 
 test('a server is waited for, may be used, and knows how deep it is', () => {
   const servers = [
@@ -158,16 +213,15 @@ test('a server is waited for, may be used, and knows how deep it is', () => {
 });
 
 test('servers of the engine’s own are switched off, and one of the same name makes way', () => {
-  const engineConfig = {
-    servers: { other: { command: 'o' }, same: { command: 's' }, memory: { url: 'https://m' } },
-    hasApprovalPolicy: false,
-  };
+  const config = engineConfig({
+    mcp_servers: { other: { command: 'o' }, same: { command: 's' }, memory: { url: 'https://m' } },
+  });
   const servers = [
     attachedServer(),
     attachedServer({ key: 'same', cmd: 'mine' }),
     attachedServer({ key: 'memory_2', cmd: 'taken' }),
   ];
-  expect(serversOf({ servers, engineConfig })).toMatchObject({
+  expect(serversOf({ servers, engineConfig: config })).toMatchObject({
     other: { enabled: false },
     memory: { enabled: false },
     same: { command: 'mine', enabled: true },

@@ -22,6 +22,7 @@ import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { describeNotification, textOf } from './events.ts';
 import { Litter } from './litter.ts';
 import { locateEngine } from './locate.ts';
+import { StartGate } from './start-gate.ts';
 import {
   processArguments,
   type ThreadWish,
@@ -57,7 +58,8 @@ const OUR_SECRETS = /^SWITCHBOARD_.*(?:TOKEN|KEY|SECRET)$/i;
 
 export function createCodexEngine(options: CodexEngineOptions): Engine {
   const litter = new Litter();
-  return { run: (run) => new CodexRun(run, options).toEnd(litter) };
+  const gate = new StartGate();
+  return { run: (run) => new CodexRun(run, options).toEnd(gate, litter) };
 }
 
 /** One run of an agent. */
@@ -83,15 +85,14 @@ class CodexRun {
     this.#mask = createMask(this.#secrets);
   }
 
-  async toEnd(litter: Litter): Promise<EngineResult> {
+  async toEnd(gate: StartGate, litter: Litter): Promise<EngineResult> {
     const { cancellation, cwd, agent, onEvent } = this.#run;
     cancellation.throwIfCancelled();
     onEvent({ kind: 'starting', text: `starts ${agent.name}` });
-    const server = await this.#start();
+    const server = await gate.pass(cancellation, () => this.#start());
     let cameToItsEnd = false;
     litter.enter(cwd);
     try {
-      this.#options.onProcess(server.pid);
       const result = await cancellation.orElse(this.#converse(server));
       cameToItsEnd = result.ok;
       return result;
@@ -102,7 +103,21 @@ class CodexRun {
     }
   }
 
+  /** Starts the engine and greets it; what is called off meanwhile is ended again. */
   async #start(): Promise<AppServer> {
+    const { cancellation } = this.#run;
+    const server = await this.#open();
+    this.#options.onProcess(server.pid);
+    try {
+      await cancellation.orElse(server.initialize(VERSION));
+      return server;
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+
+  async #open(): Promise<AppServer> {
     const { settings, env, log, project, home, initializeMs = INITIALIZE_MS } = this.#options;
     const { run } = this.#run.agent;
     const binary = locateEngine({ codexBin: settings.codexBin, project, env });
@@ -145,9 +160,10 @@ class CodexRun {
   }
 
   async #converse(server: AppServer): Promise<EngineResult> {
-    await server.initialize(VERSION);
     try {
-      const [engineConfig] = await Promise.all([this.#readConfig(server), this.#signIn(server)]);
+      // One after the other: signing in changes what the engine is configured to do.
+      await this.#signIn(server);
+      const engineConfig = await this.#readConfig(server);
       return await this.#takeTurn(server, engineConfig);
     } catch (error) {
       if (error instanceof LinkEnded) return this.#died(server, describeEnd(error.end));

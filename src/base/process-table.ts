@@ -42,7 +42,9 @@ export async function groupsMarked(mark: string): Promise<Set<number>> {
   }
   const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
   const marked = pids.filter((pid) => readText(`/proc/${pid}/environ`).split('\0').includes(mark));
-  return new Set(marked.map((pid) => Number(statFields(Number(pid))[2])));
+  const groups = marked.map((pid) => Number(statFields(Number(pid))[2]));
+  // One that has just ended has none any more, and one of another container none that we could name.
+  return new Set(groups.filter((group) => group > 1));
 }
 
 /**

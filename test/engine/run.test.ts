@@ -91,6 +91,13 @@ describe('a run', () => {
   });
 });
 
+test('runs side by side work, also when the engine is used for the first time', async () => {
+  const { engine, cwd, processes } = await realEngine({ script: [DONE] });
+  const runs = Array.from({ length: 4 }, () => engine.run(watchedRun(cwd)));
+  expect(await Promise.all(runs)).toEqual(runs.map(() => ({ ok: true, output: 'done' })));
+  expect(processes.filter(isAlive)).toEqual([]);
+});
+
 describe('a run that fails', () => {
   test.each([
     [500, 'We’re currently experiencing high demand, which may cause temporary errors.'],

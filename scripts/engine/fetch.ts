@@ -34,7 +34,13 @@ function fetchEngine(): string {
 function install(folder: string): void {
   console.error(`Fetching Codex ${ENGINE_VERSION} (several hundred megabytes, once) …`);
   const what = `@openai/codex@${ENGINE_VERSION}`;
-  const options = ['--no-audit', '--no-fund', '--no-save', '--ignore-scripts', '--include=optional'];
+  const options = [
+    '--no-audit',
+    '--no-fund',
+    '--no-save',
+    '--ignore-scripts',
+    '--include=optional',
+  ];
   execFileSync('npm', ['install', '--prefix', folder, ...options, what], {
     stdio: ['ignore', 'inherit', 'inherit'],
     timeout: LIMIT_MS,
@@ -57,6 +63,8 @@ try {
   console.error(`Codex ${ENGINE_VERSION}: ${fetchEngine()}`);
 } catch (error) {
   console.error(`Codex ${ENGINE_VERSION} could not be fetched: ${(error as Error).message}`);
-  console.error(`npm has to be able to install @openai/codex@${ENGINE_VERSION}; what it said is above.`);
+  console.error(
+    `npm has to be able to install @openai/codex@${ENGINE_VERSION}; what it said is above.`,
+  );
   process.exitCode = 1;
 }

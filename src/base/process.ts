@@ -71,14 +71,9 @@ export function isGroupAlive(leader: number): boolean {
   }
 }
 
-/** Ends groups that have no more say in it, all at once. */
-export function killGroups(leaders: Iterable<number>): void {
-  for (const leader of leaders) signalGroup(leader, 'SIGKILL');
-}
-
 /** For the last moment before we end: kills what is still there, without waiting. */
 export function killAllGroups(): void {
-  killGroups(liveGroups);
+  for (const leader of liveGroups) signalGroup(leader, 'SIGKILL');
   liveGroups.clear();
 }
 

@@ -125,6 +125,42 @@ describe('a run that fails', () => {
     expect(model.requests).toEqual([]);
   });
 
+  test('because the engine was killed says so, and its commands are gone with it', async () => {
+    const seconds = `${986_000 + Math.floor(Math.random() * 999)}`;
+    const cmd = `trap "" HUP TERM; sleep ${seconds}; sleep ${seconds}`;
+    const { engine, cwd, processes } = await realEngine({
+      script: [{ kind: 'calls', tool: 'exec_command', args: { cmd, yield_time_ms: 30_000 } }],
+    });
+    const agent = plainAgent({ run: { sandboxMode: 'danger-full-access' } });
+    const running = engine.run(watchedRun(cwd, { agent }));
+    const isSleeping = () => processesWith(`sleep ${seconds}`).length > 0;
+    expect(await eventually(isSleeping, 30_000)).toBe(true);
+    process.kill(processes[0] ?? 0, 'SIGKILL');
+    const { ok, output } = await running;
+    expect(ok).toBe(false);
+    expect(output).toMatch(/^Codex was ended by SIGKILL in the middle of the run\./);
+    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+  });
+
+  test('because the engine’s configuration cannot be read says where', async () => {
+    const { engine, cwd, codexHome } = await realEngine({
+      script: [DONE],
+      keys: 'this is = wrong',
+    });
+    const { ok, output } = await engine.run(watchedRun(cwd));
+    expect(ok).toBe(false);
+    expect(output).toContain(`${join(codexHome, 'config.toml')}:4:6: key with no value`);
+  });
+
+  test('because the engine’s folder is not there says so', async () => {
+    const settings = { codexHome: '/nowhere/codex' };
+    const { engine, cwd } = await realEngine({ script: [DONE], settings });
+    await expect(engine.run(watchedRun(cwd))).rejects.toMatchObject({
+      code: 'ENGINE_FAILED',
+      message: expect.stringContaining('/nowhere/codex') as string,
+    });
+  });
+
   test('because there is no such provider says so', async () => {
     const { engine, cwd } = await realEngine({ script: [DONE] });
     const agent = plainAgent({ run: { modelProvider: 'anthropic' } });

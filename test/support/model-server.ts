@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** One request of the engine's. */
-export interface ModelRequest {
+interface ModelRequest {
   readonly authorization: string | undefined;
   /** When it came, on the clock of `performance`. */
   readonly at: number;

@@ -10,7 +10,7 @@ import { createProject, FIXTURES, type Project } from './project.ts';
 
 export const SCRIPTED_CODEX = join(FIXTURES, 'engine', 'scripted-codex.mjs');
 
-export interface ReceivedMessage {
+interface ReceivedMessage {
   readonly id?: number;
   readonly method?: string;
   readonly params?: Record<string, unknown>;
@@ -18,7 +18,7 @@ export interface ReceivedMessage {
 }
 
 /** What the scripted program notes of itself. */
-export interface EngineRecord {
+interface EngineRecord {
   readonly argv?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd?: string;

@@ -3,7 +3,7 @@
 import { tmpdir } from 'node:os';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { isFolder, isGroupAlive, killGroups } from '../../base/process.ts';
+import { isFolder, isGroupAlive, signalGroup } from '../../base/process.ts';
 import { groupsMarked, isGroupDead } from '../../base/process-table.ts';
 import { codeOf } from '../../base/system-error.ts';
 import { excerpt, formatLimit } from '../../base/text.ts';
@@ -31,7 +31,7 @@ export interface AppServerOptions
 const MESSAGE_BYTES = 16 << 20;
 /** The engine ends within tens of milliseconds when its input does. */
 const STOP_MS = 600;
-const GONE_MS = 500;
+const GONE_MS = 400;
 
 /** News that we have no use for; the output of commands alone can be gigabytes. */
 const UNWANTED_NEWS = [
@@ -131,10 +131,12 @@ export class AppServer {
     await this.#link.stop();
     const { name, value } = this.#options.mark;
     const left = await groupsMarked(`${name}=${value}`);
-    killGroups(left);
-    const end = performance.now() + GONE_MS;
-    const isThere = (group: number): boolean => isGroupAlive(group) && !isGroupDead(group);
-    while ([...left].some(isThere) && performance.now() < end) await sleep(10);
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const running = [...left].filter(isRunning);
+      for (const group of running) signalGroup(group, signal);
+      const end = performance.now() + GONE_MS;
+      while (running.some(isRunning) && performance.now() < end) await sleep(10);
+    }
   }
 
   #explainStart(error: unknown, binary: string): unknown {
@@ -152,6 +154,10 @@ export class AppServer {
     }
     return failure(`Codex refused to begin: ${(error as Error).message}`, binary, error);
   }
+}
+
+function isRunning(group: number): boolean {
+  return isGroupAlive(group) && !isGroupDead(group);
 }
 
 /** How the engine ended, as the end of a sentence about it. */

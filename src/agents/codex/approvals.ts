@@ -10,15 +10,15 @@ import { METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import type { EngineEvent } from '../engine.ts';
-import { changedFiles, commandOf, textOf } from './events.ts';
+import { commandOf, textOf } from './events.ts';
 
 export interface ApprovalOptions {
   readonly agentName: string;
   readonly cwd: string;
   readonly approvals: AgentSettings['approvals'];
   readonly caller: Caller | undefined;
-  /** The files that an item of the turn is about to change. */
-  readonly changesOf: (itemId: string) => unknown;
+  /** Which files an item of the turn is about to change, in words. */
+  readonly changesOf: (itemId: string) => string;
   readonly onEvent: (event: EngineEvent) => void;
   readonly mask: Mask;
 }
@@ -68,7 +68,7 @@ function readWish(
     case 'item/commandExecution/requestApproval':
       return { what: `run ${commandOf(params)} in ${folder}`, ...decision };
     case 'item/fileChange/requestApproval': {
-      const files = changedFiles(changesOf(textOf(params['itemId'])));
+      const files = changesOf(textOf(params['itemId']));
       const root = textOf(params['grantRoot']);
       return { what: `change ${files} in ${root || folder}`, ...decision };
     }

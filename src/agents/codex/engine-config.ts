@@ -16,7 +16,7 @@ export interface EngineConfig {
   readonly hasPermissions: boolean;
 }
 
-const SANDBOX_MODES: readonly unknown[] = ['read-only', 'workspace-write', 'danger-full-access'];
+const SANDBOX_MODES = new Set<unknown>(['read-only', 'workspace-write', 'danger-full-access']);
 
 /** Reads the answer to `config/read`. */
 export function readEngineConfig(answer: unknown): EngineConfig {
@@ -25,7 +25,7 @@ export function readEngineConfig(answer: unknown): EngineConfig {
   return {
     servers: isObject(servers) ? servers : {},
     hasApprovalPolicy: isSet(config['approval_policy']),
-    sandboxMode: SANDBOX_MODES.includes(mode) ? (mode as SandboxMode) : undefined,
+    sandboxMode: SANDBOX_MODES.has(mode) ? (mode as SandboxMode) : undefined,
     workspaceWrite: isObject(write) ? write : {},
     hasPermissions: isSet(config['default_permissions']),
   };

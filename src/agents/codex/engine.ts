@@ -161,9 +161,10 @@ class CodexRun {
 
   async #converse(server: AppServer): Promise<EngineResult> {
     try {
-      // One after the other: signing in changes what the engine is configured to do.
-      await this.#signIn(server);
+      // One after the other: signing in while it reads its configuration makes the engine fail. And
+      // one that cannot be read has the engine forget who is signed in.
       const engineConfig = await this.#readConfig(server);
+      await this.#signIn(server);
       return await this.#takeTurn(server, engineConfig);
     } catch (error) {
       if (error instanceof LinkEnded) return this.#died(server, describeEnd(error.end));

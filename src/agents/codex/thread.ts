@@ -76,7 +76,8 @@ export function turnSandbox(wish: ThreadWish): Record<string, unknown> {
       };
       return { sandboxPolicy };
     }
-    default:
+    case 'read-only':
+    case undefined:
       return {};
   }
 }

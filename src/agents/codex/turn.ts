@@ -2,7 +2,7 @@
 // and how it ended. What is kept has a bound, also where the engine's own messages have none.
 import { isObject } from '../../base/object.ts';
 import type { OversizeEvent } from '../../rpc/framing.ts';
-import { textOf } from './events.ts';
+import { changedFiles, textOf } from './events.ts';
 
 export interface TurnEnd {
   readonly status: 'completed' | 'interrupted' | 'failed';
@@ -20,7 +20,7 @@ export class Turn {
   #output = '';
   /** What has come of the message that is being said. */
   #unfinished = '';
-  readonly #changes = new Map<string, unknown>();
+  readonly #changes = new Map<string, string>();
 
   /** `keptChars` bounds a message of which only the pieces can be read. */
   constructor(keptChars: number) {
@@ -35,8 +35,9 @@ export class Turn {
     return this.#output;
   }
 
-  changesOf(itemId: string): unknown {
-    return this.#changes.get(itemId);
+  /** Which files an item is about to change, in words. */
+  changesOf(itemId: string): string {
+    return this.#changes.get(itemId) ?? 'files';
   }
 
   hear(method: string, params: unknown): void {
@@ -70,7 +71,8 @@ export class Turn {
       if (method === 'item/completed') this.#output = textOf(item['text']);
       else if (method === 'item/started') this.#unfinished = '';
     } else if (type === 'fileChange' && method === 'item/started') {
-      if (this.#changes.size < KEPT_CHANGES) this.#changes.set(textOf(id), item['changes']);
+      if (this.#changes.size < KEPT_CHANGES)
+        this.#changes.set(textOf(id), changedFiles(item['changes']));
     } else if (type === 'fileChange' && method === 'item/completed') {
       this.#changes.delete(textOf(id));
     }

@@ -1,5 +1,6 @@
-// Two kinds of tests: `unit` runs functions and objects in this process, `e2e` runs the built
+// Three kinds of tests: `unit` runs functions and objects in this process, `e2e` runs the built
 // program as a host would, with real child servers. `npm test` builds first, then runs both.
+// `engine` runs agents with the real Codex: `npm run test:engine` fetches it first.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -17,6 +18,15 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'engine',
+          include: ['test/engine/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           maxWorkers: 2,

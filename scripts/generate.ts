@@ -1,6 +1,6 @@
-// Writes what is made from the sources: switchboard.config.schema.json, the reference in
-// docs/configuration.md between its two markers, docs/cli.md and docs/matrix.md. With --check it
-// writes nothing and fails when one of them is no longer what it would write.
+// Writes what is made from the sources: switchboard.config.schema.json, what stands between markers in
+// docs/configuration.md and docs/agents.md, docs/cli.md and docs/matrix.md. With --check it writes
+// nothing and fails when one of them is no longer what it would write.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,17 +9,19 @@ import type { JsonSchema } from '../src/config/fits.ts';
 import { childFileSchema, configSchema, serverSchema, suiteSchema } from '../src/config/schema.ts';
 import { formatCliReference } from './cli-reference.ts';
 import { formatMatrix } from './matrix-doc.ts';
+import { formatAgentSettings, formatLogSettings } from './settings-doc.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const BEGIN = '<!-- reference: written by `npm run generate` from src/config/schema.ts -->';
-const END = '<!-- end of reference -->';
 
 /** Each generated file of the project, and what belongs into it. */
 export function generateFiles(): Map<string, string> {
-  const docs = readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8');
   return new Map([
     ['switchboard.config.schema.json', `${JSON.stringify(formatSchema(), null, 2)}\n`],
-    ['docs/configuration.md', replaceBetween(docs, formatReference())],
+    ['docs/configuration.md', fillIn('docs/configuration.md', { reference: formatReference() })],
+    [
+      'docs/agents.md',
+      fillIn('docs/agents.md', { agents: formatAgentSettings(), log: formatLogSettings() }),
+    ],
     ['docs/cli.md', formatCliReference()],
     ['docs/matrix.md', formatMatrix()],
   ]);
@@ -102,11 +104,15 @@ function formatRange({ minimum, maximum }: JsonSchema): string {
     : `, ${minimum} to ${maximum}`;
 }
 
-function replaceBetween(text: string, content: string): string {
-  const begin = text.indexOf(BEGIN);
-  const end = text.indexOf(END);
-  if (begin === -1 || end < begin) throw new Error(`docs/configuration.md lacks "${BEGIN}".`);
-  return `${text.slice(0, begin)}${BEGIN}\n\n${content}\n\n${text.slice(end)}`;
+/** A page with each content between `<!-- name: … -->` and `<!-- end of name -->`. */
+function fillIn(page: string, contents: Readonly<Record<string, string>>): string {
+  let text = readFileSync(join(ROOT, page), 'utf8');
+  for (const [name, content] of Object.entries(contents)) {
+    const place = new RegExp(`(<!-- ${name}: [^\n]* -->\n).*?(<!-- end of ${name} -->)`, 's');
+    if (!place.test(text)) throw new Error(`${page} lacks a place for "${name}".`);
+    text = text.replace(place, (_, begin: string, end: string) => `${begin}\n${content}\n\n${end}`);
+  }
+  return text;
 }
 
 function readOrNothing(file: string): string | undefined {

@@ -1,6 +1,8 @@
-// Puts the layers together: from a configuration to the pool of its children and the surface that
-// shows them.
+// Puts the layers together: from a configuration to the pool of its children, the runs of its agents
+// and the surface that shows them.
 import { join } from 'node:path';
+import type { ListedAgent } from './agents/agent.ts';
+import { Crew } from './agents/crew.ts';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
 import { endOrphans, RunNote } from './base/orphans.ts';
@@ -22,6 +24,10 @@ export interface SwitchboardOptions {
   readonly config: Config;
   readonly log: Log;
   readonly env: NodeJS.ProcessEnv;
+  /** The agents that were found. */
+  readonly agents?: readonly ListedAgent[];
+  /** The program that runs now, as it was started, where that is known. */
+  readonly program?: string | undefined;
 }
 
 /** Milliseconds between SIGTERM and SIGKILL for what a killed run left behind. */
@@ -30,6 +36,7 @@ const ORPHAN_GRACE_MS = 2_000;
 export class Switchboard implements AsyncDisposable {
   readonly pool: Pool;
   readonly board: Board;
+  readonly crew: Crew;
   readonly #options: SwitchboardOptions;
   readonly #startedAt = new Date().toISOString();
   #config: Config;
@@ -38,13 +45,14 @@ export class Switchboard implements AsyncDisposable {
   readonly #parking = new Parking();
 
   constructor(options: SwitchboardOptions) {
-    const { config, log } = options;
+    const { config, log, env, agents = [], program } = options;
     this.#options = options;
     this.#config = config;
     this.#runNote = new RunNote(join(config.home, 'run'));
+    const catalog = openCatalog(config, (problem) => log.warn(problem));
     this.pool = new Pool(config.children, {
       start: (child, attempt) => this.#startChild(child, attempt),
-      catalog: openCatalog(config, (problem) => log.warn(problem)),
+      catalog,
       events: {
         onListChanged: (name, kind) => this.board.listChanged(name, kind),
         onResourceUpdated: (name, params) => this.board.resourceUpdated(name, params),
@@ -52,7 +60,18 @@ export class Switchboard implements AsyncDisposable {
       },
       onBug: (error) => log.error(String(error)),
     });
-    this.board = new Board(config, this.pool, log);
+    this.crew = new Crew({
+      config: () => this.#config,
+      env,
+      log,
+      program,
+      pool: this.pool,
+      catalog,
+      start: (child, attempt) => this.#startChild(child, attempt),
+      mark: this.#runNote.environment,
+      onProcess: (pid) => void this.#noteProcess(pid),
+    });
+    this.board = new Board(config, this.pool, log, { listed: agents, run: this.crew.runs.run });
   }
 
   /** What it is made of and what its children do, for people who look. */
@@ -67,9 +86,9 @@ export class Switchboard implements AsyncDisposable {
   }
 
   /** Takes over a new configuration. Children that it does not concern go on. */
-  update(config: Config): void {
+  update(config: Config, agents: readonly ListedAgent[] = []): void {
     this.#config = config;
-    this.board.update(config);
+    this.board.update(config, { listed: agents, run: this.crew.runs.run });
   }
 
   /** Ends what an earlier run that was killed has left behind. */
@@ -100,7 +119,7 @@ export class Switchboard implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#parking.close();
-    await this.pool[Symbol.asyncDispose]();
+    await Promise.all([this.crew[Symbol.asyncDispose](), this.pool[Symbol.asyncDispose]()]);
     this.#runNote.remove();
   }
 
@@ -121,12 +140,17 @@ export class Switchboard implements AsyncDisposable {
         attempt.onNotification(method, params);
       },
       askOutside: (question) => this.board.askOutside(question),
-      inputSchemaOf: (tool) =>
-        this.pool.tools(config.name)?.find(({ name }) => name === tool)?.['inputSchema'],
+      inputSchemaOf: (tool) => this.#inputSchemaOf(config, tool),
       onBug: (error) => log.error(`${config.name}: ${String(error)}`),
     });
     log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
     return child;
+  }
+
+  /** What a tool takes, of a child that is one of ours; those of agents are only asked for their lists. */
+  #inputSchemaOf({ name }: ChildConfig, tool: string): unknown {
+    if (!this.#config.children.has(name)) return undefined;
+    return this.pool.tools(name)?.find((known) => known.name === tool)?.['inputSchema'];
   }
 
   /** What `switchboard login` has kept for a child; a header of the user's own takes its place. */

@@ -13,13 +13,16 @@
 // does nothing else, `relay.mjs` parses and passes on each line, and `child.mjs` is the server
 // behind all of them. It does next to nothing, so that the ratios are as bad as they can get; with
 // a real server behind it each of them is nearer to 1. Over HTTP it is held against a server on the
-// official SDK, `sdk-server.mjs`, that the SDK's client calls without anything in between.
+// official SDK, `sdk-server.mjs`, that the SDK's client calls without anything in between. Agents are held
+// against Codex itself, both with a model on loopback that answers at once.
 //
 // A missed budget is said in the table and changes no exit status: this is no test.
 import { existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureAgentStartup } from './agent-list.ts';
+import { measureAgentRun } from './agent-run.ts';
 import {
   measureCalls,
   measureModernCalls,
@@ -56,6 +59,8 @@ const GROUPS: readonly { readonly numbers: readonly number[]; readonly run: Grou
   { numbers: [14], run: measureModernThroughput },
   { numbers: [15], run: measureHttpCalls },
   { numbers: [16], run: measureCrowd },
+  { numbers: [17], run: measureAgentStartup },
+  { numbers: [18], run: measureAgentRun },
 ];
 
 /** A program that has stopped answering must not keep us for ever. */

@@ -83,6 +83,26 @@ export class Workspace implements Disposable {
     return this.#switchboardIn(project);
   }
 
+  /** Switchboard in a project with agents in all three formats and no servers. */
+  switchboardWithAgents(project: string, count: number): Program {
+    const ways = [
+      (name: string) => [
+        `.agents/${name}.toml`,
+        `name = "${name}"\ndescription = "Does ${name}"\n`,
+      ],
+      (name: string) => [`.claude/agents/${name}.agent.md`, `---\nname: ${name}\n---\nDo it.\n`],
+      (name: string) => [
+        `.github/chatmodes/${name}.chatmode.md`,
+        `---\ndescription: Does ${name}\ntools: [edit]\n---\nDo it.\n`,
+      ],
+    ];
+    for (let index = 0; index < count; index++) {
+      const [path = '', text = ''] = ways[index % ways.length]?.(`agent-${index}`) ?? [];
+      this.write(`${project}/${path}`, text);
+    }
+    return this.#switchboardIn(project);
+  }
+
   /** Switchboard in a project whose one server is reached at an address. */
   switchboardWithRemote(project: string, name: string, url: string): Program {
     const description = 'measurements';

@@ -25,6 +25,13 @@ export const ERRORS = {
   TOOL_NOT_ALLOWED: { exit: 4 },
   TOOL_ARGUMENTS: { exit: 4 },
   TOOL_FAILED: { exit: 4 },
+  AGENT_UNKNOWN: { exit: 5 },
+  AGENT_TOO_DEEP: { exit: 5 },
+  AGENT_TIMEOUT: { exit: 5 },
+  AGENT_BUSY: { exit: 5 },
+  AGENT_INVALID: { exit: 5 },
+  ENGINE_MISSING: { exit: 5 },
+  ENGINE_FAILED: { exit: 5 },
   CANCELLED: { exit: 130 },
 } as const satisfies Record<string, { exit: number }>;
 

@@ -1,42 +1,77 @@
-// A log file for one child, for people who want its stderr kept but not shown: one file and one
-// older file, neither of which grows without end.
+// Log files: one for each child whose stderr is to be kept but not shown, and one for each day of
+// our own log. A file and one older file, neither of which grows without end.
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { shortDigest } from './digest.ts';
 import { cleanText } from './text.ts';
 
 const LARGEST_BYTES = 5 << 20;
+const LARGEST_DAY_BYTES = 50 << 20;
 
-/** Gives a function that writes a line. The first failure is reported and is the last try. */
+type Append = (text: string) => void;
+
+/** Gives a function that writes a line of a child. The first failure is reported and is the last try. */
 export function createLogFile(
   folder: string,
   name: string,
   onProblem: (problem: string) => void,
 ): (line: string) => void {
   const file = join(folder, `${fileName(name)}.log`);
-  let size: number | undefined;
+  const append = createFile(file, LARGEST_BYTES);
+  return onceReported(
+    (line) => append(`${new Date().toISOString()} ${cleanText(line)}\n`),
+    (error) => onProblem(`${file} cannot be written: ${String(error)}`),
+  );
+}
+
+/** The same for a log with a file for each day, by the clock of UTC as the times in it are. */
+export function createDailyFile(
+  folder: string,
+  onProblem: (problem: string) => void,
+): (line: string) => void {
+  let today: string | undefined;
+  let append: Append = () => {};
+  return onceReported(
+    (line) => {
+      const day = new Date().toISOString().slice(0, 10);
+      if (day !== today) {
+        today = day;
+        append = createFile(join(folder, `switchboard.${day}.log`), LARGEST_DAY_BYTES);
+      }
+      append(`${line}\n`);
+    },
+    (error) => onProblem(`the log cannot be written to ${folder}: ${String(error)}`),
+  );
+}
+
+function onceReported(write: Append, onProblem: (error: unknown) => void): Append {
   let hasFailed = false;
-  const write = (text: string): void => {
+  return (text) => {
+    if (hasFailed) return;
+    try {
+      write(text);
+    } catch (error) {
+      hasFailed = true;
+      onProblem(error);
+    }
+  };
+}
+
+/** Appends to a file; one that is full becomes the older one. */
+function createFile(file: string, largestBytes: number): Append {
+  let size: number | undefined;
+  return (text) => {
     if (size === undefined) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     }
     const bytes = Buffer.byteLength(text);
-    if (size > 0 && size + bytes > LARGEST_BYTES) {
+    if (size > 0 && size + bytes > largestBytes) {
       renameSync(file, `${file}.1`);
       size = 0;
     }
     appendFileSync(file, text, { mode: 0o600 });
     size += bytes;
-  };
-  return (line) => {
-    if (hasFailed) return;
-    try {
-      write(`${new Date().toISOString()} ${cleanText(line)}\n`);
-    } catch (error) {
-      hasFailed = true;
-      onProblem(`${file} cannot be written: ${String(error)}`);
-    }
   };
 }
 

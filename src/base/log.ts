@@ -1,8 +1,9 @@
-// Lines on stderr, for people who look at their host's logs. stdout belongs to the protocol.
+// Lines on stderr, for people who look at their host's logs; on request in a file as well. stdout
+// belongs to the protocol.
 import type { Writable } from 'node:stream';
-import { cleanText } from './text.ts';
-
-export type Level = 'debug' | 'info' | 'warn' | 'error';
+import { createDailyFile } from './log-file.ts';
+import { formatForFile, formatLine, type LogForm, type LogLine } from './log-form.ts';
+import { isWritten, type LeastLevel, type Level } from './log-level.ts';
 
 export interface Log {
   debug(message: string): void;
@@ -13,42 +14,66 @@ export interface Log {
   child(name: string, line: string): void;
 }
 
-const RANK: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+export interface LogSettings {
+  readonly level: LeastLevel;
+  readonly form: LogForm;
+  /** Where a file for each day is written; undefined for stderr alone. */
+  readonly folder: string | undefined;
+}
+
+export interface AdjustableLog extends Log {
+  /** From now on it is like this: what the configuration says is known only when that has been read. */
+  adjust(settings: LogSettings): void;
+}
 
 /** A host that does not read our stderr must not make us keep all of it: beyond this we drop. */
 const MAX_UNREAD_BYTES = 1 << 20;
 
-/** The least important level that is written: SWITCHBOARD_LOG, or SWITCHBOARD_DEBUG=1. */
-export function logLevel(env: NodeJS.ProcessEnv): Level {
-  const wanted = env['SWITCHBOARD_LOG']?.toLowerCase();
-  if (wanted !== undefined && Object.hasOwn(RANK, wanted)) return wanted as Level;
-  return env['SWITCHBOARD_DEBUG'] && env['SWITCHBOARD_DEBUG'] !== '0' ? 'debug' : 'info';
-}
-
-export function createLog(level: Level, stream: Writable): Log {
+export function createLog(first: LogSettings, stream: Writable): AdjustableLog {
+  let settings = first;
+  let toFile = fileFor(first);
   let dropped = 0;
   stream.on('error', () => {}); // nobody reads our log any more: that stops nothing
-  const write = (line: string): void => {
+  const show = (line: LogLine): void => {
     if (stream.writableLength > MAX_UNREAD_BYTES) {
       dropped++;
       return;
     }
     if (dropped > 0) {
-      stream.write(`switchboard: ${dropped} lines left out, because nobody read them in time.\n`);
+      const message = `${dropped} lines left out, because nobody read them in time.`;
       dropped = 0;
+      show(ownLine('info', message));
     }
-    stream.write(`${cleanText(line)}\n`);
+    stream.write(`${formatLine(settings.form, line)}\n`);
   };
-  const at = (lineLevel: Level) => (message: string) => {
-    if (RANK[lineLevel] >= RANK[level]) {
-      write(`switchboard: ${lineLevel === 'info' ? '' : `${lineLevel}: `}${message}`);
-    }
+  const write = (line: LogLine): void => {
+    show(line);
+    toFile?.(formatForFile(settings.form, line));
   };
+  const at = (level: Level) => (message: string) => {
+    if (isWritten(level, settings.level)) write(ownLine(level, message));
+  };
+
+  function fileFor({ folder }: LogSettings): ((line: string) => void) | undefined {
+    if (folder === undefined) return undefined;
+    return createDailyFile(folder, (problem) => show(ownLine('warn', problem)));
+  }
+
   return {
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    child: (name, line) => write(`[${name}] ${line}`),
+    child: (server, message) => {
+      if (settings.level !== 'off') write({ at: new Date(), level: 'info', server, message });
+    },
+    adjust: (next) => {
+      if (next.folder !== settings.folder) toFile = fileFor(next);
+      settings = next;
+    },
   };
+}
+
+function ownLine(level: Level, message: string): LogLine {
+  return { at: new Date(), level, server: undefined, message };
 }

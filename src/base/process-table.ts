@@ -42,7 +42,22 @@ export async function groupsMarked(mark: string): Promise<Set<number>> {
   }
   const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
   const marked = pids.filter((pid) => readText(`/proc/${pid}/environ`).split('\0').includes(mark));
-  return new Set(marked.map((pid) => Number(statFields(Number(pid))[2])));
+  const groups = marked.map((pid) => Number(statFields(Number(pid))[2]));
+  // One that has just ended has none any more, and one of another container none that we could name.
+  return new Set(groups.filter((group) => group > 1));
+}
+
+/**
+ * Whether a group has only processes that have ended and that nobody has asked about yet. In a
+ * container whose first process does not do that, they stay for good.
+ */
+export function isGroupDead(leader: number): boolean {
+  if (!LINUX) return false;
+  const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
+  const members = pids
+    .map((pid) => statFields(Number(pid)))
+    .filter(([, , group]) => Number(group) === leader);
+  return members.every(([state]) => state === 'Z' || state === 'X');
 }
 
 /** The resident memory of each group in bytes, all its processes together; none if it is gone. */

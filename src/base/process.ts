@@ -120,6 +120,11 @@ export function isOwnFolder(folder: string): boolean {
   }
 }
 
+/** This kind of machine, as packages that hold programs for one kind are named: `linux-x64`. */
+export function machineKind(): string {
+  return `${process.platform}-${process.arch}`;
+}
+
 /** The number that the system knows this user by. Windows has none. */
 export function userNumber(): number | undefined {
   return process.getuid?.();

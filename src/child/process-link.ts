@@ -8,7 +8,7 @@ import { type GroupCommand, spawnGroup } from '../base/process.ts';
 import { createCutMask, createMask, type Mask } from '../base/secrets.ts';
 import { cleanText } from '../base/text.ts';
 import { Framer } from '../rpc/framer.ts';
-import type { Framing } from '../rpc/framing.ts';
+import type { Framing, OversizeEvent } from '../rpc/framing.ts';
 import { Outbox } from '../rpc/outbox.ts';
 import { Peer, type PeerOptions } from '../rpc/peer.ts';
 import { receiveMessage } from './incoming.ts';
@@ -29,6 +29,9 @@ export interface ProcessLinkOptions {
   readonly onRequest: PeerOptions['onRequest'];
   readonly onNotification: PeerOptions['onNotification'];
   readonly onBug: (error: unknown) => void;
+  readonly mayOmitVersion?: PeerOptions['mayOmitVersion'];
+  /** Hears of messages beyond the limit, of which only the ends are known. */
+  readonly onOversize?: ((event: OversizeEvent) => void) | undefined;
 }
 
 /** A process that has exited may have printed its last answer just before: time to read it. */
@@ -87,6 +90,7 @@ export class ProcessLink implements Link {
       onRequest: options.onRequest,
       onNotification: options.onNotification,
       onBug: options.onBug,
+      mayOmitVersion: options.mayOmitVersion,
     });
     this.#framer = new Framer({
       limitBytes: options.messageBytes,
@@ -100,6 +104,7 @@ export class ProcessLink implements Link {
       },
       onOversize: (event) => {
         this.#hasSpoken = true;
+        options.onOversize?.(event);
         const verdict = judgeOversize(this.peer, event, options);
         if (verdict === 'give-up') this.#end({ kind: 'unreadable', bytes: event.bytesSoFar });
       },

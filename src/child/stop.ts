@@ -1,6 +1,7 @@
 // Ending a child and whatever it has started, in three steps, each with time to act on it: the end of
 // its input, which well-behaved servers take for the end, then SIGTERM, then SIGKILL.
 import { isGroupAlive, signalGroup } from '../base/process.ts';
+import { isGroupDead } from '../base/process-table.ts';
 
 const POLL_MS = 15;
 
@@ -16,7 +17,7 @@ export async function stopGroup(group: StoppableGroup, graceMs: number): Promise
   closeInput();
   // What a leader that has left leaves behind does not listen to our stdin: no need to wait for it.
   await waitUntil(() => hasExited() || !isGroupAlive(leader), graceMs);
-  if (!isGroupAlive(leader)) return;
+  if (!isGroupAlive(leader) || (hasExited() && isGroupDead(leader))) return;
   signalGroup(leader, 'SIGTERM');
   await waitUntil(() => !isGroupAlive(leader), graceMs);
   if (!isGroupAlive(leader)) return;

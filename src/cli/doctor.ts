@@ -3,7 +3,7 @@
 import { cleanText } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
-import { isExposed } from '../surface/expose.ts';
+import { isExposed } from '../config/expose.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { offServers, printOff } from './off.ts';
 import { count, createOutput, formatMs, type Output } from './output.ts';

@@ -1,7 +1,10 @@
 // What was said about serving over HTTP, on the command line or in the environment, and whether it may
 // be done: an address that other machines can reach is never opened by accident, nor without a token.
 import { SwitchboardError } from '../base/errors.ts';
+import { LONGEST_MS } from '../config/defaults.ts';
+import { BOOLEAN } from '../config/values.ts';
 import { isLoopback } from '../host/http/address.ts';
+import type { HttpLimits } from '../host/http/server.ts';
 
 /** As the command line gives it. */
 export interface HttpFlags {
@@ -21,7 +24,8 @@ export interface HttpSettings {
   readonly wantsToken: boolean;
   /** A token of the user's own choice. */
   readonly token: string | undefined;
-  readonly sessionIdleMs: number | undefined;
+  /** What differs from the usual limits. */
+  readonly limits: Partial<HttpLimits>;
 }
 
 const DEFAULT_HOST = '127.0.0.1';
@@ -56,7 +60,7 @@ export function readHttpSettings(flags: HttpFlags, env: NodeJS.ProcessEnv): Http
     names: [...(flags.allowHost ?? []), ...listOf(env['SWITCHBOARD_ALLOW_HOST'])],
     wantsToken,
     token: env['SWITCHBOARD_HTTP_TOKEN'] || undefined,
-    sessionIdleMs: readMs(env['SWITCHBOARD_HTTP_IDLE_MS']),
+    limits: readLimits(env),
   };
 }
 
@@ -64,7 +68,14 @@ export function readHttpSettings(flags: HttpFlags, env: NodeJS.ProcessEnv): Http
 export function withoutHttpSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { SWITCHBOARD_HTTP_TOKEN: _token, ...rest } = env;
   if (!wantsHttp({}, env)) return rest;
-  const { TRANSPORT: _transport, HOST: _host, PORT: _port, ...others } = rest;
+  const {
+    TRANSPORT: _transport,
+    HOST: _host,
+    PORT: _port,
+    PING_SECS: _ping,
+    HTTP_JSON: _json,
+    ...others
+  } = rest;
   return others;
 }
 
@@ -90,21 +101,41 @@ function readPort(text: string | undefined): number {
   });
 }
 
-function readMs(text: string | undefined): number | undefined {
-  if (!text) return undefined;
-  const ms = Number(text);
-  if (ms > 0) return ms;
-  throw new SwitchboardError(
-    'CONFIG_INVALID',
-    'SWITCHBOARD_HTTP_IDLE_MS is not a number above 0.',
-    {
-      hint: 'It is the time in milliseconds after which a session over HTTP ends that nobody uses.',
-    },
-  );
+function readLimits(env: NodeJS.ProcessEnv): Partial<HttpLimits> {
+  const sessionIdleMs = readAmount('SWITCHBOARD_HTTP_IDLE_MS', env, {
+    most: Infinity,
+    means: 'the time in milliseconds after which a session over HTTP ends that nobody uses',
+  });
+  const pingSeconds = readAmount('PING_SECS', env, {
+    most: Math.floor(LONGEST_MS / 1_000),
+    means: 'the time in seconds between signs of life on an open stream of events',
+  });
+  return {
+    ...(sessionIdleMs === undefined ? {} : { sessionIdleMs }),
+    ...(pingSeconds === undefined ? {} : { keepAliveMs: pingSeconds * 1_000 }),
+    // Plain JSON however long the answer takes.
+    ...(isOn(env['HTTP_JSON']) ? { slowAnswerMs: undefined } : {}),
+  };
 }
 
-function isOn(value: string | undefined): boolean {
-  return value !== undefined && value !== '' && value !== '0' && value.toLowerCase() !== 'false';
+function readAmount(
+  variable: string,
+  env: NodeJS.ProcessEnv,
+  { most, means }: { readonly most: number; readonly means: string },
+): number | undefined {
+  const text = env[variable];
+  if (!text) return undefined;
+  const amount = Number(text);
+  if (amount > 0 && amount <= most) return amount;
+  const range = most === Infinity ? 'above 0' : `above 0 and up to ${most}`;
+  throw new SwitchboardError('CONFIG_INVALID', `${variable} is not a number ${range}.`, {
+    hint: `It is ${means}.`,
+  });
+}
+
+/** Whatever is not clearly a no. */
+function isOn(text: string | undefined): boolean {
+  return text !== undefined && text.trim() !== '' && BOOLEAN.fromText(text) !== false;
 }
 
 function listOf(text = ''): string[] {

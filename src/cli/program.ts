@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
+import { showAgents } from './agents.ts';
 import { call } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
@@ -10,6 +11,7 @@ import { type HttpFlags, refuseHttpFlags, wantsHttp } from './http-options.ts';
 import { importCommand } from './import.ts';
 import { login, logout } from './login.ts';
 import { reloadRunning } from './reload.ts';
+import { runAgent } from './run-agent.ts';
 import { serve } from './serve.ts';
 import { type ShowOptions, show } from './show.ts';
 import { installSkillCommand, uninstallSkillCommand } from './skill.ts';
@@ -25,8 +27,10 @@ Examples:
   switchboard call memory search_nodes '{"query": "tea"}'
   switchboard status                            see what the running Switchboards do
   switchboard show memory flip                  list its own tools, while it is switched on
+  switchboard agents                            list the agents there are, and what they may use
+  switchboard run agent_review "Review the last commit"
 
-Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 130 interrupted.
+Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 5 an agent, 130 interrupted.
 Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
 `;
 
@@ -53,6 +57,8 @@ export async function runProgram(args: readonly string[]): Promise<number> {
 
 interface Options extends ShowOptions, HttpFlags {
   readonly browser?: boolean;
+  readonly check?: boolean;
+  readonly cwd?: string;
   readonly dryRun?: boolean;
   readonly force?: boolean;
   readonly only?: readonly string[];
@@ -125,6 +131,12 @@ export function buildProgram(action: Action): Command {
   command('reload', 'have every running Switchboard read its configuration again').action(
     action(async (options) => reloadRunning(options)),
   );
+  command('agents [agent]', 'list the agents that were found, what each becomes, and what is wrong')
+    .option('--check', 'start servers whose tools are not known yet, to say who gets which')
+    .action(action(async (options, agent) => showAgents(agent, options)));
+  command('run <agent> <task>', 'run an agent; "-" reads the task from stdin')
+    .option('--cwd <folder>', 'the folder it works in, instead of this one')
+    .action(action(async (options, agent = '', task = '') => runAgent(agent, task, options)));
   command('login <server>', 'sign in to a server, in your browser')
     .option('--no-browser', 'only print the address to sign in at')
     .action(action(async (options, server = '') => login(server, options)));

@@ -10,6 +10,7 @@ export class Progress implements Disposable {
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #stream = process.stderr;
   #frame = 0;
+  #isPaused = false;
 
   constructor() {
     if (this.#stream.isTTY) this.#timer = setInterval(() => this.#draw(), INTERVAL_MS).unref();
@@ -25,12 +26,29 @@ export class Progress implements Disposable {
     }
   }
 
+  /** Leaves a line above the one that moves. */
+  note(text: string): void {
+    if (this.#timer) this.#stream.write(`\r\u001b[K${text}\n`);
+  }
+
+  /** Lets the terminal alone while somebody is asked something. */
+  async paused<T>(work: () => Promise<T>): Promise<T> {
+    this.#isPaused = true;
+    if (this.#timer) this.#stream.write('\r\u001b[K');
+    try {
+      return await work();
+    } finally {
+      this.#isPaused = false;
+    }
+  }
+
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
     if (this.#timer) this.#stream.write('\r\u001b[K');
   }
 
   #draw(): void {
+    if (this.#isPaused) return;
     const now = performance.now();
     const names = [...this.#waiting].map(
       ([name, since]) => `${cleanText(name)} ${Math.floor((now - since) / 1_000)} s`,

@@ -1,6 +1,6 @@
 // `switchboard serve --http`: one Switchboard for many hosts, which reach it at an address. It is
 // started by a person or a service manager, and ends when it is told to.
-import { createLog, type Log, logLevel } from '../base/log.ts';
+import type { Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import { openControlLater } from '../host/control-later.ts';
 import { isLoopback } from '../host/http/address.ts';
@@ -15,9 +15,14 @@ import {
   readHttpSettings,
   withoutHttpSettings,
 } from './http-options.ts';
-import { createReload, keepStdout, loadAloud, type ServeOptions } from './serving.ts';
+import {
+  createReload,
+  keepStdout,
+  type Loaded,
+  prepareServing,
+  type ServeOptions,
+} from './serving.ts';
 import { onEndSignal } from './signals.ts';
-import { workingFolder } from './working-folder.ts';
 
 const OTHER_THINGS_AFTER_MS = 1_000;
 /** `status` and `reload` are to find us soon. */
@@ -26,22 +31,21 @@ const CONTROL_AFTER_MS = 200;
 export async function serveHttp(options: ServeOptions, flags: HttpFlags): Promise<number> {
   const settings = readHttpSettings(flags, process.env);
   keepStdout();
-  const log = createLog(logLevel(process.env), process.stderr);
-  const cwd = workingFolder();
-  const load = (): Promise<Config> => loadAloud({ ...options, cwd }, log);
+  const { log, load } = prepareServing(options);
   await serveUntilTold(settings, await load(), load, log);
   return 0;
 }
 
 async function serveUntilTold(
   settings: HttpSettings,
-  config: Config,
-  load: () => Promise<Config>,
+  { config, agents }: Loaded,
+  load: () => Promise<Loaded>,
   log: Log,
 ): Promise<void> {
   const token = settings.wantsToken ? tokenFor(settings, config) : undefined;
   const env = withoutHttpSettings(process.env);
-  await using switchboard = new Switchboard({ config, log, env });
+  const [, program] = process.argv;
+  await using switchboard = new Switchboard({ config, log, env, agents, program });
   const sessions = new Set<Session>();
   const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0, ['SIGINT', 'SIGTERM']));
   await using host = await openHttpHost({
@@ -68,9 +72,10 @@ async function serveUntilTold(
         },
       };
     },
-    limits: settings.sessionIdleMs === undefined ? {} : { sessionIdleMs: settings.sessionIdleMs },
   });
-  process.stderr.write(aboutAddress(host, settings, token, config.home));
+  // Programs that read the log are not told the token: who needs it looks into its file.
+  if (config.logging.form === 'json') log.info(`serving MCP over HTTP at ${host.url}`);
+  else process.stderr.write(aboutAddress(host, settings, token, config.home));
   switchboard.board.begin();
   const orphans = setTimeout(() => void switchboard.endOrphans(), OTHER_THINGS_AFTER_MS).unref();
   const reload = createReload(switchboard, load, log);

@@ -1,16 +1,20 @@
 // `switchboard` and `switchboard serve`: the server that a host starts. Everything a host asks for
 // at its start is answered from configuration and catalog; no child is started for it.
-import { createLog, type Log, logLevel } from '../base/log.ts';
-import type { Config } from '../config/config.ts';
+import type { Log } from '../base/log.ts';
 import { openControlLater } from '../host/control-later.ts';
 import { createReport } from '../host/status-report.ts';
 import { StdioHost } from '../host/stdio.ts';
 import { Session } from '../session/session.ts';
 import { Switchboard } from '../switchboard.ts';
 import { aboutServing } from './about.ts';
-import { createReload, keepStdout, loadAloud, type ServeOptions } from './serving.ts';
+import {
+  createReload,
+  keepStdout,
+  type Loaded,
+  prepareServing,
+  type ServeOptions,
+} from './serving.ts';
 import { onEndSignal } from './signals.ts';
-import { workingFolder } from './working-folder.ts';
 
 /** What is not for the host is done when it has got its first answers. */
 const OTHER_THINGS_AFTER_MS = 1_000;
@@ -26,9 +30,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     return 0;
   }
   const write = keepStdout();
-  const log = createLog(logLevel(process.env), process.stderr);
-  const cwd = workingFolder();
-  const load = (): Promise<Config> => loadAloud({ ...options, cwd }, log);
+  const { log, load } = prepareServing(options);
   await serveUntilHostGoes(await load(), load, log, write);
   process.stdin.destroy();
   // A host that never reads its last answers must not keep us here.
@@ -37,13 +39,15 @@ export async function serve(options: ServeOptions): Promise<number> {
 }
 
 async function serveUntilHostGoes(
-  config: Config,
-  load: () => Promise<Config>,
+  { config, agents }: Loaded,
+  load: () => Promise<Loaded>,
   log: Log,
   write: NodeJS.WriteStream['write'],
 ): Promise<void> {
+  const { env, argv } = process;
+  const [, program] = argv;
   process.stdout.removeAllListeners('error'); // from here on the host's leaving is an end like others
-  await using switchboard = new Switchboard({ config, log, env: process.env });
+  await using switchboard = new Switchboard({ config, log, env, agents, program });
   const { messageBytes } = config;
   const host = new StdioHost({
     input: process.stdin,

@@ -1,11 +1,16 @@
 // What serving needs, whichever way hosts reach us: stdout kept for the protocol, the configuration read
 // aloud, and read again when somebody asks for it.
+import type { ListedAgent } from '../agents/agent.ts';
+import { type AgentList, listAgents } from '../agents/list.ts';
 import { SwitchboardError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import { type AdjustableLog, createLog, type Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import { isScript } from '../config/files.ts';
 import { loadConfig } from '../config/load.ts';
+import { resolveLogging } from '../config/logging.ts';
+import { findFolders } from '../config/places.ts';
 import type { Switchboard } from '../switchboard.ts';
+import { workingFolder } from './working-folder.ts';
 
 export interface ServeOptions {
   readonly configFile?: string | undefined;
@@ -24,31 +29,59 @@ export function keepStdout(): NodeJS.WriteStream['write'] {
   return write;
 }
 
-/** Reads the configuration and says what is worth knowing about it. */
-export async function loadAloud(
+/** All that is read before serving, and again at a reload. */
+export interface Loaded {
+  readonly config: Config;
+  readonly agents: readonly ListedAgent[];
+}
+
+/** The log, and how the configuration is read aloud into it, now and whenever somebody asks for it. */
+export function prepareServing(options: ServeOptions): {
+  readonly log: Log;
+  readonly load: () => Promise<Loaded>;
+} {
+  const { env, stderr } = process;
+  const cwd = workingFolder();
+  // What a file says about the log follows with the configuration.
+  const log = createLog(resolveLogging(findFolders({ cwd, env }), { env }), stderr);
+  return { log, load: () => loadAloud({ ...options, cwd }, log) };
+}
+
+/** Reads the configuration, looks for agents, and says what is worth knowing about both. */
+async function loadAloud(
   options: ServeOptions & { readonly cwd: string },
-  log: Log,
-): Promise<Config> {
+  log: AdjustableLog,
+): Promise<Loaded> {
   const config = await loadConfig({ ...options, env: process.env });
+  log.adjust(config.logging);
   // A project's file was run with the user's rights: that is worth a word.
   for (const file of config.files.filter(isScript)) log.info(`ran ${file} for the configuration.`);
-  for (const warning of config.warnings) log.warn(warning);
-  return config;
+  const { agents, problems } = await findAgents(config);
+  for (const warning of [...config.warnings, ...problems]) log.warn(warning);
+  return { config, agents };
 }
+
+/** Where agents are not shown, nobody looks for them. */
+async function findAgents(config: Config): Promise<AgentList> {
+  const { agents: settings } = config;
+  return settings.show === 'off' ? NO_AGENTS : listAgents({ ...config, settings });
+}
+
+const NO_AGENTS: AgentList = { agents: [], problems: [] };
 
 export type Reload = () => Promise<{ readonly ok: boolean; readonly message: string }>;
 
 /** Reads the configuration again, one time after the other; one that cannot be read changes nothing. */
 export function createReload(
   switchboard: Switchboard,
-  load: () => Promise<Config>,
+  load: () => Promise<Loaded>,
   log: Log,
 ): Reload {
   let last: Promise<unknown> = Promise.resolve();
   const reload: Reload = async () => {
     try {
-      const config = await load();
-      switchboard.update(config);
+      const { config, agents } = await load();
+      switchboard.update(config, agents);
       const message = `read the configuration again: ${config.files.join(', ') || 'no files'}.`;
       log.info(message);
       return { ok: true, message };

@@ -1,8 +1,8 @@
 // `switchboard tools [child]`, also `--dry-run`: the subtools of every child, as they are today.
 import { cleanText } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { isExposed } from '../config/expose.ts';
 import type { Tool } from '../mcp/tools.ts';
-import { isExposed } from '../surface/expose.ts';
 import { summarise } from '../surface/summary.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { offServers, printOff } from './off.ts';

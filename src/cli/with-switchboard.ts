@@ -1,7 +1,8 @@
 // What every command that uses children needs: the configuration, a switchboard, Ctrl-C.
 import { Cancellation } from '../base/cancellation.ts';
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
-import { createLog, type Log, logLevel } from '../base/log.ts';
+import { createLog, type Log, type LogSettings } from '../base/log.ts';
+import { isWritten } from '../base/log-level.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { unknownChild } from '../pool/pool.ts';
@@ -37,14 +38,20 @@ export async function withSwitchboard<T>(
   options: CommandOptions,
   action: (workplace: Workplace) => Promise<T>,
 ): Promise<T> {
-  const { env } = process;
+  const { env, argv } = process;
+  const [, program] = argv;
   const config = await loadFor(options);
   const cancellation = new Cancellation();
   onEndSignal(
     () => cancellation.cancel(new SwitchboardError('CANCELLED', 'Interrupted.')),
     ERRORS.CANCELLED.exit,
   );
-  await using switchboard = new Switchboard({ config, log: quietLog(env), env });
+  await using switchboard = new Switchboard({
+    config,
+    log: quietLog(config.logging),
+    env,
+    program,
+  });
   const result = await action({ config, switchboard, cancellation });
   cancellation.throwIfCancelled();
   return result;
@@ -64,8 +71,9 @@ export function chosenChild({ children }: Config, name: string): ChildConfig {
 }
 
 /** What children print on stderr is shown only to those who look for something. */
-function quietLog(env: NodeJS.ProcessEnv): Log {
-  const level = logLevel(env);
-  const log = createLog(level === 'debug' ? 'debug' : 'warn', process.stderr);
-  return level === 'debug' ? log : { ...log, child: () => {} };
+function quietLog(settings: LogSettings): Log {
+  const { level } = settings;
+  if (level === 'debug') return createLog(settings, process.stderr);
+  const quiet = isWritten('warn', level) ? 'warn' : level;
+  return { ...createLog({ ...settings, level: quiet }, process.stderr), child: () => {} };
 }

@@ -7,7 +7,7 @@ import { nearest } from '../base/text.ts';
 import type { Source } from './files.ts';
 import { fits, type JsonSchema } from './fits.ts';
 import type { KeyPath } from './position.ts';
-import type { ChildFile, ConfigFile, ServersFile } from './schema.ts';
+import type { ChildFile, ConfigFile, ServerEntry, ServersFile } from './schema.ts';
 import { formatPath } from './wording.ts';
 
 const CONFIG: JsonSchema = generated;
@@ -57,6 +57,11 @@ function isConfigFile(value: unknown): value is ConfigFile {
 
 function isServersFile(value: unknown): value is ServersFile {
   return fits(SERVERS_FILE, value);
+}
+
+/** Whether it can stand in a `servers.json`: one that cannot would make the whole file unreadable. */
+export function isServerEntry(value: unknown): value is ServerEntry {
+  return fits(SERVER, value);
 }
 
 export function isChildFile(value: unknown): value is ChildFile {

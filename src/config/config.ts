@@ -1,13 +1,16 @@
 // What the configuration means once every file has been read and settled. The rest of the program
 // sees only these types; how things may be written is the business of schema.ts.
 import type { SwitchboardError } from '../base/errors.ts';
+import type { LogSettings } from '../base/log.ts';
 
 export interface Config {
   /** The folder that relative paths of the configuration are meant from. */
   readonly project: string;
   /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */
   readonly home: string;
-  /** The main files and `servers.json` that were read, strongest first; not the child files. */
+  /** What `~` stands for. */
+  readonly homeFolder: string;
+  /** The main files, `servers.json` and `config.toml` that were read, strongest first; not the child files. */
   readonly files: readonly string[];
   /** Children by name, in the order they are shown. */
   readonly children: ReadonlyMap<string, ChildConfig>;
@@ -20,6 +23,7 @@ export interface Config {
   /** The longest message that is accepted from a host or a child, in bytes. */
   readonly messageBytes: number;
   readonly agents: AgentSettings;
+  readonly logging: LogSettings;
   /** What was wrong but did not stop us: sentences for stderr and `config check`. */
   readonly warnings: readonly string[];
 }
@@ -76,7 +80,7 @@ export interface AgentSettings {
   readonly depth: number;
 }
 
-export interface AgentFormat {
+interface AgentFormat {
   readonly isOn: boolean;
   /** Absolute, in the order in which they are read. */
   readonly folders: readonly string[];

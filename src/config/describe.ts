@@ -3,7 +3,8 @@
 import type { ChildConfig, Config } from './config.ts';
 
 export function describeConfig(config: Config): object {
-  return { ...config, children: [...config.children.values()].map(describeChild) };
+  const { homeFolder: _everybodyKnowsTheirs, ...rest } = config;
+  return { ...rest, children: [...config.children.values()].map(describeChild) };
 }
 
 function describeChild(child: ChildConfig): object {

@@ -20,6 +20,11 @@ export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
   });
 }
 
+/** A text that stays the same when variables are filled in. */
+export function withoutVariables(text: string): string {
+  return text.replaceAll('${', () => '$${');
+}
+
 /** The command of a child as it is to be run. Throws what keeps the child from being started. */
 export function expandCommand(child: ChildConfig, env: NodeJS.ProcessEnv): Command {
   if (child.problem) throw child.problem;
@@ -66,7 +71,11 @@ function expandOAuth(
   };
 }
 
-function expanderFor({ name, origin }: ChildConfig, env: NodeJS.ProcessEnv) {
+/** Fills in one value of a server at a time; `where` names it in the error for a variable that is not set. */
+export function expanderFor(
+  { name, origin }: Pick<ChildConfig, 'name' | 'origin'>,
+  env: NodeJS.ProcessEnv,
+) {
   return (text: string, where: string): string => {
     try {
       return expandVariables(text, env);

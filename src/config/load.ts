@@ -1,5 +1,5 @@
-// Reads the whole configuration: the project's file, the user's file, the child files and
-// servers.json. This is on the way to the first answer of every session, so it reads synchronously
+// Reads the whole configuration: the project's file, the user's file, the child files, servers.json,
+// config.toml and the environment. This is on the way to the first answer of every session, so it reads synchronously
 // and loads nothing heavy unless a file asks for it.
 import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
@@ -11,6 +11,7 @@ import { DEFAULTS, LONGEST_MS } from './defaults.ts';
 import { readConfigFile } from './files.ts';
 import { expandHome, findFiles } from './globs.ts';
 import { type Layer, setting } from './layers.ts';
+import { resolveLogging } from './logging.ts';
 import { findPlaces, type PlaceOptions, type Places } from './places.ts';
 import { messageBytesOf, resolveChildren } from './resolve.ts';
 import {
@@ -19,6 +20,7 @@ import {
   readServersFile,
   type ServersLayer,
 } from './servers-file.ts';
+import { readUserToml } from './user-toml.ts';
 
 export interface LoadOptions extends PlaceOptions {
   /** A `servers.json`, read instead of the usual ones. */
@@ -35,29 +37,41 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   for (const file of findServersFiles(namedServers(options, places, layers), project, home)) {
     serversFiles.push(await readServersFile(file));
   }
+  const userToml = await readUserToml(home);
+  const warnings = [...userToml.warnings];
+  const warn = (sentence: string) => void warnings.push(sentence);
+  const { env } = options;
   const settled = resolveChildren({
     project,
     homeFolder,
     layers,
     childFiles: found.children,
     serversFiles,
-    idleMs: usualIdleMs(options.env),
+    idleMs: usualIdleMs(env),
   });
   return {
     project,
     home,
-    files: [...layers, ...serversFiles].map(({ file }) => file),
+    homeFolder,
+    files: [...layers, ...serversFiles, userToml].flatMap(({ file }) => file ?? []),
     children: settled.children,
     era: setting(layers, ({ era }) => era) ?? DEFAULTS.era,
     questionMs:
       setting(layers, ({ timeouts }) => timeouts?.questionMs) ?? DEFAULTS.timeouts.questionMs,
     flipSuites: setting(layers, ({ flip }) => flip?.suites) ?? DEFAULTS.flipSuites,
     messageBytes: messageBytesOf(layers),
-    agents: resolveAgents(places),
+    agents: resolveAgents(places, {
+      env,
+      files: layers.map(({ config }) => config.agents ?? {}),
+      toml: userToml.agents,
+      warn,
+    }),
+    logging: resolveLogging(places, { env, toml: userToml.logging, warn }),
     warnings: [
       ...settled.warnings,
       ...found.warnings,
-      ...serversFiles.flatMap(({ warnings }) => warnings),
+      ...serversFiles.flatMap((file) => file.warnings),
+      ...warnings,
     ],
   };
 }

@@ -5,8 +5,11 @@
 //
 // Only its types may be imported on the way to serving: building it costs some 10 ms (measured).
 import * as z from 'zod/mini';
+import { AGENT_KEYS } from './agent-keys.ts';
 import { SHOWS, STARTS } from './config.ts';
 import { DEFAULTS, LONGEST_MS } from './defaults.ts';
+import type { Setting } from './said.ts';
+import type { Kind } from './values.ts';
 
 /** A message is one string, and V8 has none much longer than this. */
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -23,7 +26,7 @@ const text = z.string().check(z.minLength(1));
 const texts = z.array(z.string());
 // Fractions are welcome: limits are sometimes computed.
 const milliseconds = z.number().check(z.minimum(1), z.maximum(LONGEST_MS));
-const characters = z.int().check(z.minimum(1));
+const atLeastOne = z.int().check(z.minimum(1));
 const environment = z.enum(['inherit', 'minimal']);
 const results = z.strictObject({
   wrap: key(
@@ -68,7 +71,7 @@ const childKeys = {
   ),
   expose: key(expose, 'Which tools of the server can be used.'),
   summaryMaxChars: key(
-    characters,
+    atLeastOne,
     'The longest summary of a tool of this server, in characters. Unset: `introspection.summaryMaxChars`.',
   ),
   rpcTimeoutMs: key(
@@ -207,7 +210,7 @@ const introspection = z.strictObject({
     DEFAULTS.introspection.mode,
   ),
   summaryMaxChars: key(
-    characters,
+    atLeastOne,
     'The longest summary of a tool, in characters.',
     DEFAULTS.introspection.summaryMaxChars,
   ),
@@ -220,6 +223,37 @@ const flip = z.strictObject({
     DEFAULTS.flipSuites,
   ),
 });
+
+/** A setting that can also be made by a variable. */
+function settingKey({ kind, standard, variable, says }: Setting<unknown>) {
+  return key(schemaOf(kind), `${says} Or: \`${variable}\`.`, standard);
+}
+
+function schemaOf({ json }: Kind<unknown>): z.ZodMiniType {
+  switch (json) {
+    case 'boolean':
+      return z.boolean();
+    case 'count':
+      return atLeastOne;
+    case 'milliseconds':
+      return milliseconds;
+    case 'text':
+      return z.string();
+    case 'texts':
+      return z.union([z.string(), texts]);
+    default:
+      return z.enum([...json]);
+  }
+}
+
+const agents = z.strictObject(
+  Object.fromEntries(
+    Object.entries<Setting<unknown>>(AGENT_KEYS).map(([name, setting]) => [
+      name,
+      settingKey(setting),
+    ]),
+  ),
+);
 
 /** A `servers.json`: servers by name, and nothing else. */
 export const serversFileSchema = z.record(z.string(), serverSchema);
@@ -260,6 +294,7 @@ export const configSchema = z.strictObject({
     DEFAULTS.environment,
   ),
   results: key(results, 'How results of tools are handed on.'),
+  agents: key(agents, 'Agents as tools: see docs/agents.md.'),
 });
 
 export type ConfigFile = z.infer<typeof configSchema>;

@@ -5,11 +5,12 @@ import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { nearest } from '../base/text.ts';
 import { followLinks } from '../base/whole-file.ts';
+import { isServerEntry } from '../config/check.ts';
 import { setKey } from '../config/edit.ts';
 import { type Rewritten, rewriteFile } from '../config/rewrite.ts';
 import { type Change, readIfThere } from './disk.ts';
 import type { InstallPlaces } from './places.ts';
-import { isGateway, isServerEntry, launchOf, readServers, type ServerEntry } from './servers.ts';
+import { isGateway, launchOf, readServers, type ServerEntry } from './servers.ts';
 
 export interface ImportSource {
   /** For errors: a path, or `stdin`. */

@@ -1,10 +1,8 @@
 // Servers as files list them: `{ "<alias>": { "command", "args" } }`, or the same under `mcpServers`, as
 // hosts write it. Read so that they can be compared and taken over, whatever else is in them.
-import generated from '../../switchboard.config.schema.json' with { type: 'json' };
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { parseJson, withoutByteOrderMark } from '../config/files.ts';
-import { fits, type JsonSchema } from '../config/fits.ts';
 import { unwrapServers } from '../config/servers-file.ts';
 
 export type ServerEntry = Readonly<Record<string, unknown>>;
@@ -31,13 +29,6 @@ async function parse(file: string, text: string): Promise<unknown> {
   throw new SwitchboardError('CONFIG_INVALID', `${file}:${parsed.problem}`, {
     hint: 'The file must be JSON; comments and trailing commas are allowed.',
   });
-}
-
-const SERVER: JsonSchema = generated.properties.mcpServers.additionalProperties;
-
-/** Whether it can stand in a `servers.json`: one that cannot would make the whole file unreadable. */
-export function isServerEntry(value: unknown): value is ServerEntry {
-  return fits(SERVER, value);
 }
 
 /** What is started or spoken to: the words of the command, or the address. */

@@ -29,6 +29,8 @@ export interface PeerOptions {
   readonly onNotification: (method: string, params: Verbatim | undefined) => void;
   /** A throw in onRequest that is no RpcError: a bug, to be logged. */
   readonly onBug: (error: unknown) => void;
+  /** Whether the other side may leave out `jsonrpc`, as the engine of agents does. */
+  readonly mayOmitVersion?: boolean | undefined;
 }
 
 export interface IncomingRequest {
@@ -160,7 +162,9 @@ export class Peer {
       );
     }
     const idText = textOfId(id, message);
-    if (jsonrpc !== '2.0' || typeof method !== 'string') {
+    const hasVersion =
+      jsonrpc === '2.0' || (jsonrpc === undefined && this.#options.mayOmitVersion === true);
+    if (!hasVersion || typeof method !== 'string') {
       return errorText(
         idText,
         new RpcError(INVALID_REQUEST, 'A request needs "jsonrpc": "2.0" and a method.'),

@@ -213,7 +213,7 @@ export class HandshakeDesk implements Desk {
         token &&
         ((progress) => {
           if (cancellation.reason) return;
-          peer.notify('notifications/progress', progress.with('progressToken', token), id);
+          peer.notify('notifications/progress', progress.set('progressToken', token), id);
         }),
     };
   }

@@ -264,7 +264,7 @@ class Round {
   }
 
   progress(params: Verbatim): void {
-    if (this.token) this.notify('notifications/progress', params.with('progressToken', this.token));
+    if (this.token) this.notify('notifications/progress', params.set('progressToken', this.token));
   }
 
   notify(method: string, params: Verbatim): void {

@@ -1,6 +1,6 @@
-// All children as hosts are shown them, and the views that sessions have of them. What the views
-// share is here: the suites, and the news from the pool, which each view turns into what it means
-// for its session.
+// All children and agents as hosts are shown them, and the views that sessions have of them. What the
+// views share is here: the suites, the agents, and the news from the pool, which each view turns into
+// what it means for its session.
 import type { Log } from '../base/log.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
@@ -9,6 +9,8 @@ import { mostTalkative } from '../mcp/logging.ts';
 import { cannotAnswer } from '../mcp/questions.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
+import { type Agents, AgentTools } from './agent-tools.ts';
+import { isGatewayName } from './gateway.ts';
 import { Suites } from './suites.ts';
 import type { Audience, Surface } from './surface.ts';
 import { View } from './view.ts';
@@ -19,14 +21,16 @@ export class Board {
   readonly #views = new Set<View>();
   #config: Config;
   #suites: Suites;
+  #agents: AgentTools;
   #hasBegun = false;
   #watchedNames: ReadonlySet<string> = new Set();
 
-  constructor(config: Config, pool: Pool, log: Log) {
+  constructor(config: Config, pool: Pool, log: Log, agents: Agents) {
     this.#pool = pool;
     this.#log = log;
     this.#config = config;
     this.#suites = this.#createSuites();
+    this.#agents = this.#createAgentTools(agents);
   }
 
   get suites(): Suites {
@@ -59,11 +63,12 @@ export class Board {
   }
 
   /** Takes over a new configuration, together with the pool. */
-  update(config: Config): void {
+  update(config: Config, agents: Agents): void {
     const before = [...this.#views].map((view) => [view, view.shown()] as const);
     this.#pool.update(config.children);
     this.#config = config;
     this.#suites = this.#createSuites();
+    this.#agents = this.#createAgentTools(agents);
     for (const [view, shown] of before) view.update(this.#parts(), shown);
     if (this.#hasBegun) void this.#warmDue();
   }
@@ -126,11 +131,17 @@ export class Board {
   #parts() {
     const children = shownChildren(this.#config);
     const { flipSuites } = this.#config;
-    return { children, suites: this.#suites, pool: this.#pool, flipSuites };
+    return { children, suites: this.#suites, agents: this.#agents, pool: this.#pool, flipSuites };
   }
 
   #createSuites(): Suites {
     return new Suites(shownChildren(this.#config), this.#pool, this.#log);
+  }
+
+  #createAgentTools(agents: Agents): AgentTools {
+    const suites = this.#suites;
+    const taken = { has: (name: string) => isGatewayName(name) || suites.has(name) };
+    return new AgentTools(this.#config.agents.show, agents, taken);
   }
 
   async #warmDue(): Promise<void> {

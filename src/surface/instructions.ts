@@ -3,6 +3,7 @@
 // long, so the most important comes first and all of it stays short.
 import { cleanText } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
+import type { AgentTools } from './agent-tools.ts';
 import { summarise } from './summary.ts';
 
 const MOST_CHARS = 2_000;
@@ -18,22 +19,41 @@ const FLIP =
   'to your list, gateway_deactivate removes them. Without being switched on they can be called through ' +
   'their suite, <server>_suite.';
 
+/** Where no one agent is to be named: how they are called. */
+const AGENT_CALL =
+  'with {"task", "cwd"}: what to do in plain words, and the folder to do it in, an absolute path';
+
 export interface InstructionOptions {
   readonly children: readonly ChildConfig[];
+  readonly agents: Pick<AgentTools, 'names' | 'suite'>;
   /** The name of the tool that stands for a child. */
   readonly toolFor: (childName: string) => string;
   /** Nothing can be switched: what is flip is shown as a suite. */
   readonly isStatic: boolean;
 }
 
-export function instructionsFor({ children, toolFor, isStatic }: InstructionOptions): string {
+export function instructionsFor(options: InstructionOptions): string {
+  const { children, agents, toolFor, isStatic } = options;
   const ways = new Set(children.map(({ show }) => show));
   const hasFlip = ways.has('flip') && !isStatic;
-  const parts = [ways.has('suite') || ways.has('flip') ? SUITES : '', hasFlip ? FLIP : ''];
+  const parts = [
+    ways.has('suite') || ways.has('flip') ? SUITES : '',
+    hasFlip ? FLIP : '',
+    aboutAgents(agents),
+  ];
   const head = parts.filter(Boolean).join(' ');
   const lines = children.map((child) => describe(child, toolFor(child.name)));
   const room = MOST_CHARS - head.length - '\nServers:'.length;
   return lines.length === 0 ? head : `${head}\nServers:${fit(lines, room)}`.trim();
+}
+
+/** Each agent says in its tool's description what it is for; here stands what all have in common. */
+function aboutAgents({ names, suite }: InstructionOptions['agents']): string {
+  const [first] = names;
+  if (suite !== undefined) return `Call agents through ${suite}, ${AGENT_CALL}.`;
+  if (first === undefined) return '';
+  const prefixes = new Set(names.map((name) => `${/^[^_]*_/.exec(name)?.[0] ?? name}*`));
+  return `Call ${[...prefixes].slice(0, 3).join(', ')} tools, which are agents, ${AGENT_CALL}.`;
 }
 
 /** One line for a child: what it is called by and what it is for. */

@@ -2,11 +2,11 @@
 // they are used, so all are shown, whatever way the tools of their child are. A prompt's name is changed only where
 // another child has the same; addresses of resources stay, and lead to the child that listed them.
 import type { ChildConfig } from '../config/config.ts';
+import { matchesPattern } from '../config/expose.ts';
 import { RESOURCE_NOT_FOUND } from '../mcp/eras.ts';
 import type { Pool } from '../pool/pool.ts';
 import { INTERNAL_ERROR, INVALID_PARAMS, isObject, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
-import { matchesPattern } from './expose.ts';
 import type { SurfaceOptions } from './surface.ts';
 
 interface Prompt {

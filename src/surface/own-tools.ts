@@ -2,11 +2,11 @@
 // accept is made one that they do, and one that is taken already becomes `<child>_<tool>`. Once a host was shown a tool under a name, that name means this
 // tool for as long as it is listed: a call must never reach another child than the one it was for.
 import type { ChildConfig } from '../config/config.ts';
+import { isExposed } from '../config/expose.ts';
+import { acceptableName, freeName, toToolName } from '../mcp/names.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { isObject } from '../rpc/message.ts';
-import { isExposed } from './expose.ts';
 import { isGatewayName } from './gateway.ts';
-import { acceptableName, freeName, toToolName } from './names.ts';
 
 export interface ListedChild {
   readonly config: ChildConfig;

@@ -5,13 +5,13 @@ import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { isExposed } from '../config/expose.ts';
 import { isInputRequired } from '../mcp/results.ts';
 import { isTask, wrapTasksIn } from '../mcp/tasks.ts';
 import { toJsonResult, toToolResult } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import { isObject, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
-import { isExposed } from './expose.ts';
 import type { SurfaceOptions } from './surface.ts';
 
 export async function callSubtool(

@@ -17,7 +17,8 @@ export type SuiteAction =
 
 const VERBOSITIES = ['summary', 'full', 'redacted'] as const;
 
-const INPUT_SCHEMA = {
+/** What every suite takes. */
+export const SUITE_SCHEMA = {
   type: 'object',
   properties: {
     action: { type: 'string', enum: ['introspect', 'call'] },
@@ -32,7 +33,7 @@ export function createSuiteTool(name: string, config: ChildConfig): Tool {
   return {
     name,
     description: describeSuite(config),
-    inputSchema: INPUT_SCHEMA,
+    inputSchema: SUITE_SCHEMA,
     _meta: alwaysLoaded(config.keywords),
   };
 }

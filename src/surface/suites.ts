@@ -2,13 +2,13 @@
 // started when one of them is first used, never for the list.
 import type { Log } from '../base/log.ts';
 import type { ChildConfig, Introspection } from '../config/config.ts';
+import { isExposed } from '../config/expose.ts';
+import { freeName, toToolName } from '../mcp/names.ts';
 import { dataResult, type Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
-import { isExposed } from './expose.ts';
 import { isGatewayName } from './gateway.ts';
 import { describeSubtools } from './introspect.ts';
-import { freeName, toToolName } from './names.ts';
 import { callSubtool, unknownSubtool } from './subtool.ts';
 import { createSuiteTool, parseSuiteAction } from './suite-tool.ts';
 import type { ToolCall } from './surface.ts';

@@ -1,9 +1,9 @@
 // What one session has switched on, and the three tools with which it does so.
 import { SwitchboardError } from '../base/errors.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { isExposed } from '../config/expose.ts';
 import { textResult } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
-import { isExposed } from './expose.ts';
 import { gatewayAction, parseServerName } from './gateway.ts';
 import { type OwnTool, OwnTools, prefixedName } from './own-tools.ts';
 import type { Audience, ToolCall } from './surface.ts';

@@ -1,6 +1,6 @@
 // What one session is shown: the tools of the gateway, where there are children to switch; the
-// suites; and the tools of those children that are shown directly or that this session has switched
-// on. Every child can be called through its suite, listed or not.
+// suites; the tools of those children that are shown directly or that this session has switched on;
+// and the agents. Every child can be called through its suite, listed or not.
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import type { LogLevel } from '../mcp/logging.ts';
@@ -8,6 +8,7 @@ import type { Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import { isObject } from '../rpc/message.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
+import type { AgentTools } from './agent-tools.ts';
 import { createGatewayTools } from './gateway.ts';
 import { instructionsFor } from './instructions.ts';
 import { Library } from './library.ts';
@@ -23,6 +24,7 @@ export interface ViewParts {
   /** All children that are not off, in the order they are shown. */
   readonly children: readonly ChildConfig[];
   readonly suites: Suites;
+  readonly agents: AgentTools;
   readonly pool: Pool;
   readonly flipSuites: Config['flipSuites'];
 }
@@ -83,9 +85,10 @@ export class View implements Surface {
   }
 
   get instructions(): string {
-    const { children, suites } = this.#parts;
+    const { children, suites, agents } = this.#parts;
     const { isStatic } = this.#audience;
-    return instructionsFor({ children, isStatic, toolFor: (name) => suites.toolFor(name) });
+    const toolFor = (name: string) => suites.toolFor(name);
+    return instructionsFor({ children, agents, isStatic, toolFor });
   }
 
   get active(): readonly string[] {
@@ -93,13 +96,14 @@ export class View implements Surface {
   }
 
   listTools(): readonly Tool[] {
-    const { suites } = this.#parts;
+    const { suites, agents } = this.#parts;
     const { isStatic } = this.#audience;
     const flips = isStatic ? [] : this.#switches.flips;
     return [
       ...(flips.length > 0 ? createGatewayTools(flips.map(({ name }) => name)) : []),
       ...suites.listTools((config) => this.#isListedAsSuite(config)),
       ...[...this.#own().values()].map(({ tool }) => (isStatic ? withoutExecution(tool) : tool)),
+      ...agents.listTools(),
     ];
   }
 
@@ -193,10 +197,11 @@ export class View implements Surface {
     this.#switches.drop(childName);
   }
 
-  /** The answer of the child that the call is for; undefined if it is for none. */
+  /** The answer of the child or agent that the call is for; undefined if it is for none. */
   #callChild(call: ToolCall): Promise<Verbatim> | undefined {
-    const { pool, suites } = this.#parts;
+    const { pool, suites, agents } = this.#parts;
     if (suites.has(call.name)) return suites.callTool(call);
+    if (agents.has(call.name)) return agents.callTool(call);
     const own = this.#own().get(call.name);
     return own && callSubtool(pool, own.config, call, own.subtool, call.args);
   }
@@ -207,12 +212,12 @@ export class View implements Surface {
 
   /** The tools that are listed as they are, by the names they are listed under. */
   #own(): Map<string, OwnTool> {
-    const { children, pool, suites } = this.#parts;
+    const { children, pool, suites, agents } = this.#parts;
     this.#listed ??= this.#ownTools.arrange(
       children
         .filter((config) => this.#listsToolsOf(config))
         .map((config) => ({ config, tools: pool.tools(config.name) ?? [] })),
-      (name) => suites.has(name),
+      (name) => suites.has(name) || agents.has(name),
     );
     return this.#listed;
   }

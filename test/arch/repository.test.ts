@@ -73,6 +73,7 @@ describe('the repository', () => {
     'SECURITY.md',
     'docs/configuration.md',
     'docs/decisions',
+    'examples/agents/README.md',
     'examples/filesystem-and-memory/README.md',
     'examples/filesystem-and-memory/switchboard.config.json',
     'examples/host.mjs',

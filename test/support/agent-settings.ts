@@ -3,6 +3,12 @@ import { resolveAgents } from '../../src/config/agents.ts';
 import type { AgentSettings } from '../../src/config/config.ts';
 import type { Folders } from '../../src/config/places.ts';
 
+/** For tests that are about servers. */
+export const noAgents = {
+  listed: [],
+  run: () => Promise.reject(new Error('There are no agents.')),
+};
+
 const NOWHERE: Folders = { project: '/nowhere/p', home: '/nowhere/h', homeFolder: '/nowhere/u' };
 
 export function agentSettings(

@@ -12,12 +12,11 @@ import type { HttpSession, OpenSession } from './exchange.ts';
 import { type Body, type Incoming, isBatch } from './incoming.ts';
 import { PostExchange } from './post-exchange.ts';
 import { badRequest, type Refusal, refusal } from './refusal.ts';
-import { Reply } from './reply.ts';
+import { Reply, type ReplyTimes } from './reply.ts';
 import { sendNothing } from './response.ts';
 
-export interface HandshakeOptions {
+export interface HandshakeOptions extends ReplyTimes {
   readonly openSession: OpenSession;
-  readonly keepAliveMs: number;
   readonly log: Log;
   /** The session has come to nothing: its handshake was refused. */
   readonly onFailed: () => void;
@@ -209,7 +208,7 @@ export class HandshakeSession {
   }
 
   #streamOptions() {
-    const { keepAliveMs, log } = this.#options;
-    return { keepAliveMs, log, headers: { 'mcp-session-id': this.id } };
+    const { keepAliveMs, slowAnswerMs, log } = this.#options;
+    return { keepAliveMs, slowAnswerMs, log, headers: { 'mcp-session-id': this.id } };
   }
 }

@@ -8,11 +8,10 @@ import { isObject, METHOD_NOT_FOUND } from '../../rpc/message.ts';
 import type { HttpSession, OpenSession } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
 import type { Refusal } from './refusal.ts';
-import { Reply } from './reply.ts';
+import { Reply, type ReplyTimes } from './reply.ts';
 
-export interface ModernOptions {
+export interface ModernOptions extends ReplyTimes {
   readonly openSession: OpenSession;
-  readonly keepAliveMs: number;
   readonly log: Log;
 }
 
@@ -24,7 +23,7 @@ export type BreakOff = (reason: Refusal) => void;
 export function serveModernRequest(
   { id, method, text, value }: Incoming,
   response: ServerResponse,
-  { openSession, keepAliveMs, log }: ModernOptions,
+  { openSession, ...options }: ModernOptions,
 ): BreakOff {
   let session: HttpSession | undefined;
   let isDone = false;
@@ -33,7 +32,7 @@ export function serveModernRequest(
     isStream = true;
     return reply.stream();
   };
-  const reply = new Reply(response, { headers: {}, keepAliveMs, log, onSlow: becomeStream });
+  const reply = new Reply(response, { headers: {}, ...options, onSlow: becomeStream });
   const end = (): void => {
     if (isDone) return;
     isDone = true;

@@ -6,7 +6,14 @@ import { EventStream, type StreamOptions } from './event-stream.ts';
 import { type Refusal, sendRefusal } from './refusal.ts';
 import { sendJson } from './response.ts';
 
-export interface ReplyOptions extends StreamOptions {
+export interface ReplyTimes {
+  /** Milliseconds between signs of life on an open stream. */
+  readonly keepAliveMs: number;
+  /** Milliseconds that an answer may take and still be plain JSON; undefined for any time. */
+  readonly slowAnswerMs: number | undefined;
+}
+
+export interface ReplyOptions extends StreamOptions, ReplyTimes {
   /** The answer takes its time: the reply should become a stream. */
   readonly onSlow: () => void;
 }
@@ -14,13 +21,14 @@ export interface ReplyOptions extends StreamOptions {
 export class Reply {
   readonly #response: ServerResponse;
   readonly #options: ReplyOptions;
-  readonly #slow: NodeJS.Timeout;
+  readonly #slow: NodeJS.Timeout | undefined;
   #stream: EventStream | undefined;
 
   constructor(response: ServerResponse, options: ReplyOptions) {
     this.#response = response;
     this.#options = options;
-    this.#slow = setTimeout(options.onSlow, options.keepAliveMs).unref();
+    const { onSlow, slowAnswerMs } = options;
+    this.#slow = slowAnswerMs === undefined ? undefined : setTimeout(onSlow, slowAnswerMs).unref();
     response.once('close', () => clearTimeout(this.#slow));
   }
 

@@ -15,6 +15,7 @@ import { type Body, isBatch, isRefusal, parseMessages } from './incoming.ts';
 import { checkMirroredHeaders } from './mirrored-headers.ts';
 import { type BreakOff, serveModernRequest } from './modern-request.ts';
 import { badRequest, type Refusal, refusal, sendRefusal } from './refusal.ts';
+import type { ReplyTimes } from './reply.ts';
 import { sendJson, sendNothing } from './response.ts';
 import { Sessions } from './sessions.ts';
 
@@ -30,7 +31,7 @@ export interface HttpHostOptions extends ListenAddress {
   readonly limits?: Partial<HttpLimits>;
 }
 
-export interface HttpLimits {
+export interface HttpLimits extends ReplyTimes {
   /** Connections at once; more are closed as they come. */
   readonly connections: number;
   /** Milliseconds until the headers of a request must have come. */
@@ -41,8 +42,6 @@ export interface HttpLimits {
   readonly idleConnectionMs: number;
   /** Milliseconds after which a session ends that nobody uses. */
   readonly sessionIdleMs: number;
-  /** Milliseconds between signs of life on an open stream. */
-  readonly keepAliveMs: number;
 }
 
 export interface HttpHost extends AsyncDisposable {
@@ -57,7 +56,8 @@ const LIMITS: HttpLimits = {
   requestMs: 60_000,
   idleConnectionMs: 30_000,
   sessionIdleMs: 30 * 60_000,
-  keepAliveMs: 15_000,
+  keepAliveMs: 5_000,
+  slowAnswerMs: 15_000,
 };
 const HEADER_BYTES = 16 << 10;
 const MOST_HEADERS = 100;
@@ -144,10 +144,10 @@ class Front {
 
   constructor(options: HttpHostOptions, limits: HttpLimits) {
     const { openSession, log } = options;
-    const { keepAliveMs, sessionIdleMs: idleMs } = limits;
+    const { keepAliveMs, slowAnswerMs, sessionIdleMs: idleMs } = limits;
     this.#options = options;
     this.#limits = limits;
-    this.#sessions = new Sessions({ openSession, keepAliveMs, idleMs, log });
+    this.#sessions = new Sessions({ openSession, keepAliveMs, slowAnswerMs, idleMs, log });
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -245,8 +245,13 @@ class Front {
       return undefined;
     }
     const { openSession, log } = this.#options;
-    const { keepAliveMs } = this.#limits;
-    const breakOff = serveModernRequest(message, response, { openSession, keepAliveMs, log });
+    const { keepAliveMs, slowAnswerMs } = this.#limits;
+    const breakOff = serveModernRequest(message, response, {
+      openSession,
+      keepAliveMs,
+      slowAnswerMs,
+      log,
+    });
     this.#modern.add(breakOff);
     response.once('close', () => this.#modern.delete(breakOff));
     return undefined;

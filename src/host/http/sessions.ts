@@ -4,10 +4,10 @@ import type { Log } from '../../base/log.ts';
 import type { OpenSession } from './exchange.ts';
 import { HandshakeSession } from './handshake-session.ts';
 import { type Refusal, refusal } from './refusal.ts';
+import type { ReplyTimes } from './reply.ts';
 
-export interface SessionsOptions {
+export interface SessionsOptions extends ReplyTimes {
   readonly openSession: OpenSession;
-  readonly keepAliveMs: number;
   /** Milliseconds without a request and without an open stream after which a session ends. */
   readonly idleMs: number;
   readonly log: Log;
@@ -40,11 +40,8 @@ export class Sessions {
   /** A new session; undefined if there are too many that are all in use. */
   open(): HandshakeSession | undefined {
     if (this.#byId.size >= MOST_SESSIONS && !this.#makeRoom()) return undefined;
-    const { openSession, keepAliveMs, log } = this.#options;
     const session = new HandshakeSession({
-      openSession,
-      keepAliveMs,
-      log,
+      ...this.#options,
       // Its answer is still to be sent.
       onFailed: () => setImmediate(() => this.end(session)),
     });

@@ -16,7 +16,7 @@ test('unless told otherwise it is this machine alone, with a token', () => {
     names: [],
     wantsToken: true,
     token: undefined,
-    sessionIdleMs: undefined,
+    limits: {},
   });
 });
 
@@ -68,6 +68,29 @@ test.each(['x', '-1', '65536', '1e3', '80.5', ' '])('%j is no port', (port) => {
   expect(refusalOf({ port })).toContain('is no port');
 });
 
+test('what is said about time replaces the usual limits', () => {
+  const limitsOf = (env: NodeJS.ProcessEnv) => readHttpSettings({}, env).limits;
+  expect(
+    limitsOf({ PING_SECS: '0.5', SWITCHBOARD_HTTP_IDLE_MS: '1000', HTTP_JSON: 'true' }),
+  ).toEqual({
+    keepAliveMs: 500,
+    sessionIdleMs: 1_000,
+    slowAnswerMs: undefined,
+  });
+  expect(Object.keys(limitsOf({ HTTP_JSON: 'yes' }))).toEqual(['slowAnswerMs']);
+  expect(limitsOf({ PING_SECS: '', SWITCHBOARD_HTTP_IDLE_MS: '', HTTP_JSON: '' })).toEqual({});
+  for (const no of ['false', '0', 'No', 'OFF']) {
+    expect(Object.keys(limitsOf({ HTTP_JSON: no }))).toEqual([]);
+    expect(readHttpSettings({}, { SWITCHBOARD_NO_AUTH: no }).wantsToken).toBe(true);
+  }
+});
+
+test.each(['x', '0', '-1', '2147484'])('%j seconds between signs of life are refused', (text) => {
+  expect(refusalOf({}, { PING_SECS: text })).toBe(
+    'PING_SECS is not a number above 0 and up to 2147483. It is the time in seconds between signs of life on an open stream of events.',
+  );
+});
+
 test('an address is of no use without HTTP', () => {
   expect(() => refuseHttpFlags({ auth: true })).not.toThrow();
   for (const flags of [{ port: '1' }, { host: 'h' }, { auth: false }, { allowRemote: true }]) {
@@ -85,7 +108,7 @@ test('names by which hosts reach it come from both places', () => {
 });
 
 test('servers are not told what was meant for us', () => {
-  const env = { A: '1', SWITCHBOARD_HTTP_TOKEN: 'secret', PORT: '1', HOST: 'h' };
-  expect(withoutHttpSettings(env)).toEqual({ A: '1', PORT: '1', HOST: 'h' });
+  const env = { A: '1', SWITCHBOARD_HTTP_TOKEN: 'secret', PORT: '1', HOST: 'h', PING_SECS: '1' };
+  expect(withoutHttpSettings(env)).toEqual({ A: '1', PORT: '1', HOST: 'h', PING_SECS: '1' });
   expect(withoutHttpSettings({ ...env, TRANSPORT: 'http' })).toEqual({ A: '1' });
 });

@@ -16,7 +16,11 @@ test('the picture is plain JSON and shows no secret', async () => {
       },
     },
   });
-  const text = JSON.stringify(describeConfig(await project.load()), null, 2);
+  const text = JSON.stringify(
+    describeConfig(await project.load({ env: { AGENTS_MAX_RUNS: '2' } })),
+    null,
+    2,
+  );
   expect(text).not.toContain('hunter2');
   expect(project.plain(text)).toMatchInlineSnapshot(`
     "{
@@ -138,6 +142,66 @@ test('the picture is plain JSON and shows no secret', async () => {
       "questionMs": 600000,
       "flipSuites": "auto",
       "messageBytes": 16777216,
+      "agents": {
+        "show": "direct",
+        "extraFormats": false,
+        "filter": [],
+        "mcpDiscovery": true,
+        "mcpLimitReferenced": true,
+        "mcpEnumerate": true,
+        "mcpEnumTimeoutMs": 4000,
+        "mcpMaxServers": 128,
+        "mcpEnumStrict": false,
+        "mcpEnumFallback": "none",
+        "mcpToolFilter": false,
+        "toolmapEnable": true,
+        "toolmapAllowCustomServers": true,
+        "modelMapEnable": true,
+        "modelMapFile": "<project>/.agents/model-map.toml",
+        "modelMapStrict": false,
+        "modelMapOverrideProvider": false,
+        "modelMapNormalizeProvider": true,
+        "builtinsDefault": "off",
+        "skipSelf": true,
+        "approvals": "ask",
+        "timeoutMs": 1800000,
+        "maxRuns": 2,
+        "outputMaxChars": 1000000,
+        "formats": {
+          "codex": {
+            "isOn": true,
+            "folders": [
+              "<project>/.agents",
+              "<home>/.switchboard/agents",
+              "<home>/.agents"
+            ],
+            "prefix": "agent_"
+          },
+          "anthropic": {
+            "isOn": true,
+            "folders": [
+              "<project>/.claude/agents",
+              "<home>/.switchboard/agents",
+              "<home>/.claude/agents"
+            ],
+            "prefix": "anth_"
+          },
+          "vscode": {
+            "isOn": true,
+            "folders": [
+              "<project>/.github/chatmodes",
+              "<home>/.switchboard/chatmodes",
+              "<home>/.chatmodes"
+            ],
+            "prefix": "vsc_"
+          }
+        },
+        "depth": 0
+      },
+      "logging": {
+        "level": "info",
+        "form": "compact"
+      },
       "warnings": []
     }"
   `);

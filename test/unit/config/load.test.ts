@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { agentSettings } from '../../support/agent-settings.ts';
 import { createProject } from './temp-project.ts';
 
 const CHILD = { command: 'node', args: ['a.js'] };
@@ -10,12 +11,22 @@ describe('which file is read', () => {
     expect(await project.load()).toEqual({
       project: project.folder,
       home: join(project.homeFolder, '.switchboard'),
+      homeFolder: project.homeFolder,
       files: [],
       children: new Map(),
       era: 'auto',
       questionMs: 600_000,
       flipSuites: 'auto',
       messageBytes: 16 * 1024 * 1024,
+      agents: agentSettings(
+        {},
+        {
+          project: project.folder,
+          home: join(project.homeFolder, '.switchboard'),
+          homeFolder: project.homeFolder,
+        },
+      ),
+      logging: { level: 'info', form: 'compact', folder: undefined },
       warnings: [],
     });
   });

@@ -65,6 +65,7 @@ test('without a running Switchboard, servers are as configured and as remembered
   const config: Config = {
     project: '/project',
     home: '/home',
+    homeFolder: '/',
     files: ['/project/switchboard.config.json'],
     children: new Map(children.map((child) => [child.name, child])),
     era: 'auto',
@@ -72,6 +73,7 @@ test('without a running Switchboard, servers are as configured and as remembered
     flipSuites: 'auto',
     messageBytes: 1,
     agents: agentSettings(),
+    logging: { level: 'info', form: 'compact', folder: undefined },
     warnings: [],
   };
   const listedAt = '2026-03-14T12:03:00.000Z';

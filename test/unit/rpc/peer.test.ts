@@ -280,3 +280,19 @@ test('an answer that did not come before a greeting is not called off: nobody ca
   const called = sent.filter(({ method }) => method === 'notifications/cancelled');
   expect(called.map(({ params }) => params?.['requestId'])).toEqual([3]);
 });
+
+test('a peer that may leave out the version is answered, one that may not is refused', async () => {
+  const lenient = createPeer({ mayOmitVersion: true });
+  lenient.peer.receive(Verbatim.of({ id: 0, method: 'approve', params: {} }));
+  const strict = createPeer();
+  strict.peer.receive(Verbatim.of({ id: 0, method: 'approve', params: {} }));
+  await vi.waitFor(() => expect(lenient.sent.concat(strict.sent)).toHaveLength(2));
+  expect(lenient.sent).toEqual([{ jsonrpc: '2.0', id: 0, result: {} }]);
+  expect(strict.sent).toEqual([
+    {
+      jsonrpc: '2.0',
+      id: 0,
+      error: { code: -32600, message: 'A request needs "jsonrpc": "2.0" and a method.' },
+    },
+  ]);
+});

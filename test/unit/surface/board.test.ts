@@ -4,7 +4,7 @@ import type { ChildConfig, Config } from '../../../src/config/config.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Board } from '../../../src/surface/board.ts';
 import type { Audience, Surface } from '../../../src/surface/surface.ts';
-import { agentSettings } from '../../support/agent-settings.ts';
+import { agentSettings, noAgents } from '../../support/agent-settings.ts';
 import { childConfig } from '../../support/child-config.ts';
 import {
   byName,
@@ -23,6 +23,7 @@ function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuit
   return {
     project: '/project',
     home: '/home/.switchboard',
+    homeFolder: '/home',
     files: [],
     children: byName(children),
     flipSuites,
@@ -30,6 +31,7 @@ function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuit
     era: 'auto',
     questionMs: 60_000,
     agents: agentSettings(),
+    logging: { level: 'info', form: 'compact', folder: undefined },
     warnings: [],
   } satisfies Config;
 }
@@ -74,12 +76,12 @@ function createBoard(
   const silent = () => {};
   const log = { debug: silent, info: silent, warn: silent, error: silent, child: silent };
   const { pool, listeners } = createFakePool(children, start);
-  const board = new Board(configOf(children, flipSuites), pool, log);
+  const board = new Board(configOf(children, flipSuites), pool, log, noAgents);
   listeners.listChanged = (name, kind) => board.listChanged(name, kind);
   listeners.resourceUpdated = (name, params) => board.resourceUpdated(name, params);
   listeners.lost = (name) => board.lost(name);
   const update = (changed: readonly ChildConfig[]): void => {
-    board.update(configOf(changed, flipSuites));
+    board.update(configOf(changed, flipSuites), noAgents);
   };
   return { board, pool, update };
 }

@@ -4,7 +4,12 @@ import { instructionsFor } from '../../../src/surface/instructions.ts';
 import { childConfig } from '../../support/child-config.ts';
 
 const instruct = (children: ChildConfig[], isStatic = false) =>
-  instructionsFor({ children, isStatic, toolFor: (name) => `${name}_suite` });
+  instructionsFor({
+    children,
+    agents: { names: [], suite: undefined },
+    isStatic,
+    toolFor: (name) => `${name}_suite`,
+  });
 
 test('each server has a line, with what it is called by', () => {
   const text = instruct([

@@ -175,7 +175,7 @@ test('events of one session are not seen by another', async () => {
 });
 
 test('an open stream says something now and then, and a slow answer becomes one', async () => {
-  const host = await openTestHost({ limits: { keepAliveMs: 50 } });
+  const host = await openTestHost({ limits: { keepAliveMs: 50, slowAnswerMs: 50 } });
   const headers = await begin(host);
   const stream = await openStream(host, headers);
   expect(await eventually(() => stream.text.split(': still here').length > 2)).toBe(true);
@@ -187,6 +187,21 @@ test('an open stream says something now and then, and a slow answer becomes one'
   sessionOf(host).answer(3, { late: true });
   await slow.closed;
   expect(slow.messages).toEqual([{ jsonrpc: '2.0', id: 3, result: { late: true } }]);
+});
+
+test('an answer that may take its time is plain JSON, and a stream only for what comes before', async () => {
+  const host = await openTestHost({ limits: { keepAliveMs: 10, slowAnswerMs: undefined } });
+  const headers = await begin(host);
+  const own = await openStream(host, headers);
+  const slow = open(host, { headers, body: rpc('wait', {}, 3) });
+  const chatty = open(host, { headers, body: rpc('wait', {}, 4) });
+  // The time in which a slow answer would have become a stream.
+  expect(await eventually(() => own.text.split(': still here').length > 5)).toBe(true);
+  sessionOf(host).send(news(1), 4, false);
+  sessionOf(host).answer(3, { late: true });
+  sessionOf(host).answer(4);
+  expect((await slow).headers['content-type']).toBe('application/json');
+  expect((await chatty).headers['content-type']).toBe('text/event-stream');
 });
 
 test('a host that does not read its stream loses it, and nobody else is concerned', async () => {

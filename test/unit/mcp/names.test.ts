@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { freeName, toToolName } from '../../../src/surface/names.ts';
+import { freeName, toToolName } from '../../../src/mcp/names.ts';
 
 test('what hosts do not accept becomes an underscore', () => {
   expect(toToolName('../../évil name_suite')).toBe('_______vil_name_suite');

@@ -1,6 +1,6 @@
 // Which subtools of a child are shown and may be called. Names are compared exactly; `*` in a
 // pattern stands for any text. Deny wins over allow.
-import type { Expose } from '../config/config.ts';
+import type { Expose } from './config.ts';
 
 export function isExposed(subtool: string, { allow, deny }: Expose): boolean {
   if (deny?.some((pattern) => matchesPattern(subtool, pattern))) return false;

@@ -1,0 +1,51 @@
+// Row 17: from the start of the process to the answer to tools/list, in a project with agents.
+import { compare, median, takeTurns } from './measure.ts';
+import type { Bench, Row } from './row.ts';
+import { timeToList } from './startup.ts';
+import { numberedServers } from './workspace.ts';
+
+/** Files that have just been written may change again unseen, so they are not remembered yet. */
+const SETTLED_MS = 2_500;
+
+export async function measureAgentStartup({ workspace, rounds, progress }: Bench): Promise<Row[]> {
+  const ten = workspace.switchboard('agents-none', numberedServers(10));
+  const few = workspace.switchboardWithAgents('agents-10', 10);
+  const many = workspace.switchboardWithAgents('agents-500', 500);
+  const unknown = () => workspace.withNewHome(many);
+  progress('starting, with 10 and with 500 agents');
+  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+  for (const program of [few, many]) await timeToList(program);
+  const ms = await takeTurns(
+    {
+      ten: () => timeToList(ten),
+      few: () => timeToList(few),
+      many: () => timeToList(many),
+      unknown: () => timeToList(unknown()),
+    },
+    { rounds: rounds(31) },
+  );
+  const against = { what: '10 servers', value: median(ms.ten) };
+  const cold = `the first time, when none of them is remembered: ${median(ms.unknown).toFixed(1)} ms`;
+  return [
+    {
+      group: 17,
+      what: 'start → tools/list, 10 agents',
+      measured: median(ms.few),
+      unit: 'ms',
+      against,
+      ratio: compare(ms.few, ms.ten),
+      budget: { most: 1.5 },
+      beside: [],
+    },
+    {
+      group: 17,
+      what: 'start → tools/list, 500 agents',
+      measured: median(ms.many),
+      unit: 'ms',
+      against,
+      ratio: compare(ms.many, ms.ten),
+      budget: { most: 1.5 },
+      beside: [cold],
+    },
+  ];
+}

@@ -1,0 +1,184 @@
+// The engine's process and how it is spoken to: one process for a run, JSON-RPC line by line over
+// its stdin and stdout, in which it leaves out `jsonrpc`.
+import { tmpdir } from 'node:os';
+import { SwitchboardError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { isFolder, isGroupAlive, signalGroup } from '../../base/process.ts';
+import { groupsMarked, isGroupDead } from '../../base/process-table.ts';
+import { codeOf } from '../../base/system-error.ts';
+import { excerpt, formatLimit } from '../../base/text.ts';
+import { sleep } from '../../base/time.ts';
+import { type LinkEnd, LinkEnded } from '../../child/link.ts';
+import { ProcessLink, type ProcessLinkOptions } from '../../child/process-link.ts';
+import { RpcTimeout } from '../../rpc/peer.ts';
+import { Verbatim } from '../../rpc/verbatim.ts';
+
+export interface AppServerOptions
+  extends Pick<ProcessLinkOptions, 'secrets' | 'onRequest' | 'onNotification' | 'onOversize'> {
+  readonly binary: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** The engine's own folder. */
+  readonly codexHome: string;
+  /** A variable that only this run's processes have. */
+  readonly mark: { readonly name: string; readonly value: string };
+  readonly log: Log;
+  /** Milliseconds until it must have answered the first request. */
+  readonly initializeMs: number;
+}
+
+/** Longer messages are thrown away but for their ends. */
+const MESSAGE_BYTES = 16 << 20;
+/** The engine ends within tens of milliseconds when its input does. */
+const STOP_MS = 600;
+const GONE_MS = 400;
+
+/** News that we have no use for; the output of commands alone can be gigabytes. */
+const UNWANTED_NEWS = [
+  'account/rateLimits/updated',
+  'item/commandExecution/outputDelta',
+  'item/commandExecution/terminalInteraction',
+  'item/fileChange/outputDelta',
+  'item/fileChange/patchUpdated',
+  'item/plan/delta',
+  'item/reasoning/summaryPartAdded',
+  'item/reasoning/summaryTextDelta',
+  'item/reasoning/textDelta',
+  'remoteControl/status/changed',
+  'skills/changed',
+  'thread/started',
+  'thread/status/changed',
+  'thread/tokenUsage/updated',
+  'turn/diff/updated',
+  'turn/plan/updated',
+];
+
+export class AppServer {
+  readonly #link: ProcessLink;
+  readonly #options: AppServerOptions;
+
+  /** Rejects with an ENGINE_FAILED where the program cannot be started. */
+  static async open(options: AppServerOptions): Promise<AppServer> {
+    const { binary, args, env, codexHome, log } = options;
+    // A neutral folder: the engine reads settings from the one that it is started in.
+    const cwd = isFolder(codexHome) ? codexHome : tmpdir();
+    try {
+      const link = await ProcessLink.open({
+        ...options,
+        name: 'codex',
+        command: { cmd: binary, args, cwd, env },
+        framing: 'newline',
+        messageBytes: MESSAGE_BYTES,
+        stopMs: STOP_MS,
+        mayOmitVersion: true,
+        onStderr: (line) => log.debug(`codex: ${line}`),
+        onBug: (error) => log.error(`codex: ${String(error)}`),
+      });
+      return new AppServer(link, options);
+    } catch (error) {
+      throw explainSpawn(error, binary);
+    }
+  }
+
+  private constructor(link: ProcessLink, options: AppServerOptions) {
+    this.#link = link;
+    this.#options = options;
+  }
+
+  get pid(): number {
+    return this.#link.pid;
+  }
+
+  get ended(): Promise<LinkEnd> {
+    return this.#link.ended;
+  }
+
+  /** The last line that the engine printed beside the protocol; empty where there is none. */
+  get lastLine(): string {
+    return excerpt(this.#link.lastOutput.split('\n').at(-1) ?? '', 300);
+  }
+
+  /** Rejects with an ENGINE_FAILED where it ends at once or does not answer. */
+  async initialize(version: string): Promise<void> {
+    const { binary, initializeMs } = this.#options;
+    const params = {
+      clientInfo: { name: 'switchboard', title: 'Switchboard', version },
+      capabilities: {
+        experimentalApi: false,
+        requestAttestation: false,
+        optOutNotificationMethods: UNWANTED_NEWS,
+      },
+    };
+    try {
+      await this.request('initialize', params, initializeMs);
+    } catch (error) {
+      throw this.#explainStart(error, binary);
+    }
+    this.#link.peer.notify('initialized');
+  }
+
+  /** Without a limit, a request takes as long as the run may. */
+  async request(method: string, params: object, timeoutMs = Infinity): Promise<unknown> {
+    const answer = await this.#link.peer.request(method, Verbatim.of(params), { timeoutMs });
+    return answer.value;
+  }
+
+  /**
+   * Ends the engine and whatever the run has started. Commands run in groups of their own, which an
+   * engine that is killed leaves behind: they are found by their mark.
+   */
+  async close(): Promise<void> {
+    await this.#link.stop();
+    const { name, value } = this.#options.mark;
+    const left = await groupsMarked(`${name}=${value}`);
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const running = [...left].filter(isRunning);
+      for (const group of running) signalGroup(group, signal);
+      const end = performance.now() + GONE_MS;
+      while (running.some(isRunning) && performance.now() < end) await sleep(10);
+    }
+  }
+
+  #explainStart(error: unknown, binary: string): unknown {
+    const { initializeMs } = this.#options;
+    const words = this.lastLine;
+    if (error instanceof LinkEnded) {
+      const how = describeEnd(error.end);
+      const said = words === '' ? 'It printed nothing.' : `It said: ${words}`;
+      return failure(`Codex ${how} as soon as it was started. ${said}`, binary, error);
+    }
+    if (error instanceof RpcTimeout) {
+      const said = words === '' ? '' : ` Its last words: ${words}`;
+      const limit = formatLimit(initializeMs);
+      return failure(`Codex did not answer within ${limit}.${said}`, binary, error);
+    }
+    return failure(`Codex refused to begin: ${(error as Error).message}`, binary, error);
+  }
+}
+
+function isRunning(group: number): boolean {
+  return isGroupAlive(group) && !isGroupDead(group);
+}
+
+/** How the engine ended, as the end of a sentence about it. */
+export function describeEnd(end: LinkEnd): string {
+  if (end.kind !== 'exited') return 'closed the connection';
+  return end.signal === null ? `ended with status ${end.code}` : `was ended by ${end.signal}`;
+}
+
+function explainSpawn(error: unknown, binary: string): SwitchboardError {
+  const reasons: Record<string, string> = {
+    EACCES: 'it may not be executed',
+    ENOENT: 'it, or what it needs to run, does not exist',
+    ENOEXEC: 'it is no program for this kind of machine',
+  };
+  const code = codeOf(error) ?? (error as Error).message;
+  return failure(`Codex did not start: ${reasons[code] ?? code}.`, binary, error);
+}
+
+function failure(sentence: string, binary: string, cause: unknown): SwitchboardError {
+  return new SwitchboardError('ENGINE_FAILED', sentence, {
+    hint: `The program is ${binary}; see whether it runs in a terminal, or name another in SWITCHBOARD_CODEX_BIN.`,
+    cause,
+  });
+}

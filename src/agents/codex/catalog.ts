@@ -1,0 +1,141 @@
+// The engine's list of models says of each whether it has the tool that applies patches; there is no
+// other switch for it. So an agent that is to have the tool, or not to have it, is given a list that
+// says so, made from the one that the engine would use.
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { shortDigest } from '../../base/digest.ts';
+import { isObject } from '../../base/object.ts';
+import { writeWhole } from '../../base/whole-file.ts';
+import { outputOf } from './output-of.ts';
+
+export interface CatalogWish {
+  readonly binary: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Where lists are kept: making one anew takes longer than all else that we do in a run. */
+  readonly folder: string;
+  /** The user's own list, in place of the engine's. */
+  readonly usersCatalog: string | undefined;
+  /** Undefined to leave it as it is. */
+  readonly applyPatch: boolean | undefined;
+  /** Undefined for the engine's default. */
+  readonly model: string | undefined;
+}
+
+export interface Catalog {
+  /** The list to use; undefined for the one that the engine uses anyway. */
+  readonly file: string | undefined;
+  /** What the user should know about it. */
+  readonly warning: string | undefined;
+}
+
+/** An entry of the list. What we do not know of it stays as it is. */
+interface Model extends Record<string, unknown> {
+  readonly slug: string;
+}
+
+const AS_IT_IS: Catalog = { file: undefined, warning: undefined };
+const KEPT_MS = 30 * 24 * 3_600_000;
+
+export async function prepareCatalog(wish: CatalogWish): Promise<Catalog> {
+  if (wish.applyPatch === undefined) return AS_IT_IS;
+  try {
+    return wish.applyPatch ? await withPatch(wish) : await withoutPatch(wish);
+  } catch (error) {
+    const state = wish.applyPatch ? 'on' : 'off';
+    const warning = `apply_patch could not be switched ${state}: ${(error as Error).message}.`;
+    return { file: undefined, warning };
+  }
+}
+
+async function withoutPatch(wish: CatalogWish): Promise<Catalog> {
+  const file = join(wish.folder, `${keyOf(wish)}-no-patch.json`);
+  if (isThere(file)) return { ...AS_IT_IS, file };
+  const models = await readModels(wish);
+  for (const model of models) model['apply_patch_tool_type'] = null;
+  write(file, models);
+  return { ...AS_IT_IS, file };
+}
+
+async function withPatch(wish: CatalogWish): Promise<Catalog> {
+  const { model } = wish;
+  if (model === undefined) return AS_IT_IS; // the engine's default has it
+  const models = await readModels(wish);
+  const known = models.find(({ slug }) => slug === model);
+  if (known && typeof known['apply_patch_tool_type'] === 'string') return AS_IT_IS;
+  const file = join(wish.folder, `${keyOf(wish)}-patch-${shortDigest(model)}.json`);
+  const entry = { ...(known ?? inventEntry(model, models)), apply_patch_tool_type: 'freeform' };
+  const others = models.filter(({ slug }) => slug !== model);
+  if (!isThere(file)) write(file, [...others, entry]);
+  const warning = known
+    ? undefined
+    : `Codex does not know the model ${model}; it is run with what holds for models of its kind.`;
+  return { file, warning };
+}
+
+/** Made from a model that is given its tools one by one, without what others may not understand. */
+function inventEntry(slug: string, models: readonly Model[]): Model {
+  const like = models.find((model) => model['tool_mode'] === undefined) ?? models[0];
+  if (!like) throw new Error('the list of models is empty');
+  return {
+    ...like,
+    slug,
+    display_name: slug,
+    description: slug,
+    upgrade: null,
+    tool_mode: undefined,
+    use_responses_lite: false,
+    supports_search_tool: false,
+    default_reasoning_level: undefined,
+    supported_reasoning_levels: [],
+    support_verbosity: false,
+    default_verbosity: null,
+    additional_speed_tiers: [],
+    service_tiers: [],
+  };
+}
+
+async function readModels(wish: CatalogWish): Promise<Model[]> {
+  if (wish.usersCatalog !== undefined) return parseModels(readFileSync(wish.usersCatalog, 'utf8'));
+  const file = join(wish.folder, `${keyOf(wish)}-bundled.json`);
+  if (isThere(file)) return parseModels(readFileSync(file, 'utf8'));
+  const { binary, env, folder } = wish;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const printed = await outputOf(binary, ['debug', 'models', '--bundled'], { cwd: folder, env });
+  const models = parseModels(printed);
+  write(file, models);
+  return models;
+}
+
+function parseModels(text: string): Model[] {
+  const list: unknown = JSON.parse(text);
+  const models = isObject(list) ? list['models'] : undefined;
+  if (!Array.isArray(models)) throw new Error('the list of models cannot be read');
+  return models.filter((model): model is Model => isObject(model) && 'slug' in model);
+}
+
+/** Another program, or another version of it, has another list. */
+function keyOf({ binary, usersCatalog }: CatalogWish): string {
+  const source = usersCatalog ?? binary;
+  const { mtimeMs, size } = statSync(source);
+  return shortDigest(`${source} ${mtimeMs} ${size}`);
+}
+
+function write(file: string, models: readonly Model[]): void {
+  const folder = join(file, '..');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  removeOld(folder);
+  writeWhole(file, JSON.stringify({ models }), { mode: 0o600 });
+}
+
+/** Lists of programs that were replaced since are not wanted again. */
+function removeOld(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name);
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (stat && Date.now() - stat.mtimeMs > KEPT_MS) rmSync(file, { force: true });
+  }
+}
+
+function isThere(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+}

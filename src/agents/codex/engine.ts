@@ -1,0 +1,275 @@
+// Codex as the engine of agents: from an agent and a task to a process, a thread and a turn in it, and
+// from what the engine tells of that turn to a result. Whatever way a run ends, nothing of it is left.
+import { randomUUID } from 'node:crypto';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { SwitchboardError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { isObject } from '../../base/object.ts';
+import { withVariables } from '../../base/process.ts';
+import { createMask, type Mask } from '../../base/secrets.ts';
+import { excerpt } from '../../base/text.ts';
+import { sleep } from '../../base/time.ts';
+import { VERSION } from '../../base/version.ts';
+import { LinkEnded } from '../../child/link.ts';
+import type { AgentSettings } from '../../config/config.ts';
+import { RpcError } from '../../rpc/message.ts';
+import type { Engine, EngineResult, EngineRun } from '../engine.ts';
+import { AppServer, describeEnd } from './app-server.ts';
+import { answerEngine } from './approvals.ts';
+import { prepareCatalog } from './catalog.ts';
+import { type EngineConfig, readEngineConfig } from './engine-config.ts';
+import { describeNotification, textOf } from './events.ts';
+import { Litter } from './litter.ts';
+import { locateEngine } from './locate.ts';
+import { StartGate } from './start-gate.ts';
+import {
+  processArguments,
+  type ThreadWish,
+  threadParameters,
+  turnSandbox,
+  wantsPatch,
+} from './thread.ts';
+import { Turn } from './turn.ts';
+import { readUserConfig } from './user-config.ts';
+
+export interface CodexEngineOptions {
+  readonly settings: AgentSettings;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Log;
+  /** What is added to the environment so that a later Switchboard finds what a killed one left. */
+  readonly mark: Readonly<Record<string, string>>;
+  readonly onProcess: (pid: number) => void;
+  readonly project: string;
+  /** Switchboard's own folder. */
+  readonly home: string;
+  /** Milliseconds until the engine must have answered for the first time. */
+  readonly initializeMs?: number | undefined;
+}
+
+/** By this variable the processes of one run are told from all others. */
+const RUN_MARK = 'SWITCHBOARD_AGENT_RUN';
+const INITIALIZE_MS = 15_000;
+/** What an engine that still listens needs to interrupt a turn, several times over. */
+const INTERRUPT_MS = 600;
+const LONGEST_REASON = 500;
+/** What is ours alone: those below us get none of it. */
+const OUR_SECRETS = /^SWITCHBOARD_.*(?:TOKEN|KEY|SECRET)$/i;
+
+export function createCodexEngine(options: CodexEngineOptions): Engine {
+  const litter = new Litter();
+  const gate = new StartGate();
+  return { run: (run) => new CodexRun(run, options).toEnd(gate, litter) };
+}
+
+/** One run of an agent. */
+class CodexRun {
+  readonly #run: EngineRun;
+  readonly #options: CodexEngineOptions;
+  readonly #turn: Turn;
+  readonly #mark = { name: RUN_MARK, value: randomUUID() };
+  readonly #apiKey: string | undefined;
+  readonly #secrets: readonly string[];
+  readonly #mask: Mask;
+  /** What `turn/interrupt` wants to know. */
+  #running: { readonly threadId: string; readonly turnId: string } | undefined;
+
+  constructor(run: EngineRun, options: CodexEngineOptions) {
+    const { env, settings } = options;
+    this.#run = run;
+    this.#options = options;
+    this.#turn = new Turn(settings.outputMaxChars);
+    this.#apiKey = env['CODEX_API_KEY'] || env['OPENAI_API_KEY'] || undefined;
+    const values = run.servers.flatMap((server) => [server.env, server.headers].map(Object.values));
+    this.#secrets = [...values.flat(), ...(this.#apiKey === undefined ? [] : [this.#apiKey])];
+    this.#mask = createMask(this.#secrets);
+  }
+
+  async toEnd(gate: StartGate, litter: Litter): Promise<EngineResult> {
+    const { cancellation, cwd, agent, onEvent } = this.#run;
+    cancellation.throwIfCancelled();
+    onEvent({ kind: 'starting', text: `starts ${agent.name}` });
+    const server = await gate.pass(cancellation, () => this.#start());
+    let cameToItsEnd = false;
+    litter.enter(cwd);
+    try {
+      const result = await cancellation.orElse(this.#converse(server));
+      cameToItsEnd = result.ok;
+      return result;
+    } finally {
+      if (cancellation.reason) await this.#interrupt(server);
+      await server.close();
+      litter.leave(cwd, cameToItsEnd);
+    }
+  }
+
+  /** Starts the engine and greets it; what is called off meanwhile is ended again. */
+  async #start(): Promise<AppServer> {
+    const { cancellation } = this.#run;
+    const server = await this.#open();
+    this.#options.onProcess(server.pid);
+    try {
+      await cancellation.orElse(server.initialize(VERSION));
+      return server;
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+
+  async #open(): Promise<AppServer> {
+    const { settings, env, log, project, home, initializeMs = INITIALIZE_MS } = this.#options;
+    const { run } = this.#run.agent;
+    const binary = locateEngine({ codexBin: settings.codexBin, project, env });
+    const codexHome = settings.codexHome ?? (env['CODEX_HOME'] || join(homeOf(env), '.codex'));
+    const user = await readUserConfig(codexHome);
+    const engineEnv = this.#environment();
+    const catalog = await prepareCatalog({
+      binary,
+      env: engineEnv,
+      folder: join(home, 'cache', 'engine'),
+      usersCatalog: user.modelCatalog,
+      applyPatch: wantsPatch(run, settings.builtinsDefault),
+      model: run.model ?? user.model,
+    });
+    if (catalog.warning !== undefined) this.#warn(catalog.warning);
+    this.#run.cancellation.throwIfCancelled();
+    const isKeyOurs = user.isSignedOut && this.#apiKey !== undefined;
+    return AppServer.open({
+      binary,
+      args: processArguments({ run, catalogFile: catalog.file, isKeyOurs }),
+      env: engineEnv,
+      codexHome,
+      mark: this.#mark,
+      secrets: this.#secrets,
+      log,
+      initializeMs,
+      onRequest: (request) =>
+        answerEngine(request, {
+          agentName: this.#run.agent.name,
+          cwd: this.#run.cwd,
+          approvals: settings.approvals,
+          caller: this.#run.caller,
+          changesOf: (itemId) => this.#turn.changesOf(itemId),
+          onEvent: this.#run.onEvent,
+          mask: this.#mask,
+        }),
+      onNotification: (method, params) => this.#hear(method, params?.value),
+      onOversize: (event) => this.#turn.hearOversize(event),
+    });
+  }
+
+  async #converse(server: AppServer): Promise<EngineResult> {
+    try {
+      // One after the other: signing in while it reads its configuration makes the engine fail. And
+      // one that cannot be read has the engine forget who is signed in.
+      const engineConfig = await this.#readConfig(server);
+      await this.#signIn(server);
+      return await this.#takeTurn(server, engineConfig);
+    } catch (error) {
+      if (error instanceof LinkEnded) return this.#died(server, describeEnd(error.end));
+      if (!(error instanceof RpcError)) throw error;
+      return this.#failed(error.message);
+    }
+  }
+
+  async #takeTurn(server: AppServer, engineConfig: EngineConfig): Promise<EngineResult> {
+    const { agent, cwd, servers, environment, task } = this.#run;
+    const wish: ThreadWish = {
+      agent,
+      cwd,
+      servers,
+      environment: { ...environment, ...this.#marks },
+      engineConfig,
+      builtinsDefault: this.#options.settings.builtinsDefault,
+    };
+    const threadId = idIn(await server.request('thread/start', threadParameters(wish)), 'thread');
+    const input = [{ type: 'text', text: task, text_elements: [] }];
+    const turn = { threadId, input, ...turnSandbox(wish) };
+    const turnId = idIn(await server.request('turn/start', turn), 'turn');
+    this.#running = { threadId, turnId };
+    const end = await Promise.race([this.#turn.ended, server.ended]);
+    if ('kind' in end) return this.#died(server, describeEnd(end));
+    if (end.status === 'completed') return { ok: true, output: this.#turn.output };
+    return this.#failed(end.reason || `The run was ${end.status}.`);
+  }
+
+  /** What the engine would do by itself in the run's folder. */
+  async #readConfig(server: AppServer): Promise<EngineConfig> {
+    const { cwd } = this.#run;
+    return readEngineConfig(await server.request('config/read', { includeLayers: false, cwd }));
+  }
+
+  /** Uses the key of the environment where nobody is signed in; nothing of it is written down. */
+  async #signIn(server: AppServer): Promise<void> {
+    const account = await server.request('account/read', {});
+    if (!isObject(account) || account['requiresOpenaiAuth'] !== true || account['account']) return;
+    if (this.#apiKey === undefined) {
+      throw new SwitchboardError('ENGINE_FAILED', 'Nobody is signed in to Codex.', {
+        hint: 'Sign in with: codex login, or set OPENAI_API_KEY where Switchboard is started.',
+      });
+    }
+    await server.request('account/login/start', { type: 'apiKey', apiKey: this.#apiKey });
+  }
+
+  async #interrupt(server: AppServer): Promise<void> {
+    if (!this.#running) return;
+    // An engine that does not answer is ended all the same.
+    const answered = server.request('turn/interrupt', this.#running, INTERRUPT_MS).catch(() => {});
+    await Promise.race([Promise.all([answered, this.#turn.ended]), sleep(INTERRUPT_MS)]);
+  }
+
+  #hear(method: string, params: unknown): void {
+    this.#turn.hear(method, params);
+    const event = describeNotification(method, params, this.#mask);
+    if (event) this.#run.onEvent(event);
+    else if (isObject(params) && 'summary' in params) this.#noteConfig(textOf(params['summary']));
+  }
+
+  /** What the engine thinks of its configuration is the same in every run: for the log. */
+  #noteConfig(summary: string): void {
+    this.#options.log.debug(`codex: ${excerpt(summary, LONGEST_REASON, this.#mask)}`);
+  }
+
+  #warn(text: string): void {
+    this.#run.onEvent({ kind: 'warning', text });
+  }
+
+  #died(server: AppServer, how: string): EngineResult {
+    const words = server.lastLine;
+    return this.#failed(`Codex ${how} in the middle of the run.${words && ` It said: ${words}`}`);
+  }
+
+  /** The engine's words as one sentence: without the layers of its own that they came through. */
+  #failed(reason: string): EngineResult {
+    this.#options.log.warn(`agent ${this.#run.agent.name}: ${this.#mask(reason)}`);
+    const words = reason.replace(
+      /^error creating thread: (?:Fatal error: )?(?:Failed to initialize session: )?/,
+      '',
+    );
+    return { ok: false, output: excerpt(words, LONGEST_REASON, this.#mask) };
+  }
+
+  get #marks(): Record<string, string> {
+    return { ...this.#options.mark, [this.#mark.name]: this.#mark.value };
+  }
+
+  #environment(): NodeJS.ProcessEnv {
+    const { env, settings } = this.#options;
+    const ours = Object.entries(env).filter(([name]) => !OUR_SECRETS.test(name));
+    return withVariables(Object.fromEntries(ours), {
+      ...this.#run.environment,
+      ...this.#marks,
+      ...(settings.codexHome !== undefined && { CODEX_HOME: settings.codexHome }),
+    });
+  }
+}
+
+function homeOf(env: NodeJS.ProcessEnv): string {
+  return env['HOME'] || env['USERPROFILE'] || homedir();
+}
+
+function idIn(answer: unknown, key: string): string {
+  const member = isObject(answer) ? answer[key] : undefined;
+  return isObject(member) ? textOf(member['id']) : '';
+}

@@ -1,0 +1,85 @@
+// All that runs of agents take, put together: reading files, giving servers, the engine. Each part is
+// loaded with the first run, so that a host that only lists tools does not wait for it.
+import { realpathSync } from 'node:fs';
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/config.ts';
+import type { Catalog } from '../pool/catalog.ts';
+import type { Pool } from '../pool/pool.ts';
+import type { StartChild } from '../pool/starter.ts';
+import type { Agent, ListedAgent } from './agent.ts';
+import type { Engine } from './engine.ts';
+import { Runs } from './runs.ts';
+import type { AgentServers } from './servers/agent-servers.ts';
+
+export interface CrewParts {
+  /** As it is now. */
+  readonly config: () => Config;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Log;
+  readonly pool: Pool;
+  readonly catalog: Catalog;
+  readonly start: StartChild;
+  /** The program that runs now, as it was started, where that is known. */
+  readonly program: string | undefined;
+  /** What marks our processes, so that a later run finds what a killed one left. */
+  readonly mark: Readonly<Record<string, string>>;
+  readonly onProcess: (pid: number) => void;
+}
+
+export class Crew implements AsyncDisposable {
+  readonly runs: Runs;
+  readonly #parts: CrewParts;
+  #servers: AgentServers | undefined;
+
+  constructor(parts: CrewParts) {
+    this.#parts = parts;
+    this.runs = new Runs({
+      settings: () => parts.config().agents,
+      log: parts.log,
+      load: (agent) => this.load(agent),
+      equip: async (agent, cancellation) => (await this.servers()).serversFor(agent, cancellation),
+      openEngine: () => this.#openEngine(),
+    });
+  }
+
+  /** An agent as its file is now. */
+  async load(agent: ListedAgent): Promise<Agent> {
+    const { loadAgent } = await import('./load.ts');
+    const { agents: settings, project, homeFolder } = this.#parts.config();
+    return loadAgent(agent, { settings, project, homeFolder });
+  }
+
+  /** The servers there are for agents. */
+  async servers(): Promise<AgentServers> {
+    const { AgentServers } = await import('./servers/agent-servers.ts');
+    const { homeFolder } = this.#parts.config();
+    const program = realPath(this.#parts.program);
+    this.#servers ??= new AgentServers({ ...this.#parts, homeFolder, program });
+    return this.#servers;
+  }
+
+  /** Where the engine is. Throws what says how to get one. */
+  async findEngine(): Promise<string> {
+    const { locateEngine } = await import('./codex/locate.ts');
+    const { agents, project } = this.#parts.config();
+    return locateEngine({ codexBin: agents.codexBin, project, env: this.#parts.env });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.runs[Symbol.asyncDispose](), this.#servers?.[Symbol.asyncDispose]()]);
+  }
+
+  async #openEngine(): Promise<Engine> {
+    const { createCodexEngine } = await import('./codex/engine.ts');
+    const { agents: settings, project, home } = this.#parts.config();
+    return createCodexEngine({ ...this.#parts, settings, project, home });
+  }
+}
+
+function realPath(program: string | undefined): string | undefined {
+  try {
+    return program === undefined ? undefined : realpathSync(program);
+  } catch {
+    return program; // replaced while it runs: what it was started as is all there is
+  }
+}

@@ -1,0 +1,151 @@
+// Servers that an agent brings along. Programs write the same few facts under different keys; an entry that
+// makes no sense is left out, and the agent stays.
+import { resolve } from 'node:path';
+import { isObject } from '../../base/object.ts';
+import { expandHome } from '../../config/globs.ts';
+import type { AgentServer, ToolReference } from '../agent.ts';
+import type { AgentFile } from './draft.ts';
+import { describeValue, textOf } from './fields.ts';
+
+export interface Servers {
+  readonly servers: ReadonlyMap<string, AgentServer>;
+  /** What the entries say about which of their tools are wanted. */
+  readonly references: readonly ToolReference[];
+}
+
+export interface ServersOrigin extends Omit<AgentFile, 'text'> {
+  /** Turns the format's own way to write variables into ours. */
+  readonly variablesIn?: (text: string) => string;
+}
+
+/** What an entry may say, also what only other programs follow. */
+export const SERVER_KEYS: readonly string[] = [
+  'command',
+  'args',
+  'env',
+  'env_vars',
+  'cwd',
+  'url',
+  'type',
+  'headers',
+  'http_headers',
+  'env_http_headers',
+  'bearer_token_env_var',
+  'enabled',
+  'tools',
+  'enabled_tools',
+  'disabled_tools',
+  'required',
+  'startup_timeout_sec',
+  'startup_timeout_ms',
+  'tool_timeout_sec',
+  'default_tools_approval_mode',
+];
+
+/** Told which entry is wrong, and how. */
+type Warn = (key: string, says: string) => void;
+
+export function serversOf(value: unknown, origin: ServersOrigin, warn: Warn): Servers {
+  const servers = new Map<string, AgentServer>();
+  const references: ToolReference[] = [];
+  for (const [key, entry] of isObject(value) ? Object.entries(value) : []) {
+    if (isObject(entry) && isFalse(entry['enabled'])) continue;
+    const server = serverOf(key, entry, origin, (says) => warn(key, says));
+    if (!server) continue;
+    servers.set(key, server);
+    references.push(...toolsOf(key, entry));
+  }
+  return { servers, references };
+}
+
+function serverOf(
+  key: string,
+  entry: unknown,
+  { file, project, homeFolder, variablesIn = (same) => same }: ServersOrigin,
+  warn: (says: string) => void,
+): AgentServer | undefined {
+  const wrong = (what: string, value: unknown) => {
+    warn(`${what}, got ${describeValue(value)}. The server is left out.`);
+    return undefined;
+  };
+  if (!isObject(entry)) return wrong('expected a table', entry);
+  const cmd = textOf(entry['command']);
+  const url = textOf(entry['url']);
+  if (cmd === undefined && url === undefined)
+    return wrong('expected a command or a url', undefined);
+  if (cmd !== undefined && url !== undefined) {
+    warn('it has a command and a url, but only one can be meant. The server is left out.');
+    return undefined;
+  }
+  if (url !== undefined && textOf(entry['type'])?.toLowerCase() === 'sse') {
+    warn('SSE is not spoken. Bridge it with a command such as mcp-proxy. The server is left out.');
+    return undefined;
+  }
+  const args = entry['args'] ?? [];
+  if (!Array.isArray(args)) return wrong('args: expected a list', args);
+  const env = textsIn(entry['env'], variablesIn);
+  if (!env) return wrong('env: expected a table of texts', entry['env']);
+  const headers = headersOf(entry, variablesIn);
+  if (!headers) return wrong('headers: expected a table of texts', 'text');
+  if (Array.isArray(entry['disabled_tools']) && entry['disabled_tools'].length > 0) {
+    warn('disabled_tools has no effect here. Name the tools to be used in enabled_tools instead.');
+  }
+  const cwd = textOf(entry['cwd']);
+  return {
+    key,
+    origin: file,
+    cmd,
+    args: args.map((arg) => variablesIn(String(arg))),
+    env: { ...handedOn(entry['env_vars']), ...env },
+    cwd: cwd === undefined ? undefined : resolve(project, expandHome(cwd, homeFolder)),
+    url: url === undefined ? undefined : variablesIn(url),
+    headers,
+    isInjected: false,
+  };
+}
+
+function headersOf(
+  entry: Record<string, unknown>,
+  variablesIn: (text: string) => string,
+): Record<string, string> | undefined {
+  const headers = textsIn(entry['http_headers'] ?? entry['headers'], variablesIn);
+  const fromEnvironment = textsIn(entry['env_http_headers'], (name) => name);
+  if (!headers || !fromEnvironment) return undefined;
+  const token = textOf(entry['bearer_token_env_var']);
+  const named = Object.entries(fromEnvironment).map(([header, name]) => [header, `\${${name}}`]);
+  return {
+    ...(token !== undefined && { Authorization: `Bearer \${${token}}` }),
+    ...Object.fromEntries(named),
+    ...headers,
+  };
+}
+
+/** Variables of ours that the server is to have, where they are set. */
+function handedOn(names: unknown): Record<string, string> {
+  const given = Array.isArray(names) ? names.flatMap((name) => textOf(name) ?? []) : [];
+  return Object.fromEntries(given.map((name) => [name, `\${${name}:-}`]));
+}
+
+/** Numbers and switches become texts, as in any environment. Undefined for what is no table of such. */
+function textsIn(
+  value: unknown,
+  variablesIn: (text: string) => string,
+): Record<string, string> | undefined {
+  if (value === undefined || value === null || value === '') return {};
+  if (!isObject(value) || value instanceof Date) return undefined;
+  const entries = Object.entries(value);
+  const isText = ([, each]: [string, unknown]) => typeof each !== 'object';
+  if (!entries.every(isText)) return undefined;
+  return Object.fromEntries(entries.map(([key, each]) => [key, variablesIn(String(each))]));
+}
+
+function toolsOf(key: string, entry: unknown): ToolReference[] {
+  const wanted: unknown = isObject(entry) ? (entry['enabled_tools'] ?? entry['tools']) : undefined;
+  const names = Array.isArray(wanted) ? wanted.flatMap((name) => textOf(name) ?? []) : [];
+  if (names.includes('*')) return [];
+  return names.map((tool) => ({ server: key, tool, text: `${key}::${tool}` }));
+}
+
+function isFalse(value: unknown): boolean {
+  return value === false || value === 'false';
+}

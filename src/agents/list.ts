@@ -1,0 +1,96 @@
+// Which agents there are. This is on the way to the first answer of every session: files are only looked at,
+// and read where they have changed since the last time.
+import { basename } from 'node:path';
+import type { AgentSettings } from '../config/config.ts';
+import type { Dialect, ListedAgent } from './agent.ts';
+import { type FoundFile, findAgentFiles } from './find.ts';
+import { createToolNamer, safeName } from './names.ts';
+import { agentPlaces, type Roots } from './places.ts';
+import { readAgentText } from './read.ts';
+import { type Outcome, openSummaryCache } from './summary-cache.ts';
+
+export interface ListOptions extends Roots {
+  readonly settings: Pick<AgentSettings, 'formats' | 'extraFormats' | 'filter' | 'modelMapFile'>;
+  /** Switchboard's own folder, for what it remembers. */
+  readonly home: string;
+}
+
+export interface AgentList {
+  readonly agents: readonly ListedAgent[];
+  /** What is wrong with files and folders: sentences that name them. */
+  readonly problems: readonly string[];
+}
+
+export async function listAgents({ settings, home, ...roots }: ListOptions): Promise<AgentList> {
+  const { formats, filter, modelMapFile } = settings;
+  const isAgent = (file: string) =>
+    basename(file).toLowerCase() !== 'model-map.toml' && file !== modelMapFile;
+  const found = findAgentFiles(agentPlaces(settings, roots), isAgent);
+  const problems = [...found.problems];
+  if (found.files.length === 0) return { agents: [], problems };
+  const cache = openSummaryCache(home);
+  const unnamed: Unnamed[] = [];
+  for (const { place, file, real, stat } of found.files) {
+    const { kind, dialect } = place;
+    let outcome: Outcome | string | undefined = cache.get(real, stat, dialect);
+    if (outcome === undefined) {
+      outcome = await inspect({ place, file, real, stat }, roots);
+      if (typeof outcome !== 'string') cache.remember(real, stat, dialect, outcome);
+    }
+    if (typeof outcome === 'string') {
+      problems.push(`${file}: ${outcome}`);
+      continue;
+    }
+    const { summary } = outcome;
+    problems.push(...outcome.problems.map((problem) => `${file}:${problem}`));
+    if (summary)
+      unnamed.push({ ...summary, kind, dialect, file, safeName: safeName(summary.name) });
+  }
+  cache.save();
+  // Named before the filter, so that a name does not depend on it.
+  const agents = nameAgents(unnamed, ({ kind }) => formats[kind].prefix);
+  return { agents: agents.filter((agent) => isWanted(agent, filter)), problems };
+}
+
+type Unnamed = Omit<ListedAgent, 'toolName'>;
+
+function nameAgents(
+  agents: readonly Unnamed[],
+  prefixOf: (agent: Unnamed) => string,
+): ListedAgent[] {
+  const wanted = (agent: Unnamed) => prefixOf(agent) + agent.safeName;
+  const toolName = createToolNamer(agents.map(wanted));
+  return agents.map((agent) => Object.assign(agent, { toolName: toolName(wanted(agent)) }));
+}
+
+/** What a file is, or a sentence why it cannot be read. */
+async function inspect({ place, file }: FoundFile, roots: Roots): Promise<Outcome | string> {
+  const read = readAgentText(file);
+  if ('problem' in read) return read.problem;
+  if (isNote(place.dialect, file, read.text)) return { summary: undefined, problems: [] };
+  const [{ parseAgentFile }, { AgentFileError }] = await Promise.all([
+    import('./formats/parse.ts'),
+    import('./formats/draft.ts'),
+  ]);
+  try {
+    const draft = await parseAgentFile(place.dialect, { file, text: read.text, ...roots });
+    const { name, description, tags, warnings } = draft;
+    return { summary: { name, description, tags }, problems: warnings };
+  } catch (error) {
+    if (!(error instanceof AgentFileError)) throw error;
+    return { summary: undefined, problems: [`${error.message} The agent is left out.`] };
+  }
+}
+
+/** Folders for agents in plain `.md` also have files for people, which begin without front matter. */
+function isNote(dialect: Dialect, file: string, text: string): boolean {
+  const isPlain = dialect === 'claude' || dialect === 'copilot';
+  return isPlain && !/\.agent\.md$/i.test(file) && !text.trimStart().startsWith('---');
+}
+
+/** Some word of the filter is the name, the safe name or a tag of the agent. */
+function isWanted({ name, safeName: safe, tags }: ListedAgent, filter: readonly string[]): boolean {
+  if (filter.length === 0) return true;
+  const words = new Set([name, safe, ...tags].map((word) => word.toLowerCase()));
+  return filter.some((token) => words.has(token.toLowerCase()));
+}

@@ -1,0 +1,130 @@
+// From the model that a file names to one that the engine has: the table, with the user's file over it.
+// A file that is wrong, or partly wrong, leaves the rest of the map in force.
+import { join } from 'node:path';
+import type { AgentSettings } from '../config/config.ts';
+import type { RunFields } from './agent.ts';
+import { AgentFileError } from './formats/draft.ts';
+import { COMMAS, listOf, textOf } from './formats/fields.ts';
+import { isTable, parseToml, type Toml } from './formats/toml.ts';
+import { MODELS, type ModelEntry, PROVIDER_ALIASES } from './model-table.ts';
+import { readAgentText } from './read.ts';
+
+export interface ModelMap {
+  /** By token, lower-case. */
+  readonly models: ReadonlyMap<string, Omit<ModelEntry, 'tokens'>>;
+  /** By alias, lower-case. */
+  readonly providers: ReadonlyMap<string, string>;
+  /** What is wrong with the file: sentences that name it. */
+  readonly warnings: readonly string[];
+}
+
+type MapSettings = Pick<
+  AgentSettings,
+  'modelMapEnable' | 'modelMapStrict' | 'modelMapOverrideProvider' | 'modelMapNormalizeProvider'
+>;
+
+/** The default place may well be empty; a file that was named must be there. */
+export async function loadModelMap(file: string, project: string): Promise<ModelMap> {
+  const read = readAgentText(file);
+  if ('problem' in read) {
+    const isNormal = read.isMissing && file === join(project, '.agents', 'model-map.toml');
+    return createModelMap(
+      [],
+      {},
+      isNormal ? [] : [`${file}: ${read.problem} The built-in map holds.`],
+    );
+  }
+  try {
+    return readMap(await parseToml(read.text), file);
+  } catch (error) {
+    if (!(error instanceof AgentFileError)) throw error;
+    return createModelMap([], {}, [`${file}:${error.message} The built-in map holds.`]);
+  }
+}
+
+function readMap({ table, lineOf }: Toml, file: string): ModelMap {
+  const warnings: string[] = [];
+  const warn = (key: string, says: string) => warnings.push(`${file}:${lineOf(key)}: ${says}`);
+  const given = table['mappings'] ?? [];
+  if (!Array.isArray(given)) warn('mappings', 'mappings: expected [[mappings]]. Left out.');
+  const entries = (Array.isArray(given) ? given : []).flatMap((entry: unknown, index) => {
+    const row = isTable(entry) ? entry : {};
+    const token = textOf(row['token']);
+    const model = textOf(row['to_model']);
+    if (token === undefined || model === undefined) {
+      warn('mappings', `mappings[${index}]: it needs a token and a to_model. Left out.`);
+      return [];
+    }
+    const tokens = [token, ...listOf(row['aliases'], COMMAS)];
+    return [{ tokens, model, provider: textOf(row['to_provider']) }];
+  });
+  const aliases = table['provider_aliases'] ?? {};
+  if (!isTable(aliases)) warn('provider_aliases', 'provider_aliases: expected a table. Left out.');
+  return createModelMap(entries, isTable(aliases) ? aliases : {}, warnings);
+}
+
+function createModelMap(
+  entries: readonly ModelEntry[],
+  aliases: Readonly<Record<string, unknown>>,
+  warnings: readonly string[],
+): ModelMap {
+  const rows = [...MODELS, ...entries].flatMap(({ tokens, model, provider }) =>
+    tokens.map((token) => [keyOf(token), { model, provider }] as const),
+  );
+  const providers = [...Object.entries(PROVIDER_ALIASES), ...Object.entries(aliases)].flatMap(
+    ([alias, name]) => {
+      const provider = textOf(name);
+      return provider === undefined ? [] : [[keyOf(alias), provider] as const];
+    },
+  );
+  return { models: new Map(rows), providers: new Map(providers), warnings };
+}
+
+/** However people space and capitalise it. */
+function keyOf(token: string): string {
+  return token.trim().split(/\s+/).join(' ').toLowerCase();
+}
+
+export interface MappedModel {
+  readonly run: RunFields;
+  /** Sentences without file and line. */
+  readonly warnings: readonly string[];
+}
+
+export function mapModel(run: RunFields, map: ModelMap, settings: MapSettings): MappedModel {
+  if (!settings.modelMapEnable) return { run, warnings: [] };
+  const given =
+    run.modelProvider !== undefined && settings.modelMapNormalizeProvider
+      ? (map.providers.get(keyOf(run.modelProvider)) ?? run.modelProvider)
+      : run.modelProvider;
+  const entry = run.model === undefined ? undefined : map.models.get(keyOf(run.model));
+  const isFree = given === undefined || settings.modelMapOverrideProvider;
+  const provider = isFree ? (entry?.provider ?? given) : given;
+  const model = entry?.model ?? run.model;
+  return {
+    run: {
+      ...run,
+      ...(model !== undefined && { model }),
+      ...(provider !== undefined && { modelProvider: provider }),
+    },
+    warnings: warningsAbout(run.model, entry, provider, settings),
+  };
+}
+
+function warningsAbout(
+  token: string | undefined,
+  entry: Omit<ModelEntry, 'tokens'> | undefined,
+  provider: string | undefined,
+  { modelMapStrict }: MapSettings,
+): string[] {
+  if (token === undefined) return [];
+  if (!entry) {
+    const says = `model: "${token}" is not in the model map, and is left as it is.`;
+    return modelMapStrict ? [says] : [];
+  }
+  if (entry.provider === undefined || entry.provider === provider) return [];
+  return [
+    `model: "${token}" means "${entry.model}" of ${entry.provider}, but the file asks for the provider ${provider}. ` +
+      'Leave the provider out, or set AGENTS_MODEL_MAP_OVERRIDE_PROVIDER.',
+  ];
+}

@@ -1,0 +1,112 @@
+// Where agents are looked for. The documented folders come first; where they were not replaced, the folders
+// in which programs keep agents today follow those of the same kind.
+import { join, resolve, sep } from 'node:path';
+import type { AgentSettings } from '../config/config.ts';
+import type { AgentKind, Dialect } from './agent.ts';
+
+export interface Place {
+  readonly kind: AgentKind;
+  readonly dialect: Dialect;
+  /** Absolute. */
+  readonly folder: string;
+  /** How names of files end that count, lower-case. */
+  readonly ending: string;
+  /** Whether folders in it are looked into. */
+  readonly isNested: boolean;
+}
+
+export interface Roots {
+  readonly project: string;
+  /** What `~` stands for. */
+  readonly homeFolder: string;
+}
+
+type Root = keyof Roots;
+
+interface Format {
+  readonly kind: AgentKind;
+  readonly dialect: Dialect;
+  readonly ending: string;
+  readonly extra: readonly {
+    readonly root: Root;
+    readonly folder: string;
+    readonly ending: string;
+    /** The documented folder that it stands beside: who replaced that one wants this one no more. */
+    readonly beside: string;
+  }[];
+}
+
+const FORMATS: readonly Format[] = [
+  {
+    kind: 'codex',
+    dialect: 'switchboard-toml',
+    ending: '.toml',
+    extra: [
+      { root: 'project', folder: '.codex/agents', ending: '.toml', beside: '.agents' },
+      { root: 'homeFolder', folder: '.codex/agents', ending: '.toml', beside: '.agents' },
+    ],
+  },
+  {
+    kind: 'anthropic',
+    dialect: 'claude',
+    ending: '.agent.md',
+    extra: [
+      { root: 'project', folder: '.claude/agents', ending: '.md', beside: '.claude/agents' },
+      { root: 'homeFolder', folder: '.claude/agents', ending: '.md', beside: '.claude/agents' },
+    ],
+  },
+  {
+    kind: 'vscode',
+    dialect: 'chatmode',
+    ending: '.chatmode.md',
+    extra: [
+      { root: 'project', folder: '.github/agents', ending: '.md', beside: '.github/chatmodes' },
+      { root: 'homeFolder', folder: '.copilot/agents', ending: '.md', beside: '.chatmodes' },
+    ],
+  },
+];
+
+/** Folders whose name says how what lies in them is written, whoever has listed them. */
+const BY_FOLDER: readonly { readonly end: string; readonly dialect: Dialect }[] = [
+  { end: '.codex/agents', dialect: 'codex-toml' },
+  { end: '.github/agents', dialect: 'copilot' },
+  { end: '.copilot/agents', dialect: 'copilot' },
+];
+
+export function agentPlaces(
+  { formats, extraFormats }: Pick<AgentSettings, 'formats' | 'extraFormats'>,
+  roots: Roots,
+): Place[] {
+  const isOn = ({ kind }: Format) => formats[kind].isOn;
+  return FORMATS.filter(isOn).flatMap((format) => {
+    const folders = formats[format.kind].folders.map((folder) => resolve(folder));
+    const documented = folders.map((folder) => documentedPlace(folder, format));
+    return extraFormats ? documented.concat(extraPlaces(folders, format, roots)) : documented;
+  });
+}
+
+function documentedPlace(folder: string, format: Format): Place {
+  const { kind, ending } = format;
+  const dialect = dialectIn(folder, format);
+  // What a folder of custom agents has does not end as a chat mode does.
+  const isCustom = kind === 'vscode' && dialect === 'copilot';
+  return { kind, dialect, folder, ending: isCustom ? '.md' : ending, isNested: false };
+}
+
+function extraPlaces(documented: readonly string[], format: Format, roots: Roots): Place[] {
+  const { kind, extra } = format;
+  return extra
+    .filter(({ root, beside }) => documented.includes(resolve(roots[root], beside)))
+    .map(({ root, folder: name, ending }) => {
+      const folder = join(roots[root], name);
+      const dialect = dialectIn(folder, format);
+      return { kind, dialect, folder, ending, isNested: kind === 'anthropic' };
+    });
+}
+
+function dialectIn(folder: string, { kind, dialect }: Format): Dialect {
+  const path = folder.split(sep).join('/');
+  const named = BY_FOLDER.find(({ end }) => path.endsWith(`/${end}`))?.dialect;
+  const isToml = named === 'codex-toml';
+  return named !== undefined && isToml === (kind === 'codex') ? named : dialect;
+}

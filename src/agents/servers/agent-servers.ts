@@ -1,0 +1,98 @@
+// Everything about the servers of agents in one place: where they are declared, what they have, who
+// gets which.
+import type { Cancellation } from '../../base/cancellation.ts';
+import { SwitchboardError } from '../../base/errors.ts';
+import type { Config } from '../../config/config.ts';
+import type { Agent } from '../agent.ts';
+import { environmentBelow } from '../depth.ts';
+import type { AttachedServer } from '../engine.ts';
+import { type AttachOptions, attachServer } from './attach.ts';
+import { type Candidates, mergeCandidates } from './candidate.ts';
+import { chooseServers } from './choose.ts';
+import { discoverServers } from './discover.ts';
+import { Enumerator, type EnumeratorParts } from './enumerator.ts';
+import { explainDropped } from './explain.ts';
+import { ownServers } from './own.ts';
+import { distinctKey } from './plain-key.ts';
+
+export interface AgentServersParts extends EnumeratorParts {
+  /** As it is now. */
+  readonly config: () => Config;
+  /** What `~` stands for. */
+  readonly homeFolder: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The real path of the program that runs now, where that is known. */
+  readonly program: string | undefined;
+}
+
+export interface GivenServers {
+  readonly servers: readonly AttachedServer[];
+  /** Sentences that name the agent's file. */
+  readonly warnings: readonly string[];
+}
+
+export class AgentServers implements AsyncDisposable {
+  readonly #parts: AgentServersParts;
+  readonly #enumerator: Enumerator;
+
+  constructor(parts: AgentServersParts) {
+    this.#parts = parts;
+    this.#enumerator = new Enumerator(parts);
+  }
+
+  /** All that agents can be given, and what was wrong with the files. */
+  async available(): Promise<Candidates> {
+    const { config, homeFolder, env, program } = this.#parts;
+    const { agents: settings, project } = config();
+    const [own, discovered] = await Promise.all([
+      ownServers(config(), env),
+      discoverServers({ settings, project, homeFolder, env, program }),
+    ]);
+    return mergeCandidates(own, discovered);
+  }
+
+  /**
+   * What one agent gets. Rejects only with the reason of `cancellation`. `isQuiet`: as far as it is
+   * known; no server is started to find it out.
+   */
+  async serversFor(
+    agent: Agent,
+    cancellation: Cancellation,
+    { isQuiet = false } = {},
+  ): Promise<GivenServers> {
+    const { config, homeFolder, env } = this.#parts;
+    const { agents: settings, project } = config();
+    const environment = environmentBelow(settings);
+    const attach: AttachOptions = { project, homeFolder, env, environment };
+    const available = await this.available();
+    const choice = await chooseServers(agent, {
+      settings,
+      available,
+      toolsOf: (server, { isFresh }) => {
+        const { mcpEnumTimeoutMs: limitMs } = settings;
+        const options = { ...attach, limitMs, cancellation, isFresh, isQuiet };
+        return this.#enumerator.tools(server, options);
+      },
+    });
+    cancellation.throwIfCancelled();
+    const servers: AttachedServer[] = [];
+    const keys = new Set<string>();
+    const warnings = [...choice.warnings];
+    for (const { server, enabledTools } of choice.servers) {
+      try {
+        const attached = attachServer(server, enabledTools, attach);
+        const key = distinctKey(server.key, keys);
+        keys.add(key);
+        servers.push({ ...attached, key });
+      } catch (error) {
+        if (!(error instanceof SwitchboardError)) throw error;
+        warnings.push(explainDropped(agent, server.key, error.text));
+      }
+    }
+    return { servers, warnings };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#enumerator[Symbol.asyncDispose]();
+  }
+}

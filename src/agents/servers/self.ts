@@ -1,0 +1,59 @@
+// Whether a server is Switchboard itself. Hosts have it among their servers; an agent that got it from
+// there would call itself.
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isPackageRunner } from '../../config/runners.ts';
+import type { AgentServer } from '../agent.ts';
+
+/** The program by any of its names, as a command or as a package with or without a version. */
+const PROGRAM = /^switchboard(-mcp[^@]*)?(\.cmd|\.exe|\.js)?$/i;
+const PACKAGE = /^(switchboard|switchboard-mcp[^@/]*)(@[^/]*)?$/i;
+const BUILT = /(^|\/)switchboard(-mcp[^/]*)?\/dist\/(index\.js|switchboard)$/i;
+const INTERPRETER = /^(node|bun|deno|tsx)(\.exe)?$/i;
+
+/** `program` is the real path of what runs now, where that is known. */
+export function isSelf(
+  { key, cmd, args, cwd }: Pick<AgentServer, 'key' | 'cmd' | 'args' | 'cwd'>,
+  program?: string,
+): boolean {
+  if (key.toLowerCase() === 'switchboard') return true;
+  if (cmd === undefined) return false;
+  // On Windows hosts' files start programs as `cmd /c npx …`.
+  if (/^cmd(\.exe)?$/i.test(nameOf(cmd)) && /^\/c$/i.test(args[0] ?? '')) {
+    return isSelf({ key, cmd: args[1], args: args.slice(2), cwd }, program);
+  }
+  if (PROGRAM.test(nameOf(cmd)) || isProgram(cmd, cwd, program)) return true;
+  if (isPackageRunner({ cmd, args, env: {} })) return packagesIn(args).some(isOurPackage);
+  if (!INTERPRETER.test(nameOf(cmd))) return false;
+  return args.some((arg) => BUILT.test(arg.replaceAll('\\', '/')) || isProgram(arg, cwd, program));
+}
+
+function isOurPackage(name: string): boolean {
+  return PACKAGE.test(name);
+}
+
+/** What a runner is told to fetch or to run: its own words, and the first that is not. */
+function packagesIn(args: readonly string[]): string[] {
+  const packages = args.flatMap((arg, index) => {
+    const [, joined] = /^(?:-p|--package)=(.*)$/.exec(arg) ?? [];
+    if (joined !== undefined) return [joined];
+    return arg === '-p' || arg === '--package' ? [args[index + 1] ?? ''] : [];
+  });
+  const operands = args.filter((arg) => !arg.startsWith('-') && !RUNNER_WORDS.has(arg));
+  return [...packages, ...operands.slice(0, 1)];
+}
+
+const RUNNER_WORDS = new Set(['exec', 'dlx', 'x', 'tool', 'run']);
+
+function isProgram(word: string, cwd: string | undefined, program: string | undefined): boolean {
+  if (program === undefined || !/[/\\]/.test(word)) return false;
+  try {
+    return realpathSync(resolve(cwd ?? '.', word)) === program;
+  } catch {
+    return false; // there is no such file
+  }
+}
+
+function nameOf(path: string): string {
+  return path.split(/[/\\]/).at(-1) ?? '';
+}

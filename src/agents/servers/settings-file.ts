@@ -1,0 +1,72 @@
+// Reads a file in which another program keeps its settings. It is theirs, so anything may be in it,
+// and nothing of it may be repeated: it holds tokens. What cannot be read costs a warning, no more.
+import { readFile, stat } from 'node:fs/promises';
+import { codeOf, isSystemError } from '../../base/system-error.ts';
+import { parseJson, withoutByteOrderMark } from '../../config/files.ts';
+import { isPlainObject } from '../../config/fits.ts';
+
+export type Settings = Readonly<Record<string, unknown>>;
+
+/** `settings` is empty where there is no such file, or none that can be used. */
+export interface SettingsFile {
+  readonly file: string;
+  readonly settings: Settings;
+  readonly warnings: readonly string[];
+}
+
+/** The settings of no program are as long as this, unless it keeps its history with them. */
+const MOST_BYTES = 8 * 1024 * 1024;
+
+/** JSON, with comments and trailing commas wherever they stand. */
+export function readJsonSettings(file: string): Promise<SettingsFile> {
+  return readSettings(file, parseJson);
+}
+
+export function readTomlSettings(file: string): Promise<SettingsFile> {
+  return readSettings(file, parseToml);
+}
+
+type Parsed = { readonly value: unknown } | { readonly problem: string };
+
+async function readSettings(
+  file: string,
+  parse: (text: string) => Promise<Parsed>,
+): Promise<SettingsFile> {
+  const unusable = (problem: string): SettingsFile => ({
+    file,
+    settings: {},
+    warnings: [`${file}${problem} It is left out.`],
+  });
+  try {
+    const found = await stat(file);
+    // Before it is opened: a pipe would keep us waiting for somebody to write.
+    if (!found.isFile()) return unusable(' is not a file.');
+    if (found.size > MOST_BYTES) return unusable(` is larger than ${MOST_BYTES} bytes.`);
+    const text = withoutByteOrderMark(await readFile(file, 'utf8'));
+    if (text.trim() === '') return { file, settings: {}, warnings: [] };
+    const parsed = await parse(text);
+    if ('problem' in parsed) return unusable(`:${parsed.problem}`);
+    if (!isPlainObject(parsed.value)) return unusable(': expected an object.');
+    return { file, settings: parsed.value, warnings: [] };
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    const isMissing = ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '');
+    return isMissing
+      ? { file, settings: {}, warnings: [] }
+      : unusable(` cannot be read (${codeOf(error)}).`);
+  }
+}
+
+async function parseToml(text: string): Promise<Parsed> {
+  const { parse, TomlError } = await import('smol-toml');
+  try {
+    return { value: parse(text) };
+  } catch (error) {
+    // Its own message quotes the lines around the mistake.
+    if (error instanceof TomlError) {
+      return { problem: `${error.line}:${error.column}: Not valid TOML.` };
+    }
+    if (error instanceof RangeError) return { problem: '1:1: Not used: it nests too deep.' };
+    throw error;
+  }
+}

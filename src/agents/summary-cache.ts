@@ -1,0 +1,109 @@
+// What files were found to be, kept on disk, so that the start of a session looks only whether they have
+// changed. All is found out again where this is gone, damaged or from another version.
+import { mkdirSync, type Stats } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isObject } from '../base/object.ts';
+import { isSystemError } from '../base/system-error.ts';
+import { VERSION } from '../base/version.ts';
+import { writeWhole } from '../base/whole-file.ts';
+import type { AgentSummary, Dialect } from './agent.ts';
+import { readAgentText } from './read.ts';
+
+/** What a file is: an agent, or none, with what is wrong about it. */
+export interface Outcome {
+  readonly summary: AgentSummary | undefined;
+  /** Each as `3: …`, with the line. */
+  readonly problems: readonly string[];
+}
+
+interface Entry extends Outcome {
+  readonly file: string;
+  readonly dialect: string;
+  readonly stamp: string;
+}
+
+export interface SummaryCache {
+  readonly get: (file: string, stat: Stats, dialect: Dialect) => Outcome | undefined;
+  readonly remember: (file: string, stat: Stats, dialect: Dialect, outcome: Outcome) => void;
+  /** Writes it where something new was remembered. */
+  readonly save: () => void;
+}
+
+/** Files of another form than this are not read. */
+const FORM = 1;
+/** Of other projects; those used last are kept. */
+const MOST_OTHERS = 1_000;
+const MOST_BYTES = 16 << 20;
+/** A file that was written a moment ago can change without its time telling so. */
+const YOUNG_MS = 2_000;
+
+export function openSummaryCache(home: string): SummaryCache {
+  const path = join(home, 'cache', 'agents.json');
+  const known = readEntries(path);
+  const used = new Map<string, Entry>();
+  let hasNews = false;
+  return {
+    get: (file, stat, dialect) => {
+      const entry = known.get(file);
+      if (entry?.dialect !== dialect || entry.stamp !== stampOf(stat)) return undefined;
+      used.set(file, entry);
+      return entry;
+    },
+    remember: (file, stat, dialect, { summary, problems }) => {
+      if (Math.abs(Date.now() - stat.mtimeMs) < YOUNG_MS) return;
+      used.set(file, { file, dialect, stamp: stampOf(stat), summary, problems });
+      hasNews = true;
+    },
+    save: () => {
+      if (!hasNews) return;
+      const others = [...known.values()].filter(({ file }) => !used.has(file));
+      const files = [...used.values(), ...others.slice(0, MOST_OTHERS)];
+      try {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        writeWhole(path, JSON.stringify({ form: FORM, version: VERSION, files }), { mode: 0o600 });
+      } catch (error) {
+        // Where nothing can be written, files are read each time.
+        if (!isSystemError(error)) throw error;
+      }
+    },
+  };
+}
+
+function stampOf({ mtimeMs, ctimeMs, size }: Stats): string {
+  return `${mtimeMs}/${ctimeMs}/${size}`;
+}
+
+function readEntries(path: string): Map<string, Entry> {
+  const read = readAgentText(path, MOST_BYTES);
+  const content = 'text' in read ? parseJson(read.text) : undefined;
+  if (!isObject(content) || content['form'] !== FORM || content['version'] !== VERSION) {
+    return new Map();
+  }
+  const files: unknown[] = Array.isArray(content['files']) ? content['files'] : [];
+  return new Map(files.filter(isEntry).map((entry) => [entry.file, entry]));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // damaged
+  }
+}
+
+function isEntry(value: unknown): value is Entry {
+  if (!isObject(value)) return false;
+  const { file, dialect, stamp, summary, problems } = value;
+  const areTexts = [file, dialect, stamp].every((one) => typeof one === 'string');
+  return areTexts && isTexts(problems) && (summary === undefined || isSummary(summary));
+}
+
+function isSummary(value: unknown): value is AgentSummary {
+  if (!isObject(value)) return false;
+  const { name, description, tags } = value;
+  return typeof name === 'string' && typeof description === 'string' && isTexts(tags);
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}

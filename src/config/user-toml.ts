@@ -1,0 +1,90 @@
+// `config.toml` in Switchboard's folder: settings of the user for agents and the log, weaker than
+// everything else. Few have it, so what reads TOML is loaded only where it exists; and what is wrong
+// with it stops nobody.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject } from '../base/object.ts';
+import { nearest } from '../base/text.ts';
+import { AGENT_KEYS } from './agent-keys.ts';
+import { withoutByteOrderMark } from './files.ts';
+import { LOG_KEYS } from './logging.ts';
+import { NO_TABLE, type Setting, type TomlTable } from './said.ts';
+
+export interface UserToml {
+  /** Undefined where there is none. */
+  readonly file: string | undefined;
+  readonly agents: TomlTable;
+  readonly logging: TomlTable;
+  readonly warnings: readonly string[];
+}
+
+const TABLES: Readonly<Record<'agents' | 'logging', Readonly<Record<string, Setting<unknown>>>>> = {
+  agents: AGENT_KEYS,
+  logging: LOG_KEYS,
+};
+
+export async function readUserToml(home: string): Promise<UserToml> {
+  const file = join(home, 'config.toml');
+  const nothing = { file: undefined, agents: NO_TABLE, logging: NO_TABLE, warnings: [] };
+  if (!existsSync(file)) return nothing;
+  const parsed = await parse(file);
+  if ('problem' in parsed) return { ...nothing, warnings: [`${parsed.problem} It is ignored.`] };
+  const { tables } = parsed;
+  const table = (name: keyof typeof TABLES): TomlTable => {
+    const values = tables[name];
+    return { values: isObject(values) ? values : {}, where: `${file}: ${name}` };
+  };
+  return {
+    file,
+    agents: table('agents'),
+    logging: table('logging'),
+    warnings: warningsAbout(file, tables),
+  };
+}
+
+type Parsed = { readonly tables: Readonly<Record<string, unknown>> } | { readonly problem: string };
+
+async function parse(file: string): Promise<Parsed> {
+  let text: string;
+  try {
+    text = withoutByteOrderMark(readFileSync(file, 'utf8'));
+  } catch (error) {
+    return { problem: `${file} cannot be read: ${firstLineOf(error)}.` };
+  }
+  const { parse: parseToml, TomlError } = await import('smol-toml');
+  try {
+    return { tables: parseToml(text) };
+  } catch (error) {
+    const place = error instanceof TomlError ? `:${error.line}:${error.column}` : '';
+    // Further lines quote the file, in which anything may stand.
+    const reason = firstLineOf(error).replace(/^Invalid TOML document: /, '');
+    return { problem: `${file}${place}: Not valid TOML: ${reason}.` };
+  }
+}
+
+function warningsAbout(file: string, tables: Readonly<Record<string, unknown>>): string[] {
+  const known = new Map(Object.entries(TABLES).map(([name, table]) => [name, tomlKeysOf(table)]));
+  return Object.entries(tables).flatMap(([name, table]) => {
+    const keys = known.get(name);
+    if (!keys) return [`${file}: ${describeStranger(name, name, [...known.keys()])}`];
+    if (!isObject(table)) return [`${file}: ${name} must be a table; it is ignored.`];
+    return Object.keys(table)
+      .filter((key) => !keys.includes(key))
+      .map((key) => `${file}: ${describeStranger(`${name}.${key}`, key, keys)}`);
+  });
+}
+
+function describeStranger(path: string, key: string, known: readonly string[]): string {
+  const [meant] = nearest(key, known, 1);
+  const hint = meant === undefined ? `Known are: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+  return `${path} is unknown and ignored. ${hint}`;
+}
+
+function tomlKeysOf(settings: Readonly<Record<string, Setting<unknown>>>): string[] {
+  return Object.values(settings).flatMap(({ toml, tomlAdds }) => toml ?? tomlAdds ?? []);
+}
+
+function firstLineOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/\n.*/s, '').replace(/\.$/, '');
+}

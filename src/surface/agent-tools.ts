@@ -1,0 +1,173 @@
+// Agents as the host sees them: a tool for each, or one for all with the actions of a suite. Their
+// files are read when one is called, never for the list.
+import type { ListedAgent } from '../agents/agent.ts';
+import type { EngineEvent, EngineResult } from '../agents/engine.ts';
+import type { RunAgent } from '../agents/runs.ts';
+import { TASK_SCHEMA } from '../agents/task.ts';
+import { SwitchboardError } from '../base/errors.ts';
+import { cleanText, excerpt, nearest } from '../base/text.ts';
+import type { AgentSettings } from '../config/config.ts';
+import { DEFAULTS } from '../config/defaults.ts';
+import { freeName } from '../mcp/names.ts';
+import { dataResult, type Tool, textResult } from '../mcp/tools.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+import { describeSubtools } from './introspect.ts';
+import { alwaysLoaded, parseSuiteAction, SUITE_SCHEMA } from './suite-tool.ts';
+import type { ToolCall } from './surface.ts';
+
+export interface Agents {
+  readonly listed: readonly ListedAgent[];
+  readonly run: RunAgent;
+}
+
+const SUITE_NAME = 'agents_suite';
+const SUITE_DESCRIPTION =
+  "Use this tool for agents, each of which does a whole task in a folder by itself. Actions: 'introspect' | 'call'.";
+/** Some agents' descriptions are whole manuals with examples. */
+const LONGEST_DESCRIPTION = 1_000;
+/** More news than this helps nobody. */
+const LEAST_MS_BETWEEN_NEWS = 100;
+/** Hosts that wait only as long as they hear of progress hear of it. */
+const SIGN_OF_LIFE_MS = 10_000;
+const LONGEST_NEWS = 200;
+
+export class AgentTools {
+  readonly #show: AgentSettings['show'];
+  readonly #run: RunAgent;
+  readonly #agents = new Map<string, ListedAgent>();
+  readonly #suiteName: string;
+
+  /** `taken` are names that mean something else already. */
+  constructor(
+    show: AgentSettings['show'],
+    { listed, run }: Agents,
+    taken: { has(name: string): boolean },
+  ) {
+    this.#show = show;
+    this.#run = run;
+    const isTaken = { has: (name: string) => taken.has(name) || this.#agents.has(name) };
+    if (show !== 'off') {
+      for (const agent of listed) this.#agents.set(freeName(agent.toolName, isTaken), agent);
+    }
+    this.#suiteName = freeName(SUITE_NAME, isTaken);
+  }
+
+  /** The names by which agents are called; listed or not. */
+  get names(): readonly string[] {
+    return [...this.#agents.keys()];
+  }
+
+  /** The tool that stands for all of them, where there is one. */
+  get suite(): string | undefined {
+    return this.#show === 'suite' && this.#agents.size > 0 ? this.#suiteName : undefined;
+  }
+
+  has(name: string): boolean {
+    return this.#agents.has(name) || name === this.suite;
+  }
+
+  listTools(): Tool[] {
+    const { suite } = this;
+    if (suite === undefined)
+      return this.#describeAll((agent) => `task, cwd: string — ${about(agent)}`);
+    return [
+      {
+        name: suite,
+        description: SUITE_DESCRIPTION,
+        inputSchema: SUITE_SCHEMA,
+        _meta: alwaysLoaded(),
+      },
+    ];
+  }
+
+  async callTool(call: ToolCall): Promise<Verbatim> {
+    if (call.name !== this.suite) return this.#callAgent(call.name, call.args, call);
+    const wanted = parseSuiteAction(call.name, call.args);
+    if (wanted.action === 'call') return this.#callAgent(wanted.subtool, wanted.args, call);
+    const all = this.#describeAll(about);
+    const { subtool } = wanted;
+    const chosen = subtool === undefined ? all : all.filter(({ name }) => name === subtool);
+    if (chosen.length === 0) throw unknownAgent(subtool ?? '', this.names);
+    const mode = wanted.verbosity ?? DEFAULTS.introspection.mode;
+    return dataResult(describeSubtools(chosen, { ...DEFAULTS.introspection, mode }));
+  }
+
+  #describeAll(describe: (agent: ListedAgent) => string): Tool[] {
+    return [...this.#agents].map(([name, agent]) => ({
+      name,
+      description: describe(agent),
+      inputSchema: TASK_SCHEMA,
+    }));
+  }
+
+  async #callAgent(name: string, args: Verbatim, call: ToolCall): Promise<Verbatim> {
+    const agent = this.#agents.get(name);
+    if (!agent) throw unknownAgent(name, this.names);
+    const { cancellation, caller } = call;
+    using news = new News(call.onProgress);
+    const result = await this.#run(agent, args.value as Record<string, unknown>, {
+      cancellation,
+      caller,
+      onEvent: (event) => news.tell(event),
+    });
+    return toResult(result);
+  }
+}
+
+/** What happens in a run, passed on as progress: not too often, and never nothing for long. */
+class News implements Disposable {
+  readonly #onProgress: ToolCall['onProgress'];
+  readonly #began = performance.now();
+  readonly #timer: NodeJS.Timeout | undefined;
+  #count = 0;
+  #toldAt = -Infinity;
+
+  constructor(onProgress: ToolCall['onProgress']) {
+    this.#onProgress = onProgress;
+    if (onProgress) this.#timer = setInterval(() => this.#signOfLife(), SIGN_OF_LIFE_MS).unref();
+  }
+
+  tell({ kind, text }: EngineEvent): void {
+    const isSoon = performance.now() - this.#toldAt < LEAST_MS_BETWEEN_NEWS;
+    if (kind !== 'text' && !isSoon) this.#send(text);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #signOfLife(): void {
+    if (performance.now() - this.#toldAt < SIGN_OF_LIFE_MS / 2) return;
+    this.#send(`works for ${Math.round((performance.now() - this.#began) / 1_000)} s`);
+  }
+
+  #send(text: string): void {
+    this.#toldAt = performance.now();
+    const message = excerpt(text, LONGEST_NEWS);
+    this.#onProgress?.(Verbatim.of({ progress: ++this.#count, message }));
+  }
+}
+
+function toResult({ ok, output }: EngineResult): Verbatim {
+  return textResult(JSON.stringify({ ok, output }), ok ? {} : { isError: true });
+}
+
+function about({ name, description, tags }: ListedAgent): string {
+  const own = cleanText(description).trim();
+  const text = own === '' ? `Agent '${cleanText(name)}': Execute tasks via Codex` : own;
+  const short =
+    text.length > LONGEST_DESCRIPTION
+      ? `${text.slice(0, LONGEST_DESCRIPTION - 1).toWellFormed()}…`
+      : text;
+  return tags.length === 0 ? short : `${short} [tags: ${cleanText(tags.join(', '))}]`;
+}
+
+export function unknownAgent(name: string, known: readonly string[]): SwitchboardError {
+  const near = nearest(name, known);
+  return new SwitchboardError('AGENT_UNKNOWN', `There is no agent "${excerpt(name, 100)}".`, {
+    hint:
+      near.length > 0
+        ? `Did you mean ${near.join(' or ')}?`
+        : 'The action "introspect" (in a terminal: switchboard agents) lists those there are.',
+  });
+}

@@ -1,0 +1,425 @@
+// Agents as a host sees and uses them, with the built program and an engine that does what it is told.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { agentProject, frontMatter, runThrough, toml } from '../support/agent-project.ts';
+import { runSwitchboard } from '../support/command.ts';
+import { eventually, isAlive, processesWith } from '../support/processes.ts';
+import { RawHost, toolsOf } from '../support/raw-host.ts';
+import { publishedServer } from '../support/servers.ts';
+
+const SCHEMA = {
+  type: 'object',
+  properties: { task: { type: 'string' }, cwd: { type: 'string' } },
+  required: ['task', 'cwd'],
+};
+
+const ONE_OF_EACH = {
+  '.agents/b.toml': toml('Build Doctor', 'description = "Mends builds"\ntags = "triage build"'),
+  '.agents/a.toml': toml('Aide'),
+  '.claude/agents/r.agent.md': frontMatter('name: reviewer\ndescription: Reviews: code'),
+  '.github/chatmodes/plan it.chatmode.md': frontMatter('description: Plans'),
+};
+
+test('one tool for each agent of the three kinds, in a fixed order, with one input schema', async () => {
+  const project = agentProject(ONE_OF_EACH);
+  const host = await RawHost.connect(project);
+  const tools = toolsOf(await host.request('tools/list'));
+  expect(tools).toEqual([
+    {
+      name: 'agent_aide',
+      description: "task, cwd: string — Agent 'Aide': Execute tasks via Codex",
+      inputSchema: SCHEMA,
+    },
+    {
+      name: 'agent_build_doctor',
+      description: 'task, cwd: string — Mends builds [tags: triage, build]',
+      inputSchema: SCHEMA,
+    },
+    {
+      name: 'anth_reviewer',
+      description: 'task, cwd: string — Reviews: code',
+      inputSchema: SCHEMA,
+    },
+    { name: 'vsc_plan_it', description: 'task, cwd: string — Plans', inputSchema: SCHEMA },
+  ]);
+  expect(toolsOf(await host.request('tools/list'))).toEqual(tools);
+});
+
+test('the host is told how agents are called', async () => {
+  const host = new RawHost(agentProject(ONE_OF_EACH));
+  const { result } = await host.request('initialize', { protocolVersion: '2025-11-25' });
+  expect(result?.['instructions']).toContain('agent_*, anth_*, vsc_*');
+  expect(result?.['instructions']).toContain('absolute path');
+});
+
+test('without agents nothing of them is shown', async () => {
+  const host = new RawHost(agentProject({}));
+  const { result } = await host.request('initialize', { protocolVersion: '2025-11-25' });
+  expect(result?.['instructions']).not.toContain('agent');
+  expect(await host.toolNames()).toEqual([]);
+});
+
+test('a call is a run of the engine, in the folder that was named', async () => {
+  const project = agentProject({
+    '.agents/a.toml': toml('Aide', 'instructions = "Be brief."'),
+    'work/file.txt': 'x',
+  });
+  const host = await RawHost.connect(project);
+  const cwd = join(project.dir, 'work');
+  const { result } = await host.callTool('agent_aide', { task: '--do "it" $HOME', cwd });
+  expect(result).toEqual({
+    content: [{ type: 'text', text: '{"ok":true,"output":"The task was: --do \\"it\\" $HOME"}' }],
+  });
+  expect(project.thread()).toMatchObject({
+    cwd,
+    baseInstructions: 'Be brief.',
+    serviceName: 'aide',
+  });
+  // What the agent does not say is the engine's to decide.
+  for (const field of ['model', 'modelProvider', 'approvalPolicy', 'sandbox']) {
+    expect(project.thread()).not.toHaveProperty(field);
+  }
+  expect(project.thread().config).toMatchObject({
+    web_search: 'disabled',
+    tools: { update_plan: { enabled: false } },
+    features: { view_image: false },
+  });
+  expect(project.thread().config).not.toHaveProperty('model_reasoning_effort');
+});
+
+test.each([
+  [{ cwd: '/' }, "missing required 'task' string"],
+  [{ task: 'x' }, "missing required 'cwd' string"],
+  [{ task: 'x', cwd: '.' }, "invalid 'cwd': got '.', expected an absolute path"],
+  [{ task: 'x', cwd: '/no/such/folder' }, "there is no folder '/no/such/folder'"],
+])('a call with %j is refused with a sentence', async (args, sentence) => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') });
+  const host = await RawHost.connect(project);
+  const { result } = await host.callTool('agent_aide', args);
+  expect(result?.isError).toBe(true);
+  const payload = JSON.parse(result?.content?.[0]?.text ?? '') as object;
+  expect(Object.keys(payload)).toEqual(['ok', 'output']);
+  expect(payload).toMatchObject({ ok: false, output: expect.stringContaining(sentence) as string });
+  expect(project.records()).toEqual([]);
+  expect(await eventually(() => host.stderr.includes('agent_aide'))).toBe(true);
+});
+
+test('a failure of the engine is a sentence, and nothing else', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') });
+  const host = await RawHost.connect(project);
+  const failed = await runThrough(host, 'agent_aide', { task: 'script: failed', cwd: '/' });
+  expect(failed).toEqual({
+    ok: false,
+    output: 'unexpected status 500 Internal Server Error: oops',
+  });
+  const died = await runThrough(host, 'agent_aide', { task: 'script: dies', cwd: '/' });
+  expect(died.ok).toBe(false);
+  expect(died.output).toContain('The engine says goodbye.');
+  // The next one is not disturbed by that.
+  expect(await runThrough(host, 'agent_aide', { task: 'again', cwd: '/' })).toEqual({
+    ok: true,
+    output: 'The task was: again',
+  });
+});
+
+test('without an engine the answer says how to get one', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') }, { SWITCHBOARD_CODEX_BIN: '' });
+  const host = await RawHost.connect({ ...project, env: { ...project.env, PATH: '' } });
+  const { ok, output } = await runThrough(host, 'agent_aide', { task: 'x', cwd: '/' });
+  expect(ok).toBe(false);
+  expect(output).toContain('npm i -g @openai/codex');
+});
+
+test('where nobody is signed in, the answer says how to', async () => {
+  const project = agentProject(
+    { '.agents/a.toml': toml('Aide') },
+    { SCRIPTED_CODEX: 'signed-out' },
+  );
+  const host = await RawHost.connect(project);
+  const { ok, output } = await runThrough(host, 'agent_aide', { task: 'x', cwd: '/' });
+  expect(ok).toBe(false);
+  expect(output).toContain('codex login');
+});
+
+test('an unknown agent is an unknown tool, with the near name', async () => {
+  const host = await RawHost.connect(agentProject({ '.agents/a.toml': toml('Aide') }));
+  const { error } = await host.callTool('agent_aid', { task: 'x', cwd: '/' });
+  expect(error?.code).toBe(-32602);
+  expect(error?.message).toContain('agent_aide');
+});
+
+test('a broken file is named with its line, and the others work', async () => {
+  const project = agentProject({
+    '.agents/a.toml': toml('Aide'),
+    '.agents/broken.toml': 'name = "x"\nthis is = = no toml\n',
+    '.agents/nameless.toml': 'description = "x"\n',
+    '.claude/agents/open.agent.md': '---\nname: never closed\n',
+    '.github/chatmodes/bare.chatmode.md': frontMatter('tools: edit'),
+  });
+  const host = await RawHost.connect(project);
+  expect(await host.toolNames()).toEqual(['agent_aide']);
+  for (const file of ['broken.toml:2', 'nameless.toml', 'open.agent.md', 'bare.chatmode.md']) {
+    expect(host.stderr).toContain(file);
+  }
+});
+
+test('progress is told while it works', async () => {
+  const host = await RawHost.connect(agentProject({ '.agents/a.toml': toml('Aide') }));
+  await host.request('tools/call', {
+    name: 'agent_aide',
+    arguments: { task: 'script: steps', cwd: '/' },
+    _meta: { progressToken: 'p' },
+  });
+  const told = host.messages.filter(({ method }) => method === 'notifications/progress');
+  expect(told.length).toBeGreaterThan(0);
+  expect(told[0]).toMatchObject({ params: { progressToken: 'p', progress: 1 } });
+});
+
+test('a run that is cancelled is gone with all it started, and leaves nothing in the folder', async () => {
+  const project = agentProject({
+    '.agents/a.toml': toml('Aide', 'instructions = "script: leaves-processes"'),
+  });
+  const cwd = join(project.dir, 'work');
+  mkdirSync(cwd);
+  const host = await RawHost.connect(project);
+  const id = 77;
+  void host.request('tools/call', { name: 'agent_aide', arguments: { task: 'go', cwd } }, id);
+  const started = () => project.records().find((record) => record.started !== undefined)?.started;
+  expect(await eventually(() => started() !== undefined)).toBe(true);
+  host.notify('notifications/cancelled', { requestId: id });
+  const engine = project.records().find(({ argv }) => argv?.[0] === 'app-server')?.pid;
+  const isGone = (pid: number | undefined) => pid !== undefined && !isAlive(pid);
+  expect(await eventually(() => isGone(engine) && isGone(started()), 5_000)).toBe(true);
+});
+
+test('when the host goes, its runs go', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') });
+  const host = await RawHost.connect(project);
+  void host.callTool('agent_aide', { task: 'script: hangs', cwd: '/' }).catch(() => {});
+  expect(
+    await eventually(() =>
+      project.records().some(({ received }) => received?.method === 'turn/start'),
+    ),
+  ).toBe(true);
+  await host.close();
+  expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
+});
+
+test('a run that takes too long is ended, and what it said is kept', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') }, { AGENTS_TIMEOUT_MS: '1500' });
+  const host = await RawHost.connect(project);
+  const { ok, output } = await runThrough(host, 'agent_aide', { task: 'script: hangs', cwd: '/' });
+  expect(ok).toBe(false);
+  expect(output).toContain('AGENTS_TIMEOUT_MS');
+});
+
+test('50 MB of output are cut, with a note', async () => {
+  const project = agentProject(
+    { '.agents/a.toml': toml('Aide') },
+    { AGENTS_OUTPUT_MAX_CHARS: '5000' },
+  );
+  const host = await RawHost.connect(project);
+  const { output } = await runThrough(host, 'agent_aide', { task: 'script: huge', cwd: '/' });
+  expect(output.length).toBeLessThan(6_000);
+  expect(output).toMatch(/left out|cut/);
+});
+
+test('no more than so many at once; the others wait and are told so', async () => {
+  const project = agentProject(
+    { '.agents/a.toml': toml('Aide') },
+    { AGENTS_MAX_RUNS: '2', SCRIPTED_CODEX_MS: '100' },
+  );
+  const host = await RawHost.connect(project);
+  const calls = Array.from({ length: 6 }, (_, index) =>
+    host.request('tools/call', {
+      name: 'agent_aide',
+      arguments: { task: 'script: slow', cwd: '/' },
+      _meta: { progressToken: index },
+    }),
+  );
+  const answers = await Promise.all(calls);
+  expect(answers.every(({ result }) => result?.content?.[0]?.text.includes('slowly done'))).toBe(
+    true,
+  );
+  const waits = host.messages.filter((message) => JSON.stringify(message).includes('waits: '));
+  expect(waits.length).toBeGreaterThanOrEqual(4);
+});
+
+test('the engine asks for leave, and the user of the host gives it', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') });
+  const host = new RawHost(project);
+  await host.request('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: { elicitation: {} },
+    clientInfo: { name: 'test', version: '1' },
+  });
+  host.notify('notifications/initialized');
+  const running = runThrough(host, 'agent_aide', { task: 'script: asks-command', cwd: '/' });
+  const asked = () => host.messages.find(({ method }) => method === 'elicitation/create');
+  expect(await eventually(() => asked() !== undefined)).toBe(true);
+  expect(JSON.stringify(asked())).toContain('npm test');
+  host.send({
+    jsonrpc: '2.0',
+    id: asked()?.['id'],
+    result: { action: 'accept', content: { allow: true } },
+  });
+  expect((await running).output).toBe('answer: {"decision":"accept"}');
+});
+
+test('where nobody can be asked, it is told no, and does not hang', async () => {
+  const host = await RawHost.connect(agentProject({ '.agents/a.toml': toml('Aide') }));
+  const { output } = await runThrough(host, 'agent_aide', {
+    task: 'script: asks-command',
+    cwd: '/',
+  });
+  expect(output).toBe('answer: {"decision":"decline"}');
+});
+
+test('three deep is the end', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') }, { SWITCHBOARD_DEPTH: '3' });
+  const host = await RawHost.connect(project);
+  const { ok, output } = await runThrough(host, 'agent_aide', { task: 'x', cwd: '/' });
+  expect([ok, project.records()]).toEqual([false, []]);
+  expect(output).toContain('3 deep');
+});
+
+test('a Switchboard that an agent brings along is attached, and told how deep it is', async () => {
+  const project = agentProject({
+    '.agents/a.toml': toml(
+      'Boss',
+      `[mcp_servers.switchboard]\ncommand = "switchboard"\nenv = { AGENTS_FILTER = "worker" }`,
+    ),
+    '.mcp.json': { mcpServers: { switchboard: { command: 'switchboard' } } },
+  });
+  const host = await RawHost.connect(project);
+  await runThrough(host, 'agent_boss', { task: 'x', cwd: '/' });
+  expect(project.thread().config).toMatchObject({
+    mcp_servers: {
+      switchboard: {
+        command: 'switchboard',
+        env: { AGENTS_FILTER: 'worker', SWITCHBOARD_DEPTH: '1' },
+      },
+    },
+  });
+});
+
+test('a Switchboard that another program has is not attached by accident', async () => {
+  const project = agentProject(
+    {
+      '.agents/a.toml': toml('Aide'),
+      '.mcp.json': { mcpServers: { Switchboard: { command: 'x' }, other: { command: 'y' } } },
+    },
+    { AGENTS_MCP_LIMIT_REFERENCED: 'false' },
+  );
+  const host = await RawHost.connect(project);
+  await runThrough(host, 'agent_aide', { task: 'x', cwd: '/' });
+  expect(Object.keys(project.thread().config['mcp_servers'] as object)).toEqual(['other']);
+});
+
+test('an agent gets a server of this Switchboard that it names, and no other', async () => {
+  const project = agentProject({
+    '.claude/agents/m.agent.md': frontMatter('name: m\ntools: mcp__memory__create_entities, Read'),
+    'switchboard.config.json': {
+      mcpServers: { memory: publishedServer('memory'), other: { command: 'x' } },
+    },
+  });
+  const host = await RawHost.connect(project);
+  await runThrough(host, 'anth_m', { task: 'x', cwd: '/' });
+  expect(Object.keys(project.thread().config['mcp_servers'] as object)).toEqual(['memory']);
+});
+
+test('as a suite all agents are one tool', async () => {
+  const project = agentProject({
+    ...ONE_OF_EACH,
+    'switchboard.config.json': { agents: { show: 'suite' } },
+  });
+  const host = await RawHost.connect(project);
+  expect(await host.toolNames()).toEqual(['agents_suite']);
+  const { result } = await host.callTool('agents_suite', { action: 'introspect' });
+  const { tools } = JSON.parse(result?.content?.[0]?.text ?? '') as { tools: { name: string }[] };
+  expect(tools.map(({ name }) => name)).toEqual([
+    'agent_aide',
+    'agent_build_doctor',
+    'anth_reviewer',
+    'vsc_plan_it',
+  ]);
+  expect(
+    await runThrough(host, 'agents_suite', {
+      action: 'call',
+      subtool: 'anth_reviewer',
+      args: { task: 'x', cwd: '/' },
+    }),
+  ).toEqual({ ok: true, output: 'The task was: x' });
+});
+
+test('off is off', async () => {
+  const host = await RawHost.connect(agentProject(ONE_OF_EACH, { AGENTS_SHOW: 'off' }));
+  expect(await host.toolNames()).toEqual([]);
+});
+
+test('agents stand behind suites, and come and go with a reload', async () => {
+  const project = agentProject({
+    '.agents/a.toml': toml('Aide'),
+    'switchboard.config.json': { mcpServers: { memory: publishedServer('memory') } },
+  });
+  const host = await RawHost.connect(project);
+  expect(await host.toolNames()).toEqual(['memory_suite', 'agent_aide']);
+  project.write('.agents/z.toml', toml('Zoe'));
+  host.process.kill('SIGHUP');
+  expect(await eventually(() => host.listChanges > 0)).toBe(true);
+  expect(await host.toolNames()).toEqual(['memory_suite', 'agent_aide', 'agent_zoe']);
+});
+
+test('a file that is gone by the time of the call is a readable failure', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') });
+  const host = await RawHost.connect(project);
+  project.write('.agents/a.toml', 'no = = toml');
+  const { ok, output } = await runThrough(host, 'agent_aide', { task: 'x', cwd: '/' });
+  expect(ok).toBe(false);
+  expect(output).toContain('a.toml:1');
+});
+
+test('`agents` says what was found and what is wrong', async () => {
+  const project = agentProject({
+    ...ONE_OF_EACH,
+    '.agents/bad.toml': 'x = = y',
+    '.mcp.json': { mcpServers: { memory: { command: 'y' } } },
+  });
+  const plain = await runSwitchboard(project, ['agents']);
+  expect(plain.status).toBe(0);
+  expect(plain.stdout).toContain('agent_build_doctor');
+  expect(plain.stdout).toContain('bad.toml:1');
+  expect(plain.stdout).toContain('4 agents, 1 server');
+  const { stdout } = await runSwitchboard(project, ['agents', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    engine: { path: project.env['SWITCHBOARD_CODEX_BIN'] },
+    agents: [{ tool: 'agent_aide' }, { tool: 'agent_build_doctor' }, {}, { kind: 'vscode' }],
+    servers: [{ key: 'memory' }],
+    problems: [expect.stringContaining('bad.toml:1') as string],
+  });
+  const missing = await runSwitchboard(project, ['agents', 'agent_buld_doctor']);
+  expect([missing.status, missing.stderr]).toEqual([
+    5,
+    expect.stringContaining('agent_build_doctor'),
+  ]);
+});
+
+test('`run` runs one, by any of its names, and its status tells how it went', async () => {
+  const project = agentProject(ONE_OF_EACH);
+  for (const name of ['agent_build_doctor', 'build_doctor', 'Build Doctor']) {
+    const { status, stdout } = await runSwitchboard(project, ['run', name, 'mend it']);
+    expect([status, stdout]).toEqual([0, 'The task was: mend it\n']);
+  }
+  expect(project.thread()['cwd']).toBe(project.dir);
+  mkdirSync(join(project.dir, 'deep'));
+  await runSwitchboard(project, ['run', 'aide', 'x', '--cwd', 'deep']);
+  expect(project.thread()['cwd']).toBe(join(project.dir, 'deep'));
+  const failed = await runSwitchboard(project, ['run', 'aide', 'script: failed', '--json']);
+  expect(failed.status).toBe(5);
+  expect(JSON.parse(failed.stdout)).toMatchObject({ ok: false });
+  const piped = await runSwitchboard(project, ['run', 'aide', '-'], { input: 'from stdin' });
+  expect(piped.stdout).toBe('The task was: from stdin\n');
+  const unknown = await runSwitchboard(project, ['run', 'nobody', 'x']);
+  expect(unknown.status).toBe(5);
+});

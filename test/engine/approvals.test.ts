@@ -1,0 +1,88 @@
+// What the real engine asks before it does it, declined or asked of the host's user.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { RunFields } from '../../src/agents/agent.ts';
+import { Verbatim } from '../../src/rpc/verbatim.ts';
+import { attachedServer, plainAgent, watchedRun } from '../support/agents.ts';
+import { FakeCaller } from '../support/fake-caller.ts';
+import type { ModelAnswer } from '../support/model-server.ts';
+import { FIXTURES } from '../support/project.ts';
+import { realEngine } from '../support/real-engine.ts';
+
+const DONE = { kind: 'says', text: 'done' } as const;
+const PATCH = '*** Begin Patch\n*** Add File: patched.txt\n+by a patch\n*** End Patch\n';
+const escalating = (cmd: string): ModelAnswer => ({
+  kind: 'calls',
+  tool: 'exec_command',
+  args: { cmd, sandbox_permissions: 'require_escalated', justification: 'because I want to' },
+});
+const user = (allow: boolean) => {
+  const caller = new FakeCaller({ capabilities: { elicitation: {} } });
+  caller.reply = async () => Verbatim.of({ action: 'accept', content: { allow } });
+  return caller;
+};
+
+async function runWith(script: readonly ModelAnswer[], run: RunFields, caller?: FakeCaller) {
+  const parts = await realEngine({ script: [...script, DONE] });
+  const agent = plainAgent({ name: 'Tester', run: { approvalPolicy: 'on-request', ...run } });
+  const watched = watchedRun(parts.cwd, { agent, caller });
+  const result = await parts.engine.run(watched);
+  return { ...parts, result, asked: caller?.asked ?? [], events: watched.events };
+}
+
+test.each([
+  ['nobody can be asked', undefined],
+  ['the user says no', user(false)],
+])('a command that wants out of the sandbox is declined where %s', async (_what, caller) => {
+  const { cwd, result, events } = await runWith([escalating('touch out.txt')], {}, caller);
+  expect(result).toEqual({ ok: true, output: 'done' });
+  expect(existsSync(join(cwd, 'out.txt'))).toBe(false);
+  const text = `not allowed: run touch out.txt in ${cwd}`;
+  expect(events).toContainEqual({ kind: 'warning', text });
+});
+
+test('a command that the user allows is run', async () => {
+  const { cwd, result, asked } = await runWith([escalating('touch out.txt')], {}, user(true));
+  expect(result).toEqual({ ok: true, output: 'done' });
+  expect(existsSync(join(cwd, 'out.txt'))).toBe(true);
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toContain(
+    `The agent \\"Tester\\" wants to run touch out.txt in ${cwd}. Its reason: because I want to`,
+  );
+});
+
+test.each([true, false])(
+  'a change in a folder that may only be read is the user’s to allow: %s',
+  async (allow) => {
+    const caller = user(allow);
+    const fields: RunFields = { includeApplyPatchTool: true, sandboxMode: 'read-only' };
+    const { cwd, result } = await runWith([{ kind: 'patches', patch: PATCH }], fields, caller);
+    expect(result).toEqual({ ok: true, output: 'done' });
+    expect(existsSync(join(cwd, 'patched.txt'))).toBe(allow);
+    expect(caller.asked[0]).toContain(`wants to change ${join(cwd, 'patched.txt')} in ${cwd}.`);
+  },
+);
+
+test.each(['on-request', 'untrusted', 'never'] as const)(
+  'a server that the agent was given is used without a question, also with %s',
+  async (approvalPolicy) => {
+    const { engine, model, cwd } = await realEngine({
+      script: [
+        { kind: 'calls', namespace: 'mcp__memory', tool: 'echo', args: { said: 'ECHO' } },
+        DONE,
+      ],
+    });
+    const toolbox = join(FIXTURES, 'servers', 'toolbox.mjs');
+    const servers = [attachedServer({ cmd: process.execPath, args: [toolbox] })];
+    const agent = plainAgent({ run: { approvalPolicy } });
+    expect(await engine.run(watchedRun(cwd, { agent, servers }))).toEqual({
+      ok: true,
+      output: 'done',
+    });
+    const answer = JSON.stringify(model.requests[1]?.body.input.at(-1));
+    expect(answer).toContain('ECHO');
+    expect(answer).toContain('function_call_output');
+    expect(answer).not.toContain('rejected');
+  },
+);

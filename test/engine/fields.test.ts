@@ -1,0 +1,145 @@
+// Every field that an agent can set for its run, and what the model is then really asked: the engine may
+// rename a setting, or take one and do nothing with it, without a word.
+import { expect, test } from 'vitest';
+import type { RunFields } from '../../src/agents/agent.ts';
+import { plainAgent, watchedRun } from '../support/agents.ts';
+import type { ModelRequestBody } from '../support/model-server.ts';
+import { type RealEngineOptions, realEngine } from '../support/real-engine.ts';
+
+/** What the model is asked first, for an agent with these fields. */
+async function firstRequest(
+  run: RunFields,
+  options: Partial<RealEngineOptions> = {},
+): Promise<{ body: ModelRequestBody; sent: string; warnings: string[] }> {
+  const { engine, model, cwd } = await realEngine({
+    script: [{ kind: 'says', text: 'done' }],
+    ...options,
+  });
+  const watched = watchedRun(cwd, { agent: plainAgent({ run }) });
+  expect(await engine.run(watched)).toEqual({ ok: true, output: 'done' });
+  const body = model.requests[0]?.body;
+  if (!body) throw new Error('The model was not asked.');
+  const warnings = watched.events.filter(({ kind }) => kind === 'warning').map(({ text }) => text);
+  return { body, sent: model.sent, warnings };
+}
+
+const toolNames = ({ tools = [] }: ModelRequestBody) => tools.map(({ name, type }) => name ?? type);
+
+test('an agent that says nothing has the engine’s defaults, none of its extras and no built-in tool', async () => {
+  const { body, sent, warnings } = await firstRequest({});
+  expect(toolNames(body)).toEqual(['exec_command', 'write_stdin']);
+  expect(body).toMatchObject({ model: 'plain-model', store: false });
+  expect(sent).toContain('sandbox_mode` is `read-only');
+  expect(sent).not.toContain('`approval_policy` is `unless-trusted`');
+  expect(warnings).toEqual([]);
+});
+
+test('built-in tools that are left to the engine are those that it has by default', async () => {
+  const { body } = await firstRequest({}, { settings: { builtinsDefault: 'engine' } });
+  expect(toolNames(body)).toEqual([
+    'exec_command',
+    'write_stdin',
+    'apply_patch',
+    'view_image',
+    'web_search',
+  ]);
+});
+
+test.each([
+  ['includePlanTool', 'update_plan'],
+  ['includeApplyPatchTool', 'apply_patch'],
+  ['includeViewImageTool', 'view_image'],
+  ['toolsWebSearchRequest', 'web_search'],
+] as const)('%s switches %s on, and no other', async (field, tool) => {
+  const { body } = await firstRequest({ [field]: true });
+  expect(toolNames(body)).toEqual(['exec_command', 'write_stdin', tool]);
+});
+
+test.each([
+  ['includeApplyPatchTool', 'apply_patch'],
+  ['includeViewImageTool', 'view_image'],
+  ['toolsWebSearchRequest', 'web_search'],
+] as const)('%s switches %s off where the engine has it on', async (field, tool) => {
+  const { body } = await firstRequest(
+    { [field]: false },
+    { settings: { builtinsDefault: 'engine' } },
+  );
+  expect(toolNames(body)).not.toContain(tool);
+  expect(toolNames(body)).toHaveLength(4);
+});
+
+test('effort, summary and verbosity reach the model', async () => {
+  const { body } = await firstRequest({
+    modelReasoningEffort: 'high',
+    modelReasoningSummary: 'detailed',
+    modelVerbosity: 'high',
+  });
+  expect(body.reasoning).toEqual({ effort: 'high', summary: 'detailed' });
+  expect(body.text).toEqual({ verbosity: 'high' });
+});
+
+test('a model that the engine does not know is used, with a warning', async () => {
+  const { body, warnings } = await firstRequest({ model: 'gpt-4o-mini' });
+  expect(body.model).toBe('gpt-4o-mini');
+  expect(toolNames(body)).toEqual(['exec_command', 'write_stdin']);
+  expect(warnings).toEqual([expect.stringContaining('Model metadata for `gpt-4o-mini` not found')]);
+});
+
+test('a model that the engine does not know can apply patches where the agent says so', async () => {
+  const { body, warnings } = await firstRequest({
+    model: 'gpt-4o-mini',
+    includeApplyPatchTool: true,
+  });
+  expect(body.model).toBe('gpt-4o-mini');
+  expect(toolNames(body)).toEqual(['exec_command', 'write_stdin', 'apply_patch']);
+  // Nothing is sent that such a model may refuse.
+  expect(body.reasoning).toEqual({});
+  expect(body.text).toBeUndefined();
+  expect(warnings).toEqual([expect.stringContaining('does not know the model gpt-4o-mini')]);
+});
+
+test('a model that is given its tools as a program can apply patches or not, as the agent says', async () => {
+  const model = 'gpt-6.1-sol';
+  const [on, off] = [
+    await firstRequest({ model, includeApplyPatchTool: true }),
+    await firstRequest({ model }),
+  ];
+  const tools = ({ input }: ModelRequestBody) =>
+    JSON.stringify(input.filter(({ type }) => type === 'additional_tools'));
+  expect(tools(on.body)).toContain('apply_patch');
+  expect(tools(off.body)).toContain('exec_command');
+  expect(tools(off.body)).not.toMatch(/apply_patch|spawn_agent|create_goal|request_user_input/);
+});
+
+test.each([
+  ['untrusted', '`approval_policy` is `unless-trusted`'],
+  ['never', 'Approval policy is currently never'],
+  ['on-request', 'require_escalated'],
+  ['on-failure', 'require_escalated'],
+] as const)('the approval policy %s is the run’s', async (approvalPolicy, words) => {
+  const { sent } = await firstRequest({ approvalPolicy });
+  expect(sent).toContain(words);
+});
+
+test.each([
+  ['read-only', '`sandbox_mode` is `read-only`'],
+  ['workspace-write', '`sandbox_mode` is `workspace-write`'],
+  ['danger-full-access', '`sandbox_mode` is `danger-full-access`'],
+] as const)('the sandbox %s is the run’s, and changes nothing else', async (sandboxMode, words) => {
+  const { sent } = await firstRequest({ sandboxMode });
+  expect(sent).toContain(words);
+  expect(sent).not.toContain('`approval_policy` is `unless-trusted`');
+});
+
+test('the approval policy of the user’s own configuration stays where the agent says none', async () => {
+  const { sent } = await firstRequest(
+    { sandboxMode: 'workspace-write' },
+    { keys: 'approval_policy = "never"' },
+  );
+  expect(sent).toContain('Approval policy is currently never');
+});
+
+test('disable_response_storage changes nothing: responses are never stored', async () => {
+  const { body } = await firstRequest({ disableResponseStorage: false });
+  expect(body.store).toBe(false);
+});

@@ -1,0 +1,224 @@
+// Whole runs with the real engine, whose model is ours and does what a script says.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { SwitchboardError } from '../../src/base/errors.ts';
+import { attachedServer, plainAgent, watchedRun } from '../support/agents.ts';
+import { eventually, isAlive, processesWith } from '../support/processes.ts';
+import { FIXTURES, ROOT } from '../support/project.ts';
+import { hasSandbox, realEngine, WRITES } from '../support/real-engine.ts';
+
+const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js');
+const PATCH = '*** Begin Patch\n*** Add File: patched.txt\n+by a patch\n*** End Patch\n';
+const DONE = { kind: 'says', text: 'done' } as const;
+
+const memoryServer = (file: string) =>
+  attachedServer({ cmd: process.execPath, args: [MEMORY], env: { MEMORY_FILE_PATH: file } });
+
+describe('a run', () => {
+  test('runs a command, applies a patch, calls a server and says what came of it', async () => {
+    const { engine, model, cwd, processes } = await realEngine({
+      script: [
+        { kind: 'calls', tool: 'exec_command', args: { cmd: 'echo written > by-command.txt' } },
+        { kind: 'patches', patch: PATCH },
+        {
+          kind: 'calls',
+          namespace: 'mcp__memory',
+          tool: 'create_entities',
+          args: { entities: [{ name: 'one', entityType: 'thing', observations: [] }] },
+        },
+        { kind: 'says', text: 'FINAL: all three', pieces: 3 },
+      ],
+    });
+    const run = watchedRun(cwd, {
+      agent: plainAgent({
+        instructions: 'You are MARKER-OF-INSTRUCTIONS.',
+        run: { sandboxMode: WRITES, includeApplyPatchTool: true },
+      }),
+      servers: [memoryServer(join(cwd, 'memory.jsonl'))],
+    });
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'FINAL: all three' });
+    expect(readFileSync(join(cwd, 'by-command.txt'), 'utf8')).toBe('written\n');
+    expect(readFileSync(join(cwd, 'patched.txt'), 'utf8')).toBe('by a patch\n');
+    expect(readFileSync(join(cwd, 'memory.jsonl'), 'utf8')).toContain('"one"');
+    const [first] = model.requests[0]?.body.input ?? [];
+    expect(first).toMatchObject({ role: 'developer' });
+    expect(JSON.stringify(first)).toContain('You are MARKER-OF-INSTRUCTIONS.');
+    expect(run.events).toEqual([
+      { kind: 'starting', text: 'starts Some Agent' },
+      { kind: 'step', text: 'runs: echo written > by-command.txt' },
+      { kind: 'step', text: `changes ${join(cwd, 'patched.txt')}` },
+      { kind: 'step', text: 'calls memory.create_entities' },
+      { kind: 'text', text: 'FINAL:' },
+      { kind: 'text', text: ' all t' },
+      { kind: 'text', text: 'hree' },
+      { kind: 'message', text: 'FINAL: all three' },
+    ]);
+    expect(processes.filter(isAlive)).toEqual([]);
+    expect(readdirSync(cwd).sort()).toEqual(['by-command.txt', 'memory.jsonl', 'patched.txt']);
+  });
+
+  test.each([
+    ['that begins like an option', '--help -c model="x"'],
+    ['with quotes, line ends and NUL', 'it\'s "so"\n\\n $(id) `id` a\u0000b\u2028'],
+    ['of half a megabyte', 'word '.repeat(100_000)],
+  ])('has a task %s reach the model exactly', async (_what, task) => {
+    const { engine, model, cwd } = await realEngine({ script: [DONE] });
+    expect(await engine.run(watchedRun(cwd, { task }))).toEqual({ ok: true, output: 'done' });
+    const content = [{ type: 'input_text', text: task }];
+    expect(model.requests[0]?.body.input.at(-1)).toMatchObject({ role: 'user', content });
+  });
+
+  test('with a message beyond every limit is cut, with a note', async () => {
+    const text = 'm'.repeat(20 << 20);
+    const { engine, cwd } = await realEngine({
+      script: [{ kind: 'says', text, pieces: 40 }],
+      settings: { outputMaxChars: 1_000 },
+    });
+    const { ok, output } = await engine.run(watchedRun(cwd));
+    expect(ok).toBe(true);
+    expect(output).toBe(
+      `${text.slice(0, 1_000)}\n[cut: of a message that is too long, these are the first 1000 characters]`,
+    );
+  });
+
+  test('reads the instructions that lie in its folder, also where that is not trusted', async () => {
+    const { engine, model, cwd, project } = await realEngine({ script: [DONE] });
+    project.write('work/AGENTS.md', 'MARKER-OF-THE-FOLDER');
+    const agent = plainAgent({ run: { sandboxMode: 'danger-full-access' } });
+    await engine.run(watchedRun(cwd, { agent }));
+    expect(model.sent).toContain('MARKER-OF-THE-FOLDER');
+  });
+});
+
+test('runs side by side work, also when the engine is used for the first time', async () => {
+  const { engine, cwd, processes } = await realEngine({ script: [DONE] });
+  const runs = Array.from({ length: 4 }, () => engine.run(watchedRun(cwd)));
+  expect(await Promise.all(runs)).toEqual(runs.map(() => ({ ok: true, output: 'done' })));
+  expect(processes.filter(isAlive)).toEqual([]);
+});
+
+describe('a run that fails', () => {
+  test.each([
+    [500, 'We’re currently experiencing high demand, which may cause temporary errors.'],
+    [401, /^unexpected status 401 Unauthorized: no such key, url: http:\S+$/],
+    [404, /^unexpected status 404 Not Found: no such key, url: http:\S+$/],
+  ])('because the model answers %i says so in one sentence', async (status, words) => {
+    const { engine, cwd, processes } = await realEngine({
+      script: [{ kind: 'fails', status, message: 'no such key' }],
+    });
+    const { ok, output } = await engine.run(watchedRun(cwd));
+    expect(ok).toBe(false);
+    expect(output).toMatch(words);
+    expect(processes.filter(isAlive)).toEqual([]);
+  });
+
+  test('because a server does not start says which and why, and the model is not asked', async () => {
+    const { engine, model, cwd } = await realEngine({ script: [DONE] });
+    const servers = [attachedServer({ key: 'broken', cmd: '/nowhere/server' })];
+    const result = await engine.run(watchedRun(cwd, { servers }));
+    expect(result).toEqual({
+      ok: false,
+      output:
+        'required MCP servers failed to initialize: broken: No such file or directory (os error 2)',
+    });
+    expect(model.requests).toEqual([]);
+  });
+
+  test('because the engine was killed says so, and its commands are gone with it', async () => {
+    const seconds = `${986_000 + Math.floor(Math.random() * 999)}`;
+    const cmd = `trap "" HUP TERM; sleep ${seconds}; sleep ${seconds}`;
+    const { engine, cwd, processes } = await realEngine({
+      script: [{ kind: 'calls', tool: 'exec_command', args: { cmd, yield_time_ms: 30_000 } }],
+    });
+    const agent = plainAgent({ run: { sandboxMode: 'danger-full-access' } });
+    const running = engine.run(watchedRun(cwd, { agent }));
+    const isSleeping = () => processesWith(`sleep ${seconds}`).length > 0;
+    expect(await eventually(isSleeping, 30_000)).toBe(true);
+    process.kill(processes[0] ?? 0, 'SIGKILL');
+    const { ok, output } = await running;
+    expect(ok).toBe(false);
+    expect(output).toMatch(/^Codex was ended by SIGKILL in the middle of the run\./);
+    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+  });
+
+  test('because the engine’s configuration cannot be read says where', async () => {
+    const { engine, cwd, codexHome } = await realEngine({
+      script: [DONE],
+      keys: 'this is = wrong',
+    });
+    const { ok, output } = await engine.run(watchedRun(cwd));
+    expect(ok).toBe(false);
+    expect(output).toContain(`${join(codexHome, 'config.toml')}:4:6: key with no value`);
+  });
+
+  test('because the engine’s folder is not there says so', async () => {
+    const settings = { codexHome: '/nowhere/codex' };
+    const { engine, cwd } = await realEngine({ script: [DONE], settings });
+    await expect(engine.run(watchedRun(cwd))).rejects.toMatchObject({
+      code: 'ENGINE_FAILED',
+      message: expect.stringContaining('/nowhere/codex') as string,
+    });
+  });
+
+  test('because there is no such provider says so', async () => {
+    const { engine, cwd } = await realEngine({ script: [DONE] });
+    const agent = plainAgent({ run: { modelProvider: 'anthropic' } });
+    await expect(engine.run(watchedRun(cwd, { agent }))).rejects.toMatchObject({
+      code: 'ENGINE_FAILED',
+      message: expect.stringContaining('Model provider `anthropic` not found') as string,
+    });
+  });
+});
+
+describe('calling a run off', () => {
+  const reason = new SwitchboardError('CANCELLED', 'enough');
+
+  test.each([
+    ['in its sandbox', 'workspace-write'],
+    ['without a sandbox', 'danger-full-access'],
+  ] as const)(
+    'ends commands %s that do not want to end, and leaves nothing',
+    async (_what, sandboxMode) => {
+      if (sandboxMode === 'workspace-write' && !hasSandbox()) return;
+      const seconds = `${987_000 + Math.floor(Math.random() * 999)}`;
+      const cmd = `trap "" HUP TERM INT; nohup sleep ${seconds} & sleep ${seconds}; sleep ${seconds}`;
+      const { engine, cwd, processes } = await realEngine({
+        script: [{ kind: 'calls', tool: 'exec_command', args: { cmd, yield_time_ms: 30_000 } }],
+      });
+      const run = watchedRun(cwd, {
+        agent: plainAgent({ run: { sandboxMode, approvalPolicy: 'never' } }),
+        servers: [memoryServer(join(cwd, 'memory.jsonl'))],
+      });
+      const running = engine.run(run);
+      const isSleeping = () => processesWith(`sleep ${seconds}`).length >= 2;
+      expect(await eventually(isSleeping, 30_000)).toBe(true);
+      run.cancellation.cancel(reason);
+      await expect(running).rejects.toBe(reason);
+      expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+      expect(processesWith(cwd)).toEqual([]);
+      expect(processes.filter(isAlive)).toEqual([]);
+      expect(readdirSync(cwd)).toEqual([]);
+    },
+  );
+
+  test('while the model does not answer', async () => {
+    const { engine, model, cwd, processes } = await realEngine({ script: [{ kind: 'hangs' }] });
+    const run = watchedRun(cwd);
+    const running = engine.run(run);
+    expect(await eventually(() => model.requests.length === 1, 30_000)).toBe(true);
+    run.cancellation.cancel(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(processes.filter(isAlive)).toEqual([]);
+  });
+});
+
+test('the model is asked only when slow servers are there, too', async () => {
+  const { engine, model, cwd } = await realEngine({ script: [DONE] });
+  const slow = join(FIXTURES, 'servers', 'starts-slowly.mjs');
+  const servers = [attachedServer({ key: 'slow', cmd: process.execPath, args: [slow, '1500'] })];
+  expect(await engine.run(watchedRun(cwd, { servers }))).toMatchObject({ ok: true });
+  const names = model.requests[0]?.body.tools?.map(({ name }) => name);
+  expect(names).toContain('mcp__slow');
+  expect(existsSync(cwd)).toBe(true);
+});

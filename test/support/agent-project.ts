@@ -1,0 +1,54 @@
+// A project with agents, run by the scripted engine, whose records can be read.
+import { join } from 'node:path';
+import { createProject, type Project } from './project.ts';
+import { RawHost } from './raw-host.ts';
+import { type EngineRecord, readRecords, SCRIPTED_CODEX } from './scripted-engine.ts';
+
+export interface AgentProject extends Project {
+  records(): EngineRecord[];
+  /** What the engine was told at the start of its last thread. */
+  thread(): Record<string, unknown> & { readonly config: Record<string, unknown> };
+}
+
+export function agentProject(
+  files: Record<string, string | object>,
+  env: Record<string, string> = {},
+): AgentProject {
+  const project = createProject(files);
+  const record = join(project.dir, 'record.jsonl');
+  const records = () => readRecords(record);
+  return {
+    ...project,
+    env: {
+      ...project.env,
+      SWITCHBOARD_CODEX_BIN: SCRIPTED_CODEX,
+      SCRIPTED_CODEX_RECORD: record,
+      ...env,
+    },
+    records,
+    thread: () => {
+      const params = records().findLast(({ received }) => received?.method === 'thread/start')
+        ?.received?.params;
+      if (!params) throw new Error('The engine has started no thread.');
+      return params as ReturnType<AgentProject['thread']>;
+    },
+  };
+}
+
+/** One run of an agent through a host; gives the payload. */
+export async function runThrough(
+  host: RawHost,
+  tool: string,
+  args: Record<string, unknown>,
+): Promise<{ readonly ok: boolean; readonly output: string }> {
+  const { result, error } = await host.callTool(tool, args);
+  const text = result?.content?.[0]?.text;
+  if (text === undefined) throw new Error(error?.message ?? 'There is no text.');
+  return JSON.parse(text) as { ok: boolean; output: string };
+}
+
+export const toml = (name: string, more = ''): string =>
+  `name = ${JSON.stringify(name)}\n${more}\n`;
+
+export const frontMatter = (head: string, body = 'Do it well.'): string =>
+  `---\n${head}\n---\n${body}\n`;

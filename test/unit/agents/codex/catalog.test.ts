@@ -1,0 +1,98 @@
+// The list of models by which the engine's own tool for patches is switched on and off.
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type CatalogWish, prepareCatalog } from '../../../../src/agents/codex/catalog.ts';
+import { createProject } from '../../../support/project.ts';
+import { SCRIPTED_CODEX } from '../../../support/scripted-engine.ts';
+
+function wishes(said: Partial<CatalogWish> = {}) {
+  const project = createProject();
+  const record = join(project.dir, 'record.jsonl');
+  writeFileSync(record, '');
+  const wish: CatalogWish = {
+    binary: SCRIPTED_CODEX,
+    env: { ...project.env, SCRIPTED_CODEX_RECORD: record },
+    folder: join(project.dir, 'cache'),
+    usersCatalog: undefined,
+    applyPatch: undefined,
+    model: undefined,
+    ...said,
+  };
+  const starts = () => readFileSync(record, 'utf8').split('\n').filter(Boolean).length;
+  return { project, wish, starts };
+}
+
+function modelsIn(file: string | undefined) {
+  if (file === undefined) throw new Error('There is no list.');
+  const { models } = JSON.parse(readFileSync(file, 'utf8')) as {
+    models: { slug: string; apply_patch_tool_type: string | null }[];
+  };
+  return Object.fromEntries(models.map((model) => [model.slug, model.apply_patch_tool_type]));
+}
+
+test('what is not said is left as it is, without a look at the list', async () => {
+  const { wish, starts } = wishes();
+  expect(await prepareCatalog(wish)).toEqual({ file: undefined, warning: undefined });
+  expect(starts()).toBe(0);
+});
+
+test('off is off for every model, and the engine is asked for its list only once', async () => {
+  const { wish, starts } = wishes({ applyPatch: false });
+  const { file, warning } = await prepareCatalog(wish);
+  expect(modelsIn(file)).toEqual({
+    'code-mode': null,
+    'known-model': null,
+    'no-patch-model': null,
+  });
+  expect(warning).toBeUndefined();
+  expect(await prepareCatalog(wish)).toEqual({ file, warning });
+  expect(await prepareCatalog({ ...wish, applyPatch: true, model: 'known-model' })).toEqual({
+    file: undefined,
+    warning: undefined,
+  });
+  expect(starts()).toBe(1);
+});
+
+test('on needs a list of its own only where the model would not have it', async () => {
+  const { wish } = wishes({ applyPatch: true });
+  const known = await prepareCatalog({ ...wish, model: 'no-patch-model' });
+  expect(known.warning).toBeUndefined();
+  expect(modelsIn(known.file)).toMatchObject({ 'no-patch-model': 'freeform' });
+  const unknown = await prepareCatalog({ ...wish, model: 'gpt-4o' });
+  expect(unknown.warning).toBe(
+    'Codex does not know the model gpt-4o; it is run with what holds for models of its kind.',
+  );
+  expect(modelsIn(unknown.file)).toMatchObject({ 'gpt-4o': 'freeform', 'known-model': 'freeform' });
+  expect((await prepareCatalog(wish)).file).toBeUndefined();
+});
+
+test('another version of the program has another list', async () => {
+  const { wish, project } = wishes({ applyPatch: false });
+  const binary = join(project.dir, 'codex.mjs');
+  writeFileSync(binary, readFileSync(SCRIPTED_CODEX), { mode: 0o755 });
+  const first = await prepareCatalog({ ...wish, binary });
+  utimesSync(binary, 1, 1);
+  const second = await prepareCatalog({ ...wish, binary });
+  expect(second.file).not.toBe(first.file);
+});
+
+test('the user’s own list is what ours is made from', async () => {
+  const { wish, project, starts } = wishes({ applyPatch: false });
+  const models = [{ slug: 'mine', apply_patch_tool_type: 'freeform', other: 1 }];
+  const usersCatalog = project.write('models.json', { models });
+  const { file } = await prepareCatalog({ ...wish, usersCatalog });
+  expect(modelsIn(file)).toEqual({ mine: null });
+  expect(starts()).toBe(0);
+});
+
+test.each([
+  ['a program that cannot say', { binary: '/bin/false' }],
+  ['a list that is none', { usersCatalog: SCRIPTED_CODEX }],
+  ['a place that cannot be written', { folder: '/dev/null/cache' }],
+])('%s costs the switch and a warning, not the run', async (_what, said) => {
+  const { wish } = wishes({ applyPatch: false, ...said });
+  const { file, warning } = await prepareCatalog(wish);
+  expect(file).toBeUndefined();
+  expect(warning).toMatch(/^apply_patch could not be switched off: .*\.$/);
+});

@@ -1,0 +1,376 @@
+// Runs of agents, from the task to the result, with a program that does what a script says.
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { EngineRun } from '../../../../src/agents/engine.ts';
+import { SwitchboardError } from '../../../../src/base/errors.ts';
+import {
+  attachedServer,
+  plainAgent,
+  type WatchedRun,
+  watchedRun,
+} from '../../../support/agents.ts';
+import { eventually, isAlive } from '../../../support/processes.ts';
+import { scriptedEngine } from '../../../support/scripted-engine.ts';
+
+const scripted = (script: string): Partial<EngineRun> => ({
+  agent: plainAgent({ instructions: `script: ${script}` }),
+});
+
+const hasBegun = (run: WatchedRun) =>
+  eventually(() => run.events.some(({ kind }) => kind === 'step'));
+
+async function failureOf(running: Promise<unknown>): Promise<SwitchboardError> {
+  const error: unknown = await running.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof SwitchboardError)) throw new Error('It did not fail as it should.');
+  return error;
+}
+
+describe('a run that ends well', () => {
+  test('has the last message of the agent as its output, and tells what happens', async () => {
+    const { engine, cwd } = scriptedEngine();
+    const run = watchedRun(cwd, scripted('steps'));
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'Then that.' });
+    expect(run.events).toEqual([
+      { kind: 'starting', text: 'starts Some Agent' },
+      { kind: 'step', text: 'runs: npm test' },
+      { kind: 'step', text: 'changes 2 files' },
+      { kind: 'step', text: 'calls memory.create_entities' },
+      { kind: 'step', text: 'searches the web for the weather' },
+      { kind: 'text', text: 'First ' },
+      { kind: 'text', text: 'this.' },
+      { kind: 'message', text: 'First this.' },
+      { kind: 'text', text: 'Then ' },
+      { kind: 'text', text: 'that.' },
+      { kind: 'message', text: 'Then that.' },
+    ]);
+  });
+
+  test('leaves no process, and its engine was made known', async () => {
+    const { engine, cwd, processes } = scriptedEngine();
+    await engine.run(watchedRun(cwd));
+    expect(processes).toHaveLength(1);
+    expect(processes.filter(isAlive)).toEqual([]);
+  });
+
+  test('tells what the engine warns of and what it tries again', async () => {
+    const { engine, cwd } = scriptedEngine();
+    const run = watchedRun(cwd, scripted('warns'));
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'done all the same' });
+    expect(run.events.filter(({ kind }) => kind === 'warning')).toEqual([
+      { kind: 'warning', text: 'Something is odd.' },
+      { kind: 'warning', text: 'Reconnecting... 1/5 (status 401)' },
+    ]);
+  });
+
+  test('stands an engine that floods its output and stderr', async () => {
+    const { engine, cwd } = scriptedEngine();
+    expect(await engine.run(watchedRun(cwd, scripted('floods')))).toEqual({
+      ok: true,
+      output: 'still here',
+    });
+  });
+
+  test('a message of 50 MB is cut, with a note, and what was said before it is kept', async () => {
+    const { engine, cwd } = scriptedEngine({ settings: { outputMaxChars: 100_000 } });
+    const { ok, output } = await engine.run(watchedRun(cwd, scripted('huge')));
+    expect(ok).toBe(true);
+    expect(output.slice(0, 100_001)).toBe(`${'h'.repeat(100_000)}\n`);
+    expect(output.slice(100_001)).toBe(
+      '[cut: of a message that is too long, these are the first 100000 characters]',
+    );
+  });
+});
+
+describe('what the engine is given', () => {
+  test.each([
+    ['that begins like an option', '--help -c model="x"'],
+    ['with quotes and line ends', `it's "so"\n\r\n\\n $(id) \`id\``],
+    ['with NUL and other control characters', 'a\u0000b\u001b[31mc\u2028d'],
+    ['of a megabyte', 'ä'.repeat(1 << 19)],
+    ['that is empty', ''],
+  ])('a task %s is handed over exactly, and not on the command line', async (_what, task) => {
+    const { engine, cwd, told, records } = scriptedEngine();
+    await engine.run(watchedRun(cwd, { task }));
+    expect(told('turn/start')['input']).toEqual([{ type: 'text', text: task, text_elements: [] }]);
+    expect(records().flatMap(({ argv = [] }) => argv)).not.toContain(task);
+  });
+
+  test('its environment is ours with the mark and what the run adds, without our own secrets', async () => {
+    const { engine, cwd, records, project } = scriptedEngine({
+      env: { SWITCHBOARD_HTTP_TOKEN: 'our-own-token', SOMETHING: 'of the user' },
+      settings: { codexHome: '/nowhere/codex' },
+    });
+    await engine.run(watchedRun(cwd));
+    const environment = records().find(({ argv }) => argv?.[0] === 'app-server')?.environment;
+    expect(environment).toMatchObject({
+      SOMETHING: 'of the user',
+      HOME: join(project.dir, 'home'),
+      CODEX_HOME: '/nowhere/codex',
+      SWITCHBOARD_DEPTH: '1',
+      SWITCHBOARD_RUN: 'some-run',
+    });
+    expect(environment).not.toHaveProperty('SWITCHBOARD_HTTP_TOKEN');
+  });
+
+  test('values of servers go over stdin alone', async () => {
+    const { engine, cwd, records, told } = scriptedEngine();
+    const server = attachedServer({ env: { TOKEN: 'value-of-a-server' } });
+    await engine.run(watchedRun(cwd, { servers: [server] }));
+    expect(JSON.stringify(told('thread/start'))).toContain('value-of-a-server');
+    const visible = records().map(({ argv, environment }) => ({ argv, environment }));
+    expect(JSON.stringify(visible)).not.toContain('value-of-a-server');
+  });
+});
+
+describe('a run that fails', () => {
+  test('has the engine’s reason as one sentence that can be read', async () => {
+    const { engine, cwd } = scriptedEngine();
+    expect(await engine.run(watchedRun(cwd, scripted('failed')))).toEqual({
+      ok: false,
+      output: 'unexpected status 500 Internal Server Error: oops',
+    });
+  });
+
+  test('does not repeat secrets', async () => {
+    const { engine, cwd, log } = scriptedEngine({
+      env: { SCRIPTED_CODEX_WORDS: 'the token is value-of-a-server' },
+    });
+    const servers = [attachedServer({ env: { TOKEN: 'value-of-a-server' } })];
+    const run = watchedRun(cwd, { ...scripted('failed-with-secret'), servers });
+    expect(await engine.run(run)).toEqual({ ok: false, output: 'refused: the token is ***' });
+    expect(log.lines.join('\n')).not.toContain('value-of-a-server');
+  });
+
+  test('because a server did not start says so, without the engine’s inner layers', async () => {
+    const { engine, cwd } = scriptedEngine();
+    expect(await engine.run(watchedRun(cwd, scripted('server-fails')))).toEqual({
+      ok: false,
+      output: 'required MCP servers failed to initialize: memory: No such file or directory',
+    });
+  });
+
+  test('because the engine died says so, with the last that it printed', async () => {
+    const { engine, cwd, processes } = scriptedEngine();
+    expect(await engine.run(watchedRun(cwd, scripted('dies')))).toEqual({
+      ok: false,
+      output:
+        'Codex ended with status 3 in the middle of the run. It said: The engine says goodbye.',
+    });
+    expect(processes.filter(isAlive)).toEqual([]);
+  });
+});
+
+describe('an engine that does not start', () => {
+  test('because there is none is told at once, with how to get one', async () => {
+    const { engine, cwd } = scriptedEngine({
+      settings: { codexBin: undefined },
+      env: { PATH: '/nowhere' },
+    });
+    const { code, text } = await failureOf(engine.run(watchedRun(cwd)));
+    expect(code).toBe('ENGINE_MISSING');
+    expect(text).toBe(
+      'Agents are run by Codex, which is not installed. Install it with: npm i -g @openai/codex, then sign in with: codex login. If it is elsewhere, name its program in SWITCHBOARD_CODEX_BIN.',
+    );
+  });
+
+  test('because it ends at once is told with its last words, secrets masked', async () => {
+    const { engine, cwd, processes } = scriptedEngine({
+      env: { SCRIPTED_CODEX: 'dies-at-start', SCRIPTED_CODEX_WORDS: 'value-of-a-server is wrong' },
+    });
+    const servers = [attachedServer({ env: { TOKEN: 'value-of-a-server' } })];
+    const { code, message } = await failureOf(engine.run(watchedRun(cwd, { servers })));
+    expect({ code, message }).toEqual({
+      code: 'ENGINE_FAILED',
+      message: 'Codex ended with status 1 as soon as it was started. It said: Error: *** is wrong',
+    });
+    expect(processes.filter(isAlive)).toEqual([]);
+  });
+
+  test.each([
+    ['may not be executed', 0o644, '#!/bin/sh\n', 'Codex did not start: it may not be executed.'],
+    ['is for another machine', 0o755, '\u007fELF of another machine', 'Codex ended with status '],
+    ['is a script for what is not there', 0o755, '#!/nowhere/sh\n', 'Codex did not start: it, or'],
+  ])('because its program %s', async (_what, mode, content, message) => {
+    const { project } = scriptedEngine();
+    const codexBin = join(project.dir, 'codex');
+    writeFileSync(codexBin, content, { mode });
+    const { engine, cwd } = scriptedEngine({ settings: { codexBin, builtinsDefault: 'engine' } });
+    const failure = await failureOf(engine.run(watchedRun(cwd)));
+    expect(failure.code).toBe('ENGINE_FAILED');
+    expect(failure.message).toContain(message);
+    expect(failure.hint).toContain(codexBin);
+  });
+
+  test('because it does not answer is told after the limit, and it is ended', async () => {
+    const { engine, cwd, processes } = scriptedEngine({
+      env: { SCRIPTED_CODEX: 'silent' },
+      initializeMs: 200,
+    });
+    const { code, message } = await failureOf(engine.run(watchedRun(cwd)));
+    expect({ code, message }).toEqual({
+      code: 'ENGINE_FAILED',
+      message: 'Codex did not answer within 200 ms.',
+    });
+    expect(processes.filter(isAlive)).toEqual([]);
+  });
+});
+
+describe('signing in', () => {
+  test('an engine that nobody is signed in to fails with the way out', async () => {
+    const { engine, cwd } = scriptedEngine({ env: { SCRIPTED_CODEX: 'signed-out' } });
+    const { code, text } = await failureOf(engine.run(watchedRun(cwd)));
+    expect(code).toBe('ENGINE_FAILED');
+    expect(text).toBe(
+      'Nobody is signed in to Codex. Sign in with: codex login, or set OPENAI_API_KEY where Switchboard is started.',
+    );
+  });
+
+  test('a key of the environment is used for this run, kept nowhere and never shown', async () => {
+    const { engine, cwd, records, told } = scriptedEngine({
+      env: { SCRIPTED_CODEX: 'signed-out', OPENAI_API_KEY: 'key-of-the-user' },
+    });
+    expect(await engine.run(watchedRun(cwd))).toMatchObject({ ok: true });
+    expect(told('account/login/start')).toEqual({ type: 'apiKey', apiKey: 'key-of-the-user' });
+    const words = records().flatMap(({ argv = [] }) => argv);
+    expect(words).toContain('cli_auth_credentials_store="ephemeral"');
+    expect(words.join(' ')).not.toContain('key-of-the-user');
+  });
+
+  test('where the user has signed in, the key of the environment is not used', async () => {
+    const { engine, cwd, project, records } = scriptedEngine({
+      env: { OPENAI_API_KEY: 'key-of-the-user' },
+    });
+    project.write('home/.codex/auth.json', {});
+    await engine.run(watchedRun(cwd));
+    const methods = records().map(({ received }) => received?.method);
+    expect(methods).not.toContain('account/login/start');
+    expect(
+      records()
+        .flatMap(({ argv = [] }) => argv)
+        .join(' '),
+    ).not.toContain('ephemeral');
+  });
+
+  test('where sign-ins are kept elsewhere, no file of them means nothing', async () => {
+    const { engine, cwd, project, records } = scriptedEngine({
+      env: { OPENAI_API_KEY: 'key-of-the-user' },
+    });
+    project.write('home/.codex/config.toml', 'cli_auth_credentials_store = "keyring"\n');
+    await engine.run(watchedRun(cwd));
+    expect(
+      records()
+        .flatMap(({ argv = [] }) => argv)
+        .join(' '),
+    ).not.toContain('ephemeral');
+  });
+});
+
+describe('calling a run off', () => {
+  const reason = new SwitchboardError('CANCELLED', 'enough');
+
+  test('before it begins starts nothing', async () => {
+    const { engine, cwd, records } = scriptedEngine();
+    const run = watchedRun(cwd);
+    run.cancellation.cancel(reason);
+    await expect(engine.run(run)).rejects.toBe(reason);
+    expect(records()).toEqual([]);
+  });
+
+  test('interrupts the turn, ends the engine and rejects with the reason', async () => {
+    const { engine, cwd, processes, records } = scriptedEngine();
+    const run = watchedRun(cwd, scripted('hangs'));
+    const running = engine.run(run);
+    expect(await hasBegun(run)).toBe(true);
+    run.cancellation.cancel(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(records().map(({ received }) => received?.method)).toContain('turn/interrupt');
+    expect(processes).toHaveLength(1);
+    expect(processes.filter(isAlive)).toEqual([]);
+  });
+
+  test('ends an engine that takes no notice of it, of the end of its input and of SIGTERM', async () => {
+    const { engine, cwd, processes, records } = scriptedEngine();
+    const run = watchedRun(cwd, scripted('deaf'));
+    const running = engine.run(run);
+    const wasTold = () => records().some(({ received }) => received?.method === 'turn/start');
+    expect(await eventually(wasTold)).toBe(true);
+    run.cancellation.cancel(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(processes.filter(isAlive)).toEqual([]);
+  });
+
+  test('while the engine has not even answered yet', async () => {
+    const { engine, cwd, processes } = scriptedEngine({ env: { SCRIPTED_CODEX: 'silent' } });
+    const run = watchedRun(cwd);
+    const running = engine.run(run);
+    expect(await eventually(() => processes.length === 1)).toBe(true);
+    run.cancellation.cancel(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(processes.filter(isAlive)).toEqual([]);
+  });
+
+  test('ends what the run has started in groups of its own', async () => {
+    const { engine, cwd, records } = scriptedEngine();
+    const run = watchedRun(cwd, scripted('leaves-processes'));
+    const running = engine.run(run);
+    expect(await hasBegun(run)).toBe(true);
+    const started = records().find((record) => record.started !== undefined)?.started ?? 0;
+    expect(isAlive(started)).toBe(true);
+    run.cancellation.cancel(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(await eventually(() => !isAlive(started))).toBe(true);
+  });
+
+  test('removes the empty folders of the sandbox, and only those that were not there', async () => {
+    const { engine, cwd } = scriptedEngine();
+    mkdirSync(join(cwd, '.git'));
+    const run = watchedRun(cwd, scripted('litters'));
+    const running = engine.run(run);
+    expect(await hasBegun(run)).toBe(true);
+    expect(readdirSync(cwd).sort()).toEqual(['.aws', '.codex', '.git']);
+    writeFileSync(join(cwd, '.aws', 'of-somebody'), '');
+    run.cancellation.cancel(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(readdirSync(cwd).sort()).toEqual(['.aws', '.git']);
+  });
+
+  test('in a folder where another run goes on leaves that one what it needs', async () => {
+    const { engine, cwd } = scriptedEngine();
+    const [first, second] = [
+      watchedRun(cwd, scripted('litters')),
+      watchedRun(cwd, scripted('hangs')),
+    ];
+    const running = [engine.run(second), engine.run(first)];
+    expect(await hasBegun(first)).toBe(true);
+    first.cancellation.cancel(reason);
+    await expect(running[1]).rejects.toBe(reason);
+    expect(existsSync(join(cwd, '.codex'))).toBe(true);
+    second.cancellation.cancel(reason);
+    await expect(running[0]).rejects.toBe(reason);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+});
+
+test('runs side by side do not disturb each other', async () => {
+  const { engine, cwd, processes } = scriptedEngine();
+  const tasks = ['one', 'two', 'three', 'four'];
+  const results = await Promise.all(tasks.map((task) => engine.run(watchedRun(cwd, { task }))));
+  expect(results).toEqual(tasks.map((task) => ({ ok: true, output: `The task was: ${task}` })));
+  expect(processes.filter(isAlive)).toEqual([]);
+});
+
+test('what is kept of lists of models is for this user alone', async () => {
+  const { engine, cwd, project } = scriptedEngine();
+  await engine.run(watchedRun(cwd));
+  const folder = join(project.dir, '.switchboard', 'cache', 'engine');
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  expect(files).toHaveLength(2);
+  for (const file of files) {
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8')).toContain('known-model');
+  }
+});

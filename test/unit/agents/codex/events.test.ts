@@ -1,0 +1,63 @@
+// What happens in a run, in words for people: clean, bounded, and without secrets.
+import { expect, test } from 'vitest';
+import { describeNotification } from '../../../../src/agents/codex/events.ts';
+import { createMask } from '../../../../src/base/secrets.ts';
+
+const mask = createMask(['value-of-a-server']);
+const started = (item: object) => describeNotification('item/started', { item }, mask);
+
+test.each([
+  [
+    { type: 'commandExecution', command: "/bin/bash -lc 'ls'", commandActions: [] },
+    "runs: /bin/bash -lc 'ls'",
+  ],
+  [
+    { type: 'commandExecution', commandActions: [{ command: 'ls' }, { command: 'wc' }] },
+    'runs: ls; wc',
+  ],
+  [
+    { type: 'commandExecution', commandActions: [{ command: 'x value-of-a-server' }] },
+    'runs: x ***',
+  ],
+  [
+    { type: 'commandExecution', commandActions: [{ command: 'a\u001b[31m\nb\u202e' }] },
+    'runs: a b',
+  ],
+  [{ type: 'fileChange', changes: [{ path: '/w/a.txt' }] }, 'changes /w/a.txt'],
+  [{ type: 'fileChange', changes: [{ path: '/w/a' }, { path: '/w/b' }] }, 'changes 2 files'],
+  [{ type: 'mcpToolCall', server: 'memory', tool: 'read_graph' }, 'calls memory.read_graph'],
+  [{ type: 'webSearch', query: '' }, 'searches the web'],
+  [{ type: 'webSearch', query: 'cats' }, 'searches the web for cats'],
+  [{ type: 'imageView', path: '/w/a.png' }, 'looks at /w/a.png'],
+])('%j', (item, text) => {
+  expect(started(item)).toEqual({ kind: 'step', text });
+});
+
+test('a step is never longer than can be shown', () => {
+  const event = started({
+    type: 'commandExecution',
+    commandActions: [{ command: 'x'.repeat(9_999) }],
+  });
+  expect(event?.text).toHaveLength(301);
+});
+
+test.each([
+  ['item/started', { item: { type: 'userMessage' } }],
+  ['item/started', {}],
+  ['item/completed', { item: { type: 'commandExecution' } }],
+  ['item/started', null],
+  ['error', { error: { message: 'the last one' }, willRetry: false }],
+  ['mcpServer/startupStatus/updated', { name: 'memory', status: 'ready' }],
+  ['configWarning', { summary: 'the same in every run' }],
+  ['something/new', { text: 'x' }],
+])('%s %j is nothing to tell', (method, params) => {
+  expect(describeNotification(method, params, mask)).toBeUndefined();
+});
+
+test('a server that does not start is a warning', () => {
+  const params = { name: 'memory', status: 'failed', error: 'value-of-a-server refused' };
+  expect(describeNotification('mcpServer/startupStatus/updated', params, mask)).toEqual({
+    kind: 'warning',
+    text: 'server memory did not start: *** refused',
+  });
+});

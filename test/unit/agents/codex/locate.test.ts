@@ -1,0 +1,87 @@
+// Which file the engine is, among all the ways in which it can be installed.
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { locateEngine } from '../../../../src/agents/codex/locate.ts';
+import { SwitchboardError } from '../../../../src/base/errors.ts';
+import { machineKind } from '../../../../src/base/process.ts';
+import { createProject } from '../../../support/project.ts';
+
+const PROGRAM = `node_modules/@openai/codex-${machineKind()}/vendor/some-kind/bin/codex`;
+
+function machine() {
+  const project = createProject({ 'project/package.json': {} });
+  const program = (path: string): string => {
+    const file = project.write(path, '#!/bin/sh\n');
+    chmodSync(file, 0o755);
+    return file;
+  };
+  /** The package for this machine, as npm installs it below a folder. */
+  const install = (folder: string): string => {
+    project.write(join(folder, PROGRAM, '../../../../package.json'), {});
+    return program(join(folder, PROGRAM));
+  };
+  const bin = join(project.dir, 'bin');
+  mkdirSync(bin);
+  const locate = (codexBin?: string): string =>
+    locateEngine({ codexBin, project: join(project.dir, 'project'), env: { PATH: bin } });
+  return { project, program, install, bin, locate };
+}
+
+function failureOf(locate: () => string): SwitchboardError {
+  try {
+    locate();
+  } catch (error) {
+    if (error instanceof SwitchboardError) return error;
+  }
+  throw new Error('It was found.');
+}
+
+test('the program that the user names comes first, as a path or as a name', () => {
+  const { program, install, locate } = machine();
+  install('project');
+  expect(locate(program('else/my-codex'))).toMatch(/else\/my-codex$/);
+  const named = program('bin/my-codex');
+  expect(locate('my-codex')).toBe(named);
+});
+
+test('one that is named and is not there is an error, not another one', () => {
+  const { install, locate } = machine();
+  install('project');
+  expect(failureOf(() => locate('/nowhere/codex'))).toMatchObject({
+    code: 'ENGINE_MISSING',
+    message: 'The program that SWITCHBOARD_CODEX_BIN names, /nowhere/codex, does not exist.',
+  });
+});
+
+test('the project’s own package comes before what is on the PATH', () => {
+  const { program, install, locate } = machine();
+  program('bin/codex');
+  const own = install('project');
+  expect(locate()).toBe(own);
+});
+
+test('behind the script that npm puts on the PATH, the real program is found', () => {
+  const { project, program, install, bin, locate } = machine();
+  const script = program('global/node_modules/@openai/codex/bin/codex.js');
+  project.write('global/node_modules/@openai/codex/package.json', {});
+  symlinkSync(script, join(bin, 'codex'));
+  expect(locate()).toBe(join(bin, 'codex'));
+  const real = install('global');
+  expect(locate()).toBe(real);
+  expect(locate(join(bin, 'codex'))).toBe(real);
+});
+
+test('a program on the PATH that is no script is the engine itself', () => {
+  const { program, locate } = machine();
+  const native = program('bin/codex');
+  expect(locate()).toBe(native);
+});
+
+test('none at all is an error that says how to get one', () => {
+  const { locate } = machine();
+  const { code, hint } = failureOf(() => locate());
+  expect(code).toBe('ENGINE_MISSING');
+  expect(hint).toContain('npm i -g @openai/codex');
+  expect(hint).toContain('codex login');
+});

@@ -1,0 +1,231 @@
+// What an agent says about its run, as the engine is told it: what is said, and nothing that is not.
+import { describe, expect, test } from 'vitest';
+import type { RunFields } from '../../../../src/agents/agent.ts';
+import { readEngineConfig } from '../../../../src/agents/codex/engine-config.ts';
+import {
+  processArguments,
+  type ThreadWish,
+  threadParameters,
+  turnSandbox,
+  wantsPatch,
+} from '../../../../src/agents/codex/thread.ts';
+import { attachedServer, plainAgent } from '../../../support/agents.ts';
+
+const engineConfig = (config: object) => readEngineConfig({ config });
+const wish = (said: Partial<ThreadWish> = {}): ThreadWish => ({
+  agent: plainAgent(),
+  cwd: '/work',
+  servers: [],
+  environment: {},
+  engineConfig: engineConfig({}),
+  builtinsDefault: 'off',
+  ...said,
+});
+const withRun = (run: RunFields) => threadParameters(wish({ agent: plainAgent({ run }) }));
+const configOf = (params: Record<string, unknown>) => params['config'] as Record<string, unknown>;
+const serversOf = (said: Partial<ThreadWish>) =>
+  configOf(threadParameters(wish(said)))['mcp_servers'];
+
+test('an agent that says nothing has nothing set but what is switched off for all', () => {
+  expect(threadParameters(wish())).toEqual({
+    cwd: '/work',
+    ephemeral: true,
+    serviceName: 'some_agent',
+    config: {
+      agents: { enabled: false },
+      tools: {
+        update_plan: { enabled: false },
+        experimental_request_user_input: { enabled: false },
+      },
+      features: { goals: false, view_image: false, apps: false, plugins: false },
+      web_search: 'disabled',
+    },
+  });
+  expect(processArguments({ run: {}, catalogFile: undefined, isKeyOurs: false })).toEqual([
+    'app-server',
+  ]);
+});
+
+test('built-in tools that are left to the engine are not mentioned', () => {
+  expect(configOf(threadParameters(wish({ builtinsDefault: 'engine' })))).toEqual({
+    agents: { enabled: false },
+    tools: { experimental_request_user_input: { enabled: false } },
+    features: { goals: false, apps: false, plugins: false },
+  });
+  expect(wantsPatch({}, 'engine')).toBeUndefined();
+  expect(wantsPatch({}, 'off')).toBe(false);
+});
+
+test('an agent that says everything has everything set', () => {
+  const run: RunFields = {
+    model: 'gpt-5',
+    modelProvider: 'openai',
+    approvalPolicy: 'never',
+    disableResponseStorage: true,
+    modelReasoningEffort: 'xhigh',
+    modelReasoningSummary: 'concise',
+    modelVerbosity: 'low',
+    chatgptBaseUrl: 'https://example.com/"x"',
+    sandboxMode: 'workspace-write',
+    includePlanTool: true,
+    includeApplyPatchTool: true,
+    includeViewImageTool: true,
+    toolsWebSearchRequest: true,
+  };
+  const agent = plainAgent({ run, instructions: 'Be brief.' });
+  expect(threadParameters(wish({ agent }))).toEqual({
+    cwd: '/work',
+    ephemeral: true,
+    serviceName: 'some_agent',
+    baseInstructions: 'Be brief.',
+    model: 'gpt-5',
+    modelProvider: 'openai',
+    approvalPolicy: 'never',
+    sandbox: 'read-only',
+    config: {
+      model_reasoning_effort: 'xhigh',
+      model_reasoning_summary: 'concise',
+      model_verbosity: 'low',
+      web_search: 'live',
+      agents: { enabled: false },
+      tools: {
+        update_plan: { enabled: true },
+        experimental_request_user_input: { enabled: false },
+      },
+      features: { goals: false, view_image: true, apps: false, plugins: false },
+    },
+  });
+  expect(turnSandbox(wish({ agent }))).toMatchObject({ sandboxPolicy: { type: 'workspaceWrite' } });
+  expect(processArguments({ run, catalogFile: '/c.json', isKeyOurs: true })).toEqual([
+    'app-server',
+    '-c',
+    'model_provider="openai"',
+    '-c',
+    'chatgpt_base_url="https://example.com/\\"x\\""',
+    '-c',
+    'model_catalog_json="/c.json"',
+    '-c',
+    'cli_auth_credentials_store="ephemeral"',
+  ]);
+  expect(wantsPatch(run, 'engine')).toBe(true);
+});
+
+test('the policy that the engine has no more becomes the one that is left of it', () => {
+  expect(withRun({ approvalPolicy: 'on-failure' })).toMatchObject({ approvalPolicy: 'on-request' });
+});
+
+describe('the sandbox', () => {
+  const said = (sandboxMode: RunFields['sandboxMode'], config: object = {}) => {
+    const run = sandboxMode === undefined ? {} : { sandboxMode };
+    const all = wish({ agent: plainAgent({ run }), engineConfig: engineConfig(config) });
+    const { sandbox, config: settings } = threadParameters(all);
+    return { sandbox, ...turnSandbox(all), settings };
+  };
+  const plain = configOf(threadParameters(wish()));
+  const workspaceWrite = {
+    type: 'workspaceWrite',
+    writableRoots: [],
+    networkAccess: false,
+    excludeTmpdirEnvVar: false,
+    excludeSlashTmp: false,
+  };
+
+  test('is not mentioned where nobody says anything about it', () => {
+    expect(said(undefined)).toEqual({ sandbox: undefined, settings: plain });
+  });
+
+  test('that only reads is the thread’s', () => {
+    expect(said('read-only')).toEqual({ sandbox: 'read-only', settings: plain });
+  });
+
+  test('that writes is the turn’s: a thread that writes would make its folder a trusted one', () => {
+    expect(said('workspace-write')).toEqual({
+      sandbox: 'read-only',
+      sandboxPolicy: workspaceWrite,
+      settings: plain,
+    });
+    expect(said('danger-full-access')).toEqual({
+      sandbox: 'read-only',
+      sandboxPolicy: { type: 'dangerFullAccess' },
+      settings: plain,
+    });
+  });
+
+  test('of the user’s own configuration holds where the agent says none, with all that belongs to it', () => {
+    const config = {
+      sandbox_mode: 'workspace-write',
+      sandbox_workspace_write: { writable_roots: ['/more'], network_access: true },
+    };
+    const sandboxPolicy = { ...workspaceWrite, writableRoots: ['/more'], networkAccess: true };
+    expect(said(undefined, config)).toEqual({
+      sandbox: 'read-only',
+      sandboxPolicy,
+      settings: plain,
+    });
+    expect(said('danger-full-access', config)).toMatchObject({
+      sandboxPolicy: { type: 'dangerFullAccess' },
+    });
+  });
+
+  test('that a turn cannot have is the user’s own, in a folder that is then not to be trusted', () => {
+    const config = { default_permissions: ':workspace' };
+    const projects = { '/work': { trust_level: 'untrusted' } };
+    expect(said(undefined, config)).toEqual({
+      sandbox: undefined,
+      settings: { ...plain, projects, approval_policy: 'on-request' },
+    });
+    expect(said(undefined, { ...config, approval_policy: 'never' })).toEqual({
+      sandbox: undefined,
+      settings: { ...plain, projects },
+    });
+    expect(said('read-only', config)).toEqual({ sandbox: 'read-only', settings: plain });
+  });
+});
+
+test('a server is waited for, may be used, and knows how deep it is', () => {
+  const servers = [
+    attachedServer({ env: { A: 'b' }, args: ['x'], enabledTools: ['one'] }),
+    attachedServer({ key: 'npx', cmd: 'npx', args: ['-y', 'some-server'], cwd: '/else' }),
+    attachedServer({ key: 'web', cmd: undefined, url: 'https://x/mcp', headers: { H: 'v' } }),
+    attachedServer({ key: 'bare', cmd: undefined, url: 'https://y/mcp' }),
+  ];
+  const given = { enabled: true, required: true, default_tools_approval_mode: 'approve' };
+  expect(serversOf({ servers, environment: { SWITCHBOARD_DEPTH: '1' } })).toEqual({
+    memory: {
+      command: 'memory-server',
+      args: ['x'],
+      env: { A: 'b', SWITCHBOARD_DEPTH: '1' },
+      cwd: '/work',
+      enabled_tools: ['one'],
+      ...given,
+    },
+    npx: {
+      command: 'npx',
+      args: ['-y', 'some-server'],
+      env: { SWITCHBOARD_DEPTH: '1' },
+      cwd: '/else',
+      startup_timeout_sec: 60,
+      ...given,
+    },
+    web: { url: 'https://x/mcp', http_headers: { H: 'v' }, ...given },
+    bare: { url: 'https://y/mcp', ...given },
+  });
+});
+
+test('servers of the engine’s own are switched off, and one of the same name makes way', () => {
+  const config = engineConfig({
+    mcp_servers: { other: { command: 'o' }, same: { command: 's' }, memory: { url: 'https://m' } },
+  });
+  const servers = [
+    attachedServer(),
+    attachedServer({ key: 'same', cmd: 'mine' }),
+    attachedServer({ key: 'memory_2', cmd: 'taken' }),
+  ];
+  expect(serversOf({ servers, engineConfig: config })).toMatchObject({
+    other: { enabled: false },
+    memory: { enabled: false },
+    same: { command: 'mine', enabled: true },
+    memory_2: { command: 'taken' },
+    memory_3: { command: 'memory-server' },
+  });
+});

@@ -1,0 +1,339 @@
+// Which files become agents, in which order, under which names, and what is said about the others.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { agentSettings } from '../../support/agent-settings.ts';
+import { createAgents, markdown } from './temp-agents.ts';
+
+const toml = (name: string) => `name = "${name}"\n`;
+const claude = (name: string) => markdown(`name: ${name}`);
+const chatmode = (name: string) => markdown(`name: ${name}\ndescription: d`);
+
+const DOCUMENTED = {
+  'project/.agents/one.toml': toml('Toml project'),
+  'home/agents/two.toml': toml('Toml home'),
+  'user/.agents/three.toml': toml('Toml user'),
+  'project/.claude/agents/one.agent.md': claude('Claude project'),
+  'home/agents/two.agent.md': claude('Claude home'),
+  'user/.claude/agents/three.agent.md': claude('Claude user'),
+  'project/.github/chatmodes/one.chatmode.md': chatmode('Chat project'),
+  'home/chatmodes/two.chatmode.md': chatmode('Chat home'),
+  'user/.chatmodes/three.chatmode.md': chatmode('Chat user'),
+};
+
+const EXTRA = {
+  'project/.codex/agents/c.toml': 'name = "Codex project"\ndeveloper_instructions = "x"\n',
+  'user/.codex/agents/c.toml': 'name = "Codex user"\ndeveloper_instructions = "x"\n',
+  'project/.claude/agents/plain.md': claude('Plain project'),
+  'project/.claude/agents/team/deep/nested.md': claude('Nested project'),
+  'user/.claude/agents/plain.md': claude('Plain user'),
+  'project/.github/agents/a.agent.md': markdown('description: d'),
+  'project/.github/agents/b.md': markdown('name: Copilot project'),
+  'user/.copilot/agents/c.md': markdown('name: Copilot user'),
+};
+
+test('where nobody has agents there are none, and nothing is written', async () => {
+  const { list } = createAgents();
+  expect(await list({ extraFormats: true })).toEqual({ agents: [], problems: [] });
+});
+
+test('the nine documented folders are read in their order, each kind with its prefix', async () => {
+  const { agents, problems } = await createAgents(DOCUMENTED).list();
+  expect(problems).toEqual([]);
+  expect(agents.map(({ toolName, kind, dialect }) => [toolName, kind, dialect])).toEqual([
+    ['agent_toml_project', 'codex', 'switchboard-toml'],
+    ['agent_toml_home', 'codex', 'switchboard-toml'],
+    ['agent_toml_user', 'codex', 'switchboard-toml'],
+    ['anth_claude_project', 'anthropic', 'claude'],
+    ['anth_claude_home', 'anthropic', 'claude'],
+    ['anth_claude_user', 'anthropic', 'claude'],
+    ['vsc_chat_project', 'vscode', 'chatmode'],
+    ['vsc_chat_home', 'vscode', 'chatmode'],
+    ['vsc_chat_user', 'vscode', 'chatmode'],
+  ]);
+});
+
+test('the places of other programs are read where that is wanted, behind those of the same kind', async () => {
+  const { list } = createAgents({ ...DOCUMENTED, ...EXTRA });
+  const { agents, problems } = await list({ extraFormats: true });
+  expect(problems).toEqual([]);
+  expect(agents.map(({ toolName, dialect }) => [toolName, dialect])).toEqual([
+    ['agent_toml_project', 'switchboard-toml'],
+    ['agent_toml_home', 'switchboard-toml'],
+    ['agent_toml_user', 'switchboard-toml'],
+    ['agent_codex_project', 'codex-toml'],
+    ['agent_codex_user', 'codex-toml'],
+    ['anth_claude_project', 'claude'],
+    ['anth_claude_home', 'claude'],
+    ['anth_claude_user', 'claude'],
+    ['anth_plain_project', 'claude'],
+    ['anth_nested_project', 'claude'],
+    ['anth_plain_user', 'claude'],
+    ['vsc_chat_project', 'chatmode'],
+    ['vsc_chat_home', 'chatmode'],
+    ['vsc_chat_user', 'chatmode'],
+    ['vsc_a', 'copilot'],
+    ['vsc_copilot_project', 'copilot'],
+    ['vsc_copilot_user', 'copilot'],
+  ]);
+  const documented = await list({ extraFormats: false });
+  expect(documented.agents).toHaveLength(9);
+});
+
+test.each(['codex', 'anthropic', 'vscode'] as const)(
+  'the kind %s can be switched off',
+  async (kind) => {
+    const { list, settings } = createAgents({ ...DOCUMENTED, ...EXTRA });
+    const { formats } = settings();
+    const { agents } = await list({
+      extraFormats: true,
+      formats: { ...formats, [kind]: { ...formats[kind], isOn: false } },
+    });
+    expect(agents.length).toBeGreaterThan(0);
+    expect(agents.map((agent) => agent.kind)).not.toContain(kind);
+  },
+);
+
+test('folders that are named take the place of the usual ones, and of those beside them', async () => {
+  const { list, settings, path } = createAgents({
+    ...DOCUMENTED,
+    ...EXTRA,
+    'elsewhere/x.toml': toml('Elsewhere'),
+  });
+  const { codex, anthropic, vscode } = settings().formats;
+  const { agents } = await list({
+    extraFormats: true,
+    formats: {
+      codex: { ...codex, folders: [path('elsewhere')], prefix: 'my_' },
+      anthropic: { ...anthropic, isOn: false },
+      vscode: { ...vscode, folders: [] },
+    },
+  });
+  expect(agents.map(({ toolName }) => toolName)).toEqual(['my_elsewhere']);
+});
+
+test('a folder of another program is read in its own way, also where it is named as one of ours', async () => {
+  const { list, settings, path } = createAgents(EXTRA);
+  const { codex, anthropic, vscode } = settings().formats;
+  const { agents, problems } = await list({
+    formats: {
+      codex: { ...codex, folders: [path('project/.codex/agents')] },
+      anthropic: { ...anthropic, folders: [path('project/.github/agents')] },
+      vscode: { ...vscode, folders: [path('user/.copilot/agents')] },
+    },
+  });
+  expect(problems).toEqual([]);
+  expect(agents.map(({ toolName, dialect }) => [toolName, dialect])).toEqual([
+    ['agent_codex_project', 'codex-toml'],
+    ['anth_a', 'copilot'],
+    ['vsc_copilot_user', 'copilot'],
+  ]);
+});
+
+test('in a folder the order is that of the code units of the names, and folders in it are not entered', async () => {
+  const { list } = createAgents({
+    'project/.agents/b.toml': toml('b'),
+    'project/.agents/B.toml': toml('B1'),
+    'project/.agents/a10.toml': toml('a10'),
+    'project/.agents/a9.TOML': toml('a9'),
+    'project/.agents/é.toml': toml('accent'),
+    'project/.agents/～.toml': toml('wide'),
+    'project/.agents/😀.toml': toml('face'), // by its bytes it would be the last
+    'project/.agents/inner/c.toml': toml('c'),
+    'project/.agents/.prompt.md': 'text',
+    'project/.agents/notes.txt': 'text',
+  });
+  const { agents, problems } = await list();
+  expect(problems).toEqual([]);
+  expect(agents.map(({ name }) => name)).toEqual([
+    'B1',
+    'a10',
+    'a9',
+    'b',
+    'accent',
+    'face',
+    'wide',
+  ]);
+});
+
+test('a file that is wrong costs itself alone, and is named with its line', async () => {
+  const { list, plain } = createAgents({
+    'project/.agents/a.toml': 'description = "no name"\n',
+    'project/.agents/b.toml': 'name = "x"\nname = "y"\n',
+    'project/.agents/c.toml': toml('Fine'),
+    'project/.agents/d.toml': 'name = "Typo"\n[run]\nsandbox_mode = "all"\nmodle = "x"\n',
+    'project/.claude/agents/e.agent.md': markdown('description: no name'),
+    'project/.claude/agents/f.agent.md': '---\nname: open\n',
+    'project/.claude/agents/g.agent.md': 'No front matter.\n',
+    'project/.claude/agents/h.agent.md': '---js\nmodule.exports = { name: "x" }\n---\n',
+    'project/.claude/agents/i.agent.md': '\n\n---\nname: x\ntools: [a, b\n---\n',
+    'project/.github/chatmodes/j.chatmode.md': markdown('name: no description'),
+  });
+  const { agents, problems } = await list();
+  expect(agents.map(({ name }) => name)).toEqual(['Fine', 'Typo']);
+  expect(plain(problems)).toMatchInlineSnapshot(`
+    [
+      "project/.agents/a.toml:1: It has no name. The agent is left out.",
+      "project/.agents/b.toml:2: Not valid TOML: trying to redefine an already defined table or value. The agent is left out.",
+      "project/.agents/d.toml:4: run.modle: unknown key. Did you mean "model"?",
+      "project/.agents/d.toml:3: run.sandbox_mode: expected "read-only", "workspace-write", "danger-full-access", got "all". Left out.",
+      "project/.claude/agents/e.agent.md:2: It has no name. The agent is left out.",
+      "project/.claude/agents/f.agent.md:1: The front matter does not end: a line --- is missing. The agent is left out.",
+      "project/.claude/agents/g.agent.md:1: It has no front matter: keys between two lines of ---. The agent is left out.",
+      "project/.claude/agents/h.agent.md:1: Front matter in "js" is not read: write YAML between lines of ---. The agent is left out.",
+      "project/.claude/agents/i.agent.md:5: Not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]. The agent is left out.",
+      "project/.github/chatmodes/j.chatmode.md:2: It has no description. The agent is left out.",
+    ]
+  `);
+});
+
+test('the model map is no agent, by its name or by its setting', async () => {
+  const { list, path } = createAgents({
+    'project/.agents/model-map.toml': '[[mappings]]\ntoken = "x"\nto_model = "y"\n',
+    'home/agents/Model-Map.toml': '',
+    'home/agents/models.toml': '[provider_aliases]\n',
+  });
+  expect(await list({ modelMapFile: path('home/agents/models.toml') })).toEqual({
+    agents: [],
+    problems: [],
+  });
+});
+
+test('notes in folders for plain Markdown agents are passed over', async () => {
+  const { list } = createAgents({
+    'project/.claude/agents/README.md': '# Our agents\n',
+    'project/.github/agents/README.md': '# Our agents\n',
+    'project/.github/agents/bare.agent.md': 'You are bare.\n',
+  });
+  const { agents, problems } = await list({ extraFormats: true });
+  expect(problems).toEqual([]);
+  expect(agents.map(({ toolName }) => toolName)).toEqual(['vsc_bare']);
+});
+
+test('agents of the same name are all shown, and a number never takes the name of another', async () => {
+  const { list } = createAgents({
+    'project/.agents/a.toml': toml('Twin'),
+    'project/.agents/b.toml': toml('twin!'),
+    'project/.agents/c.toml': toml('Twin 2'),
+    'home/agents/d.toml': toml('TWIN'),
+    'home/agents/e.toml': toml('Twin 2'),
+  });
+  const { agents } = await list();
+  expect(agents.map(({ name, safeName, toolName }) => [name, safeName, toolName])).toEqual([
+    ['Twin', 'twin', 'agent_twin'],
+    ['twin!', 'twin', 'agent_twin_3'],
+    ['Twin 2', 'twin_2', 'agent_twin_2'],
+    ['TWIN', 'twin', 'agent_twin_4'],
+    ['Twin 2', 'twin_2', 'agent_twin_2_2'],
+  ]);
+});
+
+test('one file that is found in several ways is one agent', async () => {
+  const { list, path, write } = createAgents({ 'home/agents/a.toml': toml('A') });
+  mkdirSync(path('user/.agents'));
+  symlinkSync(path('home/agents/a.toml'), path('user/.agents/link.toml'));
+  symlinkSync(path('home/agents'), path('project/.agents'));
+  write('project/.claude/agents/x.agent.md', claude('X'));
+  symlinkSync(path('project/.claude/agents'), path('project/.claude/agents/loop'));
+  const { agents, problems } = await list({ extraFormats: true });
+  expect(problems).toEqual([]);
+  expect(agents.map(({ toolName }) => toolName)).toEqual(['agent_a', 'anth_x']);
+  expect(agents[0]?.file).toBe(path('project/.agents/a.toml'));
+});
+
+test('folders in folders are entered within bounds', async () => {
+  const { list, path, write, plain } = createAgents();
+  for (let index = 0; index < 510; index++) {
+    mkdirSync(path(`project/.claude/agents/f${index}`), { recursive: true });
+  }
+  write('project/.claude/agents/f0/a.md', claude('A'));
+  const { agents, problems } = await list({ extraFormats: true });
+  expect(agents.map(({ name }) => name)).toEqual(['A']);
+  expect(plain(problems)).toEqual([
+    expect.stringMatching(
+      /^project\/\.claude\/agents\/f\d+: Not read: .* has more than 500 folders in it\.$/,
+    ),
+  ]);
+});
+
+test('what is no regular file is never opened, and what is too large never read', async () => {
+  const { list, path, plain, write } = createAgents({ 'project/.agents/z.toml': toml('Z') });
+  execFileSync('mkfifo', [path('project/.agents/pipe.toml')]);
+  symlinkSync('/dev/zero', path('project/.agents/device.toml'));
+  symlinkSync('nowhere', path('project/.agents/dangling.toml'));
+  mkdirSync(path('project/.agents/folder.toml'));
+  write('project/.agents/large.toml', `${toml('L')}# ${'x'.repeat(1 << 20)}\n`);
+  const { agents, problems } = await list();
+  expect(agents.map(({ name }) => name)).toEqual(['Z']);
+  expect(plain(problems)).toEqual([
+    'project/.agents/dangling.toml: It cannot be read (ENOENT).',
+    'project/.agents/device.toml: Not read: it is not a file.',
+    'project/.agents/pipe.toml: Not read: it is not a file.',
+    'project/.agents/large.toml: Not read: it is larger than 1 MiB.',
+  ]);
+});
+
+test('a folder that is a file is told of, and the rest works', async () => {
+  const { list, plain, write } = createAgents({ 'home/agents/a.toml': toml('A') });
+  write('project/.agents', 'a file');
+  write('user/.claude', 'a file where a folder would be'); // then there is no folder in it
+  const { agents, problems } = await list();
+  expect(agents.map(({ name }) => name)).toEqual(['A']);
+  expect(plain(problems)).toEqual(['project/.agents: Not read: it is not a folder.']);
+});
+
+test('a folder that cannot be read is told of, and the rest works', async () => {
+  const { list, path, plain } = createAgents({ 'home/agents/a.toml': toml('A') });
+  symlinkSync('.agents', path('project/.agents'));
+  const { agents, problems } = await list();
+  expect(agents.map(({ name }) => name)).toEqual(['A']);
+  expect(plain(problems)).toEqual(['project/.agents: The folder cannot be read (ELOOP).']);
+});
+
+test.each([
+  ['a name', 'explain build failures', ['agent_explain_build_failures']],
+  ['a safe name', 'explain_build_failures', ['agent_explain_build_failures']],
+  ['a tag of a list', 'TRIAGE', ['agent_explain_build_failures', 'anth_researcher']],
+  ['a tag of several words', 'deep research', ['anth_researcher']],
+  ['a tag of a text', 'fast', ['agent_other', 'vsc_mode']],
+  ['a part of a name', 'explain', []],
+])('the filter takes %s', async (_, token, expected) => {
+  const { list } = createAgents({
+    'project/.agents/a.toml': 'name = "Explain Build Failures"\ntags = ["triage", "build"]\n',
+    'project/.agents/b.toml': 'name = "Other"\ntags = "fast,  ,cheap small"\n',
+    'project/.claude/agents/c.agent.md': markdown('name: Researcher\ntags: deep research, triage'),
+    'project/.github/chatmodes/mode.chatmode.md': markdown('description: d\ntags: fast cheap'),
+  });
+  const { agents } = await list({ filter: [token] });
+  expect(agents.map(({ toolName }) => toolName)).toEqual(expected);
+});
+
+test('names do not depend on the filter', async () => {
+  const { list } = createAgents({
+    'project/.agents/a.toml': toml('Same'),
+    'project/.agents/b.toml': 'name = "Same"\ntags = ["second"]\n',
+  });
+  const { agents } = await list({ filter: ['second'] });
+  expect(agents.map(({ toolName }) => toolName)).toEqual(['agent_same_2']);
+});
+
+test('a description is always there, and nothing hidden is shown', async () => {
+  const { list } = createAgents({
+    'project/.agents/a.toml': toml('A'),
+    'project/.agents/b.toml': 'name = "B"\ndescription = "  "\n',
+    'project/.agents/c.toml': 'name = "C\\u200b"\ndescription = "x\\u202ey"\ntags = ["\\u200b"]\n',
+    'project/.agents/d.toml': 'name = "\\u200b"\n',
+  });
+  const { agents, problems } = await list();
+  expect(agents.map(({ name, description, tags }) => [name, description, tags])).toEqual([
+    ['A', "Agent 'A': Execute tasks via Codex", []],
+    ['B', "Agent 'B': Execute tasks via Codex", []],
+    ['C', 'xy', []],
+  ]);
+  expect(problems).toHaveLength(1);
+});
+
+test('folders that are not there at all are nothing to speak of', async () => {
+  const { list } = createAgents();
+  expect(await list(agentSettings())).toEqual({ agents: [], problems: [] });
+});

@@ -1,0 +1,207 @@
+// Every token of the built-in map, and what a file and the settings change about it.
+import { describe, expect, test } from 'vitest';
+import { createAgents } from './temp-agents.ts';
+
+const MAP = 'project/.agents/model-map.toml';
+
+/** What a model and a provider become. */
+async function mapped(
+  run: { model?: string; provider?: string },
+  { map, ...said }: Record<string, unknown> = {},
+) {
+  const lines = [
+    ...(run.model === undefined ? [] : [`model = ${JSON.stringify(run.model)}`]),
+    ...(run.provider === undefined ? [] : [`model_provider = ${JSON.stringify(run.provider)}`]),
+  ];
+  const agents = createAgents({
+    'project/.agents/a.toml': `name = "A"\n[run]\n${lines.join('\n')}\n`,
+  });
+  if (typeof map === 'string') agents.write(MAP, map);
+  const { run: result, warnings } = await agents.loadOnly(said);
+  return { ...result, warnings: agents.plain(warnings) };
+}
+
+const BUILT_IN: [token: string, model: string][] = [
+  ['sonnet', 'gpt-5'],
+  ['opus', 'gpt-5'],
+  ['haiku', 'gpt-5-mini'],
+  ['Claude Sonnet 3.5', 'gpt-5'],
+  ['Claude Sonnet 3.7', 'gpt-5'],
+  ['Claude 3.7', 'gpt-5'],
+  ['Claude 3.7 Thinking', 'gpt-5'],
+  ['Claude Sonnet 4', 'gpt-5'],
+  ['Claude Sonnet 4.5', 'gpt-5'],
+  ['Claude Opus 4', 'gpt-5'],
+  ['Claude Opus 4.1', 'gpt-5'],
+  ['Claude Haiku 3', 'gpt-5-mini'],
+  ['Claude Haiku 3.5', 'gpt-5-mini'],
+  ['Gemini 2.5 Pro', 'gpt-5'],
+  ['Auto', 'gpt-5'],
+  ['GPT-4.1', 'gpt-4.1'],
+  ['GPT-4o', 'gpt-4o'],
+  ['GPT-5 mini (Preview)', 'gpt-5-mini'],
+  ['GPT-5 mini', 'gpt-5-mini'],
+  ['gpt-5-mini', 'gpt-5-mini'],
+  ['o3-mini', 'o3-mini'],
+];
+
+test.each(BUILT_IN)('%s is %s of openai, in any case of letters', async (token, model) => {
+  for (const written of [
+    token,
+    token.toUpperCase(),
+    ` ${token.toLowerCase().replaceAll(' ', '  ')} `,
+  ]) {
+    expect(await mapped({ model: written })).toEqual({
+      model,
+      modelProvider: 'openai',
+      warnings: [],
+    });
+  }
+});
+
+test('an unknown model stays as it is', async () => {
+  expect(await mapped({ model: 'gpt-4o-mini' })).toEqual({ model: 'gpt-4o-mini', warnings: [] });
+});
+
+test('no model stays none', async () => {
+  expect(await mapped({})).toEqual({ warnings: [] });
+});
+
+test('where models are not mapped, nothing is', async () => {
+  expect(await mapped({ model: 'sonnet', provider: 'Claude' }, { modelMapEnable: false })).toEqual({
+    model: 'sonnet',
+    modelProvider: 'Claude',
+    warnings: [],
+  });
+});
+
+describe('settings', () => {
+  test('strict: an unknown model is told of, and left', async () => {
+    expect(await mapped({ model: 'mystery' }, { modelMapStrict: true })).toEqual({
+      model: 'mystery',
+      warnings: [
+        'project/.agents/a.toml: model: "mystery" is not in the model map, and is left as it is.',
+      ],
+    });
+  });
+
+  test('a provider that is given stays, unless it may be overridden', async () => {
+    expect(await mapped({ model: 'sonnet', provider: 'mine' })).toMatchObject({
+      model: 'gpt-5',
+      modelProvider: 'mine',
+      warnings: [
+        expect.stringContaining(
+          '"sonnet" means "gpt-5" of openai, but the file asks for the provider mine.',
+        ),
+      ],
+    });
+    expect(
+      await mapped({ model: 'sonnet', provider: 'mine' }, { modelMapOverrideProvider: true }),
+    ).toEqual({
+      model: 'gpt-5',
+      modelProvider: 'openai',
+      warnings: [],
+    });
+  });
+
+  test.each([
+    ['OpenAI', 'openai'],
+    ['Anthropic', 'anthropic'],
+    ['Claude', 'anthropic'],
+    ['CLAUDE', 'anthropic'],
+    ['other', 'other'],
+  ])('the provider %s is called %s, where names are normalised', async (provider, expected) => {
+    expect(await mapped({ provider })).toEqual({ modelProvider: expected, warnings: [] });
+    expect(await mapped({ provider }, { modelMapNormalizeProvider: false })).toEqual({
+      modelProvider: provider,
+      warnings: [],
+    });
+  });
+});
+
+describe('a file', () => {
+  const DOCUMENTED = `[[mappings]]
+token = "GPT-4.1"
+to_model = "gpt-4.1"
+to_provider = "openai"
+
+[[mappings]]
+token = "sonnet"
+to_model = "claude-3-5-sonnet-latest"
+to_provider = "anthropic"
+
+[[mappings]]
+token = "o3"
+to_model = "o3"
+to_provider = "openai"
+aliases = ["O3", "OpenAI O3"]
+
+[provider_aliases]
+OpenAI = "openai"
+Anthropic = "anthropic"
+Claude = "anthropic"
+Acme = "acme-inference"
+`;
+
+  test.each([
+    ['sonnet', 'claude-3-5-sonnet-latest', 'anthropic'],
+    ['openai o3', 'o3', 'openai'],
+    ['haiku', 'gpt-5-mini', 'openai'],
+    ['Auto', 'gpt-5', 'openai'],
+  ])('goes over the built-in map, which still holds: %s', async (model, toModel, provider) => {
+    expect(await mapped({ model }, { map: DOCUMENTED })).toEqual({
+      model: toModel,
+      modelProvider: provider,
+      warnings: [],
+    });
+  });
+
+  test('has providers of its own', async () => {
+    expect(await mapped({ provider: 'ACME' }, { map: DOCUMENTED })).toMatchObject({
+      modelProvider: 'acme-inference',
+    });
+  });
+
+  test('may say nothing about the provider', async () => {
+    const map = '[[mappings]]\ntoken = "x"\nto_model = "y"\n';
+    expect(await mapped({ model: 'x' }, { map })).toEqual({ model: 'y', warnings: [] });
+  });
+
+  test.each([
+    ['mappings = 3\n', [`${MAP}:1: mappings: expected [[mappings]]. Left out.`]],
+    [
+      '[[mappings]]\ntoken = "x"\n',
+      [`${MAP}:1: mappings[0]: it needs a token and a to_model. Left out.`],
+    ],
+    ['provider_aliases = []\n', [`${MAP}:1: provider_aliases: expected a table. Left out.`]],
+    [
+      '[[mappings]\n',
+      [expect.stringMatching(/model-map\.toml:1: Not valid TOML: .* The built-in map holds\.$/)],
+    ],
+  ])('that is wrong is told of, and the rest holds: %j', async (map, warnings) => {
+    expect(await mapped({ model: 'sonnet' }, { map })).toEqual({
+      model: 'gpt-5',
+      modelProvider: 'openai',
+      warnings,
+    });
+  });
+
+  test('elsewhere is the one that counts, and must be there', async () => {
+    const agents = createAgents({
+      'project/.agents/a.toml': 'name = "A"\n[run]\nmodel = "x"\n',
+      [MAP]: '[[mappings]]\ntoken = "x"\nto_model = "not this"\n',
+      'user/map.toml': '[[mappings]]\ntoken = "x"\nto_model = "y"\n',
+    });
+    expect(await agents.loadOnly({ modelMapFile: agents.path('user/map.toml') })).toMatchObject({
+      run: { model: 'y' },
+      warnings: [],
+    });
+    const { run, warnings } = await agents.loadOnly({
+      modelMapFile: agents.path('user/gone.toml'),
+    });
+    expect(run).toEqual({ model: 'x' });
+    expect(agents.plain(warnings)).toEqual([
+      'user/gone.toml: It is not there. The built-in map holds.',
+    ]);
+  });
+});

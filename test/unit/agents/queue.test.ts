@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { Queue } from '../../../src/agents/queue.ts';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+
+/** A piece of work that ends when it is told to. */
+function createWork() {
+  let end: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let hasBegun = false;
+  return {
+    end,
+    get hasBegun() {
+      return hasBegun;
+    },
+    run: async () => {
+      hasBegun = true;
+      await ended;
+    },
+  };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('no more than so many at once, the others in the order they came', async () => {
+  const queue = new Queue(() => 2);
+  const works = Array.from({ length: 5 }, createWork);
+  const moves: number[][] = works.map(() => []);
+  const runs = works.map((work, index) =>
+    queue.during(new Cancellation(), work.run, (before) => moves[index]?.push(before)),
+  );
+  await turn();
+  expect(works.map(({ hasBegun }) => hasBegun)).toEqual([true, true, false, false, false]);
+  expect([queue.running, queue.waiting]).toEqual([2, 3]);
+  works[1]?.end();
+  await turn();
+  expect(works.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true, false, false]);
+  expect(moves).toEqual([[], [], [0], [1, 0], [2, 1]]);
+  for (const work of works) work.end();
+  await Promise.all(runs);
+  expect([queue.running, queue.waiting]).toEqual([0, 0]);
+});
+
+test('who is called off leaves the line, and is not begun', async () => {
+  const queue = new Queue(() => 1);
+  const [first, second, third] = [createWork(), createWork(), createWork()];
+  const cancellation = new Cancellation();
+  const moves: number[] = [];
+  const running = queue.during(new Cancellation(), first.run);
+  const called = queue.during(cancellation, second.run);
+  const last = queue.during(new Cancellation(), third.run, (before) => moves.push(before));
+  cancellation.cancel(new Error('enough'));
+  await expect(called).rejects.toThrow('enough');
+  expect(moves).toEqual([1, 0]);
+  first.end();
+  third.end();
+  await Promise.all([running, last]);
+  expect([second.hasBegun, queue.running]).toEqual([false, 0]);
+});
+
+test('work that fails gives its place back', async () => {
+  const queue = new Queue(() => 1);
+  const failing = queue.during(new Cancellation(), () => Promise.reject(new Error('broken')));
+  await expect(failing).rejects.toThrow('broken');
+  expect(queue.running).toBe(0);
+});

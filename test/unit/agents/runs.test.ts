@@ -1,0 +1,210 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Agent, ListedAgent } from '../../../src/agents/agent.ts';
+import type { EngineEvent, EngineResult, EngineRun } from '../../../src/agents/engine.ts';
+import { type Equipment, Runs } from '../../../src/agents/runs.ts';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import { SwitchboardError } from '../../../src/base/errors.ts';
+import type { AgentSettings } from '../../../src/config/config.ts';
+import { agentSettings } from '../../support/agent-settings.ts';
+
+const LISTED: ListedAgent = {
+  kind: 'codex',
+  dialect: 'switchboard-toml',
+  file: '/nowhere/p/.agents/one.toml',
+  name: 'One',
+  safeName: 'one',
+  toolName: 'agent_one',
+  description: 'Does one thing',
+  tags: [],
+};
+const AGENT: Agent = {
+  ...LISTED,
+  instructions: undefined,
+  run: {},
+  tools: [],
+  servers: new Map(),
+  warnings: [],
+};
+const FOLDER = mkdtempSync(join(tmpdir(), 'switchboard-runs-'));
+const TASK = { task: 'do it', cwd: FOLDER };
+
+interface Told {
+  readonly settings?: Partial<AgentSettings>;
+  readonly engine?: (run: EngineRun) => Promise<EngineResult>;
+  readonly load?: () => Promise<Agent>;
+  readonly equipment?: Partial<Equipment>;
+}
+
+function createRuns({ settings, engine, load, equipment }: Told = {}) {
+  const logged: string[] = [];
+  const note = (line: string) => void logged.push(line);
+  const log = { debug: note, info: note, warn: note, error: note, child: () => {} };
+  const seen: EngineRun[] = [];
+  const runs = new Runs({
+    settings: () => agentSettings(settings),
+    load: load ?? (async () => AGENT),
+    equip: async () => ({ servers: [], warnings: [], ...equipment }),
+    openEngine: async () => ({
+      run: async (run) => {
+        seen.push(run);
+        return engine ? engine(run) : { ok: true, output: `did: ${run.task}` };
+      },
+    }),
+    log,
+  });
+  const run = (args: Record<string, unknown>, cancellation = new Cancellation()) => {
+    const events: EngineEvent[] = [];
+    const onEvent = (event: EngineEvent) => void events.push(event);
+    const result = runs.run(LISTED, args, { cancellation, onEvent, caller: undefined });
+    return { result, events };
+  };
+  return { runs, run, seen, logged };
+}
+
+/** An engine that works until it is called off. */
+const endless = (run: EngineRun): Promise<EngineResult> =>
+  new Promise((_resolve, reject) => {
+    run.onEvent({ kind: 'message', text: 'First.' });
+    run.onEvent({ kind: 'text', text: 'Sec' });
+    run.onEvent({ kind: 'text', text: 'ond' });
+    run.cancellation.listen(() => reject(run.cancellation.reason));
+  });
+
+test('gives what the engine gives, for the task and the folder', async () => {
+  const { run, seen } = createRuns();
+  expect(await run(TASK).result).toEqual({ ok: true, output: 'did: do it' });
+  expect(seen).toMatchObject([
+    { task: 'do it', cwd: FOLDER, environment: { SWITCHBOARD_DEPTH: '1' } },
+  ]);
+});
+
+test.each([
+  [{ cwd: FOLDER }, "missing required 'task' string"],
+  [{ task: '  ', cwd: FOLDER }, "missing required 'task' string"],
+  [{ task: 7, cwd: FOLDER }, "missing required 'task' string"],
+  [{ task: 'x' }, "missing required 'cwd' string"],
+  [{ task: 'x', cwd: '' }, "missing required 'cwd' string"],
+  [{ task: 'x', cwd: '.' }, "invalid 'cwd': got '.', expected an absolute path"],
+  [{ task: 'x', cwd: 'a/b' }, "invalid 'cwd': got 'a/b', expected an absolute path"],
+  [{ task: 'x', cwd: '/nowhere/at/all' }, "invalid 'cwd': there is no folder '/nowhere/at/all'"],
+  [{ task: 'x', cwd: `${FOLDER}\0` }, "invalid 'cwd': got"],
+])('%j is refused, and no engine is asked', async (args, sentence) => {
+  const { run, seen, logged } = createRuns();
+  const result = await run(args).result;
+  expect(result.ok).toBe(false);
+  expect(result.output).toContain(sentence);
+  expect(seen).toEqual([]);
+  expect(logged.join('\n')).toContain('agent_one');
+});
+
+test.each(['--help', '"quoted" $HOME `id`', 'nul \0 inside', 'x'.repeat(1 << 20)])(
+  'a task reaches the engine as it is',
+  async (task) => {
+    const { run, seen } = createRuns();
+    await run({ task, cwd: FOLDER }).result;
+    expect(seen[0]?.task).toBe(task);
+  },
+);
+
+test('a foreseen failure is an answer with the way out', async () => {
+  const { run, logged } = createRuns({
+    engine: async () => {
+      throw new SwitchboardError('AGENT_UNKNOWN', 'Nothing there.', { hint: 'Get one.' });
+    },
+  });
+  expect(await run(TASK).result).toEqual({ ok: false, output: 'Nothing there. Get one.' });
+  expect(logged).toContain('agent_one: Nothing there. Get one.');
+});
+
+test('what was not foreseen is not hidden', async () => {
+  const { run } = createRuns({ load: () => Promise.reject(new TypeError('a bug')) });
+  await expect(run(TASK).result).rejects.toThrow('a bug');
+});
+
+test('a run that takes too long is called off, and what it said is kept', async () => {
+  const { run } = createRuns({ settings: { timeoutMs: 30 }, engine: endless });
+  const { ok, output } = await run(TASK).result;
+  expect(ok).toBe(false);
+  expect(output).toContain('agents.timeoutMs');
+  expect(output).toContain('First.\nSecond');
+});
+
+test('the caller calls it off', async () => {
+  const cancellation = new Cancellation();
+  const { run, seen } = createRuns({ engine: endless });
+  const { result } = run(TASK, cancellation);
+  await expect.poll(() => seen.length).toBe(1);
+  cancellation.cancel(new Error('no more'));
+  await expect(result).rejects.toThrow('no more');
+});
+
+test('the end calls off what runs and what waits, and waits for it', async () => {
+  const { runs, run, seen } = createRuns({ settings: { maxRuns: 1 }, engine: endless });
+  const started = [run(TASK), run(TASK)];
+  const outcomes = Promise.allSettled(started.map(({ result }) => result));
+  await expect.poll(() => seen.length).toBe(1);
+  await runs[Symbol.asyncDispose]();
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(seen).toHaveLength(1);
+});
+
+test('more than so many wait in line and are told where they stand', async () => {
+  const ends: (() => void)[] = [];
+  const { run, seen } = createRuns({
+    settings: { maxRuns: 2 },
+    engine: () => new Promise((resolve) => ends.push(() => resolve({ ok: true, output: '' }))),
+  });
+  const all = Array.from({ length: 10 }, () => run(TASK));
+  await expect.poll(() => seen.length).toBe(2);
+  expect(all[9]?.events).toEqual([{ kind: 'starting', text: 'waits: 7 before it' }]);
+  while (ends.length > 0 || seen.length < 10) {
+    ends.shift()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect((await Promise.all(all.map(({ result }) => result))).every(({ ok }) => ok)).toBe(true);
+});
+
+test('who would be behind a hundred others is refused', async () => {
+  const { runs, run } = createRuns({ settings: { maxRuns: 1 }, engine: endless });
+  const all = Array.from({ length: 101 }, () => run(TASK).result);
+  const settled = Promise.allSettled(all);
+  expect((await run(TASK).result).output).toContain('100 runs of agents wait already');
+  await runs[Symbol.asyncDispose]();
+  await settled;
+});
+
+test('three deep is the end', async () => {
+  const { run, seen } = createRuns({ settings: { depth: 3 } });
+  const { ok, output } = await run(TASK).result;
+  expect(ok).toBe(false);
+  expect(output).toContain('3 deep');
+  expect(seen).toEqual([]);
+  const deep = createRuns({ settings: { depth: 2 } });
+  await deep.run(TASK).result;
+  expect(deep.seen[0]?.environment).toEqual({ SWITCHBOARD_DEPTH: '3' });
+});
+
+test('long output is cut, and says so', async () => {
+  const { run } = createRuns({
+    settings: { outputMaxChars: 10 },
+    engine: async () => ({ ok: true, output: '0123456789abc' }),
+  });
+  const { output } = await run(TASK).result;
+  expect(output).toMatch(/^0123456789\n\[3 more characters are left out/);
+});
+
+test('warnings go to the log and to those who watch', async () => {
+  const { run, logged } = createRuns({
+    load: async () => ({ ...AGENT, warnings: ['odd file'] }),
+    equipment: { warnings: ['no such server'] },
+  });
+  const { result, events } = run(TASK);
+  await result;
+  expect(logged).toEqual(
+    expect.arrayContaining(['agent_one: odd file', 'agent_one: no such server']),
+  );
+  expect(events.filter(({ kind }) => kind === 'warning')).toHaveLength(2);
+});

@@ -1,0 +1,279 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Agent } from '../../../../src/agents/agent.ts';
+import { AgentServers } from '../../../../src/agents/servers/agent-servers.ts';
+import { Cancellation } from '../../../../src/base/cancellation.ts';
+import { tokenFile, writeSignIn } from '../../../../src/child/sign-in/token-store.ts';
+import type { AgentSettings, Config } from '../../../../src/config/config.ts';
+import { Pool } from '../../../../src/pool/pool.ts';
+import { onBug } from '../../../support/fake-child.ts';
+import { OddServer } from '../../../support/odd-http-server.ts';
+import { eventually, processesWith } from '../../../support/processes.ts';
+import { startEverything } from '../../../support/published-http.ts';
+import { publishedServer, testServer } from '../../../support/servers.ts';
+import { createProject } from '../../config/temp-project.ts';
+import { AGENT_FILE, agentWith, candidate, openCatalog, realServers } from './setup.ts';
+
+/** A whole Switchboard's knowledge of servers, over real files and with real servers. */
+async function setUp(files: Record<string, string | object>, said: Partial<AgentSettings> = {}) {
+  const project = createProject(files);
+  const loaded = await project.load();
+  const limits = { mcpEnumTimeoutMs: 30_000 };
+  const config: Config = { ...loaded, agents: { ...loaded.agents, ...limits, ...said } };
+  const env = { PATH: process.env['PATH'], TOKEN: 's3cr3t' };
+  const { start, pids } = realServers(env);
+  const catalog = openCatalog();
+  const events = { onListChanged: () => {}, onResourceUpdated: () => {}, onLost: () => {} };
+  const pool = new Pool(config.children, { start, catalog, events, onBug });
+  const { homeFolder } = project;
+  const program = undefined;
+  const parts = { config: () => config, homeFolder, env, program, pool, catalog, start };
+  const servers = new AgentServers(parts);
+  onTestFinished(async () => {
+    await servers[Symbol.asyncDispose]();
+    await pool[Symbol.asyncDispose]();
+  });
+  const serversFor = async (agent: Agent, cancellation = new Cancellation()) => {
+    const given = await servers.serversFor(agent, cancellation);
+    const plain = (text: string) => project.plain(text).replace(`${AGENT_FILE}: `, '');
+    return {
+      ...given,
+      warnings: given.warnings.map(plain),
+      keys: given.servers.map(({ key }) => key),
+    };
+  };
+  return { project, config, servers, serversFor, pids };
+}
+
+const lists = (...names: string[]) =>
+  testServer(
+    'lists',
+    JSON.stringify(names.map((name) => ({ name, inputSchema: { type: 'object' } }))),
+  );
+
+test('an agent gets what it names, as it is to be started', async () => {
+  const { project, serversFor, pids } = await setUp({
+    '.mcp.json': {
+      mcpServers: {
+        box: { ...testServer('toolbox'), env: { KEY: '${TOKEN}' } },
+        notes: lists('note'),
+      },
+    },
+    '../home/.cursor/mcp.json': { mcpServers: { same: lists('note', 'echo') } },
+    '../home/.codex/config.toml': '[mcp_servers.mine]\ncommand = "no-such-program"\n',
+  });
+  const { servers, warnings } = await serversFor(agentWith(['box::echo']));
+
+  const { command: cmd, args } = testServer('toolbox');
+  expect(servers).toEqual([
+    {
+      key: 'box',
+      cmd,
+      args,
+      env: { KEY: 's3cr3t', SWITCHBOARD_DEPTH: '1' },
+      cwd: project.folder,
+      url: undefined,
+      headers: {},
+      enabledTools: undefined,
+    },
+  ]);
+  expect(warnings).toEqual([]);
+  expect(pids).toHaveLength(1);
+
+  const bare = await serversFor(agentWith(['wait', 'note']));
+  expect(bare.keys).toEqual(['box']);
+  expect(bare.warnings).toEqual([
+    'the tool "note" is one of "notes", "same". It gets none of them; write "notes::note" to say which is meant.',
+  ]);
+});
+
+test('the published memory server is found by a tool that it has', async () => {
+  const { serversFor } = await setUp({
+    '.vscode/mcp.json': {
+      servers: { memory: publishedServer('memory'), box: testServer('toolbox') },
+    },
+  });
+  expect((await serversFor(agentWith(['read_graph']))).keys).toEqual(['memory']);
+});
+
+test("what is configured for Switchboard counts before what others have, and the agent's own before both", async () => {
+  const { config, serversFor, servers } = await setUp({
+    'switchboard.config.json': { mcpServers: { a: { command: 'ours' }, b: { command: 'ours' } } },
+    '.mcp.json': {
+      mcpServers: { a: { command: 'theirs' }, b: { command: 'theirs' }, c: { command: 'theirs' } },
+    },
+  });
+  const { servers: available } = await servers.available();
+  expect(available.map(({ key, cmd, isOwn }) => [key, cmd, isOwn])).toEqual([
+    ['a', 'ours', true],
+    ['b', 'ours', true],
+    ['c', 'theirs', false],
+  ]);
+  const agent = agentWith(['a::*', 'b::*', 'c::*'], { servers: [candidate('a', { cmd: 'mine' })] });
+  const given = await serversFor(agent);
+  expect(given.servers.map(({ cmd }) => cmd)).toEqual(['mine', 'ours', 'theirs']);
+  expect(given.servers[1]?.cwd).toBe(config.project);
+});
+
+test('what hosts may not use of a server of ours agents may not use either', async () => {
+  const { serversFor, pids } = await setUp({
+    'switchboard.config.json': {
+      mcpServers: {
+        box: { ...testServer('toolbox'), expose: { allow: ['e*', 'wait'], deny: ['exit'] } },
+        broken: { command: 'no-such-program', expose: { deny: ['x'] } },
+        none: { ...lists('a'), expose: { deny: ['*'] } },
+      },
+    },
+  });
+  const { servers, warnings } = await serversFor(agentWith(['box::*', 'broken::*', 'none::*']));
+  expect(servers.map(({ key, enabledTools }) => [key, enabledTools])).toEqual([
+    ['box', ['echo', 'wait']],
+  ]);
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /^it does not get the server "broken"\. Not all of its tools may be used .* which there are is not known\. Server "broken"/,
+    ),
+    'it does not get the server "none". None of its tools may be used (<project>/switchboard.config.json).',
+  ]);
+  expect((await serversFor(agentWith(['exit']))).keys).toEqual([]);
+  expect(pids).toHaveLength(2); // the pool has them now
+});
+
+test('what only Switchboard itself can reach is not for agents, and who names it is told why', async () => {
+  const { config, serversFor, servers } = await setUp({
+    'switchboard.config.json': {
+      mcpServers: {
+        sse: { url: 'https://example.com/sse', type: 'sse' },
+        ws: { url: 'wss://example.com' },
+        oauth: { url: 'https://example.com/mcp', oauth: { clientId: 'me' } },
+        signedIn: { url: 'https://example.com/signed-in' },
+        address: { url: 'https://example.com/mcp', headers: { A: '${TOKEN}' } },
+        unset: { url: '${UNSET}' },
+        nothing: {},
+        off: { command: 'off', show: 'off' },
+      },
+    },
+  });
+  const file = await tokenFile(join(config.home, 'tokens'), 'https://example.com/signed-in');
+  writeSignIn(file, {
+    version: 1,
+    serverUrl: 'https://example.com/signed-in',
+    resource: 'https://example.com/signed-in',
+    issuer: 'https://example.com',
+    client: { client_id: 'c' },
+    accessToken: 't',
+  });
+  const keys = [...config.children.keys()];
+  const given = await serversFor(agentWith(keys.map((key) => `${key}::*`)));
+
+  expect(given.servers).toMatchObject([
+    { key: 'address', url: 'https://example.com/mcp', headers: { A: 's3cr3t' }, env: {} },
+  ]);
+  expect(given.warnings).toMatchInlineSnapshot(`
+    [
+      "it does not get the server "sse". <project>/switchboard.config.json: server "sse" is reached over HTTP with server-sent events, which agents cannot use. Put a program such as mcp-proxy before it: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "it does not get the server "ws". <project>/switchboard.config.json: server "ws" is reached over WebSocket, which agents cannot use. Put a program such as mcp-proxy before it: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "it does not get the server "oauth". <project>/switchboard.config.json: server "oauth" needs a sign-in, which Switchboard has and the engine of agents has not.",
+      "it does not get the server "signedIn". <project>/switchboard.config.json: server "signedIn" needs a sign-in, which Switchboard has and the engine of agents has not.",
+      "it does not get the server "nothing". Server "nothing" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.",
+      "it does not get the server "off". <project>/switchboard.config.json: server "off" is switched off ("show" in <project>/switchboard.config.json).",
+      "it does not get the server "unset". Server "unset" needs the variable UNSET, which is not set (url in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write \${UNSET:-default}.",
+    ]
+  `);
+  expect((await servers.available()).warnings).toEqual([]);
+  expect((await serversFor(agentWith([]))).warnings).toEqual([]);
+});
+
+test('an address is asked for its tools; one of ours that wants a sign-in is not given', async () => {
+  const everything = await startEverything('streamableHttp');
+  onTestFinished(() => everything.stop());
+  const refusing = await OddServer.start({
+    before: (_request, reply) => {
+      reply.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+      return true;
+    },
+  });
+  const { serversFor } = await setUp({
+    'switchboard.config.json': { mcpServers: { ours: { url: refusing.url } } },
+    '.mcp.json': { mcpServers: { remote: { url: everything.url }, theirs: { url: refusing.url } } },
+  });
+  const agent = agentWith(['remote::echo', 'remote::nothing', 'ours::x', 'theirs::x', 'echo']);
+  const { servers, keys, warnings } = await serversFor(agent);
+  expect(keys).toEqual(['remote', 'theirs']);
+  expect(servers[0]).toMatchObject({ cmd: undefined, url: everything.url });
+  expect(warnings).toEqual([
+    expect.stringMatching(/^the server "remote" .* has no tool "nothing" that may be used\./),
+    expect.stringMatching(/^it does not get the server "ours"\. .*switchboard login/),
+    expect.stringMatching(/^it gets the server "theirs" without proof of its tools\. /),
+  ]);
+});
+
+test('a server that asks its program for something is left out when it would be given', async () => {
+  const { serversFor } = await setUp({
+    '.vscode/mcp.json': {
+      inputs: [{ id: 'key' }],
+      servers: {
+        a: { command: 'a', env: { KEY: '${input:key}' } },
+        b: { command: 'b', args: ['${UNSET}'] },
+      },
+    },
+  });
+  expect((await serversFor(agentWith([]))).warnings).toEqual([]);
+  const { keys, warnings } = await serversFor(agentWith(['a::*', 'b::*']));
+  expect(keys).toEqual([]);
+  expect(warnings).toEqual([
+    'it does not get the server "a". Server "a" has ${input:key} in it, which only its own program can fill in (<project>/.vscode/mcp.json). Write ${VAR} in its place, and set VAR where the host starts Switchboard.',
+    'it does not get the server "b". Server "b" needs the variable UNSET, which is not set (args[0] in <project>/.vscode/mcp.json). Set it where the host starts Switchboard, or write ${UNSET:-default}.',
+  ]);
+});
+
+test('Switchboard among the servers of a host is not given; one that an agent brings along is', async () => {
+  const nested = candidate('switchboard', { cmd: 'switchboard', env: { AGENTS_FILTER: 'x' } });
+  const files = { '.mcp.json': { mcpServers: { switchboard: { command: 'switchboard' } } } };
+  const { serversFor } = await setUp(files, { depth: 2 });
+  const found = await serversFor(agentWith(['switchboard::*']));
+  expect(found.keys).toEqual([]);
+  expect(found.warnings).toEqual([
+    'it does not get the server "switchboard". <project>/.mcp.json: server "switchboard" is Switchboard itself, which agents do not get from there. An agent that is to have it brings it along, or set SWITCHBOARD_SKIP_SELF=false.',
+  ]);
+  const brought = await serversFor(agentWith([], { servers: [nested] }));
+  expect(brought.servers).toMatchObject([
+    { key: 'switchboard', env: { AGENTS_FILTER: 'x', SWITCHBOARD_DEPTH: '3' } },
+  ]);
+});
+
+test('keys leave in a form that engines take, each another', async () => {
+  const keys = ['my server', 'my.server', 'my_server', 'größe'];
+  const mcpServers = Object.fromEntries(keys.map((key) => [key, { command: 'a' }]));
+  const { serversFor } = await setUp(
+    { '.mcp.json': { mcpServers } },
+    { mcpLimitReferenced: false },
+  );
+  expect((await serversFor(agentWith([]))).keys).toEqual([
+    'my_server',
+    'my_server_2',
+    'my_server_3',
+    'gr__e',
+  ]);
+});
+
+test('a run that is called off meanwhile leaves nothing behind', async () => {
+  const tag = `tag-${Math.random().toString(36).slice(2)}`;
+  const { serversFor } = await setUp({
+    '.mcp.json': {
+      mcpServers: Object.fromEntries(
+        ['a', 'b'].map((key) => [
+          key,
+          testServer('faulty', `--tag=${tag}`, '--journal=/dev/null', '--no-list', '--stubborn'),
+        ]),
+      ),
+    },
+  });
+  const cancellation = new Cancellation();
+  const given = serversFor(agentWith(['x']), cancellation);
+  const outcome = given.catch((error: unknown) => error);
+  expect(await eventually(() => processesWith(tag).length === 2)).toBe(true);
+  cancellation.cancel(new Error('called off'));
+  expect(await outcome).toMatchObject({ message: 'called off' });
+  expect(processesWith(tag)).toEqual([]);
+});

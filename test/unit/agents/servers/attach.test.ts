@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { attachServer } from '../../../../src/agents/servers/attach.ts';
+import type { Candidate } from '../../../../src/agents/servers/candidate.ts';
+import { SwitchboardError } from '../../../../src/base/errors.ts';
+import { candidate } from './setup.ts';
+
+const OPTIONS = {
+  project: '/ws',
+  homeFolder: '/home/me',
+  env: { TOKEN: 's3cr3t', EMPTY: '' },
+  environment: { SWITCHBOARD_DEPTH: '1' },
+};
+
+const attach = (server: Partial<Candidate>, options = OPTIONS) =>
+  attachServer(candidate('a', server), undefined, options);
+
+test('variables and folders are filled in wherever they stand, and the depth is set', () => {
+  const attached = attach({
+    cmd: '${workspaceFolder}/bin/${EMPTY:-tool}',
+    args: ['--home=${userHome}', '${workspaceFolderBasename}', '$${TOKEN} $HOME', '${env:TOKEN}'],
+    env: { KEY: '${TOKEN}', SWITCHBOARD_DEPTH: '0' },
+    cwd: '${workspaceFolder}/sub',
+  });
+  expect(attached).toEqual({
+    key: 'a',
+    cmd: '/ws/bin/tool',
+    args: ['--home=/home/me', 'ws', '${TOKEN} $HOME', 's3cr3t'],
+    env: { KEY: 's3cr3t', SWITCHBOARD_DEPTH: '1' },
+    cwd: '/ws/sub',
+    url: undefined,
+    headers: {},
+    enabledTools: undefined,
+  });
+});
+
+test('an address has its variables filled in, too', () => {
+  const attached = attach({
+    cmd: undefined,
+    url: 'https://example.com/${TOKEN}',
+    headers: { Authorization: 'Bearer ${TOKEN}' },
+  });
+  expect(attached).toMatchObject({
+    cmd: undefined,
+    env: {},
+    url: 'https://example.com/s3cr3t',
+    headers: { Authorization: 'Bearer s3cr3t' },
+  });
+});
+
+test.each([
+  [undefined, undefined],
+  ['/abs', '/abs'],
+  ['${TOKEN}', '/ws/s3cr3t'],
+  ['~/sub', '/home/me/sub'],
+])('the folder %s becomes %s', (cwd, expected) => {
+  expect(attach({ cwd }).cwd).toBe(expected);
+});
+
+test('what looks like a variable in a path stays as it is', () => {
+  const options = { ...OPTIONS, project: '/ws/${TOKEN}' };
+  expect(attach({ args: ['${workspaceFolder}'] }, options).args).toEqual(['/ws/${TOKEN}']);
+});
+
+test.each<[string, Partial<Candidate>]>([
+  ['${input:key}', { env: { KEY: 'x${input:key}' } }],
+  ['${command:pick}', { args: ['${command:pick}'] }],
+  ['${config:a.b}', { cmd: '${config:a.b}' }],
+  ['${{', { cmd: undefined, url: 'https://e.com', headers: { A: '${{ secrets.A }}' } }],
+  ['the variable UNSET', { args: ['${UNSET}'] }],
+  ['the variable UNSET', { cwd: '${UNSET}' }],
+])('%s keeps a server from being attached', (what, server) => {
+  const error = catchError(() => attach(server));
+  expect(error).toBeInstanceOf(SwitchboardError);
+  expect(error.text).toContain('Server "a"');
+  expect(error.text).toContain(what);
+  expect(error.text).toContain('/project/.mcp.json');
+});
+
+function catchError(work: () => unknown): SwitchboardError {
+  try {
+    work();
+  } catch (error) {
+    return error as SwitchboardError;
+  }
+  throw new Error('It did not fail.');
+}

@@ -1,0 +1,300 @@
+import { expect, test } from 'vitest';
+import type { Agent } from '../../../../src/agents/agent.ts';
+import type { Candidate } from '../../../../src/agents/servers/candidate.ts';
+import { chooseServers } from '../../../../src/agents/servers/choose.ts';
+import { SwitchboardError } from '../../../../src/base/errors.ts';
+import type { AgentSettings } from '../../../../src/config/config.ts';
+import { agentSettings } from '../../../support/agent-settings.ts';
+import { AGENT_FILE, agentWith, candidate, candidates } from './setup.ts';
+
+/** What each server has; a text is why it does not tell. */
+type Has = Readonly<Record<string, readonly string[] | string>>;
+
+const SERVERS = [candidate('files'), candidate('notes'), candidate('web'), candidate('other')];
+const HAS: Has = {
+  files: ['read', 'write'],
+  notes: ['note', 'search'],
+  web: ['get', 'search'],
+  other: [],
+};
+
+interface Given {
+  readonly servers?: readonly Candidate[];
+  readonly has?: Has;
+  readonly leftOut?: ReadonlyMap<string, string>;
+}
+
+/** Whom the agent gets, who was asked, and what is said about it. */
+async function choose(agent: Agent, said: Partial<AgentSettings> = {}, given: Given = {}) {
+  const { servers = SERVERS, has = HAS, leftOut = new Map() } = given;
+  const asked: string[] = [];
+  const choice = await chooseServers(agent, {
+    settings: agentSettings(said),
+    available: { ...candidates(...servers), leftOut },
+    toolsOf: async ({ key }, { isFresh }) => {
+      asked.push(isFresh ? `${key}!` : key);
+      const tools = has[key] ?? [];
+      if (typeof tools === 'string') throw new SwitchboardError('CHILD_START_FAILED', tools);
+      return tools;
+    },
+  });
+  return {
+    gets: choice.servers.map(({ server }) => server.key),
+    tools: Object.fromEntries(
+      choice.servers.map(({ server, enabledTools }) => [server.key, enabledTools]),
+    ),
+    origins: choice.servers.map(({ server }) => server.origin),
+    asked,
+    warnings: choice.warnings.map((warning) => warning.replace(`${AGENT_FILE}: `, '')),
+  };
+}
+
+const own = (key: string, more: Partial<Candidate> = {}) =>
+  candidate(key, { origin: AGENT_FILE, ...more });
+
+test('an agent that names nothing gets nothing, and nobody is asked', async () => {
+  expect(await choose(agentWith([]))).toMatchObject({ gets: [], asked: [], warnings: [] });
+});
+
+test('what an agent brings along it gets, whatever it names, over another of that key', async () => {
+  const agent = agentWith([], { servers: [own('files'), own('mine')] });
+  const { gets, origins, asked } = await choose(agent);
+  expect(gets).toEqual(['files', 'mine']);
+  expect(origins).toEqual([AGENT_FILE, AGENT_FILE]);
+  expect(asked).toEqual([]);
+});
+
+test('what we put in only fills a gap', async () => {
+  const injected = own('memory', { isInjected: true });
+  const agent = agentWith(['memory::memory'], { servers: [injected] });
+  expect(await choose(agent)).toMatchObject({ gets: ['memory'], origins: [AGENT_FILE], asked: [] });
+  const theirs = candidate('memory', { origin: '/theirs' });
+  const { gets, origins } = await choose(agent, {}, { servers: [theirs] });
+  expect({ gets, origins }).toEqual({ gets: ['memory'], origins: ['/theirs'] });
+});
+
+test('a server that is named is given if it has the tool; only it is asked', async () => {
+  expect(await choose(agentWith(['files::read']))).toMatchObject({
+    gets: ['files'],
+    tools: { files: undefined },
+    asked: ['files'],
+    warnings: [],
+  });
+  const missing = await choose(agentWith(['files::raed', 'notes::note', 'notes::nothing']));
+  expect(missing.gets).toEqual(['notes']);
+  // What was remembered is not enough to say no.
+  expect(missing.asked).toEqual(['files', 'notes', 'files!', 'notes!']);
+  expect(missing.warnings).toEqual([
+    'the server "files" (/project/.mcp.json) has no tool "raed" that may be used. Did you mean read?',
+    'the server "notes" (/project/.mcp.json) has no tool "nothing" that may be used.',
+  ]);
+});
+
+test.each(['files::files', 'files::*'])('%s is any tool, and needs no proof', async (text) => {
+  const { gets, asked } = await choose(agentWith([text]));
+  expect({ gets, asked }).toEqual({ gets: ['files'], asked: [] });
+});
+
+test('a server without a tool is the whole server; without either all programs', async () => {
+  const whole = { server: 'files', tool: undefined, text: 'files' };
+  const all = { server: undefined, tool: undefined, text: '*' };
+  const url = candidate('url', { cmd: undefined, url: 'https://example.com' });
+  const servers = [...SERVERS, url];
+  const first = await choose(agentWith([], { tools: [whole] }), {}, { servers });
+  expect(first).toMatchObject({ gets: ['files'], asked: [] });
+  const { gets } = await choose(agentWith([], { tools: [all] }), {}, { servers });
+  expect(gets).toEqual(['files', 'notes', 'web', 'other']);
+});
+
+test('a bare tool is found where it is', async () => {
+  expect(await choose(agentWith(['note']))).toMatchObject({
+    gets: ['notes'],
+    asked: ['files', 'notes', 'web', 'other'],
+    warnings: [],
+  });
+});
+
+test('a bare tool of several servers is a question of policy', async () => {
+  const none = await choose(agentWith(['search']), { mcpEnumFallback: 'none' });
+  expect(none.gets).toEqual([]);
+  const all = await choose(agentWith(['search']), { mcpEnumFallback: 'all' });
+  expect(all.gets).toEqual(['notes', 'web']);
+  expect([...none.warnings, ...all.warnings]).toEqual([
+    'the tool "search" is one of "notes", "web". It gets none of them; write "notes::search" to say which is meant.',
+    'the tool "search" is one of "notes", "web". It gets all of them; write "notes::search" to say which is meant.',
+  ]);
+});
+
+test('a bare tool of a server that the agent has in any case is that one', async () => {
+  const named = await choose(agentWith(['search', 'web::get']));
+  expect(named).toMatchObject({ gets: ['web'], warnings: [] });
+  const agent = agentWith(['search'], { servers: [own('mine')] });
+  const brought = await choose(agent, {}, { has: { ...HAS, mine: ['search'] } });
+  expect(brought).toMatchObject({ gets: ['mine'], warnings: [] });
+});
+
+test('a bare tool that nobody has is told, with what is near and who did not tell', async () => {
+  const has = { ...HAS, other: 'It is broken.' };
+  const { gets, warnings } = await choose(agentWith(['serch', 'files']), {}, { has });
+  expect(gets).toEqual([]);
+  expect(warnings).toEqual([
+    'no server has the tool "serch". Did you mean search? Not known are the tools of "other".',
+    'no server has the tool "files". Write "files::*" for all tools of the server of that name. Not known are the tools of "other".',
+  ]);
+});
+
+test('an address is only for who names its server', async () => {
+  const servers = [candidate('web', { cmd: undefined, url: 'https://example.com/mcp' })];
+  const has = { web: ['get'] };
+  const bare = await choose(agentWith(['get']), {}, { servers, has });
+  expect(bare).toMatchObject({ gets: [], asked: [] });
+  for (const said of [{ mcpLimitReferenced: false }, { mcpEnumerate: false }]) {
+    expect((await choose(agentWith(['get']), said, { servers, has })).gets).toEqual([]);
+    expect((await choose(agentWith(['web::get']), said, { servers, has })).gets).toEqual(['web']);
+  }
+  const named = await choose(agentWith(['web::get']), {}, { servers, has });
+  expect(named).toMatchObject({ gets: ['web'], asked: ['web'] });
+});
+
+test("VS Code's own names are no tools of servers", async () => {
+  const has = { files: ['usages', 'problems'] };
+  const agent = agentWith(['usages', 'problems'], { kind: 'vscode' });
+  for (const said of [{}, { mcpEnumerate: false }]) {
+    const { gets, asked, warnings } = await choose(agent, said, { has });
+    expect({ gets, asked, warnings }).toEqual({ gets: [], asked: [], warnings: [] });
+  }
+  expect((await choose(agentWith(['usages']), {}, { has })).gets).toEqual(['files']);
+});
+
+test('a server that is named and does not tell is given without proof, or, strictly, not', async () => {
+  const has = { ...HAS, files: 'It is broken.' };
+  const lenient = await choose(agentWith(['files::read']), {}, { has });
+  const strict = await choose(agentWith(['files::read']), { mcpEnumStrict: true }, { has });
+  expect([lenient.gets, strict.gets]).toEqual([['files'], []]);
+  expect([...lenient.warnings, ...strict.warnings]).toEqual([
+    'it gets the server "files" without proof of its tools. It is broken.',
+    'it does not get the server "files". It is broken.',
+  ]);
+});
+
+test('without a limit all are given, and only those named are asked', async () => {
+  const said = { mcpLimitReferenced: false };
+  const { gets, asked, warnings } = await choose(agentWith(['search', 'files::none']), said);
+  expect(gets).toEqual(['files', 'notes', 'web', 'other']);
+  expect(asked).toEqual(['files', 'files!']);
+  expect(warnings).toHaveLength(1);
+});
+
+test('without a limit but strictly, all are asked, and those that do not tell are not given', async () => {
+  const has = { ...HAS, web: 'It is broken.', mine: 'It is broken.', files: 'It is broken.' };
+  const said = { mcpLimitReferenced: false, mcpEnumStrict: true };
+  const agent = agentWith(['files::*'], { servers: [own('mine')] });
+  const { gets, warnings } = await choose(agent, said, { has });
+  expect(gets).toEqual(['mine', 'files', 'notes', 'other']);
+  expect(warnings).toEqual(['it does not get the server "web". It is broken.']);
+});
+
+test.each<[string[], Partial<AgentSettings>, string[]]>([
+  [['files::nothing'], {}, ['files']],
+  [['files::nothing', 'search'], {}, ['files', 'notes', 'web', 'other']],
+  [[], {}, []],
+  [[], { mcpLimitReferenced: false }, ['files', 'notes', 'web', 'other']],
+])('without asking, %j with %j gets %j', async (tools, said, expected) => {
+  const { gets, asked } = await choose(agentWith(tools), { mcpEnumerate: false, ...said });
+  expect({ gets, asked }).toEqual({ gets: expected, asked: [] });
+});
+
+test('only so many are asked, those that are named first; the others are told', async () => {
+  const said = { mcpMaxServers: 2 };
+  const { gets, asked, warnings } = await choose(agentWith(['search', 'web::get']), said);
+  expect(asked).toEqual(['web', 'files']);
+  expect(gets).toEqual(['web']);
+  expect(warnings).toEqual([
+    'only 2 servers are asked for their tools, and these were not: "notes", "other". Raise AGENTS_MCP_MAX_SERVERS, or name servers along with tools.',
+  ]);
+  const none = await choose(agentWith(['web::get']), { mcpMaxServers: 0 });
+  expect(none).toMatchObject({ gets: ['web'], asked: [] });
+  expect(none.warnings).toHaveLength(2);
+});
+
+test('a server that is not there is told with the nearest names, or with why it is not', async () => {
+  const leftOut = new Map([['so old', 'It is reached over SSE.']]);
+  const agent = agentWith(['note::note', 'so_old::x', 'zzz::y', 'zzz::x']);
+  const { gets, warnings } = await choose(agent, {}, { leftOut });
+  expect(gets).toEqual([]);
+  expect(warnings).toEqual([
+    'it names the server "note", which is not configured anywhere. Did you mean notes?',
+    'it does not get the server "so_old". It is reached over SSE.',
+    'it names the server "zzz", which is not configured anywhere.',
+  ]);
+});
+
+test('a key is found in the form that tool names have', async () => {
+  const servers = [candidate('my files (old)'), candidate('a.b'), candidate('a b')];
+  const has = { 'my files (old)': ['read'] };
+  const { gets, warnings } = await choose(
+    agentWith(['my_files__old_::read', 'a_b::x']),
+    {},
+    { servers, has },
+  );
+  expect(gets).toEqual(['my files (old)']);
+  expect(warnings).toHaveLength(1); // two are alike
+});
+
+test('an agent may be held to the tools that it names', async () => {
+  const said = { mcpToolFilter: true };
+  const agent = agentWith(['files::read', 'note', 'web::*', 'web::get'], {
+    servers: [own('mine')],
+  });
+  expect((await choose(agent, said)).tools).toEqual({
+    mine: undefined,
+    files: ['read'],
+    notes: ['note'],
+    web: undefined,
+  });
+  const unasked = await choose(agentWith(['files::read', 'get']), { ...said, mcpEnumerate: false });
+  expect(unasked.tools['files']).toEqual(['read', 'get']);
+  expect(unasked.tools['web']).toEqual(['get']);
+});
+
+test('what may not be used is not found, and not given along', async () => {
+  const exposing = (allow: string[] | undefined, deny?: string[]) => [
+    candidate('files', { expose: { allow, deny } }),
+  ];
+  const has = { files: ['read', 'read_all', 'write'] };
+  const get = (tools: string[], servers: Candidate[], said = {}) =>
+    choose(agentWith(tools), said, { servers, has });
+
+  expect((await get(['read'], exposing(['read*']))).tools).toEqual({ files: ['read', 'read_all'] });
+  expect((await get(['files::*'], exposing(undefined, ['read*']))).tools).toEqual({
+    files: ['write'],
+  });
+  expect((await get(['write'], exposing(['read*']))).gets).toEqual([]);
+  expect((await get(['files::write'], exposing(['read*']))).warnings).toEqual([
+    'the server "files" (/project/.mcp.json) has no tool "write" that may be used.',
+  ]);
+  const filtered = await get(['files::read', 'files::write'], exposing(['read*']), {
+    mcpToolFilter: true,
+  });
+  expect(filtered.tools).toEqual({ files: ['read'] });
+  expect((await get(['files::*'], exposing(['x*']))).warnings).toEqual([
+    'it does not get the server "files". None of its tools may be used (/project/.mcp.json).',
+  ]);
+});
+
+test('a server of which not all may be used is not given where its tools are not known', async () => {
+  const has = { files: 'It is broken.' };
+  const get = (allow: string[] | undefined, deny?: string[]) =>
+    choose(
+      agentWith(['files::*']),
+      {},
+      { has, servers: [candidate('files', { expose: { allow, deny } })] },
+    );
+
+  expect((await get(['read*'])).warnings).toEqual([
+    'it does not get the server "files". Not all of its tools may be used (/project/.mcp.json), and which there are is not known. It is broken.',
+  ]);
+  expect((await get(undefined, ['write'])).gets).toEqual([]);
+  // Names need no list.
+  expect((await get(['read', 'write'], ['write'])).tools).toEqual({ files: ['read'] });
+});

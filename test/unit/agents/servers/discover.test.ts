@@ -1,0 +1,322 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type DiscoverOptions, discoverServers } from '../../../../src/agents/servers/discover.ts';
+import { agentSettings } from '../../../support/agent-settings.ts';
+import { createProject } from '../../../support/project.ts';
+
+/** Folders with these files: those below `home/` are the user's, the others the project's. */
+function setUp(files: Record<string, string | object> = {}) {
+  const folder = createProject();
+  const [project, homeFolder] = [join(folder.dir, 'ws'), join(folder.dir, 'home')];
+  const pathOf = (path: string) => (path.startsWith('home/') ? path : join('ws', path));
+  const add = (path: string, content: string | object) => folder.write(pathOf(path), content);
+  mkdirSync(project, { recursive: true });
+  for (const [path, content] of Object.entries(files)) add(path, content);
+  const plain = (text: string) => text.replaceAll(project, '<ws>').replaceAll(homeFolder, '~');
+  const discover = async (more: Partial<DiscoverOptions> = {}) => {
+    const settings = agentSettings();
+    const found = await discoverServers({ settings, project, homeFolder, env: {}, ...more });
+    return { ...found, warnings: found.warnings.map(plain) };
+  };
+  return { project, homeFolder, add, plain, discover };
+}
+
+const runs = (command: string) => ({ x: { command } });
+
+/** Strongest first: a file that declares the server `x`, and what it starts there. */
+const FILES: [string, (command: string) => string | object][] = [
+  ['home/user-mcp.json', (command) => ({ servers: runs(command) })],
+  ['.vscode/mcp.json', (command) => ({ servers: runs(command) })],
+  ['home/.claude.json', (command) => ({ mcpServers: runs(command) })],
+  ['.mcp.json', (command) => ({ mcpServers: runs(command) })],
+  ['.cursor/mcp.json', (command) => ({ mcpServers: runs(command) })],
+  ['home/.cursor/mcp.json', (command) => ({ mcpServers: runs(command) })],
+  ['.codex/config.toml', (command) => `[mcp_servers.x]\ncommand = "${command}"\n`],
+  ['home/.codex/config.toml', (command) => `[mcp_servers.x]\ncommand = "${command}"\n`],
+  ['.gemini/settings.json', (command) => ({ mcpServers: runs(command) })],
+  ['home/.gemini/settings.json', (command) => ({ mcpServers: runs(command) })],
+];
+
+test.each(FILES.map(([file], index) => [file, index] as const))(
+  '%s counts before all that come after it',
+  async (file, index) => {
+    const weaker = FILES.slice(index).toReversed();
+    const { homeFolder, plain, discover } = setUp(
+      Object.fromEntries(weaker.map(([path, write]) => [path, write(path)])),
+    );
+    const settings = agentSettings({ vscodeUserMcp: join(homeFolder, 'user-mcp.json') });
+    const { servers, warnings } = await discover({ settings });
+
+    expect(warnings).toEqual([]);
+    expect(servers.map(({ cmd }) => cmd)).toEqual([file]);
+    const expected = file.startsWith('home/') ? file.replace('home/', '~/') : `<ws>/${file}`;
+    expect(plain(servers[0]?.origin ?? '')).toBe(expected);
+  },
+);
+
+test('a server has all that is said about it, and runs in the project if that declares it', async () => {
+  const entry = { command: 'a', args: ['${X}'], env: { N: 1, T: true, S: 's' } };
+  const { project, homeFolder, discover } = setUp({
+    '.mcp.json': { mcpServers: { here: entry, deep: { ...entry, cwd: 'sub' } } },
+    'home/.claude.json': { mcpServers: { there: { ...entry, cwd: '~/sub' }, run: entry } },
+  });
+  const { servers } = await discover();
+
+  expect(servers.find(({ key }) => key === 'here')).toEqual({
+    key: 'here',
+    origin: join(project, '.mcp.json'),
+    cmd: 'a',
+    args: ['${X}'],
+    env: { N: '1', T: 'true', S: 's' },
+    cwd: project,
+    url: undefined,
+    headers: {},
+    isInjected: false,
+    expose: { allow: undefined, deny: undefined },
+    isOwn: false,
+  });
+  const folders = Object.fromEntries(servers.map(({ key, cwd }) => [key, cwd]));
+  expect(folders).toEqual({
+    here: project,
+    deep: join(project, 'sub'),
+    there: join(homeFolder, 'sub'),
+    run: undefined,
+  });
+});
+
+test('nothing is found where nothing is, and nothing is looked for where that is switched off', async () => {
+  const { discover, add } = setUp();
+  const nothing = { servers: [], leftOut: new Map(), warnings: [] };
+  expect(await discover()).toEqual(nothing);
+  add('.mcp.json', { mcpServers: runs('a') });
+  expect((await discover()).servers).toHaveLength(1);
+  const settings = agentSettings({ mcpDiscovery: false });
+  expect(await discover({ settings })).toEqual(nothing);
+});
+
+test("Claude Code: what it has for the project counts before the user's; the user's word on .mcp.json holds", async () => {
+  const { project, add, discover } = setUp({
+    '.mcp.json': {
+      mcpServers: { yes: { command: 'y' }, no: { command: 'n' }, new: { command: 'w' } },
+    },
+    '.claude/settings.local.json': { disabledMcpjsonServers: ['no'] },
+  });
+  const keys = async () => (await discover()).servers.map(({ key }) => key).sort();
+  expect(await keys()).toEqual(['new', 'yes']);
+
+  const here = { mcpServers: { a: { command: 'here' } }, enabledMcpjsonServers: ['yes', 'no'] };
+  const user = { mcpServers: { a: { command: 'user' }, no: { command: 'the user own' } } };
+  add('home/.claude.json', {
+    ...user,
+    projects: { [project]: here, '/other': { mcpServers: runs('x') } },
+  });
+  const { servers } = await discover();
+  expect(servers.map(({ key, cmd }) => [key, cmd])).toEqual([
+    ['a', 'here'],
+    ['no', 'the user own'],
+    ['yes', 'y'],
+  ]);
+
+  add('home/.claude.json', { projects: { [project]: { disabledMcpServers: ['yes'] } } });
+  expect(await keys()).toEqual(['new']);
+});
+
+test('Claude Code keeps its file elsewhere if CLAUDE_CONFIG_DIR says so', async () => {
+  const { homeFolder, discover } = setUp({ 'home/c/.claude.json': { mcpServers: runs('c') } });
+  const { servers } = await discover({ env: { CLAUDE_CONFIG_DIR: join(homeFolder, 'c') } });
+  expect(servers.map(({ cmd }) => cmd)).toEqual(['c']);
+});
+
+test('VS Code: either key, with comments and trailing commas', async () => {
+  const text = '\uFEFF{ // mine\n "servers": { "x": { "command": "a", /* */ "args": [], }, }, }';
+  const { add, discover } = setUp({ '.vscode/mcp.json': text });
+  expect((await discover()).servers.map(({ cmd }) => cmd)).toEqual(['a']);
+  add('.vscode/mcp.json', { mcpServers: runs('b') });
+  expect((await discover()).servers.map(({ cmd }) => cmd)).toEqual(['b']);
+});
+
+test('Codex: its own keys for variables, and `${` as it stands', async () => {
+  const { homeFolder, discover } = setUp({
+    'home/codex/config.toml': `
+      model = "m"
+      [mcp_servers.program]
+      command = "\${HOME}/a"
+      env = { LITERAL = "\${X}" }
+      env_vars = ["SET", { name = "ALSO", source = "local" }, "UNSET"]
+      enabled_tools = ["a", "b"]
+      disabled_tools = ["b"]
+      startup_timeout_sec = 5
+      [mcp_servers.address]
+      url = "https://example.com/mcp"
+      bearer_token_env_var = "TOKEN"
+      http_headers = { "X-A" = "a" }
+      env_http_headers = { "X-B" = "B" }
+      [mcp_servers.off]
+      command = "off"
+      enabled = false
+    `,
+  });
+  const codexHome = join(homeFolder, 'codex');
+  const env = { CODEX_HOME: codexHome, SET: 's', ALSO: 't' };
+  const { servers, warnings } = await discover({ env });
+
+  expect(warnings).toEqual([]);
+  expect(servers).toMatchObject([
+    {
+      key: 'program',
+      cmd: '$${HOME}/a',
+      env: { LITERAL: '$${X}', SET: '${SET}', ALSO: '${ALSO}' },
+      expose: { allow: ['a', 'b'], deny: ['b'] },
+    },
+    {
+      key: 'address',
+      cmd: undefined,
+      url: 'https://example.com/mcp',
+      headers: { 'X-A': 'a', 'X-B': '${B}', Authorization: 'Bearer ${TOKEN}' },
+    },
+  ]);
+  const settings = agentSettings({ codexHome });
+  expect((await discover({ settings })).servers).toHaveLength(2);
+});
+
+test('Gemini CLI: plain variables, both kinds of address, and its lists of what may be used', async () => {
+  const { discover } = setUp({
+    '.gemini/settings.json': {
+      mcpServers: {
+        a: { command: '$HOME/a', env: { K: '${K}' }, includeTools: ['t'], trust: true },
+        old: { url: 'https://example.com/sse' },
+        new: { httpUrl: 'https://example.com/mcp' },
+        typed: { url: 'https://example.com/mcp', type: 'http' },
+        out: { command: 'out' },
+        other: { command: 'other' },
+      },
+      mcp: { allowed: ['a', 'old', 'new', 'typed', 'out'], excluded: ['out'] },
+    },
+  });
+  const { servers, leftOut } = await discover();
+
+  expect(servers.map(({ key }) => key)).toEqual(['a', 'new', 'typed']);
+  expect(servers[0]).toMatchObject({
+    cmd: '${HOME:-$HOME}/a',
+    env: { K: '${K}' },
+    expose: { allow: ['t'] },
+  });
+  expect([...leftOut.keys()]).toEqual(['old']);
+});
+
+test('addresses: Streamable HTTP is kept, the others need a proxy; what is switched off is not there', async () => {
+  const url = 'https://example.com/mcp?key=s3cr3t-of-mine';
+  const { discover } = setUp({
+    '.mcp.json': {
+      mcpServers: {
+        plain: { url },
+        http: { url, type: 'http', headers: { A: '${T}' } },
+        streamable: { url, type: 'streamable-http' },
+        sse: { url, type: 'sse' },
+        ws: { url: 'wss://example.com' },
+        odd: { url, type: 'carrier-pigeon' },
+        socket: { url: 'unix:///run/mcp.sock' },
+        variable: { url: '${ADDRESS}' },
+        both: { url, command: 'c' },
+        off: { command: 'off', disabled: true },
+        offToo: { command: 'off', enabled: false },
+        sseOff: { url, type: 'sse', disabled: true },
+      },
+    },
+  });
+  const { servers, leftOut, warnings } = await discover();
+
+  expect(servers.map(({ key, cmd, url: address }) => [key, cmd, address])).toEqual([
+    ['plain', undefined, url],
+    ['http', undefined, url],
+    ['streamable', undefined, url],
+    ['variable', undefined, '${ADDRESS}'],
+    ['both', 'c', undefined],
+  ]);
+  const off = ['off', 'offToo', 'sseOff'];
+  expect([...leftOut.keys()]).toEqual(['sse', 'ws', 'odd', 'socket', ...off]);
+  expect(warnings).toMatchInlineSnapshot(`
+    [
+      "<ws>/.mcp.json: server "sse" is reached over HTTP with server-sent events, which agents cannot use. Put a program such as mcp-proxy before it: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "<ws>/.mcp.json: server "ws" is reached over WebSocket, which agents cannot use. Put a program such as mcp-proxy before it: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "Server "odd" has a url and the type "carrier-pigeon", which do not go together. In <ws>/.mcp.json, set "type" to "http", "sse" or "ws", or leave it out.",
+      "<ws>/.mcp.json: server "socket" has a url that is not http.",
+    ]
+  `);
+  expect(warnings.join()).not.toContain('s3cr3t');
+});
+
+test('a weaker file fills in for what cannot be used in a stronger one', async () => {
+  const { discover } = setUp({
+    '.vscode/mcp.json': { servers: { x: { url: 'https://example.com', type: 'sse' } } },
+    '.mcp.json': { mcpServers: runs('proxy') },
+  });
+  expect((await discover()).servers.map(({ cmd }) => cmd)).toEqual(['proxy']);
+});
+
+test('files that are broken are named, their content is not, and the others are read', async () => {
+  const { project, homeFolder, discover } = setUp({
+    '.mcp.json': '{ "mcpServers": { "a": { "command": "s3cr3t" ',
+    '.vscode/mcp.json': [],
+    '.cursor/mcp.json': { mcpServers: ['s3cr3t'] },
+    '.codex/config.toml': '[mcp_servers.x]\ncommand = "s3cr3t" oops',
+    '.gemini/settings.json': '',
+    'home/.claude.json': {
+      mcpServers: { a: 1, b: { command: 7 }, c: { args: [] }, '': runs('d').x },
+    },
+    'home/.codex/config.toml': '[mcp_servers.good]\ncommand = "good"\n',
+    'home/.gemini/settings.json': `{"mcpServers":{"big":{"command":"${'s'.repeat(9 << 20)}"}}}`,
+  });
+  const pipe = join(homeFolder, '.cursor', 'mcp.json');
+  mkdirSync(dirname(pipe), { recursive: true });
+  execFileSync('mkfifo', [pipe]);
+  mkdirSync(join(project, '.claude', 'settings.json'), { recursive: true });
+  const { servers, warnings } = await discover();
+
+  expect(servers.map(({ key }) => key)).toEqual(['good']);
+  expect(warnings).toMatchInlineSnapshot(`
+    [
+      "<ws>/.vscode/mcp.json: expected an object. It is left out.",
+      "<ws>/.claude/settings.json is not a file. It is left out.",
+      "~/.claude.json: server "a" is not written as a server, and left out.",
+      "~/.claude.json: server "b" is not written as a server, and left out.",
+      "~/.claude.json: server "c" has no command and no url, and is left out.",
+      "~/.claude.json: server "" is not written as a server, and left out.",
+      "<ws>/.mcp.json:1:46: Not valid JSON: a closing } was expected. It is left out.",
+      "<ws>/.cursor/mcp.json: mcpServers is not an object with servers.",
+      "~/.cursor/mcp.json is not a file. It is left out.",
+      "<ws>/.codex/config.toml:2:20: Not valid TOML. It is left out.",
+      "~/.gemini/settings.json is larger than 8388608 bytes. It is left out.",
+    ]
+  `);
+});
+
+test.skipIf(process.getuid?.() === 0)('a file that may not be read is named', async () => {
+  const { add, discover } = setUp();
+  chmodSync(add('.mcp.json', { mcpServers: runs('a') }), 0);
+  expect((await discover()).warnings).toEqual([
+    '<ws>/.mcp.json cannot be read (EACCES). It is left out.',
+  ]);
+});
+
+test('keys that mean something in JavaScript are keys like any other', async () => {
+  const text = '{"mcpServers":{"__proto__":{"command":"p"},"constructor":{"command":"c"}}}';
+  const { discover } = setUp({ '.mcp.json': text });
+  expect((await discover()).servers.map(({ key }) => key)).toEqual(['__proto__', 'constructor']);
+});
+
+test('Switchboard is not found in the files of its hosts, unless that is wanted', async () => {
+  const { discover } = setUp({
+    '.mcp.json': { mcpServers: { Switchboard: { command: 'npx', args: ['-y', 'switchboard'] } } },
+    'home/.codex/config.toml': '[mcp_servers.board]\ncommand = "/opt/switchboard-mcp"\n',
+    'home/.cursor/mcp.json': { mcpServers: { other: { command: 'other' } } },
+  });
+  const { servers, leftOut, warnings } = await discover();
+  expect(servers.map(({ key }) => key)).toEqual(['other']);
+  expect([...leftOut.keys()]).toEqual(['Switchboard', 'board']);
+  expect(warnings).toEqual([]);
+  const settings = agentSettings({ skipSelf: false });
+  expect((await discover({ settings })).servers).toHaveLength(3);
+});

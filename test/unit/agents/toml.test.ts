@@ -1,0 +1,413 @@
+// Agents in TOML: Switchboard's own format, and Codex's.
+import { describe, expect, test } from 'vitest';
+import type { RunFields } from '../../../src/agents/agent.ts';
+import { createAgents } from './temp-agents.ts';
+
+const FILE = 'project/.agents/a.toml';
+
+/** Loads one agent from a text in Switchboard's format. */
+async function loadToml(text: string, others: Record<string, string> = {}) {
+  const agents = createAgents({ [FILE]: text, ...others });
+  const agent = await agents.loadOnly();
+  return { ...agent, warnings: agents.plain(agent.warnings) };
+}
+
+const server = (said: object) => ({
+  origin: expect.stringMatching(/\.toml$/) as string,
+  cmd: undefined,
+  args: [],
+  env: {},
+  cwd: undefined,
+  url: undefined,
+  headers: {},
+  isInjected: false,
+  ...said,
+});
+
+test('the documented example means what its page says', async () => {
+  const agent = await loadToml(
+    `name = "Explain Build Failures"
+description = "Diagnose failing builds and propose fixes"
+tags = ["triage", "build"]
+tools = ["plan", "apply_patch", "web_search"]
+instructions_file = ".agents/explain.prompt.md"
+
+[run]
+model = "gpt-4o-mini"            # optional; omit to use Codex defaults
+model_provider = "openai"         # optional
+tools_web_search_request = true    # optional toggle
+
+[mcp_servers.memory]
+command = "npx"
+args = ["-y", "@modelcontextprotocol/server-memory"]
+# env = { FOO = "BAR" }           # optional
+`,
+    { 'project/.agents/explain.prompt.md': 'Explain it.\n' },
+  );
+  expect(agent).toMatchObject({
+    name: 'Explain Build Failures',
+    description: 'Diagnose failing builds and propose fixes',
+    tags: ['triage', 'build'],
+    safeName: 'explain_build_failures',
+    toolName: 'agent_explain_build_failures',
+    instructions: 'Explain it.',
+    tools: [],
+    warnings: [],
+  });
+  expect(agent.run).toEqual({
+    model: 'gpt-4o-mini',
+    modelProvider: 'openai',
+    includePlanTool: true,
+    includeApplyPatchTool: true,
+    toolsWebSearchRequest: true,
+  });
+  expect([...agent.servers]).toEqual([
+    [
+      'memory',
+      server({ key: 'memory', cmd: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] }),
+    ],
+  ]);
+});
+
+test('a name alone is an agent about which nothing is said', async () => {
+  const agent = await loadToml('name = "Bare"\n');
+  expect(agent).toMatchObject({ instructions: undefined, run: {}, tools: [], warnings: [] });
+  expect(agent.servers.size).toBe(0);
+});
+
+describe('[run]', () => {
+  const GOOD: [string, string, RunFields][] = [
+    ['model', '"m"', { model: 'm' }],
+    ['model_provider', '"p"', { modelProvider: 'p' }],
+    ['approval_policy', '"untrusted"', { approvalPolicy: 'untrusted' }],
+    ['approval_policy', '"on-failure"', { approvalPolicy: 'on-failure' }],
+    ['approval_policy', '"on-request"', { approvalPolicy: 'on-request' }],
+    ['approval_policy', '"never"', { approvalPolicy: 'never' }],
+    ['disable_response_storage', 'true', { disableResponseStorage: true }],
+    ['model_reasoning_effort', '"xhigh"', { modelReasoningEffort: 'xhigh' }],
+    ['model_reasoning_summary', '"concise"', { modelReasoningSummary: 'concise' }],
+    ['model_verbosity', '"low"', { modelVerbosity: 'low' }],
+    ['chatgpt_base_url', '"https://x.example/"', { chatgptBaseUrl: 'https://x.example/' }],
+    ['sandbox_mode', '"workspace-write"', { sandboxMode: 'workspace-write' }],
+    ['include_plan_tool', 'true', { includePlanTool: true }],
+    ['include_apply_patch_tool', 'false', { includeApplyPatchTool: false }],
+    ['include_view_image_tool', 'true', { includeViewImageTool: true }],
+    ['tools_web_search_request', 'false', { toolsWebSearchRequest: false }],
+  ];
+
+  test.each(GOOD)('%s = %s is handed on', async (key, value, expected) => {
+    const agent = await loadToml(`name = "A"\n\n[run]\n${key} = ${value}\n`);
+    expect(agent.run).toEqual(expected);
+    expect(agent.warnings).toEqual([]);
+  });
+
+  test.each([
+    ['model', '7'],
+    ['model_provider', '" "'],
+    ['approval_policy', '"always"'],
+    ['disable_response_storage', '"true"'],
+    ['model_reasoning_effort', '"very high"'],
+    ['model_reasoning_summary', '"long"'],
+    ['model_verbosity', '2020-01-01'],
+    ['chatgpt_base_url', '[]'],
+    ['sandbox_mode', '"none"'],
+    ['include_plan_tool', '1'],
+  ])('%s = %s is left out with its line, and the rest stays', async (key, value) => {
+    const agent = await loadToml(
+      `name = "A"\n[run]\nmodel${key === 'model' ? '_provider' : ''} = "kept"\n${key} = ${value}\n`,
+    );
+    expect(Object.values(agent.run)).toEqual(['kept']);
+    expect(agent.warnings).toEqual([
+      expect.stringMatching(RegExp(`^${FILE}:4: run\\.${key}: expected .* Left out\\.$`)),
+    ]);
+  });
+
+  test('what belongs below it, and what is unknown, is told of', async () => {
+    const agent = await loadToml(
+      'name = "A"\nmodel = "m"\ncolour = "red"\nrun.effort = "x"\ndescripton = """\nmodel = 1\n"""\n',
+    );
+    expect(agent.run).toEqual({});
+    expect(agent.warnings).toEqual([
+      `${FILE}:2: model: it belongs below [run], and has no effect here.`,
+      `${FILE}:3: colour: unknown key.`,
+      `${FILE}:5: descripton: unknown key. Did you mean "description"?`,
+      `${FILE}:4: run.effort: unknown key. Did you mean "model_reasoning_effort"?`,
+    ]);
+  });
+
+  test('values of a wrong form are left out, and the agent stays', async () => {
+    const agent = await loadToml(
+      'name = "A"\nrun = 3\ntags = { a = 1 }\nmcp_servers = []\ninstructions = [1]\n',
+    );
+    expect(agent).toMatchObject({ run: {}, tags: [], instructions: undefined });
+    expect(agent.warnings).toEqual([
+      `${FILE}:2: run: expected a table, got 3. Left out.`,
+      `${FILE}:3: tags: expected a text or a list of texts, got a table. Left out.`,
+      `${FILE}:4: mcp_servers: expected a table, got a list. Left out.`,
+      `${FILE}:5: instructions: expected a text, got a list. Left out.`,
+    ]);
+  });
+
+  test('texts in a file are quoted within bounds, and shown within bounds', async () => {
+    const agent = await loadToml(
+      `name = "A"\ndescription = "${'d'.repeat(100_000)}"\n${'k'.repeat(100_000)} = 1\n`,
+    );
+    expect(agent.description).toHaveLength(8_000);
+    expect(agent.warnings.join().length).toBeLessThan(600);
+  });
+
+  test('a file that is wrong all over is told of within bounds', async () => {
+    const keys = Array.from({ length: 20_000 }, (_, index) => `k${index} = 1`);
+    const agent = await loadToml(`name = "A"\n${keys.join('\n')}\n`);
+    expect(agent.warnings).toHaveLength(20);
+  });
+});
+
+describe('tools', () => {
+  test.each([
+    ['plan', { includePlanTool: true }],
+    ['apply_patch', { includeApplyPatchTool: true }],
+    ['apply-patch', { includeApplyPatchTool: true }],
+    ['view_image', { includeViewImageTool: true }],
+    ['view-image', { includeViewImageTool: true }],
+    ['web_search', { toolsWebSearchRequest: true }],
+    ['web-search', { toolsWebSearchRequest: true }],
+    ['PLAN', { includePlanTool: true }],
+  ])(
+    '%s is a switch, in a list or a text, also without the mapping of other names',
+    async (tool, run) => {
+      for (const written of [`["${tool}"]`, `"${tool}"`]) {
+        const { loadOnly } = createAgents({ [FILE]: `name = "A"\ntools = ${written}\n` });
+        expect(await loadOnly({ toolmapEnable: false })).toMatchObject({ run, tools: [] });
+      }
+    },
+  );
+
+  test('a list and a text mean the same', async () => {
+    const list = await loadToml('name = "A"\ntools = ["plan", "memory::*", "find"]\n');
+    const text = await loadToml('name = "A"\ntools = "plan, memory::*  find"\n');
+    expect(text.run).toEqual(list.run);
+    expect(text.tools).toEqual(list.tools);
+    expect(list.tools).toEqual([
+      { server: 'memory', tool: undefined, text: 'memory::*' },
+      { server: undefined, tool: 'find', text: 'find' },
+    ]);
+  });
+
+  test('a switch in [run] counts more than the list', async () => {
+    const agent = await loadToml(
+      'name = "A"\ntools = ["plan", "web_search"]\n[run]\ntools_web_search_request = false\n',
+    );
+    expect(agent.run).toEqual({ includePlanTool: true, toolsWebSearchRequest: false });
+  });
+});
+
+describe('instructions', () => {
+  const PROMPTS = {
+    'project/prompts/p.md': 'of the project',
+    'project/.agents/prompts/p.md': 'beside the file',
+    'project/.agents/prompts/only-here.md': 'only beside',
+    'project/.agents/prompts/blank.md': ' \n',
+    'user/p.md': '\ufeffof the user',
+    'project/.agents/a.prompt.md': 'sibling',
+  };
+  test.each([
+    [
+      'in the project first',
+      'instructions_file = "prompts/p.md"\ninstructions = "x"',
+      'of the project',
+    ],
+    ['beside the agent', 'instructions_file = "prompts/only-here.md"', 'only beside'],
+    ['below the home folder', 'instructions_file = "~/p.md"', 'of the user'],
+    ['in the agent itself', 'instructions = " inline "', 'inline'],
+    ['in the file of the same name', '', 'sibling'],
+  ])('are found %s', async (_, said, expected) => {
+    const agent = await loadToml(`name = "A"\n${said}\n`, PROMPTS);
+    expect(agent.instructions).toBe(expected);
+    expect(agent.warnings).toEqual([]);
+  });
+
+  test.each([
+    ['prompts/blank.md', 'instructions = "inline"', 'inline', '"instructions" are used.'],
+    ['gone.md', 'instructions = "inline"', 'inline', '"instructions" are used.'],
+    ['prompts', '', undefined, 'The agent has none.'],
+  ])(
+    'of a file %s that is of no use give way, with a warning',
+    async (file, said, expected, says) => {
+      const agent = await loadToml(`name = "A"\ninstructions_file = "${file}"\n${said}\n`, PROMPTS);
+      expect(agent.instructions).toBe(expected);
+      expect(agent.warnings).toEqual([
+        `${FILE}: instructions_file: "${file}" is blank or cannot be read. ${says}`,
+      ]);
+    },
+  );
+
+  test('follow the file as it is when the agent is run', async () => {
+    const { list, load, write } = createAgents({ [FILE]: 'name = "A"\ninstructions = "old"\n' });
+    const { agents } = await list();
+    write(FILE, 'name = "B"\ninstructions = "new"\n');
+    const [listed] = agents;
+    expect(listed && (await load(listed))).toMatchObject({ name: 'A', instructions: 'new' });
+  });
+});
+
+describe('[mcp_servers]', () => {
+  test('have commands or addresses, and texts for values', async () => {
+    const { servers, warnings } = await loadToml(`name = "A"
+[mcp_servers.local]
+command = "run"
+args = ["-p", 8080]
+cwd = "tools"
+env = {
+  PORT = 8080, # over several lines
+  DEBUG = true,
+  KEY = "\${SECRET}",
+}
+env_vars = ["TOKEN"]
+startup_timeout_sec = 5
+
+[mcp_servers.remote]
+url = "https://x.example/mcp"
+bearer_token_env_var = "API_KEY"
+http_headers = { X-A = "1" }
+env_http_headers = { X-B = "B_VAR" }
+
+[mcp_servers.off]
+command = "x"
+enabled = false
+
+[mcp_servers.__proto__]
+command = "p"
+`);
+    expect(warnings).toEqual([]);
+    expect([...servers.values()]).toEqual([
+      server({
+        key: 'local',
+        cmd: 'run',
+        args: ['-p', '8080'],
+        env: { TOKEN: '${TOKEN:-}', PORT: '8080', DEBUG: 'true', KEY: '${SECRET}' },
+        cwd: expect.stringMatching(/\/project\/tools$/) as string,
+      }),
+      server({
+        key: 'remote',
+        url: 'https://x.example/mcp',
+        headers: { Authorization: 'Bearer ${API_KEY}', 'X-A': '1', 'X-B': '${B_VAR}' },
+      }),
+      server({ key: '__proto__', cmd: 'p' }),
+    ]);
+    expect(Object.prototype).not.toHaveProperty('command');
+  });
+
+  test.each([
+    ['x = 3', 'expected a table, got 3.'],
+    ['x = {}', 'expected a command or a url, got nothing.'],
+    [
+      'x = { command = "c", url = "https://x.example" }',
+      'it has a command and a url, but only one can be meant.',
+    ],
+    [
+      'x = { url = "https://x.example", type = "sse" }',
+      'SSE is not spoken. Bridge it with a command such as mcp-proxy.',
+    ],
+    ['x = { command = "c", args = "-y" }', 'args: expected a list, got a string.'],
+    ['x = { command = "c", env = ["s3cret"] }', 'env: expected a table of texts, got a list.'],
+    [
+      'x = { command = "c", env = { A = { b = "s3cret" } } }',
+      'env: expected a table of texts, got a table.',
+    ],
+    [
+      'x = { url = "https://x.example", headers = "s3cret" }',
+      'headers: expected a table of texts, got a string.',
+    ],
+  ])('%s is left out with its line', async (entry, says) => {
+    const agent = await loadToml(`name = "A"\n[mcp_servers]\nok = { command = "c" }\n${entry}\n`);
+    expect([...agent.servers.keys()]).toEqual(['ok']);
+    expect(agent.warnings).toEqual([`${FILE}:4: mcp_servers.x: ${says} The server is left out.`]);
+  });
+
+  test('that say something unknown are used, and that is told of', async () => {
+    const agent = await loadToml('name = "A"\n[mcp_servers.m]\ncommand = "c"\narg = ["-y"]\n');
+    expect([...agent.servers.keys()]).toEqual(['m']);
+    expect(agent.warnings).toEqual([
+      `${FILE}:4: mcp_servers.m.arg: unknown key. Did you mean "args"?`,
+    ]);
+  });
+
+  test('that name their tools are references to them', async () => {
+    const agent = await loadToml(
+      'name = "A"\n[mcp_servers.m]\ncommand = "c"\nenabled_tools = ["a"]\ndisabled_tools = ["b"]\n',
+    );
+    expect(agent.tools).toEqual([{ server: 'm', tool: 'a', text: 'm::a' }]);
+    expect(agent.warnings).toEqual([
+      `${FILE}:2: mcp_servers.m: disabled_tools has no effect here. Name the tools to be used in enabled_tools instead.`,
+    ]);
+  });
+});
+
+describe('Codex agents', () => {
+  async function loadCodex(text: string) {
+    const agents = createAgents({ 'project/.codex/agents/c.toml': text });
+    const agent = await agents.loadOnly({ extraFormats: true });
+    return { ...agent, warnings: agents.plain(agent.warnings) };
+  }
+
+  test('have instructions and any key of a configuration beside each other', async () => {
+    const agent = await loadCodex(`name = "reviewer"
+description = "Reviews"
+developer_instructions = """
+Review it.
+"""
+nickname_candidates = ["R"]
+model = "gpt-5.5"
+model_reasoning_effort = "high"
+sandbox_mode = "read-only"
+web_search = "live"
+service_tier = "fast"
+[tools.update_plan]
+enabled = true
+[features]
+view_image = false
+[mcp_servers.docs]
+url = "https://docs.example/mcp"
+`);
+    expect(agent).toMatchObject({
+      description: 'Reviews',
+      instructions: 'Review it.',
+      warnings: [],
+    });
+    expect(agent.run).toEqual({
+      model: 'gpt-5.5',
+      modelReasoningEffort: 'high',
+      sandboxMode: 'read-only',
+      toolsWebSearchRequest: true,
+      includePlanTool: true,
+      includeViewImageTool: false,
+    });
+    expect([...agent.servers.keys()]).toEqual(['docs']);
+  });
+
+  test.each([
+    ['web_search = "disabled"', { toolsWebSearchRequest: false }],
+    ['web_search = "cached"', { toolsWebSearchRequest: true }],
+    ['tools.web_search = true', { toolsWebSearchRequest: true }],
+    ['tools.view_image = false', { includeViewImageTool: false }],
+    ['tools.web_search = { context_size = "low" }', { toolsWebSearchRequest: true }],
+  ])('switch with %s', async (said, run) => {
+    const agent = await loadCodex(`name = "c"\ndeveloper_instructions = "x"\n${said}\n`);
+    expect(agent.run).toEqual(run);
+  });
+
+  test('need instructions, and lose a field that is wrong', async () => {
+    const { list, plain } = createAgents({
+      'project/.codex/agents/a.toml': 'name = "a"\n',
+      'project/.codex/agents/b.toml':
+        'name = "b"\ndeveloper_instructions = "x"\nsandbox_mode = "no"\n',
+    });
+    const { agents, problems } = await list({ extraFormats: true });
+    expect(agents.map(({ name }) => name)).toEqual(['b']);
+    expect(plain(problems)).toEqual([
+      'project/.codex/agents/a.toml:1: It has no developer_instructions. The agent is left out.',
+      'project/.codex/agents/b.toml:3: sandbox_mode: expected "read-only", "workspace-write", "danger-full-access", got "no". Left out.',
+    ]);
+  });
+});

@@ -1,0 +1,158 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { ListedAgent } from '../../../src/agents/agent.ts';
+import type { RunAgent } from '../../../src/agents/runs.ts';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import type { AgentSettings } from '../../../src/config/config.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
+import { AgentTools } from '../../../src/surface/agent-tools.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+const agent = (name: string, more: Partial<ListedAgent> = {}): ListedAgent => ({
+  kind: 'codex',
+  dialect: 'switchboard-toml',
+  file: `/nowhere/${name}.toml`,
+  name,
+  safeName: name,
+  toolName: `agent_${name}`,
+  description: `Does ${name}`,
+  tags: [],
+  ...more,
+});
+
+const succeed: RunAgent = async ({ name }, args) => ({
+  ok: true,
+  output: `${name}: ${String(args['task'])}`,
+});
+
+function createTools(
+  listed: readonly ListedAgent[],
+  show: AgentSettings['show'] = 'direct',
+  run: RunAgent = succeed,
+  taken: readonly string[] = [],
+) {
+  return new AgentTools(show, { listed, run }, new Set(taken));
+}
+
+function call(tools: AgentTools, name: string, args: object, onProgress?: (p: Verbatim) => void) {
+  const cancellation = new Cancellation();
+  return tools.callTool({
+    name,
+    args: Verbatim.of(args),
+    meta: undefined,
+    cancellation,
+    onProgress,
+  });
+}
+
+const SCHEMA = {
+  type: 'object',
+  properties: { task: { type: 'string' }, cwd: { type: 'string' } },
+  required: ['task', 'cwd'],
+};
+
+test('each agent is a tool, all with the same input', () => {
+  const tools = createTools([agent('one'), agent('two', { tags: ['a', 'deep b'] })]);
+  expect(tools.listTools()).toEqual([
+    { name: 'agent_one', description: 'task, cwd: string — Does one', inputSchema: SCHEMA },
+    {
+      name: 'agent_two',
+      description: 'task, cwd: string — Does two [tags: a, deep b]',
+      inputSchema: SCHEMA,
+    },
+  ]);
+});
+
+test.each([
+  ['', "task, cwd: string — Agent 'one': Execute tasks via Codex"],
+  ['  \n', "task, cwd: string — Agent 'one': Execute tasks via Codex"],
+  ['un\u200bseen\u202e', 'task, cwd: string — unseen'],
+])('a description of %j', (description, shown) => {
+  expect(createTools([agent('one', { description })]).listTools()[0]?.['description']).toBe(shown);
+});
+
+test('a manual as description is cut', () => {
+  const [tool] = createTools([agent('one', { description: 'x'.repeat(50_000) })]).listTools();
+  expect(String(tool?.['description']).length).toBeLessThan(1_100);
+});
+
+test('the answer is one text with ok and output', async () => {
+  const result = await call(createTools([agent('one')]), 'agent_one', { task: 'go', cwd: '/' });
+  expect(result.value).toEqual({
+    content: [{ type: 'text', text: '{"ok":true,"output":"one: go"}' }],
+  });
+});
+
+test('a failure is marked as one', async () => {
+  const tools = createTools([agent('one')], 'direct', async () => ({ ok: false, output: 'no' }));
+  expect((await call(tools, 'agent_one', {})).value).toEqual({
+    content: [{ type: 'text', text: '{"ok":false,"output":"no"}' }],
+    isError: true,
+  });
+});
+
+test('a name that is taken gets a number', async () => {
+  const tools = createTools([agent('one')], 'direct', succeed, ['agent_one']);
+  expect(tools.names).toEqual(['agent_one_2']);
+  expect((await call(tools, 'agent_one_2', { task: 'x' })).text).toContain('one: x');
+});
+
+test('as a suite they are one tool that tells about them and calls them', async () => {
+  const tools = createTools([agent('one'), agent('two')], 'suite');
+  expect(tools.listTools().map(({ name }) => name)).toEqual(['agents_suite']);
+  const { value } = await call(tools, 'agents_suite', { action: 'introspect' });
+  expect(value).toMatchObject({
+    tools: [
+      { name: 'agent_one', summary: 'Does one', inputSchema: SCHEMA },
+      { name: 'agent_two', summary: 'Does two' },
+    ],
+  });
+  const one = await call(tools, 'agents_suite', { action: 'introspect', subtool: 'agent_two' });
+  expect((one.value as { tools: unknown[] }).tools).toHaveLength(1);
+  const args = { action: 'call', subtool: 'agent_two', args: { task: 'go', cwd: '/' } };
+  expect((await call(tools, 'agents_suite', args)).text).toContain('two: go');
+});
+
+test('an agent that is not there is named, with the near ones', async () => {
+  const tools = createTools([agent('reviewer')], 'suite');
+  const args = { action: 'call', subtool: 'agent_reviewr', args: {} };
+  await expect(call(tools, 'agents_suite', args)).rejects.toMatchObject({
+    code: 'AGENT_UNKNOWN',
+    text: expect.stringContaining('Did you mean agent_reviewer?') as string,
+  });
+});
+
+test('off is off', () => {
+  const tools = createTools([agent('one')], 'off');
+  expect([tools.listTools(), tools.names, tools.has('agent_one')]).toEqual([[], [], false]);
+});
+
+test('without agents a suite has no tool', () => {
+  expect(createTools([], 'suite').listTools()).toEqual([]);
+});
+
+test('what happens is told as progress, not too often, and never nothing for long', async () => {
+  vi.useFakeTimers();
+  const told: unknown[] = [];
+  let end: () => void = () => {};
+  const run: RunAgent = async (_agent, _args, { onEvent }) => {
+    onEvent({ kind: 'starting', text: 'starts' });
+    onEvent({ kind: 'text', text: 'Hel' });
+    onEvent({ kind: 'step', text: 'too soon' });
+    await new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    return { ok: true, output: '' };
+  };
+  const tools = createTools([agent('one')], 'direct', run);
+  const answer = call(tools, 'agent_one', {}, (progress) => told.push(progress.value));
+  await vi.advanceTimersByTimeAsync(25_000);
+  end();
+  await answer;
+  expect(told).toEqual([
+    { progress: 1, message: 'starts' },
+    { progress: 2, message: 'works for 10 s' },
+    { progress: 3, message: 'works for 20 s' },
+  ]);
+  expect(vi.getTimerCount()).toBe(0);
+});

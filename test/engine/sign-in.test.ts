@@ -8,6 +8,15 @@ import { eventually } from '../support/processes.ts';
 import { realEngine } from '../support/real-engine.ts';
 
 const KEY = 'sk-key-of-the-user-0123456789';
+/** A provider that wants a key of its own. */
+const OTHER = [
+  '[model_providers.other]',
+  'name = "other"',
+  'env_key = "OTHER_KEY"',
+  'wire_api = "responses"',
+  'supports_websockets = false',
+  'base_url = "BASE_URL"',
+].join('\n');
 
 test('an engine that nobody is signed in to fails before the model is asked', async () => {
   const { engine, model, cwd } = await realEngine({
@@ -48,9 +57,7 @@ test('a run has the provider that its agent names, whatever others have', async 
     script: [{ kind: 'says', text: 'done' }],
     isOpenai: true,
     env: { OTHER_KEY: 'key-of-the-other' },
-    tables:
-      '[model_providers.other]\nname = "other"\nenv_key = "OTHER_KEY"\nwire_api = "responses"\n' +
-      'supports_websockets = false\nbase_url = "BASE_URL"\n',
+    tables: OTHER,
   });
   const agents = ['loopback', 'other'].map((modelProvider) =>
     plainAgent({ run: { modelProvider } }),
@@ -67,9 +74,7 @@ test('a run has the provider that its agent names, whatever others have', async 
 test('a provider without its key fails with the variable that is missing', async () => {
   const { engine, cwd } = await realEngine({
     script: [{ kind: 'says', text: 'done' }],
-    tables:
-      '[model_providers.other]\nname = "other"\nenv_key = "OTHER_KEY"\nwire_api = "responses"\n' +
-      'supports_websockets = false\nbase_url = "BASE_URL"\n',
+    tables: OTHER,
   });
   const agent = plainAgent({ run: { modelProvider: 'other' } });
   const { ok, output } = await engine.run(watchedRun(cwd, { agent }));

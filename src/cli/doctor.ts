@@ -3,6 +3,7 @@
 import { cleanText } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
+import { DESCRIPTIONS_FILE } from '../config/descriptions.ts';
 import { isExposed } from '../surface/expose.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { offServers, printOff } from './off.ts';
@@ -106,10 +107,22 @@ async function examine(
   }
 }
 
-function adviceOnConfig({ name, switchboardDescription, suiteDescription }: ChildConfig): string[] {
-  if (switchboardDescription === undefined || suiteDescription === undefined) return [];
+/** Descriptions that somebody wrote and nobody sees. */
+function adviceOnConfig(config: ChildConfig): string[] {
+  const { name, switchboardDescription, suiteDescription, description, notedDescription } = config;
+  const isOverruled = switchboardDescription !== undefined && suiteDescription !== undefined;
+  const stronger = switchboardDescription ?? suiteDescription ?? description;
   return [
-    `suites.${name}.description is not used, because the server's own file has a switchboardDescription.`,
+    ...(isOverruled
+      ? [
+          `suites.${name}.description is not used, because the server's own file has a switchboardDescription.`,
+        ]
+      : []),
+    ...(notedDescription !== undefined && stronger !== undefined
+      ? [
+          `what ${DESCRIPTIONS_FILE} says of it as "switchboard" is not used, because it has a description elsewhere.`,
+        ]
+      : []),
   ];
 }
 

@@ -7,7 +7,7 @@ export interface Config {
   readonly project: string;
   /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */
   readonly home: string;
-  /** The main files and `servers.json` that were read, strongest first; not the child files. */
+  /** The main files, `servers.json` and `mcp-descriptions.json` that were read; not the child files. */
   readonly files: readonly string[];
   /** Children by name, in the order they are shown. */
   readonly children: ReadonlyMap<string, ChildConfig>;
@@ -116,6 +116,12 @@ export interface ChildConfig {
   readonly keywords: readonly string[] | undefined;
   /** `suites.<name>.description`: takes the place of the suite's whole description. */
   readonly suiteDescription: string | undefined;
+  /** What `mcp-descriptions.json` says the suite is for: counts where nothing else describes it. */
+  readonly notedDescription: string | undefined;
+  /** What its assistant is told to be, by `mcp-descriptions.json`. */
+  readonly role: string | undefined;
+  /** Whether it is spoken to in plain language. */
+  readonly assistant: boolean | undefined;
   readonly expose: Expose;
   readonly introspection: Introspection;
   readonly timeouts: Timeouts;

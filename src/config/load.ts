@@ -1,5 +1,5 @@
-// Reads the whole configuration: the project's file, the user's file, the child files and
-// servers.json. This is on the way to the first answer of every session, so it reads synchronously
+// Reads the whole configuration: the project's file, the user's file, the child files, servers.json
+// and mcp-descriptions.json. This is on the way to the first answer of every session, so it reads synchronously
 // and loads nothing heavy unless a file asks for it.
 import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
@@ -8,6 +8,7 @@ import { checkConfigFile } from './check.ts';
 import { readChildFiles } from './child-files.ts';
 import type { Config } from './config.ts';
 import { DEFAULTS, LONGEST_MS } from './defaults.ts';
+import { readDescriptions } from './descriptions.ts';
 import { readConfigFile } from './files.ts';
 import { expandHome, findFiles } from './globs.ts';
 import { type Layer, setting } from './layers.ts';
@@ -35,18 +36,20 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   for (const file of findServersFiles(namedServers(options, places, layers), project, home)) {
     serversFiles.push(await readServersFile(file));
   }
+  const descriptions = await readDescriptions(places);
   const settled = resolveChildren({
     project,
     homeFolder,
     layers,
     childFiles: found.children,
     serversFiles,
+    descriptions: descriptions.layers,
     idleMs: usualIdleMs(options.env),
   });
   return {
     project,
     home,
-    files: [...layers, ...serversFiles].map(({ file }) => file),
+    files: [...layers, ...serversFiles, ...descriptions.layers].map(({ file }) => file),
     children: settled.children,
     era: setting(layers, ({ era }) => era) ?? DEFAULTS.era,
     questionMs:
@@ -58,6 +61,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
       ...settled.warnings,
       ...found.warnings,
       ...serversFiles.flatMap(({ warnings }) => warnings),
+      ...descriptions.warnings,
     ],
   };
 }

@@ -8,6 +8,7 @@ import type { FoundChild } from './child-files.ts';
 import { type Declaration, explainMissingCommand, resolveCommand } from './command.ts';
 import type { ChildConfig, Command } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
+import { type DescriptionsLayer, descriptionOf } from './descriptions.ts';
 import { expandHome } from './globs.ts';
 import { type Layer, NONE, setting, suiteOf } from './layers.ts';
 import { resolveRemote } from './remote.ts';
@@ -25,6 +26,8 @@ export interface Found {
   readonly childFiles: ReadonlyMap<string, FoundChild>;
   /** `servers.json`, strongest first. */
   readonly serversFiles: readonly ServersLayer[];
+  /** `mcp-descriptions.json`, strongest first. */
+  readonly descriptions: readonly DescriptionsLayer[];
   /** What the environment says instead of the usual time after which idle children are stopped. */
   readonly idleMs: number | undefined;
 }
@@ -96,7 +99,7 @@ type Common = ReturnType<typeof resolveCommon>;
 function resolveChild(
   name: string,
   declaration: Declaration,
-  { layers, homeFolder, idleMs: usualIdleMs }: Found,
+  { layers, homeFolder, descriptions, idleMs: usualIdleMs }: Found,
   common: Common,
 ): ChildConfig {
   const { origin, entry, folder } = declaration;
@@ -108,6 +111,7 @@ function resolveChild(
   );
   const keys = mergeKeys(entry, suite);
   const remote = resolveRemote(name, declaration);
+  const noted = descriptionOf(descriptions, name);
   return {
     name,
     origin,
@@ -122,6 +126,9 @@ function resolveChild(
     suiteName: keys.suiteName,
     keywords: keys.keywords,
     suiteDescription: suite.description,
+    notedDescription: noted.switchboard,
+    role: noted.claude,
+    assistant: keys.assistant,
     expose: {
       allow: keys.expose?.allow,
       deny: keys.expose?.deny,

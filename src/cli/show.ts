@@ -1,6 +1,6 @@
 // `switchboard show [server] [how]`: how the host sees each server and why, and the way to change it.
 import { SwitchboardError } from '../base/errors.ts';
-import { type Change, changeUse, type Wanted } from '../config/change.ts';
+import { type Change, type Wanted as Changes, changeUse } from '../config/change.ts';
 import { type ChildConfig, SHOWS, STARTS } from '../config/config.ts';
 import { LONGEST_MS } from '../config/defaults.ts';
 import type { Layer } from '../config/layers.ts';
@@ -83,6 +83,7 @@ function keysSaidBy(
   return keys.filter((key) => said[key] !== undefined && said[key] !== wanted[key]);
 }
 
+type Wanted = Omit<Changes, 'assistant'>;
 type Key = keyof Wanted;
 
 function unmetOf(child: ChildConfig, wanted: Wanted): Key[] {

@@ -98,20 +98,18 @@ describe('which text counts', () => {
 
   const noted = { name: 'memory', notedDescription: 'Noted.' };
   test.each([
-    ['', noted, 'Noted.'],
+    ['', noted, /^Noted\.$/],
     [
       ' but for that of the server',
       { ...noted, description: 'notes' },
       /^Use this tool for notes\./,
     ],
-    [' but for that in suites', { ...noted, suiteDescription: 'Suites.' }, 'Suites.'],
-    [' but for that in its own file', { ...noted, switchboardDescription: 'Own.' }, 'Own.'],
-    [', not one that is empty', { ...noted, description: ' ' }, 'Noted.'],
+    [' but for that in suites', { ...noted, suiteDescription: 'Suites.' }, /^Suites\.$/],
+    [' but for that in its own file', { ...noted, switchboardDescription: 'Own.' }, /^Own\.$/],
+    [', not one that is empty', { ...noted, description: ' ' }, /^Noted\.$/],
   ] as const)('the noted text is what the host reads%s', (_, config, expected) => {
     const { description } = createSuiteTool('memory_suite', childConfig(config));
-    expect(description).toEqual(
-      typeof expected === 'string' ? expected : expect.stringMatching(expected),
-    );
+    expect(description).toMatch(expected);
   });
 });
 

@@ -30,7 +30,7 @@ export function keepBackup(content: string | Uint8Array, place: BackupPlace): st
 export function readBackups(place: BackupPlace): Buffer[] {
   try {
     return namesOf(place)
-      .reverse()
+      .toReversed()
       .map((name) => readFileSync(join(place.folder, name)));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return []; // nothing was ever kept

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
+import { switchAssistant } from './assistant-switch.ts';
 import { call } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
@@ -116,6 +117,12 @@ export function buildProgram(action: Action): Command {
     .option('--project', "write into the project's file")
     .option('--user', "write into the user's file, which holds in every project")
     .action(action(async (options, server, how) => show(server, how, options)));
+  command(
+    'assistant [server] [state]',
+    'say which servers are spoken to in plain language, or switch it: on or off',
+  )
+    .option('--dry-run', 'only say what would be done')
+    .action(action(async (options, server, state) => switchAssistant(server, state, options)));
   command('doctor [server]', 'start each server and say what works, what does not and why').action(
     action(async (options, server) => doctor(server, options)),
   );

@@ -1,6 +1,7 @@
 // Child files: a server that describes itself in a `.mcp.json` in its own folder. They are often
 // other people's, so a bad one costs a warning and itself, never the rest.
 import { readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isObject } from '../base/object.ts';
 import { checkChildFile, isChildFile, strangeChildFileKeys } from './check.ts';
 import { parseJson, withoutByteOrderMark } from './files.ts';
@@ -26,6 +27,7 @@ export async function readChildFiles(
     }
     const { name } = read.entry;
     const first = children.get(name);
+    if (first && isOriginalOf(file, first.file)) continue;
     if (first) {
       warnings.push(
         `Two child files have the name "${name}": ${first.file} is used, ${file} is not.`,
@@ -36,6 +38,11 @@ export async function readChildFiles(
     for (const says of strangeChildFileKeys(read.entry)) warnings.push(`${file}: ${says}`);
   }
   return { children, warnings };
+}
+
+/** A wide pattern finds also what the assistant of a server keeps: that server's own file. */
+function isOriginalOf(file: string, wrapped: string): boolean {
+  return file === join(dirname(wrapped), 'original', '.mcp.json');
 }
 
 type ReadChild = { readonly entry: ChildFile } | { readonly problem: string };

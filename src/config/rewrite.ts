@@ -22,6 +22,8 @@ export interface Rewritten {
   readonly isChanged: boolean;
   /** The file with the text as it was; undefined where nothing was replaced. */
   readonly backup: string | undefined;
+  /** There is no such file any more. */
+  readonly isRemoved?: true;
 }
 
 /** Whoever has the lock needs it for a moment only. */
@@ -68,9 +70,10 @@ async function explained<T>(target: string, work: () => Promise<T>): Promise<T> 
 
 async function rehearse(target: string, edit: Edit, { home }: RewriteOptions): Promise<Rewritten> {
   const before = readWhole(target);
-  const isChanged = !isSameText(before?.text, await edit(before?.text));
-  const place = { file: target, folder: join(home, 'backups') };
-  return { isChanged, backup: isChanged && before ? backupPath(place) : undefined };
+  const after = await edit(before?.text);
+  if (isSameText(before?.text, after)) return { isChanged: false, backup: undefined };
+  const backup = before && backupPath({ file: target, folder: join(home, 'backups') });
+  return { isChanged: true, backup, ...(after === null && { isRemoved: true }) };
 }
 
 async function replaceText(
@@ -89,7 +92,7 @@ async function replaceText(
   if (typeof after !== 'string') {
     beforeReplacing();
     rmSync(target);
-    return { isChanged: true, backup };
+    return { isChanged: true, backup, isRemoved: true };
   }
   mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   writeWhole(target, after, { mode, like: before?.stats, beforeReplacing });

@@ -11,8 +11,8 @@ import { unsetKey } from './unset.ts';
 
 export interface Taking {
   readonly path: readonly string[];
-  /** What the command makes of a text, or of there being no file. */
-  readonly set: (text: string | undefined) => Promise<string>;
+  /** What the command makes of a text, or of there being no file; undefined where it cannot. */
+  readonly set: (text: string | undefined) => Promise<string | undefined>;
   readonly home: string;
   readonly dryRun?: boolean | undefined;
 }

@@ -1,7 +1,7 @@
 // Switches the assistant of a server on and off. A server with a folder of its own gets files in it
 // (install/assistant-folder.ts); any other a key under `suites`, and the role that the library has for
 // it in `mcp-descriptions.json`.
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import {
   changeUse,
@@ -11,7 +11,7 @@ import {
 } from '../config/change.ts';
 import { resolveCommand } from '../config/command.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
-import { DEFAULTS } from '../config/defaults.ts';
+import { findConfigFile } from '../config/files.ts';
 import { type Layer, suiteOf } from '../config/layers.ts';
 import type { Places } from '../config/places.ts';
 import { resolveRemote } from '../config/remote.ts';
@@ -72,7 +72,7 @@ export async function switchAssistantOn(request: SwitchRequest): Promise<Switche
   if (state.way === 'configuration') {
     return { changes: state.isOn ? [] : await writeIntoFiles(request), kept: [] };
   }
-  if (!state.isOn) await refuseWhatItWouldNotKnow(request);
+  if (!state.isOn) refuseWhatWouldNotHold(request);
   const role = child.role ?? (await findInLibrary(await originalOf(child)))?.claude;
   const options = { file: child.origin, home: places.home, dryRun };
   return switchOn({ ...options, role: role && `${role.trim()}\n`, runtime });
@@ -140,23 +140,43 @@ function tell({ file, isChanged, isRemoved, backup }: FileChange): Change[] {
 }
 
 /**
- * The assistant of a folder runs by itself and reads that folder alone. What the main files say about
- * the server's tools and surroundings would not hold behind it.
+ * The assistant of a folder is started by itself. The project it finds by where such folders usually
+ * lie, so that what is said elsewhere about the server's tools and surroundings would not hold; and what
+ * is said about the surroundings by name would hold for itself, who needs the model's key.
  */
-async function refuseWhatItWouldNotKnow({ child, layers }: SwitchRequest): Promise<void> {
-  const { name, origin, environment } = child;
-  const exposing = layers.find(({ config }) => suiteOf(config, name).expose !== undefined);
-  const own = (await ownEntryOf(origin)).environment ?? DEFAULTS.environment;
-  const [key, says] = exposing
-    ? ['expose', `${formatPath(['suites', name, 'expose'])} in ${exposing.file}`]
-    : ['environment', `"environment": "${environment}", which another file sets for it`];
-  if (!exposing && own === environment) return;
+function refuseWhatWouldNotHold({ child, layers, places }: SwitchRequest): void {
+  const { name, origin } = child;
+  const isHidden = ({ file }: Layer) =>
+    file === places.projectFile && !findsProject(origin, places);
+  const said = layers.flatMap((layer) => {
+    const { file, config } = layer;
+    const { expose, environment } = suiteOf(config, name);
+    const general = isHidden(layer) ? config.environment : undefined;
+    return [
+      ...(environment === undefined
+        ? []
+        : [{ key: 'environment', path: ['suites', name, 'environment'], file }]),
+      ...(general === undefined ? [] : [{ key: 'environment', path: ['environment'], file }]),
+      ...(expose && isHidden(layer)
+        ? [{ key: 'expose', path: ['suites', name, 'expose'], file }]
+        : []),
+    ];
+  });
+  const [first] = said;
+  if (!first) return;
   throw new SwitchboardError(
     'CONFIG_NOT_CHANGED',
-    `The assistant of server "${name}" would not keep to ${says}.`,
+    `With an assistant in its folder, server "${name}" would not keep to ${formatPath(first.path)} in ${first.file}.`,
     {
-      hint: `Write "${key}" into ${origin}, which it reads; or put ${keysFor(name)} into switchboard.config.json.`,
+      hint: `Write "${first.key}" into ${origin} instead; or put ${keysFor(name)} into switchboard.config.json, which needs no files.`,
       data: { child: name },
     },
   );
+}
+
+function findsProject(origin: string, { project, projectFile }: Places): boolean {
+  const isUsual = /^(?:\.switchboard[\\/])?mcps[\\/][^\\/]+$/.test(
+    relative(project, dirname(origin)),
+  );
+  return isUsual && projectFile === findConfigFile(project);
 }

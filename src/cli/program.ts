@@ -26,6 +26,7 @@ Examples:
   switchboard call memory search_nodes '{"query": "tea"}'
   switchboard status                            see what the running Switchboards do
   switchboard show memory flip                  list its own tools, while it is switched on
+  switchboard assistant memory on               speak to it in plain language
 
 Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 130 interrupted.
 Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).

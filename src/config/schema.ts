@@ -89,11 +89,6 @@ const childKeys = {
     z.enum(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']),
     'The MCP revision to offer to this server, for one that refuses newer ones. Unset: the newest.',
   ),
-  assistant: key(
-    z.boolean(),
-    'Whether the host speaks to the server in plain language, through a model that uses its tools. See docs/assistant.md.',
-    false,
-  ),
   environment: key(
     environment,
     'As `environment` at the top, for this server alone. Unset: what stands there.',
@@ -101,6 +96,11 @@ const childKeys = {
   results: key(
     results,
     'As `results` at the top, for this server alone. Unset: what stands there.',
+  ),
+  assistant: key(
+    z.boolean(),
+    'Whether the host speaks to the server in plain language, through a model that uses its tools. See docs/assistant.md.',
+    false,
   ),
 };
 

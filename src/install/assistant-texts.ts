@@ -72,6 +72,8 @@ export function wrapperScript(child: string, runtime: string, role: string | und
   const again = `switchboard assistant ${name} on`;
   const body = `// The server ${name}, spoken to in plain language. CLAUDE.md is the assistant's role, and yours to change;
 // original/.mcp.json is the server's own file. Written by \`${again}\`; \`off\` undoes it.
+import { exit, stderr } from 'node:process';
+
 const PLACES = ${JSON.stringify([runtime, 'switchboard/assistant'])};
 
 async function load() {
@@ -82,8 +84,8 @@ async function load() {
       if (!['ERR_MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED'].includes(error.code)) throw error;
     }
   }
-  console.error(${JSON.stringify(`The assistant of server ${name} needs Switchboard, which is no longer at ${runtime}. Install it, then run: ${again}`)});
-  process.exit(1);
+  stderr.write(${JSON.stringify(`The assistant of server ${name} needs Switchboard, which is no longer at ${runtime}. Install it, then run: ${again}\n`)});
+  exit(1);
 }
 
 const { runAssistant } = await load();

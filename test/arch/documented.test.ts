@@ -23,6 +23,7 @@ test.each([
   ['tools'],
   ['call'],
   ['show'],
+  ['assistant'],
   ['doctor'],
   ['status'],
   ['reload'],

@@ -1,7 +1,7 @@
 // Switches the assistant of a server on and off. A server with a folder of its own gets files in it
 // (install/assistant-folder.ts); any other a key under `suites`, and the role that the library has for
 // it in `mcp-descriptions.json`.
-import { dirname, relative } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import {
   changeUse,
@@ -87,9 +87,9 @@ export async function switchAssistantOff(request: SwitchRequest): Promise<Switch
   return { changes: [...folder.changes, ...changes], kept: folder.kept };
 }
 
-/** Whether the server is declared by a file in its own folder, not by one that lists servers. */
+/** Whether the server is declared by a file in its own folder, not by one among others. */
 function isInOwnFile({ origin }: ChildConfig, { files }: Config): boolean {
-  return !files.includes(origin);
+  return basename(origin) === '.mcp.json' && !files.includes(origin);
 }
 
 /** Behind an assistant it is the original that tells which server it is. */

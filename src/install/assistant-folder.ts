@@ -19,6 +19,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
+import { isFolder } from '../base/process.ts';
 import { writeWhole } from '../base/whole-file.ts';
 import { checkChildFile } from '../config/check.ts';
 import { parseJson, withoutByteOrderMark } from '../config/files.ts';
@@ -92,7 +93,7 @@ export async function switchOn(
 
 export async function switchOff(options: FolderOptions): Promise<FolderSwitch> {
   return locked(options, async (work, folder) => {
-    const { file, paths, original, present } = folder;
+    const { file, paths, original, present, leftover } = folder;
     const backups = join(options.home, 'backups');
     const isOn = folder.script !== undefined;
     if (isOn) refuseLinks(folder);
@@ -110,7 +111,7 @@ export async function switchOff(options: FolderOptions): Promise<FolderSwitch> {
       work.perform({ action: 'remove', path: paths.script }, () => rmSync(paths.script));
     }
     // Left by a switching on that did not come to its end.
-    if (!isOn && original?.text === present.text) {
+    if (leftover === present.text) {
       work.perform({ action: 'remove', path: paths.original }, () => rmSync(paths.original));
     }
     if (work.changes.length > 0 && !work.isDry) removeIfEmpty(dirname(paths.original));
@@ -121,11 +122,13 @@ export async function switchOff(options: FolderOptions): Promise<FolderSwitch> {
 interface Folder {
   readonly file: string;
   readonly paths: { readonly original: string; readonly role: string; readonly script: string };
-  /** What stands in the server's file now, and in the original where that is there. */
   readonly present: Text;
-  readonly original: Text | undefined;
   /** The wrapper that the server's file starts. */
   readonly script: string | undefined;
+  /** The server's own file behind that wrapper. */
+  readonly original: Text | undefined;
+  /** What stands in its place where there is no wrapper. */
+  readonly leftover: string | undefined;
 }
 
 interface Text {
@@ -157,8 +160,10 @@ async function readFolder(file: string): Promise<Folder> {
       script: join(folder, script ?? wrapperName(present.entry.name)),
     },
     present,
-    original: await readText(original),
     script,
+    original: script === undefined ? undefined : await readText(original),
+    leftover:
+      script === undefined && isFolder(dirname(original)) ? readIfThere(original) : undefined,
   };
 }
 
@@ -196,13 +201,13 @@ function refuseLinks({ file, paths, present }: Folder): void {
 
 /** A copy with the same bytes and the same mode; and another among the backups. */
 function keepOriginal(
-  { file, paths, present, original }: Folder,
+  { file, paths, present, leftover }: Folder,
   { home }: FolderOptions,
   work: Work,
 ): void {
   const backups = join(home, 'backups');
-  if (original?.text === present.text) return;
-  if (original) work.backUp(paths.original, backups);
+  if (leftover === present.text) return;
+  if (leftover !== undefined) work.backUp(paths.original, backups);
   work.backUp(file, backups);
   const act = () => {
     mkdirSync(dirname(paths.original), { recursive: true });

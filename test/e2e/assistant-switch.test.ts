@@ -328,6 +328,7 @@ describe('what was begun and not finished is mended', () => {
     });
     await runWell(project, 'memory', 'on');
     expect(readFileSync(join(project.dir, ORIGINAL), 'utf8')).toBe(JSON.stringify(MEMORY, null, 2));
+    expect(readFileSync(join(project.dir, OWN), 'utf8')).toContain('"description": "notes"');
     expect(backups(project).some((text) => text.includes('another'))).toBe(true);
   });
 
@@ -396,9 +397,10 @@ describe('what the user wrote is never lost', () => {
     expect(readFileSync(join(project.dir, FOLDER, '.mcp.json'), 'utf8')).toBe(text);
   });
 
-  test('a script of that name that is somebody’s own is left alone', async () => {
+  test('files of those names that are somebody’s own are left alone', async () => {
     const project = createProject({
       [`${FOLDER}/.mcp.json`]: MEMORY,
+      [`${FOLDER}/original/.mcp.json`]: 'not even JSON',
       [`${FOLDER}/memory-claude-wrapper.mjs`]: 'console.log("mine");\n',
     });
     const before = tree(project.dir);
@@ -517,6 +519,20 @@ describe('a server of the configuration', () => {
     await runWell(project, 'memory', 'off');
     expect(tree(project.dir)).toEqual(before);
     expect(await runWell(project, 'memory', 'off')).toContain('Nothing was changed');
+  });
+
+  test('so is one whose file lies beside those of others', async () => {
+    const project = createProject({
+      'switchboard.config.json': '{ "discoverGlobs": ["servers/*.json"] }\n',
+      'servers/memory.json': MEMORY,
+      'servers/b.json': { ...MEMORY, name: 'b' },
+    });
+    const before = tree(project.dir);
+    await runWell(project, 'memory', 'on');
+    expect(readdirSync(join(project.dir, 'servers'))).toEqual(['b.json', 'memory.json']);
+    expect(await runWell(project)).toContain('memory  on   by the configuration');
+    await runWell(project, 'memory', 'off');
+    expect(tree(project.dir)).toEqual(before);
   });
 
   test('in a dry run nothing is written', async () => {

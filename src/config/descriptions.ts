@@ -25,6 +25,8 @@ export interface Description {
 export interface DescriptionsLayer {
   readonly file: string;
   readonly texts: ReadonlyMap<string, Description>;
+  /** The first of each name, without what people write differently. */
+  readonly byPlainName: ReadonlyMap<string, Description>;
 }
 
 interface ReadDescriptions {
@@ -48,7 +50,7 @@ export async function readDescriptions(
     const text = readText(file, warnings);
     if (text === undefined) continue;
     const texts = await parseDescriptions(file, text, warnings);
-    if (texts) layers.push({ file, texts });
+    if (texts) layers.push({ file, texts, byPlainName: shorten(texts) });
   }
   return { layers, warnings };
 }
@@ -60,7 +62,9 @@ export async function readDescriptions(
 export function descriptionOf(layers: readonly DescriptionsLayer[], name: string): Description {
   // Nearly nobody has such a file, and the start has to do this for every server.
   if (layers.length === 0) return NOTHING;
-  const found = layers.map(({ texts }) => texts.get(name) ?? alike(texts, name));
+  const found = layers.map(
+    ({ texts, byPlainName }) => texts.get(name) ?? byPlainName.get(plainName(name)),
+  );
   const switchboard = found.find((one) => one?.switchboard !== undefined)?.switchboard;
   const claude = found.find((one) => one?.claude !== undefined)?.claude;
   return {
@@ -71,10 +75,9 @@ export function descriptionOf(layers: readonly DescriptionsLayer[], name: string
 
 const NOTHING: Description = {};
 
-function alike(texts: DescriptionsLayer['texts'], name: string): Description | undefined {
-  const plain = plainName(name);
-  for (const [key, description] of texts) if (plainName(key) === plain) return description;
-  return undefined;
+function shorten(texts: DescriptionsLayer['texts']): Map<string, Description> {
+  // From the last to the first, so that the first stays.
+  return new Map([...texts].toReversed().map(([name, text]) => [plainName(name), text]));
 }
 
 function readText(file: string, warnings: string[]): string | undefined {

@@ -25,6 +25,8 @@ export const ERRORS = {
   TOOL_NOT_ALLOWED: { exit: 4 },
   TOOL_ARGUMENTS: { exit: 4 },
   TOOL_FAILED: { exit: 4 },
+  ASSISTANT_NOT_CONFIGURED: { exit: 2 },
+  ASSISTANT_FAILED: { exit: 4 },
   CANCELLED: { exit: 130 },
 } as const satisfies Record<string, { exit: number }>;
 

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
+import type { AssistantFlags } from './assistant.ts';
 import { call } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
@@ -51,7 +52,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-interface Options extends ShowOptions, HttpFlags {
+interface Options extends ShowOptions, HttpFlags, AssistantFlags {
   readonly browser?: boolean;
   readonly dryRun?: boolean;
   readonly force?: boolean;
@@ -144,6 +145,21 @@ export function buildProgram(action: Action): Command {
   configCommand('schema', 'print the JSON Schema of the configuration file').action(
     action(async () => printSchema()),
   );
+
+  const assistant = withSubcommands(
+    program.command('assistant'),
+    'servers that are spoken to in plain language',
+  );
+  withCommonOptions(assistant.command('serve [server]'))
+    .description('serve one server as the tool natural_language, behind which a model uses it')
+    .option('--folder <folder>', 'the server whose folder was laid out for an assistant')
+    .option('--no-conversation', 'remember nothing of what was asked before')
+    .option('--tools', "serve the server's own tools, as far as they may be used")
+    .action(
+      action(async (options, server) =>
+        (await import('./assistant.ts')).serveAssistant(server, options),
+      ),
+    );
 
   const skill = withSubcommands(
     program.command('skill'),

@@ -28,7 +28,7 @@ export async function serveHttp(options: ServeOptions, flags: HttpFlags): Promis
   keepStdout();
   const log = createLog(logLevel(process.env), process.stderr);
   const cwd = workingFolder();
-  const load = (): Promise<Config> => loadAloud({ ...options, cwd }, log);
+  const load = (): Promise<Config> => loadAloud({ ...options, cwd, hosts: 'many' }, log);
   await serveUntilTold(settings, await load(), load, log);
   return 0;
 }

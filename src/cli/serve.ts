@@ -4,12 +4,11 @@ import { createLog, type Log, logLevel } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import { openControlLater } from '../host/control-later.ts';
 import { createReport } from '../host/status-report.ts';
-import { StdioHost } from '../host/stdio.ts';
-import { Session } from '../session/session.ts';
 import { Switchboard } from '../switchboard.ts';
 import { aboutServing } from './about.ts';
 import { createReload, keepStdout, loadAloud, type ServeOptions } from './serving.ts';
 import { onEndSignal } from './signals.ts';
+import { leaveStdio, openStdioHost } from './stdio-host.ts';
 import { workingFolder } from './working-folder.ts';
 
 /** What is not for the host is done when it has got its first answers. */
@@ -18,7 +17,6 @@ const OTHER_THINGS_AFTER_MS = 1_000;
 const CONTROL_AFTER_MS = 200;
 /** A host that never says that it is ready: from then on children are started all the same. */
 const READY_AFTER_MS = 1_000;
-const LAST_WRITES_MS = 500;
 
 export async function serve(options: ServeOptions): Promise<number> {
   if (process.stdin.isTTY) {
@@ -30,10 +28,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const cwd = workingFolder();
   const load = (): Promise<Config> => loadAloud({ ...options, cwd }, log);
   await serveUntilHostGoes(await load(), load, log, write);
-  process.stdin.destroy();
-  // A host that never reads its last answers must not keep us here.
-  setTimeout(() => process.exit(0), LAST_WRITES_MS).unref();
-  return 0;
+  return leaveStdio();
 }
 
 async function serveUntilHostGoes(
@@ -42,23 +37,8 @@ async function serveUntilHostGoes(
   log: Log,
   write: NodeJS.WriteStream['write'],
 ): Promise<void> {
-  process.stdout.removeAllListeners('error'); // from here on the host's leaving is an end like others
   await using switchboard = new Switchboard({ config, log, env: process.env });
-  const { messageBytes } = config;
-  const host = new StdioHost({
-    input: process.stdin,
-    output: process.stdout,
-    write,
-    messageBytes,
-    onFull: () => switchboard.pool.pause(),
-    onDrained: () => switchboard.pool.resume(),
-  });
-  const session = new Session({
-    ...switchboard.sessionParts,
-    log,
-    messageBytes,
-    send: (json, framing) => host.send(json, framing),
-  });
+  const { host, session } = openStdioHost(switchboard, { config, log, write });
   const ready = setTimeout(() => switchboard.board.begin(), READY_AFTER_MS).unref();
   const orphans = setTimeout(() => void switchboard.endOrphans(), OTHER_THINGS_AFTER_MS).unref();
   const reload = createReload(switchboard, load, log);

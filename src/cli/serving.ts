@@ -1,11 +1,13 @@
 // What serving needs, whichever way hosts reach us: stdout kept for the protocol, the configuration read
 // aloud, and read again when somebody asks for it.
+import { withAssistants } from '../assistant/wrap.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import { isScript } from '../config/files.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Switchboard } from '../switchboard.ts';
+import { assistantLaunch } from './own-program.ts';
 
 export interface ServeOptions {
   readonly configFile?: string | undefined;
@@ -26,10 +28,11 @@ export function keepStdout(): NodeJS.WriteStream['write'] {
 
 /** Reads the configuration and says what is worth knowing about it. */
 export async function loadAloud(
-  options: ServeOptions & { readonly cwd: string },
+  options: ServeOptions & { readonly cwd: string; readonly hosts?: 'one' | 'many' },
   log: Log,
 ): Promise<Config> {
-  const config = await loadConfig({ ...options, env: process.env });
+  const loaded = await loadConfig({ ...options, env: process.env });
+  const config = withAssistants(loaded, assistantLaunch(options));
   // A project's file was run with the user's rights: that is worth a word.
   for (const file of config.files.filter(isScript)) log.info(`ran ${file} for the configuration.`);
   for (const warning of config.warnings) log.warn(warning);

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { resolveAgents } from './agents.ts';
 import { checkConfigFile } from './check.ts';
-import { readChildFiles } from './child-files.ts';
+import { readChildFiles, readOriginal } from './child-files.ts';
 import type { Config } from './config.ts';
 import { DEFAULTS, LONGEST_MS } from './defaults.ts';
 import { readConfigFile } from './files.ts';
@@ -23,6 +23,8 @@ import {
 export interface LoadOptions extends PlaceOptions {
   /** A `servers.json`, read instead of the usual ones. */
   readonly serversFile?: string | undefined;
+  /** The folder of an assistant, whose server is declared in a file that is kept in it. */
+  readonly assistantFolder?: string | undefined;
 }
 
 export async function loadConfig(options: LoadOptions): Promise<Config> {
@@ -31,6 +33,10 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const layers = await readMainFiles(places);
   const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
   const found = await readChildFiles(await findFiles(globs, project, homeFolder));
+  if (options.assistantFolder !== undefined) {
+    const original = await readOriginal(options.assistantFolder);
+    found.children.set(original.entry.name, original);
+  }
   const serversFiles: ServersLayer[] = [];
   for (const file of findServersFiles(namedServers(options, places, layers), project, home)) {
     serversFiles.push(await readServersFile(file));

@@ -6,7 +6,7 @@ import { nearest } from '../base/text.ts';
 import { strangeServerKeys } from './check.ts';
 import type { FoundChild } from './child-files.ts';
 import { type Declaration, explainMissingCommand, resolveCommand } from './command.ts';
-import type { ChildConfig, Command } from './config.ts';
+import type { AssistantConfig, ChildConfig, Command } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { expandHome } from './globs.ts';
 import { type Layer, NONE, setting, suiteOf } from './layers.ts';
@@ -141,7 +141,14 @@ function resolveChild(
     framing: keys.framing ?? DEFAULTS.framing,
     protocolVersion: keys.protocolVersion,
     wrapResults: keys.results?.wrap ?? common.wrap,
+    assistant: settingsOf(keys.assistant),
+    behind: undefined,
   };
+}
+
+function settingsOf(said: SuiteKeys['assistant']): AssistantConfig | undefined {
+  if (said === undefined || said === false) return undefined;
+  return said === true ? {} : said;
 }
 
 /** What is known beforehand to keep a child from being used. */
@@ -196,7 +203,19 @@ function mergeKeys(weaker: SuiteKeys, stronger: SuiteKeys): SuiteKeys {
     ...definedOf(stronger),
     expose: { ...weaker.expose, ...definedOf(stronger.expose) },
     results: { ...weaker.results, ...definedOf(stronger.results) },
+    assistant: mergeAssistants(weaker.assistant, stronger.assistant),
   };
+}
+
+/** A plain yes keeps the settings that somebody else has written. */
+function mergeAssistants(
+  weaker: SuiteKeys['assistant'],
+  stronger: SuiteKeys['assistant'],
+): SuiteKeys['assistant'] {
+  if (stronger === undefined) return weaker;
+  if (stronger === false) return false;
+  const settings = typeof weaker === 'object' ? weaker : {};
+  return { ...settings, ...(stronger === true ? {} : definedOf(stronger)) };
 }
 
 /** A JavaScript file may name a key and leave it undefined, which says nothing. */

@@ -28,6 +28,8 @@ export function childConfig(some: Partial<ChildConfig> & { name: string }): Chil
     framing: 'auto',
     protocolVersion: undefined,
     wrapResults: 'mcp',
+    assistant: undefined,
+    behind: undefined,
     ...some,
   };
 }

@@ -109,7 +109,9 @@ export class Work {
   }
 
   #report(message: string): void {
-    this.#parts.onProgress?.(Verbatim.of({ progress: ++this.#progress, message }));
+    // As a server would write it; the host's own token takes the place of this one.
+    const params = { progressToken: 0, progress: ++this.#progress, message };
+    this.#parts.onProgress?.(Verbatim.of(params));
   }
 }
 

@@ -33,6 +33,7 @@ export interface AssistantFlags extends CommandOptions {
 
 const ORPHANS_AFTER_MS = 1_000;
 const MAX_UNREAD_BYTES = 1 << 20;
+const MOST_WORDS = 100;
 
 export async function serveAssistant(
   serverName: string | undefined,
@@ -42,8 +43,8 @@ export async function serveAssistant(
     process.stderr.write(aboutServing(process.argv[1] ?? 'switchboard'));
     return 0;
   }
-  const write = keepStdout();
   const log = createAssistantLog();
+  const write = keepStdout(libraryWords(log));
   const place = findPlace(serverName, flags);
   const { config, child, role } = await loadOne(place, flags);
   const { name } = child;
@@ -144,14 +145,8 @@ interface AssistantSetting {
 function createAssistant(setting: AssistantSetting): Assistant {
   const { switchboard, child, role, flags, log } = setting;
   const { env } = process;
-  const settings = settleAssistant(
-    {
-      ...child.assistant,
-      ...(role !== undefined && { role }),
-      ...(flags.conversation === false && { conversationMs: 0 }),
-    },
-    env,
-  );
+  const said = role === undefined ? child.assistant : { ...child.assistant, role };
+  const settings = settleAssistant(said, env);
   return new Assistant({
     childName: child.name,
     settings: flags.conversation === false ? { ...settings, conversationMs: 0 } : settings,
@@ -173,25 +168,27 @@ function toolServerFor({ config, child, place, flags }: AssistantSetting): ToolS
 }
 
 /**
- * The log, which is also where libraries' own words go, each once. A server's lines are as they are: it is
- * the only one, and a switchboard that has started us puts its name before them.
+ * A server's lines are as they are: it is the only one, and a switchboard that has started us puts its
+ * name before them.
  */
 function createAssistantLog(): Log {
   const { stderr, env } = process;
-  const log = createLog(logLevel(env), stderr);
+  const child = (_name: string, line: string): void => {
+    if (stderr.writableLength <= MAX_UNREAD_BYTES) stderr.write(`${line}\n`);
+  };
+  return { ...createLog(logLevel(env), stderr), child };
+}
+
+/** What libraries say, such as that a model is out of date with every request: in the log, and once. */
+function libraryWords(log: Log): Writable {
   const said = new Set<string>();
-  const words = new Writable({
+  return new Writable({
     decodeStrings: false,
     write: (text: string, _encoding, done) => {
       const line = text.trim().replaceAll(/\s+/g, ' ').slice(0, 500);
       if (line !== '' && !said.has(line)) log.warn(line);
-      if (said.size < 100) said.add(line);
+      if (said.size < MOST_WORDS) said.add(line);
       done();
     },
   });
-  globalThis.console = new console.Console(words);
-  const child = (_name: string, line: string): void => {
-    if (stderr.writableLength <= MAX_UNREAD_BYTES) stderr.write(`${line}\n`);
-  };
-  return { ...log, child };
 }

@@ -1,5 +1,6 @@
 // What serving needs, whichever way hosts reach us: stdout kept for the protocol, the configuration read
 // aloud, and read again when somebody asks for it.
+import type { Writable } from 'node:stream';
 import { withAssistants } from '../assistant/wrap.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -16,13 +17,13 @@ export interface ServeOptions {
 
 /**
  * Gives the way to write to stdout, and takes it from everybody else for good: what a configuration
- * that is code prints, or a library, goes to stderr.
+ * that is code prints, or a library, goes to stderr, what they say to `words`.
  */
-export function keepStdout(): NodeJS.WriteStream['write'] {
+export function keepStdout(words: Writable = process.stderr): NodeJS.WriteStream['write'] {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
   stdout.write = stderr.write.bind(stderr);
-  globalThis.console = new console.Console(stderr);
+  globalThis.console = new console.Console(words);
   return write;
 }
 

@@ -8,11 +8,11 @@ export function explainModelFailure(
   failure: ModelFailure,
   provider: AssistantProvider,
 ): SwitchboardError {
-  const { status, retryAfterMs, message } = failure;
+  const { status, retryAfterMs, isUnreadable, message } = failure;
   const what = status === undefined ? '' : ` (HTTP status ${status})`;
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The assistant's provider "${provider}" ${wordFor(status)}${what}: ${message.replace(/\.?$/, '.')}`,
+    `The assistant's provider "${provider}" ${isUnreadable ? 'gave an answer that cannot be read' : wordFor(status)}${what}: ${message.replace(/\.?$/, '.')}`,
     {
       hint: hintFor(provider, status, retryAfterMs),
       cause: failure,
@@ -98,6 +98,6 @@ function hintFor(
   if (retryAfterMs !== undefined) {
     return `Try again in ${formatLimit(Math.ceil(retryAfterMs / 1_000) * 1_000)}.`;
   }
-  if (status === undefined) return 'Check the network and the base URL.';
+  if (status === undefined) return 'Check the base URL, and the network.';
   return status === 429 || status >= 500 ? 'Try again later.' : undefined;
 }

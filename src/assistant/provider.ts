@@ -103,12 +103,21 @@ export class ModelFailure extends Error {
   readonly status: number | undefined;
   /** How long the provider wants to be left alone. */
   readonly retryAfterMs: number | undefined;
+  /** There was an answer, which is none that can be read. */
+  readonly isUnreadable: boolean;
 
-  constructor(message: string, facts: { status?: number; retryAfterMs?: number | undefined } = {}) {
+  constructor(message: string, facts: FailureFacts = {}) {
     super(message);
     this.status = facts.status;
     this.retryAfterMs = facts.retryAfterMs;
+    this.isUnreadable = facts.isUnreadable === true;
   }
+}
+
+interface FailureFacts {
+  readonly status?: number;
+  readonly retryAfterMs?: number | undefined;
+  readonly isUnreadable?: true;
 }
 
 /** `retry-after` in seconds or as a date, and the finer word that some providers send beside it. */

@@ -40,7 +40,7 @@ export function memoryServer(
   return { ...publishedServer('memory'), env, description: 'long-term memory' };
 }
 
-export function launchOf(route: Route, { project, env }: Scene): Launch {
+export function launchOf(route: Route, { project, env }: Omit<Scene, 'model'>): Launch {
   const serve = route === 'alone' ? ['assistant', 'serve', 'kid'] : ['serve'];
   const args = [PROGRAM, ...serve, '--config', join(project.dir, 'switchboard.config.json')];
   return { command: process.execPath, args, cwd: project.dir, env };

@@ -79,8 +79,11 @@ function toTool({ name, description, inputSchema }: ModelTool): Anthropic.Messag
 }
 
 function toCompletion(answer: Anthropic.Messages.Message): Completion {
+  // What the SDK takes for a message is whatever came.
+  if (!isObject(answer) || !Array.isArray(answer.content)) {
+    throw new ModelFailure('it is no message', { isUnreadable: true });
+  }
   const { content, stop_reason: reason, usage } = answer;
-  if (!Array.isArray(content)) throw new ModelFailure('its answer is no message');
   const uses = content.filter((block) => block.type === 'tool_use');
   return {
     text: content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
@@ -124,5 +127,7 @@ function toFailure(error: InstanceType<typeof Anthropic.APIError>, mask: Mask): 
 
 /** The SDK throws plain errors for an answer that is no JSON and for settings that cannot be. */
 function explainOther(error: unknown, mask: Mask): ModelFailure {
+  if (error instanceof SyntaxError)
+    return new ModelFailure('it is no JSON', { isUnreadable: true });
   return new ModelFailure(excerpt(String(error), 300, mask));
 }

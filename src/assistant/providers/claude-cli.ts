@@ -69,7 +69,7 @@ export class ClaudeCli implements Delegate, Disposable {
       tools === 'none'
         ? {}
         : { [server]: { type: 'stdio', ...toolServer, args: [...toolServer.args] } };
-    const file = join(folder, `claude.${tools}.mcp.json`);
+    const file = join(folder, 'claude.mcp.json');
     writeFileSync(file, JSON.stringify({ mcpServers: servers }, null, 2), { mode: 0o600 });
     const words: readonly (readonly string[])[] = [
       ['-p'],

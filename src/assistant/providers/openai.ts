@@ -70,7 +70,7 @@ async function send(address: string, request: RequestInit, mask: Mask): Promise<
   const text = stream ? await readText(Readable.fromWeb(stream), MOST_BYTES) : '';
   const value = parse(text);
   if (ok && value !== undefined) return value;
-  if (ok) throw new ModelFailure(`its answer is no JSON: ${excerpt(text, 100, mask)}`);
+  if (ok) throw new ModelFailure('it is no JSON', { isUnreadable: true });
   throw new ModelFailure(excerpt(messageIn(value) ?? text, 300, mask) || 'it gives no reason', {
     status,
     retryAfterMs: readRetryAfter(headers),
@@ -101,7 +101,7 @@ function toCompletion(answer: unknown): Completion {
   const choice: unknown = choices[0];
   const message = isObject(choice) ? choice['message'] : undefined;
   if (!isObject(choice) || !isObject(message)) {
-    throw new ModelFailure(messageIn(answer) ?? 'its answer is no message');
+    throw new ModelFailure(messageIn(answer) ?? 'it is no message', { isUnreadable: true });
   }
   const { content, tool_calls: calls, refusal } = message;
   const toolCalls = Array.isArray(calls) ? calls.flatMap(toToolUse) : [];

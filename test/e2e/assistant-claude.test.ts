@@ -46,16 +46,9 @@ test('the query goes over stdin, the tools are those of this server, permissions
   const { args = [], mcpServers, cwd = '', query } = call ?? {};
   const file = join(cwd, 'claude.mcp.json');
   expect(query).toBe(SECRET);
-  expect(args).toEqual([
-    '-p',
-    ...['--output-format', 'json'],
-    ...['--mcp-config', file, '--strict-mcp-config'],
-    ...['--tools', ''],
-    ...['--allowedTools', 'mcp__kid'],
-    ...['--permission-mode', 'default'],
-    '--append-system-prompt',
-    expect.stringContaining('You speak for the MCP server "kid".'),
-  ]);
+  const fixed = `-p --output-format json --mcp-config ${file} --strict-mcp-config --tools  --allowedTools mcp__kid --permission-mode default --append-system-prompt`;
+  expect(args.slice(0, -1)).toEqual(fixed.split(' '));
+  expect(args.at(-1)).toContain('You speak for the MCP server "kid".');
   expect(mcpServers).toEqual({
     kid: {
       type: 'stdio',
@@ -102,7 +95,7 @@ test('in single mode it has no tools at all', async () => {
   expect(await ask(host, 'suite', { query: 'what do you know?' })).toMatchObject({
     structuredContent: { entities: [], relations: [] },
   });
-  const [{ args = [], mcpServers } = {}] = claude.calls();
+  const { args = [], mcpServers } = claude.calls()[0] ?? {};
   expect(mcpServers).toEqual({});
   expect(args).not.toContain('--allowedTools');
   expect(args.slice(args.indexOf('--model')).slice(0, 2)).toEqual(['--model', 'some-model']);

@@ -20,7 +20,7 @@ export function formatResult(result: unknown, maxChars: number): ResultText {
 }
 
 /** The beginning of a text that is too long, which says so itself. */
-export function cut(text: string, maxChars: number): string {
+function cut(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   return `${text.slice(0, maxChars)}\n… (cut off: these are ${maxChars} of ${text.length} characters)`;
 }

@@ -20,7 +20,7 @@ export interface Toolbox {
   refusal(subtool: string): SwitchboardError;
 }
 
-export interface ToolboxOptions {
+interface ToolboxOptions {
   readonly cancellation: Cancellation;
   /** The one who is asked what the server wants to know. */
   readonly caller: Caller | undefined;

@@ -50,7 +50,7 @@ else if (CLAUDE_DOES === 'error') answer('Credit balance is too low', { is_error
 else answer(CLAUDE_DOES || 'You asked: ' + query);
 `;
 
-export interface ClaudeCall {
+interface ClaudeCall {
   readonly args: string[];
   readonly query: string;
   readonly mcpServers: Record<string, { command: string; args: string[] }>;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** A request in one form, whichever API it came through. */
-export interface ModelRequest {
+interface ModelRequest {
   readonly api: 'messages' | 'chat';
   readonly authorization: string | undefined;
   readonly model: string;

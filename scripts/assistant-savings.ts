@@ -2,7 +2,7 @@
 // server as a suite and with an assistant before it, and what the assistant's own model reads and writes
 // meanwhile.
 //
-//   npm run build && npx tsx scripts/assistant-savings.ts
+//   npm run bench:assistant
 //
 // The server is the published filesystem server on this repository, so the results are real ones. The
 // model is a script on loopback that makes the calls a good model would make and answers in the same

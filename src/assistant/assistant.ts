@@ -39,7 +39,8 @@ interface Answer {
 export class Assistant implements Disposable {
   readonly #parts: AssistantParts;
   readonly #conversations: Conversations;
-  #provider: Provider | Delegate | undefined;
+  #provider: Promise<Provider | Delegate> | undefined;
+  #opened: Provider | Delegate | undefined;
 
   constructor(parts: AssistantParts) {
     this.#parts = parts;
@@ -56,7 +57,7 @@ export class Assistant implements Disposable {
     const before = this.#conversations.of(party);
     try {
       // Before anything is started: without a model there is nothing to be done.
-      const provider = (this.#provider ??= await openProvider(this.#parts));
+      const provider = await this.#open();
       const { result, turn, session } =
         'run' in provider
           ? await this.#delegate(provider, query, before, work)
@@ -75,8 +76,20 @@ export class Assistant implements Disposable {
 
   /** Removes what a provider has put on the disk. */
   [Symbol.dispose](): void {
-    if (this.#provider && Symbol.dispose in this.#provider) {
-      (this.#provider as Disposable)[Symbol.dispose]();
+    if (this.#opened && Symbol.dispose in this.#opened) {
+      (this.#opened as Disposable)[Symbol.dispose]();
+    }
+  }
+
+  /** Once for all queries, also for several at once; one that cannot be opened is tried again. */
+  async #open(): Promise<Provider | Delegate> {
+    this.#provider ??= openProvider(this.#parts);
+    try {
+      this.#opened = await this.#provider;
+      return this.#opened;
+    } catch (error) {
+      this.#provider = undefined;
+      throw error;
     }
   }
 

@@ -9,6 +9,8 @@ import { settleAssistant } from './settings.ts';
 export interface Launch {
   /** Starts the assistant of a server. */
   readonly commandFor: (childName: string) => Pick<Command, 'cmd' | 'args'>;
+  /** Hosts that share this program would share a conversation, too. */
+  readonly hosts: 'one' | 'many';
   /** Where this program was started, so that the assistant finds the same configuration. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -23,7 +25,10 @@ export function withAssistants(config: Config, launch: Launch): Config {
 }
 
 function asStarted(child: ChildConfig, launch: Launch): ChildConfig {
-  if (isAssistantFolder(child)) return { ...child, ...outerSettings(child, launch.env) };
+  if (isAssistantFolder(child)) {
+    const command = child.command && withoutConversation(child.command, launch);
+    return { ...child, ...outerSettings(child, launch.env), command };
+  }
   if (!child.assistant) return child;
   const { cmd, args } = launch.commandFor(child.name);
   return {
@@ -61,6 +66,11 @@ function isAssistantFolder({ origin, command }: ChildConfig): boolean {
   if (basename(origin) !== '.mcp.json') return false;
   const isWrapper = command?.args.some((arg) => arg.endsWith('-claude-wrapper.mjs')) === true;
   return isWrapper && existsSync(originalFile(dirname(origin)));
+}
+
+function withoutConversation(command: Command, { hosts }: Launch): Command {
+  if (hosts === 'one') return command;
+  return { ...command, env: { ...command.env, SWITCHBOARD_SESSION_IDLE_MS: '0' } };
 }
 
 /** Variables in commands are filled in when they are run; in a path of ours there are none. */

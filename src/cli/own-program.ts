@@ -14,10 +14,11 @@ export interface OwnCommandOptions {
 export function assistantLaunch(
   options: OwnCommandOptions & { readonly hosts?: 'one' | 'many' },
 ): Launch {
-  // Hosts that share this program would share a conversation, too.
-  const more = options.hosts === 'many' ? ['--no-conversation'] : [];
+  const { hosts = 'one' } = options;
+  const more = hosts === 'many' ? ['--no-conversation'] : [];
   return {
     commandFor: (name) => assistantCommand(options, [...more, '--', name]),
+    hosts,
     cwd: options.cwd,
     env: process.env,
   };

@@ -74,8 +74,10 @@ function toMessage(message: Message): Anthropic.Messages.MessageParam {
   }
 }
 
+/** At the top of a schema the API refuses alternatives, with the whole request; the server still checks. */
 function toTool({ name, description, inputSchema }: ModelTool): Anthropic.Messages.Tool {
-  return { name, description, input_schema: { ...inputSchema, type: 'object' } };
+  const { anyOf: _any, oneOf: _one, allOf: _all, ...schema } = inputSchema;
+  return { name, description, input_schema: { ...schema, type: 'object' } };
 }
 
 function toCompletion(answer: Anthropic.Messages.Message): Completion {

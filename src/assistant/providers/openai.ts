@@ -92,8 +92,10 @@ function toMessages(message: Message): object[] {
   }
 }
 
+/** A schema without properties is refused by some, with the whole request. */
 function toTool({ name, description, inputSchema }: ModelTool): object {
-  return { type: 'function', function: { name, description, parameters: inputSchema } };
+  const parameters = { properties: {}, ...inputSchema };
+  return { type: 'function', function: { name, description, parameters } };
 }
 
 function toCompletion(answer: unknown): Completion {

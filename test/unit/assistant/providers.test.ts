@@ -58,7 +58,12 @@ describe.each(APIS)('$name', ({ create }) => {
         model: 'some-model',
         system: 'Be brief.',
         said: ['Hello'],
-        tools: [{ name: 'look', description: 'Looks.', schema: { type: 'object' } }],
+        tools: [
+          expect.objectContaining({
+            name: 'look',
+            schema: expect.objectContaining({ type: 'object' }) as unknown,
+          }),
+        ],
       }),
     ]);
   });
@@ -171,4 +176,17 @@ test.each([
   const provider = createOpenAi({ ...OPTIONS, baseUrl: server.url });
   const answer = await provider.complete(request());
   expect(answer.toolCalls).toEqual([{ id: 'x', name: 'look', args }]);
+});
+
+test('what providers refuse in a schema is not sent to them', async () => {
+  const inputSchema = { type: 'object', anyOf: [{ required: ['a'] }, { required: ['b'] }] };
+  const tools = [{ ...TOOL, inputSchema }];
+  const server = await startModelServer(() => ({ text: 'Hi.' }));
+  const anthropic = await createAnthropic({ ...OPTIONS, baseUrl: server.url });
+  await anthropic.complete(request({ tools }));
+  await createOpenAi({ ...OPTIONS, baseUrl: server.url }).complete(request({ tools }));
+  expect(server.requests.map((sent) => sent.tools[0]?.schema)).toEqual([
+    { type: 'object' },
+    { ...inputSchema, properties: {} },
+  ]);
 });

@@ -1,12 +1,15 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withAssistants } from '../../../src/assistant/wrap.ts';
 import type { ChildConfig, Config } from '../../../src/config/config.ts';
 import { expandCommand } from '../../../src/config/expand.ts';
 import { identityOf } from '../../../src/pool/identity.ts';
 import { childConfig } from '../../support/child-config.ts';
+import { createProject } from '../../support/project.ts';
 
 const LAUNCH = {
   commandFor: (name: string) => ({ cmd: '/bin/node', args: ['/x/${HOME}/index.js', '--', name] }),
+  hosts: 'one' as const,
   cwd: '/here',
   env: {},
 };
@@ -68,4 +71,19 @@ test('whoever asks an assistant waits longer than it may take, and for its own s
   expect(wrap({ ...KID, assistant: { timeoutMs: 1_000 } }).timeouts.rpcMs).toBe(60_000);
   const env = { SWITCHBOARD_CONVERSATION_TIMEOUT_MS: '300000' };
   expect(wrap(KID, env).timeouts.rpcMs).toBe(315_000);
+});
+
+test('a folder that was laid out for an assistant is started as it stands there', () => {
+  const { dir } = createProject({ 'original/.mcp.json': { name: 'kid', command: 'server' } });
+  const command = { cmd: 'node', args: ['kid-claude-wrapper.mjs'], env: {} };
+  const expose = { allow: ['read_*'], deny: undefined };
+  const kid = childConfig({ name: 'kid', origin: join(dir, '.mcp.json'), command, expose });
+  const wrapped = wrap(kid);
+  expect(wrapped).toMatchObject({ command, expose: { allow: undefined }, behind: undefined });
+  expect(wrapped.timeouts.rpcMs).toBe(135_000);
+  const shared = withAssistants({ children: new Map([['kid', kid]]) } as unknown as Config, {
+    ...LAUNCH,
+    hosts: 'many',
+  });
+  expect(shared.children.get('kid')?.command?.env).toEqual({ SWITCHBOARD_SESSION_IDLE_MS: '0' });
 });

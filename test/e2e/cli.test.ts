@@ -96,6 +96,7 @@ describe('--version and --help', () => {
         login [options] <server>                  sign in to a server, in your browser
         logout [options] <server>                 sign out of a server: remove and take back its tokens
         config [command]                          look at the configuration
+        assistant [command]                       servers that are spoken to in plain language
         skill [command]                           the command /switchboard in Claude Code
         import [options] [file]                   take over the servers of mcpflip, or of a file that
                                                   lists servers; "-" reads stdin

@@ -11,6 +11,7 @@ import { createLog, type Log, logLevel } from '../base/log.ts';
 import { readOriginal } from '../config/child-files.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
+import type { Pool } from '../pool/pool.ts';
 import { AssistantSurface, toolboxFor } from '../surface/assistant.ts';
 import type { Surface } from '../surface/surface.ts';
 import { Switchboard } from '../switchboard.ts';
@@ -46,28 +47,42 @@ export async function serveAssistant(
   const log = createAssistantLog();
   const write = keepStdout(libraryWords(log));
   const place = findPlace(serverName, flags);
-  const { config, child, role } = await loadOne(place, flags);
-  const { name } = child;
-  await using switchboard = new Switchboard({ config, log, env: process.env });
-  using assistant = flags.tools
-    ? undefined
-    : createAssistant({ switchboard, child, role, place, flags, config, log });
-  const openSurface =
-    assistant && ((): Surface => new AssistantSurface(child, switchboard.pool, assistant));
-  // Programs that use tools by themselves list them once.
-  if (!assistant) await switchboard.pool.warm(name).catch((error) => log.error(String(error)));
-  const { host, session } = openStdioHost(switchboard, {
-    config,
-    log,
-    write,
-    ...(openSurface && { openSurface }),
-  });
-  const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
+  const setting = { ...(await loadOne(place, flags)), place, flags, log };
+  await serveUntilHostGoes(setting, write);
+  return leaveStdio();
+}
+
+/** What is served, and how. */
+interface Setting {
+  readonly config: Config;
+  readonly child: ChildConfig;
+  readonly role: string | undefined;
+  readonly place: Place;
+  readonly flags: AssistantFlags;
+  readonly log: Log;
+}
+
+async function serveUntilHostGoes(
+  setting: Setting,
+  write: NodeJS.WriteStream['write'],
+): Promise<void> {
+  const { config, child, flags, log } = setting;
   const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0));
+  await using switchboard = new Switchboard({ config, log, env: process.env });
+  const { pool } = switchboard;
+  using assistant = flags.tools ? undefined : createAssistant(pool, setting);
+  if (!assistant) {
+    // Programs that use tools by themselves list them once.
+    const known = pool.warm(child.name).catch((error: unknown) => log.error(String(error)));
+    await Promise.race([known, signalled]);
+  }
+  const openSurface = assistant && ((): Surface => new AssistantSurface(child, pool, assistant));
+  const shown = openSurface ? { openSurface } : {};
+  const { host, session } = openStdioHost(switchboard, { config, log, write, ...shown });
+  const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
   await Promise.race([host.listen(session), signalled]);
   clearTimeout(orphans);
   session.close();
-  return leaveStdio();
 }
 
 /** Where an assistant's server is declared: by its name in the configuration, or in a folder. */
@@ -132,18 +147,8 @@ function readRole(folder: string): string | undefined {
   }
 }
 
-interface AssistantSetting {
-  readonly switchboard: Switchboard;
-  readonly config: Config;
-  readonly child: ChildConfig;
-  readonly role: string | undefined;
-  readonly place: Place;
-  readonly flags: AssistantFlags;
-  readonly log: Log;
-}
-
-function createAssistant(setting: AssistantSetting): Assistant {
-  const { switchboard, child, role, flags, log } = setting;
+function createAssistant(pool: Pool, setting: Setting): Assistant {
+  const { child, role, flags, log } = setting;
   const { env } = process;
   const said = role === undefined ? child.assistant : { ...child.assistant, role };
   const settings = settleAssistant(said, env);
@@ -152,13 +157,13 @@ function createAssistant(setting: AssistantSetting): Assistant {
     settings: flags.conversation === false ? { ...settings, conversationMs: 0 } : settings,
     env,
     toolServer: toolServerFor(setting),
-    openToolbox: toolboxFor(switchboard.pool, child),
+    openToolbox: toolboxFor(pool, child),
     log,
   });
 }
 
 /** This program again, with the server's own tools, wherever it is started from. */
-function toolServerFor({ config, child, place, flags }: AssistantSetting): ToolServer {
+function toolServerFor({ config, child, place, flags }: Setting): ToolServer {
   const { cwd, folder } = place;
   const files = { configFile: flags.config, serversFile: flags.servers, cwd };
   const which = folder === undefined ? ['--', child.name] : ['--folder', folder];

@@ -6,12 +6,14 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createScene, launchOf, memoryServer, type Scene } from '../support/assistant.ts';
 import { runSwitchboard } from '../support/command.ts';
-import { becomes } from '../support/gateway.ts';
+import { activate, becomes, GATEWAY, reaches } from '../support/gateway.ts';
 import { KEY, type Script, startModelServer } from '../support/model-server-chat.ts';
 import { eventually, processesWith } from '../support/processes.ts';
 import { createProject, ROOT } from '../support/project.ts';
+import { startEverything } from '../support/published-http.ts';
 import { RawHost, textOf, toolsOf } from '../support/raw-host.ts';
 import { connectV2, startServing } from '../support/serve-http.ts';
+import { testServer } from '../support/servers.ts';
 import { V1, V2_MODERN } from './matrix/hosts.ts';
 
 const QUERY = { query: 'what do you know?' };
@@ -33,6 +35,64 @@ test('it is listed directly where its server is', async () => {
   const answer = await host.callTool('natural_language', QUERY);
   expect(textOf(answer)).toBe('You asked: what do you know?');
 });
+
+test('it is switched on and off where its server is', async () => {
+  const scene = await createScene(says, (dir) => ({ ...memoryServer(dir), show: 'flip' }));
+  const host = await RawHost.connect(scene.project, { env: scene.env });
+  expect(await host.toolNames()).toEqual(GATEWAY);
+  await reaches(host, 'kid', 'ready');
+  await activate(host, 'kid');
+  expect(await host.toolNames()).toEqual([...GATEWAY, 'natural_language']);
+  const answer = await host.callTool('natural_language', QUERY);
+  expect(textOf(answer)).toBe('You asked: what do you know?');
+});
+
+test('a server at an address can have one, too', async () => {
+  const server = await startEverything('streamableHttp');
+  onTestFinished(() => server.stop());
+  const script: Script = ({ results }) =>
+    results[0]
+      ? { text: results[0].text }
+      : { calls: [{ name: 'echo', args: { message: 'Darjeeling' } }] };
+  const scene = await createScene(script, memoryServer);
+  configure(scene, { url: server.url, assistant: true });
+  const host = await RawHost.connect(scene.project, { env: scene.env });
+  expect(textOf(await host.call('kid', 'natural_language', QUERY))).toBe('Echo: Darjeeling');
+});
+
+test('a host that speaks with Content-Length is answered so', async () => {
+  const scene = await createScene(says, memoryServer);
+  const host = await RawHost.connect(scene.project, {
+    framing: 'content-length',
+    args: ['assistant', 'serve', 'kid'],
+    env: scene.env,
+  });
+  expect(await host.toolNames()).toEqual(['natural_language']);
+  expect(textOf(await host.callTool('natural_language', QUERY))).toContain('You asked');
+  const { error } = await host.callTool('natural_language');
+  expect(error).toMatchObject({ code: -32000, data: { code: 'TOOL_ARGUMENTS' } });
+  expect(host.impure).toEqual([]);
+});
+
+test.each([['serve'], ['assistant', 'serve', 'kid']])(
+  'a server that takes its time to leave has it: %s %s',
+  async (...args) => {
+    const script: Script = ({ results }) =>
+      results[0] ? { text: 'Done.' } : { calls: [{ name: 'work', args: {} }] };
+    const scene = await createScene(script, (dir) =>
+      testServer('leaves-slowly', join(dir, 'left.txt')),
+    );
+    const host = await RawHost.connect(scene.project, { args, env: scene.env });
+    const call = { name: 'natural_language', arguments: QUERY };
+    const inSuite = { action: 'call', subtool: call.name, args: QUERY };
+    await host.request(
+      'tools/call',
+      args[0] === 'serve' ? { name: 'kid_suite', arguments: inSuite } : call,
+    );
+    await host.close();
+    expect(readFileSync(join(scene.project.dir, 'left.txt'), 'utf8')).toBe('properly');
+  },
+);
 
 test('the other servers are as they were', async () => {
   const scene = await createScene(says, memoryServer);

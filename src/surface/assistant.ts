@@ -47,7 +47,7 @@ export class AssistantSurface implements Surface {
     return [
       {
         name: TOOL_NAME,
-        description: `Use this tool for ${aboutOf(this.#config)}: say in plain words what you want.`,
+        description: `${describe(this.#config)}: say in plain words what you want.`,
         inputSchema: INPUT_SCHEMA,
         _meta: alwaysLoaded(this.#config.keywords),
       },
@@ -119,12 +119,19 @@ export function toolboxFor(pool: Pool, config: ChildConfig): OpenToolbox {
   };
 }
 
-/** What the server is good for, as a host's model reads it. */
+/** The server's whole description, where somebody has written one, or what it is good for. */
+function describe(config: ChildConfig): string {
+  const told = sentenceOf(config.switchboardDescription ?? config.suiteDescription);
+  return told || `Use this tool for ${aboutOf(config)}`;
+}
+
 function aboutOf({ name, description }: ChildConfig): string {
-  const told = cleanText(description ?? '')
-    .trim()
-    .replace(/\.$/, '');
-  return told || `the server "${cleanText(name).replaceAll(/\s+/g, ' ')}"`;
+  return sentenceOf(description) || `the server "${cleanText(name).replaceAll(/\s+/g, ' ')}"`;
+}
+
+/** A text without its full stop, to be gone on with. */
+function sentenceOf(text = ''): string {
+  return cleanText(text).trim().replace(/\.$/, '');
 }
 
 function readQuery({ query, context }: Record<string, unknown>): {

@@ -66,7 +66,8 @@ export class Assistant implements Disposable {
       return result;
     } catch (error) {
       // A conversation that the provider may no longer know is not gone on with.
-      if (before.session !== undefined) this.#conversations.forget(party);
+      const isCalledOff = deadline.cancellation.reason !== undefined;
+      if (before.session !== undefined && !isCalledOff) this.#conversations.forget(party);
       throw withDeeds(error, work.deeds);
     } finally {
       const ms = Math.round(performance.now() - begin);

@@ -32,6 +32,8 @@ test.each([
   ['config', 'check'],
   ['config', 'print'],
   ['config', 'schema'],
+  ['assistant'],
+  ['assistant', 'serve'],
   ['skill'],
   ['skill', 'install'],
   ['skill', 'uninstall'],

@@ -66,12 +66,20 @@ describe('a run', () => {
   test.each([
     ['that begins like an option', '--help -c model="x"'],
     ['with quotes, line ends and NUL', 'it\'s "so"\n\\n $(id) `id` a\u0000b\u2028'],
-    ['of half a megabyte', 'word '.repeat(100_000)],
+    ['of a megabyte', 'word '.repeat(1 << 20).slice(0, 1 << 20)],
   ])('has a task %s reach the model exactly', async (_what, task) => {
     const { engine, model, cwd } = await realEngine({ script: [DONE] });
     expect(await engine.run(watchedRun(cwd, { task }))).toEqual({ ok: true, output: 'done' });
     const content = [{ type: 'input_text', text: task }];
     expect(model.requests[0]?.body.input.at(-1)).toMatchObject({ role: 'user', content });
+  });
+
+  test('with a task that is longer than the engine takes fails with its limit', async () => {
+    const { engine, model, cwd } = await realEngine({ script: [DONE] });
+    const { ok, output } = await engine.run(watchedRun(cwd, { task: 'x'.repeat((1 << 20) + 1) }));
+    expect(ok).toBe(false);
+    expect(output).toContain('1048576');
+    expect(model.requests).toEqual([]);
   });
 
   test('with a message beyond every limit is cut, with a note', async () => {

@@ -46,7 +46,7 @@ const NEW = 'dist.new';
 const OLD = 'dist.old';
 for (const folder of [NEW, OLD]) rmSync(folder, { recursive: true, force: true });
 await build({
-  entryPoints: ['src/index.ts'],
+  entryPoints: { index: 'src/index.ts', assistant: 'src/assistant-entry.ts' },
   outdir: NEW,
   plugins: [oneFileForTheStart],
   bundle: true,

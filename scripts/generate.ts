@@ -85,7 +85,9 @@ function rowsOf(schema: JsonSchema, prefix: string): string[][] {
     const standard =
       property.default === undefined ? '' : `\`${JSON.stringify(property.default)}\``;
     rows.push([`\`${key}\``, formatType(property), standard, property.description ?? '']);
-    rows.push(...rowsOf(property, `${key}.`));
+    // Of several forms only one has keys.
+    const form = property.anyOf?.find(({ properties }) => properties) ?? property;
+    rows.push(...rowsOf(form, `${key}.`));
   }
   return rows;
 }

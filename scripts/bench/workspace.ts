@@ -25,6 +25,8 @@ export interface Server {
   /** How it is shown and when it is started, where that is not the usual way. */
   readonly show?: 'suite' | 'flip' | 'direct';
   readonly start?: 'lazy' | 'eager';
+  /** Whether it is spoken to in plain language. */
+  readonly assistant?: boolean;
 }
 
 export class Workspace implements Disposable {

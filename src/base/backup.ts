@@ -1,6 +1,6 @@
 // Earlier texts of the user's files, kept in one folder: the last few of each file, under a name that
 // tells which file it was and when.
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { shortDigest } from './digest.ts';
 import { codeOf } from './system-error.ts';
@@ -21,10 +21,28 @@ export function keepBackup(content: string | Uint8Array, place: BackupPlace): st
   const { folder } = place;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const backup = writeNew(backupPath(place), content);
-  const kept = readdirSync(folder).filter((name) => name.startsWith(prefixOf(place)));
-  const outdated = kept.sort().slice(0, -MOST_BACKUPS);
+  const outdated = namesOf(place).slice(0, -MOST_BACKUPS);
   for (const name of outdated) rmSync(join(folder, name), { force: true });
   return backup;
+}
+
+/** The earlier texts of a file, the last one first. */
+export function readBackups(place: BackupPlace): Buffer[] {
+  try {
+    return namesOf(place)
+      .toReversed()
+      .map((name) => readFileSync(join(place.folder, name)));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []; // nothing was ever kept
+    throw error;
+  }
+}
+
+/** Oldest first: names end with the time. */
+function namesOf(place: BackupPlace): string[] {
+  return readdirSync(place.folder)
+    .filter((name) => name.startsWith(prefixOf(place)))
+    .sort();
 }
 
 /** Where a text would be kept now. */

@@ -32,6 +32,8 @@ export const ERRORS = {
   AGENT_INVALID: { exit: 5 },
   ENGINE_MISSING: { exit: 5 },
   ENGINE_FAILED: { exit: 5 },
+  ASSISTANT_NOT_CONFIGURED: { exit: 2 },
+  ASSISTANT_FAILED: { exit: 4 },
   CANCELLED: { exit: 130 },
 } as const satisfies Record<string, { exit: number }>;
 

@@ -198,7 +198,7 @@ async function openProcess(
       framing,
       messageBytes,
       stopMs: timeouts.stopMs,
-      secrets: Object.values(command.env),
+      secrets: [...Object.values(command.env), ...secretsBehind(config, options.env)],
       onStderr,
       onRequest,
       onNotification,
@@ -206,6 +206,19 @@ async function openProcess(
     });
   } catch (error) {
     throw explainSpawnError(error as NodeJS.ErrnoException, config);
+  }
+}
+
+/** An assistant may quote the server for which it speaks, whose secrets are no less secret for that. */
+function secretsBehind({ behind }: ChildConfig, env: NodeJS.ProcessEnv): string[] {
+  if (!behind) return [];
+  try {
+    const values = behind.remote
+      ? expandRemote(behind, env).headers
+      : expandCommand(behind, env).env;
+    return Object.values(values);
+  } catch {
+    return []; // it cannot be started, and the assistant will say why
   }
 }
 

@@ -1,8 +1,11 @@
 // `switchboard doctor [child]`: starts each child, all at once, and says what works, what does not
 // and why.
+import { chooseProvider } from '../assistant/choose.ts';
+import { settleAssistant } from '../assistant/settings.ts';
 import { cleanText } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
+import { DESCRIPTIONS_FILE } from '../config/descriptions.ts';
 import { isExposed } from '../config/expose.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { offServers, printOff } from './off.ts';
@@ -35,7 +38,8 @@ export async function doctor(
   options: CommandOptions,
 ): Promise<number> {
   const output = createOutput(options);
-  const { config, findings } = await withSwitchboard(options, async (workplace) => {
+  const own = { ...options, assistants: false } as const;
+  const { config, findings } = await withSwitchboard(own, async (workplace) => {
     using progress = new Progress();
     const children = chosenChildren(workplace.config, childName);
     const examined = children.map((child) =>
@@ -106,11 +110,37 @@ async function examine(
   }
 }
 
-function adviceOnConfig({ name, switchboardDescription, suiteDescription }: ChildConfig): string[] {
-  if (switchboardDescription === undefined || suiteDescription === undefined) return [];
+/** Descriptions that somebody wrote and nobody sees. */
+function adviceOnConfig(config: ChildConfig): string[] {
+  const { name, switchboardDescription, suiteDescription, description, notedDescription } = config;
+  const isOverruled = switchboardDescription !== undefined && suiteDescription !== undefined;
+  const stronger = switchboardDescription ?? suiteDescription ?? description;
   return [
-    `suites.${name}.description is not used, because the server's own file has a switchboardDescription.`,
+    ...(isOverruled
+      ? [
+          `suites.${name}.description is not used, because the server's own file has a switchboardDescription.`,
+        ]
+      : []),
+    ...(notedDescription !== undefined && stronger !== undefined
+      ? [
+          `what ${DESCRIPTIONS_FILE} says of it as "switchboard" is not used, because it has a description elsewhere.`,
+        ]
+      : []),
+    ...adviceOnAssistant(config),
   ];
+}
+
+/** Hosts do not see the tools that were counted, and what they see needs a model. */
+function adviceOnAssistant({ assistant }: ChildConfig): string[] {
+  if (!assistant) return [];
+  try {
+    const { env } = process;
+    const { provider, model } = chooseProvider({ settings: settleAssistant(assistant, env), env });
+    const by = model === undefined ? provider : `${provider}, ${model}`;
+    return [`hosts speak to it through an assistant (${by}).`];
+  } catch (error) {
+    return [describeFailure(error)].map(({ message, hint }) => `${message} ${hint ?? ''}`.trim());
+  }
 }
 
 function printSurroundings({ files, project, warnings }: Config, output: Output): void {

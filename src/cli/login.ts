@@ -24,22 +24,25 @@ export interface LoginOptions extends CommandOptions {
 export async function login(childName: string, options: LoginOptions): Promise<number> {
   const output = createOutput(options);
   const { env } = process;
-  const signedIn = await withSwitchboard(options, async ({ config, cancellation }) => {
-    const { url, headers, oauth } = addressOf(config, childName, env);
-    // The SDK is loaded for those who sign in.
-    const { signIn } = await import('../child/sign-in/sign-in.ts');
-    using progress = new Progress();
-    const visit = async (address: URL, issuer: string): Promise<void> => {
-      const isOpen = options.browser !== false && (await openInBrowser(address, env));
-      say(output, invitation(childName, issuer, isOpen));
-      say(output, `  ${cleanText(address.href)}`);
-    };
-    const folder = tokenFolder(config);
-    return progress.during(
-      `your sign-in to ${childName}`,
-      signIn({ childName, url, headers, oauth, folder, cancellation, visit }),
-    );
-  });
+  const signedIn = await withSwitchboard(
+    { ...options, assistants: false },
+    async ({ config, cancellation }) => {
+      const { url, headers, oauth } = addressOf(config, childName, env);
+      // The SDK is loaded for those who sign in.
+      const { signIn } = await import('../child/sign-in/sign-in.ts');
+      using progress = new Progress();
+      const visit = async (address: URL, issuer: string): Promise<void> => {
+        const isOpen = options.browser !== false && (await openInBrowser(address, env));
+        say(output, invitation(childName, issuer, isOpen));
+        say(output, `  ${cleanText(address.href)}`);
+      };
+      const folder = tokenFolder(config);
+      return progress.during(
+        `your sign-in to ${childName}`,
+        signIn({ childName, url, headers, oauth, folder, cancellation, visit }),
+      );
+    },
+  );
   if (!signedIn) {
     output.json({ child: childName, signedIn: false, wantsSignIn: false });
     output.line(`Server "${cleanText(childName)}" wants no sign-in.`);
@@ -68,7 +71,7 @@ export async function login(childName: string, options: LoginOptions): Promise<n
 export async function logout(childName: string, options: CommandOptions): Promise<number> {
   const output = createOutput(options);
   const { wasSignedIn, revoked, note } = await withSwitchboard(
-    options,
+    { ...options, assistants: false },
     async ({ config, cancellation }) => {
       const { url } = addressOf(config, childName, process.env);
       const { signOut } = await import('../child/sign-in/sign-out.ts');

@@ -4,6 +4,8 @@ import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import { showAgents } from './agents.ts';
+import type { AssistantFlags } from './assistant.ts';
+import { switchAssistant } from './assistant-switch.ts';
 import { call } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
@@ -29,6 +31,7 @@ Examples:
   switchboard show memory flip                  list its own tools, while it is switched on
   switchboard agents                            list the agents there are, and what they may use
   switchboard run agent_review "Review the last commit"
+  switchboard assistant memory on               speak to it in plain language
 
 Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 5 an agent, 130 interrupted.
 Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
@@ -55,7 +58,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-interface Options extends ShowOptions, HttpFlags {
+interface Options extends ShowOptions, HttpFlags, AssistantFlags {
   readonly browser?: boolean;
   readonly check?: boolean;
   readonly cwd?: string;
@@ -122,6 +125,23 @@ export function buildProgram(action: Action): Command {
     .option('--project', "write into the project's file")
     .option('--user', "write into the user's file, which holds in every project")
     .action(action(async (options, server, how) => show(server, how, options)));
+  const assistant = command(
+    'assistant [server] [state]',
+    'say which servers are spoken to in plain language, or switch it: on or off',
+  )
+    .option('--dry-run', 'only say what would be done')
+    .helpCommand(false)
+    .action(action(async (options, server, state) => switchAssistant(server, state, options)));
+  withCommonOptions(assistant.command('serve [server]'))
+    .description('serve one server as the tool natural_language, behind which a model uses it')
+    .option('--folder <folder>', 'the server whose folder was laid out for an assistant')
+    .option('--no-conversation', 'remember nothing of what was asked before')
+    .option('--tools', "serve the server's own tools, as far as they may be used")
+    .action(
+      action(async (options, server) =>
+        (await import('./assistant.ts')).serveAssistant(server, options),
+      ),
+    );
   command('doctor [server]', 'start each server and say what works, what does not and why').action(
     action(async (options, server) => doctor(server, options)),
   );

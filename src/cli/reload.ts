@@ -15,6 +15,9 @@ interface Outcome {
   readonly message: string;
 }
 
+/** For commands that change the configuration. */
+export const RELOAD_HINT = '\nA Switchboard that is running takes it over with: switchboard reload';
+
 /** A configuration that is code may take a while. */
 const LIMIT_MS = 10_000;
 

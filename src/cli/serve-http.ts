@@ -31,7 +31,7 @@ const CONTROL_AFTER_MS = 200;
 export async function serveHttp(options: ServeOptions, flags: HttpFlags): Promise<number> {
   const settings = readHttpSettings(flags, process.env);
   keepStdout();
-  const { log, load } = prepareServing(options);
+  const { log, load } = prepareServing(options, 'many');
   await serveUntilTold(settings, await load(), load, log);
   return 0;
 }

@@ -3,8 +3,6 @@
 import type { Log } from '../base/log.ts';
 import { openControlLater } from '../host/control-later.ts';
 import { createReport } from '../host/status-report.ts';
-import { StdioHost } from '../host/stdio.ts';
-import { Session } from '../session/session.ts';
 import { Switchboard } from '../switchboard.ts';
 import { aboutServing } from './about.ts';
 import {
@@ -15,6 +13,7 @@ import {
   type ServeOptions,
 } from './serving.ts';
 import { onEndSignal } from './signals.ts';
+import { leaveStdio, openStdioHost } from './stdio-host.ts';
 
 /** What is not for the host is done when it has got its first answers. */
 const OTHER_THINGS_AFTER_MS = 1_000;
@@ -22,7 +21,6 @@ const OTHER_THINGS_AFTER_MS = 1_000;
 const CONTROL_AFTER_MS = 200;
 /** A host that never says that it is ready: from then on children are started all the same. */
 const READY_AFTER_MS = 1_000;
-const LAST_WRITES_MS = 500;
 
 export async function serve(options: ServeOptions): Promise<number> {
   if (process.stdin.isTTY) {
@@ -32,10 +30,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const write = keepStdout();
   const { log, load } = prepareServing(options);
   await serveUntilHostGoes(await load(), load, log, write);
-  process.stdin.destroy();
-  // A host that never reads its last answers must not keep us here.
-  setTimeout(() => process.exit(0), LAST_WRITES_MS).unref();
-  return 0;
+  return leaveStdio();
 }
 
 async function serveUntilHostGoes(
@@ -46,23 +41,8 @@ async function serveUntilHostGoes(
 ): Promise<void> {
   const { env, argv } = process;
   const [, program] = argv;
-  process.stdout.removeAllListeners('error'); // from here on the host's leaving is an end like others
   await using switchboard = new Switchboard({ config, log, env, agents, program });
-  const { messageBytes } = config;
-  const host = new StdioHost({
-    input: process.stdin,
-    output: process.stdout,
-    write,
-    messageBytes,
-    onFull: () => switchboard.pool.pause(),
-    onDrained: () => switchboard.pool.resume(),
-  });
-  const session = new Session({
-    ...switchboard.sessionParts,
-    log,
-    messageBytes,
-    send: (json, framing) => host.send(json, framing),
-  });
+  const { host, session } = openStdioHost(switchboard, { config, log, write });
   const ready = setTimeout(() => switchboard.board.begin(), READY_AFTER_MS).unref();
   const orphans = setTimeout(() => void switchboard.endOrphans(), OTHER_THINGS_AFTER_MS).unref();
   const reload = createReload(switchboard, load, log);

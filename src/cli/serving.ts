@@ -1,7 +1,9 @@
 // What serving needs, whichever way hosts reach us: stdout kept for the protocol, the configuration read
 // aloud, and read again when somebody asks for it.
+import type { Writable } from 'node:stream';
 import type { ListedAgent } from '../agents/agent.ts';
 import { type AgentList, listAgents } from '../agents/list.ts';
+import { withAssistants } from '../assistant/wrap.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { type AdjustableLog, createLog, type Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
@@ -10,6 +12,7 @@ import { loadConfig } from '../config/load.ts';
 import { resolveLogging } from '../config/logging.ts';
 import { findFolders } from '../config/places.ts';
 import type { Switchboard } from '../switchboard.ts';
+import { assistantLaunch } from './own-program.ts';
 import { workingFolder } from './working-folder.ts';
 
 export interface ServeOptions {
@@ -19,13 +22,13 @@ export interface ServeOptions {
 
 /**
  * Gives the way to write to stdout, and takes it from everybody else for good: what a configuration
- * that is code prints, or a library, goes to stderr.
+ * that is code prints, or a library, goes to stderr, what they say to `words`.
  */
-export function keepStdout(): NodeJS.WriteStream['write'] {
+export function keepStdout(words: Writable = process.stderr): NodeJS.WriteStream['write'] {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
   stdout.write = stderr.write.bind(stderr);
-  globalThis.console = new console.Console(stderr);
+  globalThis.console = new console.Console(words);
   return write;
 }
 
@@ -35,8 +38,13 @@ export interface Loaded {
   readonly agents: readonly ListedAgent[];
 }
 
+type Hosts = 'one' | 'many';
+
 /** The log, and how the configuration is read aloud into it, now and whenever somebody asks for it. */
-export function prepareServing(options: ServeOptions): {
+export function prepareServing(
+  options: ServeOptions,
+  hosts: Hosts = 'one',
+): {
   readonly log: Log;
   readonly load: () => Promise<Loaded>;
 } {
@@ -44,15 +52,16 @@ export function prepareServing(options: ServeOptions): {
   const cwd = workingFolder();
   // What a file says about the log follows with the configuration.
   const log = createLog(resolveLogging(findFolders({ cwd, env }), { env }), stderr);
-  return { log, load: () => loadAloud({ ...options, cwd }, log) };
+  return { log, load: () => loadAloud({ ...options, cwd, hosts }, log) };
 }
 
 /** Reads the configuration, looks for agents, and says what is worth knowing about both. */
 async function loadAloud(
-  options: ServeOptions & { readonly cwd: string },
+  options: ServeOptions & { readonly cwd: string; readonly hosts: Hosts },
   log: AdjustableLog,
 ): Promise<Loaded> {
-  const config = await loadConfig({ ...options, env: process.env });
+  const loaded = await loadConfig({ ...options, env: process.env });
+  const config = withAssistants(loaded, assistantLaunch(options));
   log.adjust(config.logging);
   // A project's file was run with the user's rights: that is worth a word.
   for (const file of config.files.filter(isScript)) log.info(`ran ${file} for the configuration.`);

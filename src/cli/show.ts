@@ -1,6 +1,6 @@
 // `switchboard show [server] [how]`: how the host sees each server and why, and the way to change it.
 import { SwitchboardError } from '../base/errors.ts';
-import { type Change, changeUse, type Wanted } from '../config/change.ts';
+import { type Change, type Wanted as Changes, changeUse } from '../config/change.ts';
 import { type ChildConfig, SHOWS, STARTS } from '../config/config.ts';
 import { LONGEST_MS } from '../config/defaults.ts';
 import type { Layer } from '../config/layers.ts';
@@ -8,6 +8,7 @@ import { parseIdleMs, readMainFiles } from '../config/load.ts';
 import { findPlaces } from '../config/places.ts';
 import { type Appearance, appearanceOf, printAppearance, printAppearances } from './appearance.ts';
 import { createOutput, type Output } from './output.ts';
+import { RELOAD_HINT } from './reload.ts';
 import { type CommandOptions, chosenChild, loadFor, withSwitchboard } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
 
@@ -44,11 +45,9 @@ export async function show(
   });
   if (isChange) printChange(change, output);
   printAppearance(appearance, output);
-  if (change?.isChanged) output.line(RELOAD);
+  if (change?.isChanged) output.line(RELOAD_HINT);
   return 0;
 }
-
-const RELOAD = '\nA Switchboard that is running takes it over with: switchboard reload';
 
 /** Writes it; undefined if all of it holds already and no file was asked for. */
 async function write(
@@ -83,6 +82,7 @@ function keysSaidBy(
   return keys.filter((key) => said[key] !== undefined && said[key] !== wanted[key]);
 }
 
+type Wanted = Omit<Changes, 'assistant'>;
 type Key = keyof Wanted;
 
 function unmetOf(child: ChildConfig, wanted: Wanted): Key[] {

@@ -74,7 +74,12 @@ function prepare({ dryRun = false, register: isWanted = true }: SkillCommandOpti
 
 /** How a host starts the program that is running now. */
 export function selfLaunch(): string[] {
-  return launchCommand(realpathSync(process.argv[1] ?? ''), process.execPath);
+  return launchCommand(selfPath(), process.execPath);
+}
+
+/** The real path of the program that is running now. */
+export function selfPath(): string {
+  return realpathSync(process.argv[1] ?? '');
 }
 
 function statusOf({ state }: Registration): number {

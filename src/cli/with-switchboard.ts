@@ -1,4 +1,5 @@
 // What every command that uses children needs: the configuration, a switchboard, Ctrl-C.
+import { withAssistants } from '../assistant/wrap.ts';
 import { Cancellation } from '../base/cancellation.ts';
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
 import { createLog, type Log, type LogSettings } from '../base/log.ts';
@@ -8,6 +9,7 @@ import { loadConfig } from '../config/load.ts';
 import { unknownChild } from '../pool/pool.ts';
 import { Switchboard } from '../switchboard.ts';
 import { isOff } from './off.ts';
+import { assistantLaunch } from './own-program.ts';
 import { onEndSignal } from './signals.ts';
 import { workingFolder } from './working-folder.ts';
 
@@ -15,6 +17,8 @@ export interface CommandOptions {
   readonly config?: string | undefined;
   readonly servers?: string | undefined;
   readonly json?: boolean | undefined;
+  /** Set by commands that look at servers themselves, not at what speaks for them. */
+  readonly assistants?: false;
 }
 
 export interface Workplace {
@@ -25,13 +29,13 @@ export interface Workplace {
 }
 
 /** The configuration that a command's options ask for. */
-export function loadFor({ config, servers }: CommandOptions): Promise<Config> {
-  return loadConfig({
-    cwd: workingFolder(),
-    env: process.env,
-    configFile: config,
-    serversFile: servers,
-  });
+export async function loadFor(options: CommandOptions): Promise<Config> {
+  const cwd = workingFolder();
+  const files = { configFile: options.config, serversFile: options.servers };
+  const config = await loadConfig({ ...files, cwd, env: process.env });
+  return options.assistants === false
+    ? config
+    : withAssistants(config, assistantLaunch({ ...files, cwd }));
 }
 
 export async function withSwitchboard<T>(

@@ -11,13 +11,17 @@ import { type Layer, suiteOf } from './layers.ts';
 import type { Places } from './places.ts';
 import { type Rewritten, rewriteFile } from './rewrite.ts';
 import type { SuiteKeys } from './schema.ts';
+import { takeBack } from './take-back.ts';
+import { formatPath } from './wording.ts';
 
 /** The keys of `suites.<name>` that can be changed so, with their new values. */
-export type Wanted = Pick<SuiteKeys, 'show' | 'start' | 'idleMs'>;
+export type Wanted = Pick<SuiteKeys, 'show' | 'start' | 'idleMs' | 'assistant'>;
 
 export interface Change extends Rewritten {
   readonly file: string;
 }
+
+export type Owner = 'project' | 'user';
 
 /** `where` is whose file it shall be; undefined for the one that suits. */
 export async function changeUse(
@@ -25,7 +29,8 @@ export async function changeUse(
   wanted: Wanted,
   places: Places,
   layers: readonly Layer[],
-  where: 'project' | 'user' | undefined,
+  where: Owner | undefined,
+  { dryRun }: { readonly dryRun?: boolean } = {},
 ): Promise<Change> {
   const choice = where ?? chooseOwner(child, wanted, places, layers);
   const { project, home, projectFile, userFile } = places;
@@ -42,8 +47,39 @@ export async function changeUse(
     home,
     // The user's own file may come to hold secrets; a project's file is the project's to show.
     mode: choice === 'user' ? 0o600 : 0o666,
+    dryRun,
   });
   return { file, ...rewritten };
+}
+
+/**
+ * Takes what `changeUse` wrote out of every main file that says it. A file that nobody has changed
+ * since becomes what it was before, byte for byte.
+ */
+export async function withdrawUse(
+  { name }: ChildConfig,
+  wanted: Wanted,
+  { home, project, projectFile }: Places,
+  layers: readonly Layer[],
+  { dryRun }: { readonly dryRun?: boolean } = {},
+): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const key of Object.keys(wanted)) {
+    for (const { file, config } of layers) {
+      const said: Readonly<Record<string, unknown>> = suiteOf(config, name);
+      if (said[key] === undefined) continue;
+      if (isScript(file)) throw isProgramToClean(file, name, key);
+      const owner = file === projectFile ? 'project' : 'user';
+      const rewritten = await takeBack(file, {
+        path: ['suites', name, key],
+        set: (text) => setKeys(text ?? beginning(owner, project), name, wanted),
+        home,
+        dryRun,
+      });
+      changes.push({ file, ...rewritten });
+    }
+  }
+  return changes;
 }
 
 /**
@@ -51,12 +87,12 @@ export async function changeUse(
  * no effect; else the one that is nearest to the declaration, since in another project nobody may
  * know that child.
  */
-function chooseOwner(
+export function chooseOwner(
   { name, origin }: ChildConfig,
   wanted: Wanted,
   { project, home, projectFile, userFile }: Places,
   layers: readonly Layer[],
-): 'project' | 'user' {
+): Owner {
   const speaks = layers.find(({ config }) => {
     const said: Readonly<Record<string, unknown>> = suiteOf(config, name);
     return Object.keys(wanted).some((key) => said[key] !== undefined);
@@ -101,7 +137,7 @@ async function setKeys(text: string, name: string, wanted: Wanted): Promise<stri
 const SCHEMA = './node_modules/switchboard/switchboard.config.schema.json';
 
 /** A new file. Where Switchboard is installed in the project, editors can help with its keys. */
-function beginning(owner: 'project' | 'user', project: string): string {
+function beginning(owner: Owner, project: string): string {
   const hasSchema = owner === 'project' && existsSync(join(project, SCHEMA));
   return hasSchema ? `{\n  "$schema": "${SCHEMA}"\n}\n` : '{}\n';
 }
@@ -112,5 +148,13 @@ function isProgram(file: string, { name }: ChildConfig, wanted: Wanted): Switchb
     'CONFIG_NOT_CHANGED',
     `${file} is a program, which Switchboard does not rewrite.`,
     { hint: `Add to what it exports: ${keys}`, data: { file } },
+  );
+}
+
+function isProgramToClean(file: string, name: string, key: string): SwitchboardError {
+  return new SwitchboardError(
+    'CONFIG_NOT_CHANGED',
+    `${file} is a program, which Switchboard does not rewrite.`,
+    { hint: `Take ${formatPath(['suites', name, key])} out of what it exports.`, data: { file } },
   );
 }

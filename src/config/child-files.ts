@@ -1,6 +1,8 @@
 // Child files: a server that describes itself in a `.mcp.json` in its own folder. They are often
 // other people's, so a bad one costs a warning and itself, never the rest.
 import { readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { checkChildFile, isChildFile, strangeChildFileKeys } from './check.ts';
 import { parseJson, withoutByteOrderMark } from './files.ts';
@@ -26,6 +28,7 @@ export async function readChildFiles(
     }
     const { name } = read.entry;
     const first = children.get(name);
+    if (first && isOriginalOf(file, first.file)) continue;
     if (first) {
       warnings.push(
         `Two child files have the name "${name}": ${first.file} is used, ${file} is not.`,
@@ -36,6 +39,28 @@ export async function readChildFiles(
     for (const says of strangeChildFileKeys(read.entry)) warnings.push(`${file}: ${says}`);
   }
   return { children, warnings };
+}
+
+/** A wide pattern finds also what the assistant of a server keeps: that server's own file. */
+function isOriginalOf(file: string, wrapped: string): boolean {
+  return file === originalFile(dirname(wrapped));
+}
+
+/** Where the child file of a server is kept, whose place in its folder an assistant has taken. */
+export function originalFile(folder: string): string {
+  return join(folder, 'original', '.mcp.json');
+}
+
+/** The server for which an assistant speaks, as if its file still lay where it was. */
+export async function readOriginal(folder: string): Promise<FoundChild> {
+  const original = originalFile(folder);
+  const { children, warnings } = await readChildFiles([original]);
+  const [found] = children.values();
+  if (found) return { file: join(folder, '.mcp.json'), entry: found.entry };
+  const [problem = `There is no file ${original}.`] = warnings;
+  throw new SwitchboardError('CONFIG_INVALID', problem, {
+    hint: 'It declares the server that the assistant in this folder speaks for.',
+  });
 }
 
 type ReadChild = { readonly entry: ChildFile } | { readonly problem: string };

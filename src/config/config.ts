@@ -10,7 +10,7 @@ export interface Config {
   readonly home: string;
   /** What `~` stands for. */
   readonly homeFolder: string;
-  /** The main files, `servers.json` and `config.toml` that were read, strongest first; not the child files. */
+  /** The main files, `servers.json`, `mcp-descriptions.json` and `config.toml` that were read; not the child files. */
   readonly files: readonly string[];
   /** Children by name, in the order they are shown. */
   readonly children: ReadonlyMap<string, ChildConfig>;
@@ -120,6 +120,10 @@ export interface ChildConfig {
   readonly keywords: readonly string[] | undefined;
   /** `suites.<name>.description`: takes the place of the suite's whole description. */
   readonly suiteDescription: string | undefined;
+  /** What `mcp-descriptions.json` says the suite is for: counts where nothing else describes it. */
+  readonly notedDescription: string | undefined;
+  /** What its assistant is told to be, by `mcp-descriptions.json`. */
+  readonly role: string | undefined;
   readonly expose: Expose;
   readonly introspection: Introspection;
   readonly timeouts: Timeouts;
@@ -131,6 +135,38 @@ export interface ChildConfig {
   readonly protocolVersion: string | undefined;
   /** How results are handed on: as MCP tool results, or as JSON inside one text. */
   readonly wrapResults: 'mcp' | 'json';
+  /** It is spoken to in plain language, and this is what was said about that; undefined if not. */
+  readonly assistant: AssistantConfig | undefined;
+  /** The server itself, where what is started is the assistant that speaks for it. */
+  readonly behind: ChildConfig | undefined;
+}
+
+export const ASSISTANT_MODES = ['loop', 'single'] as const;
+export const ASSISTANT_PROVIDERS = ['anthropic', 'openai', 'claude-cli'] as const;
+export type AssistantProvider = (typeof ASSISTANT_PROVIDERS)[number];
+
+/** What the files say about an assistant. What they leave out is settled where it runs. */
+export interface AssistantConfig {
+  /** `loop`: the model uses tools until it is done. `single`: it names one call, whose result is the answer. */
+  readonly mode?: (typeof ASSISTANT_MODES)[number] | undefined;
+  readonly provider?: AssistantProvider | undefined;
+  readonly model?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  /** The variable that holds the key; keys themselves are never configured. */
+  readonly apiKeyEnv?: string | undefined;
+  /** What the model is told that it is there for. */
+  readonly role?: string | undefined;
+  readonly maxRounds?: number | undefined;
+  /** Milliseconds for one query, all models and tools together. */
+  readonly timeoutMs?: number | undefined;
+  /** The most characters of a tool's result that the model is given. */
+  readonly maxResultChars?: number | undefined;
+  /** The most tokens of one answer of the model. */
+  readonly maxTokens?: number | undefined;
+  /** The most tokens of one query, read and written, over all rounds. */
+  readonly maxTotalTokens?: number | undefined;
+  /** Milliseconds after which a conversation is forgotten; 0 for none at all. */
+  readonly conversationMs?: number | undefined;
 }
 
 export interface Command {

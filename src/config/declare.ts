@@ -25,6 +25,8 @@ export function declareServer(declared: DeclaredServer): ChildConfig {
     suiteName: undefined,
     keywords: undefined,
     suiteDescription: undefined,
+    notedDescription: undefined,
+    role: undefined,
     expose: { allow: undefined, deny: undefined },
     introspection: DEFAULTS.introspection,
     messageBytes: DEFAULTS.messageBytes,
@@ -33,5 +35,7 @@ export function declareServer(declared: DeclaredServer): ChildConfig {
     framing: DEFAULTS.framing,
     protocolVersion: undefined,
     wrapResults: DEFAULTS.wrap,
+    assistant: undefined,
+    behind: undefined,
   };
 }

@@ -15,4 +15,13 @@ export const DEFAULTS = {
   idleMs: 600_000,
   flipSuites: 'auto',
   era: 'auto',
+  assistant: {
+    mode: 'loop',
+    maxRounds: 20,
+    timeoutMs: 120_000,
+    maxResultChars: 50_000,
+    maxTokens: 4_096,
+    maxTotalTokens: 500_000,
+    conversationMs: 300_000,
+  },
 } as const;

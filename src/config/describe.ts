@@ -8,7 +8,7 @@ export function describeConfig(config: Config): object {
 }
 
 function describeChild(child: ChildConfig): object {
-  const { command, remote, problem } = child;
+  const { command, remote, problem, behind } = child;
   return {
     ...child,
     command: command && { ...command, env: hideValues(command.env) },
@@ -18,6 +18,7 @@ function describeChild(child: ChildConfig): object {
       headers: hideValues(remote.headers),
       oauth: remote.oauth && { ...remote.oauth, clientSecret: remote.oauth.clientSecret && '***' },
     },
+    behind: behind && describeChild(behind),
     problem: problem && { code: problem.code, message: problem.message, hint: problem.hint },
   };
 }

@@ -28,7 +28,7 @@ export async function setKey(
   return isSame ? text : mark + replace(sheet, object, value);
 }
 
-interface Sheet {
+export interface Sheet {
   readonly text: string;
   readonly root: Node | undefined;
   readonly scanner: Scanner;
@@ -41,7 +41,7 @@ const SPACES = 15;
 const COMMENTS = new Set([12, 13]);
 
 /** Of several equal keys the last one counts. */
-function findValue(object: Node, key: string): Node | undefined {
+export function findValue(object: Node, key: string): Node | undefined {
   return object.children?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1];
 }
 
@@ -83,7 +83,7 @@ function insertBehind(sheet: Sheet, last: Node, key: string, value: unknown): st
 }
 
 /** A comma behind a property, and the comments that follow on the same line. */
-function scanTail({ scanner }: Sheet, from: number) {
+export function scanTail({ scanner }: Sheet, from: number) {
   let commaEnd: number | undefined;
   let commentEnd: number | undefined;
   scanner.setPosition(from);
@@ -121,7 +121,7 @@ function insertIntoEmpty(sheet: Sheet, object: Node, key: string, value: unknown
   return `${text.slice(0, open)}${content}${layout.eol}${indent}${inside}${tail}${text.slice(close)}`;
 }
 
-function lastCommentEnd({ scanner }: Sheet, open: number, close: number): number {
+export function lastCommentEnd({ scanner }: Sheet, open: number, close: number): number {
   let end = open;
   scanner.setPosition(open);
   for (let kind = scanner.scan(); scanner.getTokenOffset() < close; kind = scanner.scan()) {
@@ -199,7 +199,7 @@ function formatList(items: readonly unknown[], layout: Layout, indent: string | 
 }
 
 /** The indentation of what begins its line; undefined if something stands before it. */
-function indentOnOwnLine(text: string, offset: number): string | undefined {
+export function indentOnOwnLine(text: string, offset: number): string | undefined {
   return /(?:\r|\n)([ \t]*)$/.exec(text.slice(0, offset))?.[1];
 }
 

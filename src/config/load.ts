@@ -1,13 +1,14 @@
 // Reads the whole configuration: the project's file, the user's file, the child files, servers.json,
-// config.toml and the environment. This is on the way to the first answer of every session, so it reads synchronously
+// mcp-descriptions.json, config.toml and the environment. This is on the way to the first answer of every session, so it reads synchronously
 // and loads nothing heavy unless a file asks for it.
 import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { resolveAgents } from './agents.ts';
 import { checkConfigFile } from './check.ts';
-import { readChildFiles } from './child-files.ts';
+import { readChildFiles, readOriginal } from './child-files.ts';
 import type { Config } from './config.ts';
 import { DEFAULTS, LONGEST_MS } from './defaults.ts';
+import { readDescriptions } from './descriptions.ts';
 import { readConfigFile } from './files.ts';
 import { expandHome, findFiles } from './globs.ts';
 import { type Layer, setting } from './layers.ts';
@@ -25,6 +26,8 @@ import { readUserToml } from './user-toml.ts';
 export interface LoadOptions extends PlaceOptions {
   /** A `servers.json`, read instead of the usual ones. */
   readonly serversFile?: string | undefined;
+  /** The folder of an assistant, whose server is declared in a file that is kept in it. */
+  readonly assistantFolder?: string | undefined;
 }
 
 export async function loadConfig(options: LoadOptions): Promise<Config> {
@@ -33,6 +36,10 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const layers = await readMainFiles(places);
   const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
   const found = await readChildFiles(await findFiles(globs, project, homeFolder));
+  if (options.assistantFolder !== undefined) {
+    const original = await readOriginal(options.assistantFolder);
+    found.children.set(original.entry.name, original);
+  }
   const serversFiles: ServersLayer[] = [];
   for (const file of findServersFiles(namedServers(options, places, layers), project, home)) {
     serversFiles.push(await readServersFile(file));
@@ -41,19 +48,23 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const warnings = [...userToml.warnings];
   const warn = (sentence: string) => void warnings.push(sentence);
   const { env } = options;
+  const descriptions = await readDescriptions(places);
   const settled = resolveChildren({
     project,
     homeFolder,
     layers,
     childFiles: found.children,
     serversFiles,
+    descriptions: descriptions.layers,
     idleMs: usualIdleMs(env),
   });
   return {
     project,
     home,
     homeFolder,
-    files: [...layers, ...serversFiles, userToml].flatMap(({ file }) => file ?? []),
+    files: [...layers, ...serversFiles, ...descriptions.layers, userToml].flatMap(
+      ({ file }) => file ?? [],
+    ),
     children: settled.children,
     era: setting(layers, ({ era }) => era) ?? DEFAULTS.era,
     questionMs:
@@ -71,6 +82,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
       ...settled.warnings,
       ...found.warnings,
       ...serversFiles.flatMap((file) => file.warnings),
+      ...descriptions.warnings,
       ...warnings,
     ],
   };

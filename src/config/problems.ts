@@ -120,7 +120,10 @@ function stepInto(schema: Schema, key: string | number): Schema | undefined {
 }
 
 function inside(schema: Schema): Schema {
-  return schema instanceof z.ZodMiniOptional ? inside(schema.def.innerType) : schema;
+  if (schema instanceof z.ZodMiniOptional) return inside(schema.def.innerType);
+  if (!(schema instanceof z.ZodMiniUnion)) return schema;
+  // Of several forms only one has keys.
+  return schema.def.options.find((form) => form instanceof z.ZodMiniObject) ?? schema;
 }
 
 function valueAt(root: unknown, path: KeyPath): unknown {

@@ -6,8 +6,9 @@ import { nearest } from '../base/text.ts';
 import { strangeServerKeys } from './check.ts';
 import type { FoundChild } from './child-files.ts';
 import { type Declaration, explainMissingCommand, resolveCommand } from './command.ts';
-import type { ChildConfig, Command } from './config.ts';
+import type { AssistantConfig, ChildConfig, Command } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
+import { type DescriptionsLayer, descriptionOf } from './descriptions.ts';
 import { expandHome } from './globs.ts';
 import { type Layer, NONE, setting, suiteOf } from './layers.ts';
 import { resolveRemote } from './remote.ts';
@@ -25,6 +26,8 @@ export interface Found {
   readonly childFiles: ReadonlyMap<string, FoundChild>;
   /** `servers.json`, strongest first. */
   readonly serversFiles: readonly ServersLayer[];
+  /** `mcp-descriptions.json`, strongest first. */
+  readonly descriptions: readonly DescriptionsLayer[];
   /** What the environment says instead of the usual time after which idle children are stopped. */
   readonly idleMs: number | undefined;
 }
@@ -96,7 +99,7 @@ type Common = ReturnType<typeof resolveCommon>;
 function resolveChild(
   name: string,
   declaration: Declaration,
-  { layers, homeFolder, idleMs: usualIdleMs }: Found,
+  { layers, homeFolder, descriptions, idleMs: usualIdleMs }: Found,
   common: Common,
 ): ChildConfig {
   const { origin, entry, folder } = declaration;
@@ -108,6 +111,7 @@ function resolveChild(
   );
   const keys = mergeKeys(entry, suite);
   const remote = resolveRemote(name, declaration);
+  const noted = descriptionOf(descriptions, name);
   return {
     name,
     origin,
@@ -122,6 +126,8 @@ function resolveChild(
     suiteName: keys.suiteName,
     keywords: keys.keywords,
     suiteDescription: suite.description,
+    notedDescription: noted.switchboard,
+    role: noted.claude,
     expose: {
       allow: keys.expose?.allow,
       deny: keys.expose?.deny,
@@ -141,7 +147,14 @@ function resolveChild(
     framing: keys.framing ?? DEFAULTS.framing,
     protocolVersion: keys.protocolVersion,
     wrapResults: keys.results?.wrap ?? common.wrap,
+    assistant: settingsOf(keys.assistant),
+    behind: undefined,
   };
+}
+
+function settingsOf(said: SuiteKeys['assistant']): AssistantConfig | undefined {
+  if (said === undefined || said === false) return undefined;
+  return said === true ? {} : said;
 }
 
 /** What is known beforehand to keep a child from being used. */
@@ -196,7 +209,19 @@ function mergeKeys(weaker: SuiteKeys, stronger: SuiteKeys): SuiteKeys {
     ...definedOf(stronger),
     expose: { ...weaker.expose, ...definedOf(stronger.expose) },
     results: { ...weaker.results, ...definedOf(stronger.results) },
+    assistant: mergeAssistants(weaker.assistant, stronger.assistant),
   };
+}
+
+/** A plain yes keeps the settings that somebody else has written. */
+function mergeAssistants(
+  weaker: SuiteKeys['assistant'],
+  stronger: SuiteKeys['assistant'],
+): SuiteKeys['assistant'] {
+  if (stronger === undefined) return weaker;
+  if (stronger === false) return false;
+  const settings = typeof weaker === 'object' ? weaker : {};
+  return { ...settings, ...(stronger === true ? {} : definedOf(stronger)) };
 }
 
 /** A JavaScript file may name a key and leave it undefined, which says nothing. */

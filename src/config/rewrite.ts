@@ -1,8 +1,8 @@
 // Changes a file that is somebody's own: whole or not at all, one program after the other, and never
 // over a change that was made meanwhile by somebody who knows nothing of our lock, such as an editor.
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { keepBackup } from '../base/backup.ts';
+import { backupPath, keepBackup } from '../base/backup.ts';
 import { shortDigest } from '../base/digest.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { LockedError, withLockFile } from '../base/lock.ts';
@@ -14,19 +14,26 @@ export interface RewriteOptions {
   readonly home: string;
   /** Of a file that is created, less what the user's mask takes away. */
   readonly mode: number;
+  /** Only say what would be done. */
+  readonly dryRun?: boolean | undefined;
 }
 
 export interface Rewritten {
   readonly isChanged: boolean;
   /** The file with the text as it was; undefined where nothing was replaced. */
   readonly backup: string | undefined;
+  /** There is no such file any more. */
+  readonly isRemoved?: true;
 }
 
 /** Whoever has the lock needs it for a moment only. */
 const LOCK_TIMES = { staleMs: 10_000, waitMs: 15_000 };
 
-/** Gets the text, undefined where there is no file; gives what it shall be, or the same again. */
-type Edit = (text: string | undefined) => Promise<string | undefined>;
+/**
+ * Gets the text, undefined where there is no file; gives what it shall be, or the same again. With
+ * null there shall be no file.
+ */
+export type Edit = (text: string | undefined) => Promise<string | undefined | null>;
 
 export async function rewriteFile(
   file: string,
@@ -34,16 +41,39 @@ export async function rewriteFile(
   options: RewriteOptions,
 ): Promise<Rewritten> {
   const target = followLinks(file);
+  if (options.dryRun) return explained(target, () => rehearse(target, edit, options));
+  return whileLocked(target, options.home, () => replaceText(target, edit, options));
+}
+
+/** Does the work on a file or folder while no other Switchboard does any on the same. */
+export async function whileLocked<T>(
+  target: string,
+  home: string,
+  work: () => Promise<T>,
+): Promise<T> {
   // Not beside the file: what lies there may have come with the project.
-  const locks = join(options.home, 'locks');
-  try {
+  const locks = join(home, 'locks');
+  return explained(target, async () => {
     mkdirSync(locks, { recursive: true, mode: 0o700 });
-    const lock = join(locks, shortDigest(target));
-    return await withLockFile(lock, LOCK_TIMES, () => replaceText(target, edit, options));
+    return withLockFile(join(locks, shortDigest(target)), LOCK_TIMES, work);
+  });
+}
+
+async function explained<T>(target: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (cause) {
     if (cause instanceof LockedError) throw locked(target, cause);
     throw isSystemError(cause) ? notWritable(target, cause) : cause;
   }
+}
+
+async function rehearse(target: string, edit: Edit, { home }: RewriteOptions): Promise<Rewritten> {
+  const before = readWhole(target);
+  const after = await edit(before?.text);
+  if (isSameText(before?.text, after)) return { isChanged: false, backup: undefined };
+  const backup = before && backupPath({ file: target, folder: join(home, 'backups') });
+  return { isChanged: true, backup, ...(after === null && { isRemoved: true }) };
 }
 
 async function replaceText(
@@ -53,13 +83,18 @@ async function replaceText(
 ): Promise<Rewritten> {
   const before = readWhole(target);
   const after = await edit(before?.text);
-  if (after === undefined || after === before?.text) return { isChanged: false, backup: undefined };
+  if (isSameText(before?.text, after)) return { isChanged: false, backup: undefined };
   const backup =
     before && keepBackup(before.bytes, { file: target, folder: join(home, 'backups') });
-  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   const beforeReplacing = () => {
     if (!isSame(readWhole(target)?.bytes, before?.bytes)) throw changedMeanwhile(target);
   };
+  if (typeof after !== 'string') {
+    beforeReplacing();
+    rmSync(target);
+    return { isChanged: true, backup, isRemoved: true };
+  }
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   writeWhole(target, after, { mode, like: before?.stats, beforeReplacing });
   return { isChanged: true, backup };
 }
@@ -74,6 +109,10 @@ function readWhole(file: string) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+function isSameText(before: string | undefined, after: string | undefined | null): boolean {
+  return after === undefined || after === (before ?? null);
 }
 
 function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {

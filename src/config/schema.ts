@@ -6,7 +6,7 @@
 // Only its types may be imported on the way to serving: building it costs some 10 ms (measured).
 import * as z from 'zod/mini';
 import { AGENT_KEYS } from './agent-keys.ts';
-import { SHOWS, STARTS } from './config.ts';
+import { ASSISTANT_MODES, ASSISTANT_PROVIDERS, SHOWS, STARTS } from './config.ts';
 import { DEFAULTS, LONGEST_MS } from './defaults.ts';
 import type { Setting } from './said.ts';
 import type { Kind } from './values.ts';
@@ -48,6 +48,58 @@ const expose = z.strictObject({
 
 /** 0 switches the limit off. */
 const idleMilliseconds = z.number().check(z.minimum(0), z.maximum(LONGEST_MS));
+
+const assistant = z.strictObject({
+  mode: key(
+    z.enum(ASSISTANT_MODES),
+    "`loop`: the model uses the server's tools until it has an answer. `single`: it names one call, and the result of that is the answer.",
+    DEFAULTS.assistant.mode,
+  ),
+  provider: key(
+    z.enum(ASSISTANT_PROVIDERS),
+    'Who runs the model. `openai` is anything that speaks chat completions, `claude-cli` the program `claude`. Unset: the first for which there is a key; without any, `claude-cli`.',
+  ),
+  model: key(text, "The model. Unset: a small one of the provider's."),
+  baseUrl: key(
+    text,
+    "The address of the provider. Unset: `ANTHROPIC_BASE_URL` or `OPENAI_BASE_URL`, or the provider's own.",
+  ),
+  apiKeyEnv: key(
+    text,
+    'The environment variable that holds the key. Unset: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`.',
+  ),
+  role: key(z.string(), 'What the model is told that it is there for.'),
+  maxRounds: key(
+    z.int().check(z.minimum(1), z.maximum(1_000)),
+    'How often the model may use tools before it has to answer.',
+    DEFAULTS.assistant.maxRounds,
+  ),
+  timeoutMs: key(
+    milliseconds,
+    'How long one query may take, in milliseconds, with all that the model and the tools do.',
+    DEFAULTS.assistant.timeoutMs,
+  ),
+  maxResultChars: key(
+    atLeastOne,
+    "The most characters of a tool's result that the model is given.",
+    DEFAULTS.assistant.maxResultChars,
+  ),
+  maxTokens: key(
+    atLeastOne,
+    'The most tokens of one answer of the model.',
+    DEFAULTS.assistant.maxTokens,
+  ),
+  maxTotalTokens: key(
+    atLeastOne,
+    'The most tokens that one query may cost, read and written, over all rounds.',
+    DEFAULTS.assistant.maxTotalTokens,
+  ),
+  conversationMs: key(
+    idleMilliseconds,
+    'How long the assistant remembers a conversation after the last query, in milliseconds. 0: not at all.',
+    DEFAULTS.assistant.conversationMs,
+  ),
+});
 
 /** What can be said about a child wherever it is declared, and in `suites.<name>` over that. */
 const childKeys = {
@@ -99,6 +151,11 @@ const childKeys = {
   results: key(
     results,
     'As `results` at the top, for this server alone. Unset: what stands there.',
+  ),
+  assistant: key(
+    z.union([z.boolean(), assistant]),
+    'The host speaks to the server in plain language: in place of its tools there is one, `natural_language`, behind which a model uses them. `true`, or an object with settings.',
+    false,
   ),
 };
 

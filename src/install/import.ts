@@ -1,13 +1,11 @@
 // Takes servers over from a file of another program into `servers.json`. What is there already stays as
 // it is, with its comments and in its order; the file they come from is only read.
-import { backupPath } from '../base/backup.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { nearest } from '../base/text.ts';
-import { followLinks } from '../base/whole-file.ts';
 import { isServerEntry } from '../config/check.ts';
 import { setKey } from '../config/edit.ts';
-import { type Rewritten, rewriteFile } from '../config/rewrite.ts';
+import { rewriteFile } from '../config/rewrite.ts';
 import { type Change, readIfThere } from './disk.ts';
 import type { InstallPlaces } from './places.ts';
 import { isGateway, launchOf, readServers, type ServerEntry } from './servers.ts';
@@ -45,7 +43,7 @@ export async function importServers(
   source: ImportSource,
   options: ImportOptions,
 ): Promise<{ readonly servers: readonly ImportedServer[]; readonly changes: readonly Change[] }> {
-  const { home, serversFile, backups } = options.places;
+  const { home, serversFile } = options.places;
   const { entries } = await readServers(source.file, source.text);
   const offered = chosen(entries, source.file, options.only);
   let servers: readonly ImportedServer[] = [];
@@ -55,24 +53,12 @@ export async function importServers(
     servers = taken.servers;
     return taken.text;
   };
-  const { isChanged, backup } = options.dryRun
-    ? await rehearse(serversFile, backups, edit)
-    : await rewriteFile(serversFile, edit, { home, mode: 0o600 }); // entries may hold secrets
+  const { dryRun } = options;
+  // The mode because entries may hold secrets.
+  const { isChanged, backup } = await rewriteFile(serversFile, edit, { home, mode: 0o600, dryRun });
   const kept: Change[] = backup ? [{ action: 'backup', path: serversFile, to: backup }] : [];
   const written: Change[] = isChanged ? [{ action: 'write', path: serversFile }] : [];
   return { servers, changes: [...kept, ...written] };
-}
-
-/** What `rewriteFile` would answer. */
-async function rehearse(
-  file: string,
-  backups: string,
-  edit: (text: string | undefined) => Promise<string | undefined>,
-): Promise<Rewritten> {
-  const text = readIfThere(file);
-  const isChanged = (await edit(text)) !== text;
-  const place = { file: followLinks(file), folder: backups };
-  return { isChanged, backup: isChanged && text !== undefined ? backupPath(place) : undefined };
 }
 
 /** The text of `servers.json` with what it takes of the servers on offer, and what became of each. */

@@ -190,10 +190,12 @@ function isSameProcess(one: ChildConfig, other: ChildConfig): boolean {
 /** What a running child was started with, and nothing that only concerns how it is shown. */
 function processPartOf(config: ChildConfig): unknown {
   const { command, remote, cwd, timeouts, messageBytes, environment, stderr } = config;
-  const { framing, protocolVersion, problem } = config;
+  const { framing, protocolVersion, problem, behind } = config;
   return [
     [command, remote, cwd, timeouts, messageBytes, environment, stderr],
     [framing, protocolVersion, problem?.text],
+    // An assistant reads the configuration when it starts, the rules for its server's tools with it.
+    behind && [processPartOf(behind), behind.assistant, behind.expose, behind.description],
   ];
 }
 

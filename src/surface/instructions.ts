@@ -58,10 +58,10 @@ function aboutAgents({ names, suite }: InstructionOptions['agents']): string {
 
 /** One line for a child: what it is called by and what it is for. */
 function describe(
-  { name, show, description, suiteDescription }: ChildConfig,
+  { name, show, description, suiteDescription, notedDescription }: ChildConfig,
   tool: string,
 ): string {
-  const about = cleanText(description ?? suiteDescription ?? '');
+  const about = cleanText(description ?? suiteDescription ?? notedDescription ?? '');
   const called = show === 'direct' ? 'its own tools' : tool;
   const line = `${cleanText(name).replaceAll(/\s+/g, ' ')} (${called})`;
   return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE);

@@ -102,7 +102,7 @@ export function unknownSubtool(
   });
 }
 
-function notAllowed({ name }: ChildConfig, subtool: string): SwitchboardError {
+export function notAllowed({ name }: ChildConfig, subtool: string): SwitchboardError {
   return new SwitchboardError(
     'TOOL_NOT_ALLOWED',
     `Subtool '${subtool}' not allowed by Switchboard (suite '${name}').`,

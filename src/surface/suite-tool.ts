@@ -54,6 +54,9 @@ function describeSuite(config: ChildConfig): string {
   const description = cleanText(config.description ?? '')
     .trim()
     .replace(/\.$/, '');
+  if (description === '' && config.notedDescription !== undefined) {
+    return cleanText(config.notedDescription);
+  }
   const about = description || cleanText(config.name).replaceAll(/\s+/g, ' ');
   return `Use this tool for ${about}. Actions: 'introspect' | 'call'.`;
 }

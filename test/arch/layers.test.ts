@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { ROOT } from '../support/project.ts';
 
 const LAYERS = [
+  'assistant-entry.ts',
   'index.ts',
   'cli',
   'switchboard.ts',
@@ -50,7 +51,7 @@ describe.each(files)('%s', (file) => {
   });
 
   test('leaves stdout, stderr and the exit status to the command line', () => {
-    const edges = ['index.ts', 'cli'];
+    const edges = ['assistant-entry.ts', 'index.ts', 'cli'];
     const uses =
       textOf(file).match(/console\.|(?<![#.\w])process\.(exit|stdout|stderr|argv)/g) ?? [];
     expect(edges.includes(layerOf(file)) ? [] : uses).toEqual([]);

@@ -88,6 +88,8 @@ describe('--version and --help', () => {
         call [options] <server> <subtool> [json]  call one subtool; "-" reads the arguments from stdin
         show [options] [server] [how]             say how the host sees each server, or change it: suite,
                                                   flip, direct or off
+        assistant [options] [server] [state]      say which servers are spoken to in plain language, or
+                                                  switch it: on or off
         doctor [options] [server]                 start each server and say what works, what does not and
                                                   why
         status [options] [server]                 say what the running Switchboards and their servers do
@@ -96,6 +98,7 @@ describe('--version and --help', () => {
         login [options] <server>                  sign in to a server, in your browser
         logout [options] <server>                 sign out of a server: remove and take back its tokens
         config [command]                          look at the configuration
+        assistant [command]                       servers that are spoken to in plain language
         skill [command]                           the command /switchboard in Claude Code
         import [options] [file]                   take over the servers of mcpflip, or of a file that
                                                   lists servers; "-" reads stdin
@@ -109,6 +112,7 @@ describe('--version and --help', () => {
         switchboard call memory search_nodes '{"query": "tea"}'
         switchboard status                            see what the running Switchboards do
         switchboard show memory flip                  list its own tools, while it is switched on
+        switchboard assistant memory on               speak to it in plain language
 
       Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 130 interrupted.
       Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).

@@ -9,6 +9,7 @@ import { FakeCaller } from '../support/fake-caller.ts';
 import type { ModelAnswer } from '../support/model-server.ts';
 import { FIXTURES } from '../support/project.ts';
 import { realEngine } from '../support/real-engine.ts';
+import { publishedServer } from '../support/servers.ts';
 
 const DONE = { kind: 'says', text: 'done' } as const;
 const PATCH = '*** Begin Patch\n*** Add File: patched.txt\n+by a patch\n*** End Patch\n';
@@ -84,5 +85,34 @@ test.each(['on-request', 'untrusted', 'never'] as const)(
     expect(answer).toContain('ECHO');
     expect(answer).toContain('function_call_output');
     expect(answer).not.toContain('rejected');
+  },
+);
+
+test.each([
+  ['his user answers it', { approvals: 'ask' }, 'provided the requested information'],
+  ['it is set to be declined', { approvals: 'decline' }, 'declined to provide'],
+] as const)(
+  'a question of a server itself is passed on to the host, where %s',
+  async (_what, settings, words) => {
+    const { engine, model, cwd } = await realEngine({
+      script: [
+        {
+          kind: 'calls',
+          namespace: 'mcp__everything',
+          tool: 'trigger_elicitation_request',
+          args: {},
+        },
+        DONE,
+      ],
+      settings,
+    });
+    const { command, args } = publishedServer('everything');
+    const caller = new FakeCaller({ capabilities: { elicitation: {} } });
+    caller.reply = async () => Verbatim.of({ action: 'accept', content: { name: 'Ada' } });
+    const servers = [attachedServer({ key: 'everything', cmd: command, args })];
+    const run = watchedRun(cwd, { agent: plainAgent(), servers, caller });
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'done' });
+    expect(JSON.stringify(model.requests[1]?.body.input.at(-1))).toContain(words);
+    expect(caller.asked).toHaveLength(settings.approvals === 'ask' ? 1 : 0);
   },
 );

@@ -1,7 +1,10 @@
 // Every field that an agent can set for its run, and what the model is then really asked: the engine may
 // rename a setting, or take one and do nothing with it, without a word.
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { RunFields } from '../../src/agents/agent.ts';
+import { AppServer } from '../../src/agents/codex/app-server.ts';
+import { processArguments } from '../../src/agents/codex/thread.ts';
+import { Verbatim } from '../../src/rpc/verbatim.ts';
 import { plainAgent, watchedRun } from '../support/agents.ts';
 import type { ModelRequestBody } from '../support/model-server.ts';
 import { type RealEngineOptions, realEngine } from '../support/real-engine.ts';
@@ -142,4 +145,27 @@ test('the approval policy of the user’s own configuration stays where the agen
 test('disable_response_storage changes nothing: responses are never stored', async () => {
   const { body } = await firstRequest({ disableResponseStorage: false });
   expect(body.store).toBe(false);
+});
+
+test('chatgpt_base_url is taken by the engine', async () => {
+  const { binary, codexHome, project, log } = await realEngine({ script: [] });
+  const run: RunFields = { chatgptBaseUrl: 'http://127.0.0.1:9/"quoted"/' };
+  const server = await AppServer.open({
+    binary,
+    args: processArguments({ run, catalogFile: undefined, isKeyOurs: false }),
+    env: project.env,
+    codexHome,
+    mark: { name: 'SOME_MARK', value: 'x' },
+    log,
+    secrets: [],
+    initializeMs: 60_000,
+    onRequest: () => Verbatim.of({}),
+    onNotification: () => {},
+    onOversize: () => {},
+  });
+  onTestFinished(() => server.close());
+  await server.initialize('0');
+  expect(await server.request('config/read', { includeLayers: false })).toMatchObject({
+    config: { chatgpt_base_url: 'http://127.0.0.1:9/"quoted"/' },
+  });
 });

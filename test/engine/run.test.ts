@@ -1,11 +1,16 @@
 // Whole runs with the real engine, whose model is ours and does what a script says.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { SwitchboardError } from '../../src/base/errors.ts';
 import { attachedServer, plainAgent, watchedRun } from '../support/agents.ts';
 import { eventually, isAlive, processesWith } from '../support/processes.ts';
 import { FIXTURES, ROOT } from '../support/project.ts';
+import { startEverything } from '../support/published-http.ts';
 import { hasSandbox, realEngine, WRITES } from '../support/real-engine.ts';
 
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js');
@@ -61,12 +66,20 @@ describe('a run', () => {
   test.each([
     ['that begins like an option', '--help -c model="x"'],
     ['with quotes, line ends and NUL', 'it\'s "so"\n\\n $(id) `id` a\u0000b\u2028'],
-    ['of half a megabyte', 'word '.repeat(100_000)],
+    ['of a megabyte', 'word '.repeat(1 << 20).slice(0, 1 << 20)],
   ])('has a task %s reach the model exactly', async (_what, task) => {
     const { engine, model, cwd } = await realEngine({ script: [DONE] });
     expect(await engine.run(watchedRun(cwd, { task }))).toEqual({ ok: true, output: 'done' });
     const content = [{ type: 'input_text', text: task }];
     expect(model.requests[0]?.body.input.at(-1)).toMatchObject({ role: 'user', content });
+  });
+
+  test('with a task that is longer than the engine takes fails with its limit', async () => {
+    const { engine, model, cwd } = await realEngine({ script: [DONE] });
+    const { ok, output } = await engine.run(watchedRun(cwd, { task: 'x'.repeat((1 << 20) + 1) }));
+    expect(ok).toBe(false);
+    expect(output).toContain('1048576');
+    expect(model.requests).toEqual([]);
   });
 
   test('with a message beyond every limit is cut, with a note', async () => {
@@ -220,5 +233,57 @@ test('the model is asked only when slow servers are there, too', async () => {
   expect(await engine.run(watchedRun(cwd, { servers }))).toMatchObject({ ok: true });
   const names = model.requests[0]?.body.tools?.map(({ name }) => name);
   expect(names).toContain('mcp__slow');
-  expect(existsSync(cwd)).toBe(true);
+});
+
+test('a server that is reached over HTTP is used as well', async () => {
+  const server = await startEverything('streamableHttp');
+  onTestFinished(() => server.stop());
+  const { engine, model, cwd } = await realEngine({
+    script: [{ kind: 'calls', namespace: 'mcp__web', tool: 'echo', args: { message: 'HI' } }, DONE],
+  });
+  const headers = { 'X-Some': 'value' };
+  const servers = [attachedServer({ key: 'web', cmd: undefined, url: server.url, headers })];
+  expect(await engine.run(watchedRun(cwd, { servers }))).toEqual({ ok: true, output: 'done' });
+  expect(JSON.stringify(model.requests[1]?.body.input.at(-1))).toContain('Echo: HI');
+});
+
+test('when Switchboard itself is killed, engine and commands go with it', async () => {
+  const seconds = `${985_000 + Math.floor(Math.random() * 999)}`;
+  const cmd = `trap "" HUP TERM; sleep ${seconds}; sleep ${seconds}`;
+  const { binary, project, cwd } = await realEngine({
+    script: [{ kind: 'calls', tool: 'exec_command', args: { cmd, yield_time_ms: 30_000 } }],
+  });
+  const program = join(FIXTURES, 'engine', 'runs-agent.ts');
+  const killed = spawn(process.execPath, ['--import', 'tsx', program, binary, cwd], {
+    cwd: ROOT,
+    env: project.env,
+    stdio: 'ignore',
+  });
+  const isSleeping = () => processesWith(`sleep ${seconds}`).length > 0;
+  expect(await eventually(isSleeping, 60_000)).toBe(true);
+  killed.kill('SIGKILL');
+  expect(await eventually(() => !isSleeping(), 30_000)).toBe(true);
+  expect(await eventually(() => processesWith(project.dir).length === 0, 30_000)).toBe(true);
+});
+
+test('a server over HTTP gets the headers that it is configured with, and nothing repeats them', async () => {
+  const seen: unknown[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request.headers['x-token']);
+    response.writeHead(403).end(`no: ${String(request.headers['x-token'])}`);
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { engine, cwd, log } = await realEngine({ script: [DONE] });
+  const headers = { 'X-Token': 'value-of-a-header' };
+  const url = `http://127.0.0.1:${port}/mcp`;
+  const servers = [attachedServer({ key: 'web', cmd: undefined, url, headers })];
+  const run = watchedRun(cwd, { servers });
+  const { ok, output } = await engine.run(run);
+  expect(ok).toBe(false);
+  expect(output).toContain('web');
+  expect(seen).toContain('value-of-a-header');
+  const told = [output, ...log.lines, ...run.events.map(({ text }) => text)].join('\n');
+  expect(told).not.toContain('value-of-a-header');
 });

@@ -19,6 +19,8 @@ export function childConfig(some: Partial<ChildConfig> & { name: string }): Chil
     suiteName: undefined,
     keywords: undefined,
     suiteDescription: undefined,
+    notedDescription: undefined,
+    role: undefined,
     expose: { allow: undefined, deny: undefined },
     introspection: { mode: 'summary', summaryMaxChars: 160 },
     timeouts: { spawnMs: 8_000, rpcMs: 60_000, stopMs: 2_000 },
@@ -28,6 +30,8 @@ export function childConfig(some: Partial<ChildConfig> & { name: string }): Chil
     framing: 'auto',
     protocolVersion: undefined,
     wrapResults: 'mcp',
+    assistant: undefined,
+    behind: undefined,
     ...some,
   };
 }

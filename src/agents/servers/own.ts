@@ -29,10 +29,11 @@ async function reasonAgainst(
   tokens: string,
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
-  const { name, show, showBecause, origin, problem, remote } = child;
+  const { name, show, showBecause, origin, problem, remote, behind } = child;
   const which = `${origin}: server ${JSON.stringify(name)}`;
   if (show === 'off') return `${which} is switched off (${showBecause}).`;
   if (problem) return problem.text;
+  if (behind) return `${which} is spoken to in plain language, through an assistant of the host's.`;
   if (!remote) return undefined;
   if (remote.type !== 'http') return `${which} ${needsProxy(remote.type)}`;
   return (await isSignedIn(child, remote, tokens, env))

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { keepBackup } from '../../../src/base/backup.ts';
+import { keepBackup, readBackups } from '../../../src/base/backup.ts';
 
 function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-backup-'));
@@ -27,4 +27,13 @@ test('the last twenty of each file are kept', () => {
   for (let text = 1; text <= 25; text++) keepBackup(`${text}`, { file: '/a/file.json', folder });
   expect(readdirSync(folder)).toHaveLength(21);
   expect(readFileSync(other, 'utf8')).toBe('other');
+});
+
+test('earlier texts of a file are read again, the last one first', () => {
+  const folder = createFolder();
+  const place = { file: '/a/file.json', folder };
+  expect(readBackups(place)).toEqual([]);
+  for (const text of ['1', '2']) keepBackup(text, place);
+  keepBackup('other', { file: '/b/file.json', folder });
+  expect(readBackups(place).map(String)).toEqual(['2', '1']);
 });

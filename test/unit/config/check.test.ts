@@ -65,14 +65,13 @@ test('keys of features that do not exist are unknown keys', async () => {
   const project = createProject({
     'switchboard.config.json': {
       suites: {
-        a: { show: 'flip', pin: true, assistant: {}, share: 1 },
+        a: { show: 'flip', pin: true, share: 1 },
       },
     },
   });
   expect(await project.loadError()).toMatchInlineSnapshot(`
-    "CONFIG_INVALID: <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
-    <project>/switchboard.config.json:6:7: suites.a.assistant: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results.
-    <project>/switchboard.config.json:7:7: suites.a.share: unknown key. Did you mean "start"? \`switchboard config schema\` prints every key and what it means."
+    "CONFIG_INVALID: <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results, assistant.
+    <project>/switchboard.config.json:6:7: suites.a.share: unknown key. Did you mean "start"? \`switchboard config schema\` prints every key and what it means."
   `);
 });
 

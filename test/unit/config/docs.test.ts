@@ -40,6 +40,15 @@ test('the examples of docs/configuration.md load as they stand', async () => {
   const listed = await load({ '.switchboard/servers.json': exampleBelow('## servers.json') });
   expect([...listed.children.values()].map(({ show }) => show)).toEqual(['flip', 'suite']);
 
+  const described = await load({
+    'switchboard.config.json': { mcpServers: { memory: {}, time: {} } },
+    'mcp-descriptions.json': exampleBelow('## mcp-descriptions.json'),
+  });
+  expect([...described.children.values()]).toMatchObject([
+    { notedDescription: expect.any(String), role: expect.any(String) },
+    { notedDescription: expect.any(String), role: undefined },
+  ]);
+
   const network = exampleBelow('## Servers over the network');
   const { children } = await load({ 'switchboard.config.json': network });
   const types = [...children.values()].map(({ remote }) => remote?.type);

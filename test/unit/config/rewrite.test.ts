@@ -36,6 +36,31 @@ test('a file that is not there is created, and one that stays the same is not to
   expect(existsSync(backups)).toBe(false);
 });
 
+test('a file that shall not be is removed, with a backup, and not for a second time', async () => {
+  const { file, home, backups } = createFolder();
+  writeFileSync(file, 'before');
+  const remove = () => rewriteFile(file, async () => null, { home, mode: 0o600 });
+  const { backup = '', ...rest } = await remove();
+  expect(rest).toEqual({ isChanged: true, isRemoved: true });
+  expect(existsSync(file)).toBe(false);
+  expect(readFileSync(backup, 'utf8')).toBe('before');
+  expect(await remove()).toEqual({ isChanged: false, backup: undefined });
+  expect(readdirSync(backups)).toHaveLength(1);
+});
+
+test('a dry run says the same and writes nothing', async () => {
+  const { file, home, backups, read } = createFolder();
+  writeFileSync(file, 'before');
+  const rehearse = (after: string | null) =>
+    rewriteFile(file, async () => after, { home, mode: 0o600, dryRun: true });
+  const backup = expect.stringContaining(backups);
+  expect(await rehearse('after')).toEqual({ isChanged: true, backup });
+  expect(await rehearse(null)).toEqual({ isChanged: true, isRemoved: true, backup });
+  expect(await rehearse('before')).toEqual({ isChanged: false, backup: undefined });
+  expect(read()).toBe('before');
+  expect(readdirSync(home)).toEqual([]);
+});
+
 test('a change that somebody else makes meanwhile is kept, and ours is refused', async () => {
   const { folder, file, rewrite, read } = createFolder();
   writeFileSync(file, 'before');

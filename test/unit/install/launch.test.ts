@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { launchCommand } from '../../../src/install/launch.ts';
+import { assistantRuntime, launchCommand } from '../../../src/install/launch.ts';
 
 test.each([
   ['built', '/opt/switchboard/dist/index.js', ['/n', '/opt/switchboard/dist/index.js']],
@@ -17,4 +17,10 @@ test.each([
   ],
 ])('a host starts the program as it runs now: %s', (_how, program, command) => {
   expect(launchCommand(program, '/n')).toEqual(command);
+});
+
+test('assistants load what lies beside the program', () => {
+  expect(assistantRuntime('/opt/a b/dist/index.js')).toBe('file:///opt/a%20b/dist/assistant.js');
+  expect(assistantRuntime('/opt/x/dist/switchboard')).toBe('file:///opt/x/dist/assistant.js');
+  expect(assistantRuntime('/opt/x/src/index.ts')).toBe('file:///opt/x/dist/assistant.js');
 });

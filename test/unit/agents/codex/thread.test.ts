@@ -14,7 +14,7 @@ import { attachedServer, plainAgent } from '../../../support/agents.ts';
 const engineConfig = (config: object) => readEngineConfig({ config });
 const wish = (said: Partial<ThreadWish> = {}): ThreadWish => ({
   agent: plainAgent(),
-  cwd: '/work',
+  cwd: '/folder',
   servers: [],
   environment: {},
   engineConfig: engineConfig({}),
@@ -28,7 +28,7 @@ const serversOf = (said: Partial<ThreadWish>) =>
 
 test('an agent that says nothing has nothing set but what is switched off for all', () => {
   expect(threadParameters(wish())).toEqual({
-    cwd: '/work',
+    cwd: '/folder',
     ephemeral: true,
     serviceName: 'some_agent',
     config: {
@@ -74,7 +74,7 @@ test('an agent that says everything has everything set', () => {
   };
   const agent = plainAgent({ run, instructions: 'Be brief.' });
   expect(threadParameters(wish({ agent }))).toEqual({
-    cwd: '/work',
+    cwd: '/folder',
     ephemeral: true,
     serviceName: 'some_agent',
     baseInstructions: 'Be brief.',
@@ -169,7 +169,7 @@ describe('the sandbox', () => {
 
   test('that a turn cannot have is the user’s own, in a folder that is then not to be trusted', () => {
     const config = { default_permissions: ':workspace' };
-    const projects = { '/work': { trust_level: 'untrusted' } };
+    const projects = { '/folder': { trust_level: 'untrusted' } };
     expect(said(undefined, config)).toEqual({
       sandbox: undefined,
       settings: { ...plain, projects, approval_policy: 'on-request' },
@@ -195,7 +195,7 @@ test('a server is waited for, may be used, and knows how deep it is', () => {
       command: 'memory-server',
       args: ['x'],
       env: { A: 'b', SWITCHBOARD_DEPTH: '1' },
-      cwd: '/work',
+      cwd: '/folder',
       enabled_tools: ['one'],
       ...given,
     },

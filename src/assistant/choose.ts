@@ -1,0 +1,112 @@
+// Who runs the model: the one that was named, or the first for which there is a key, or the program
+// `claude` with the user's own sign-in.
+import { SwitchboardError } from '../base/errors.ts';
+import type { AssistantProvider } from '../config/config.ts';
+import { isOnPath } from '../install/find-program.ts';
+import models from './models.json' with { type: 'json' };
+import type { Delegate, Provider } from './provider.ts';
+import type { AssistantSettings } from './settings.ts';
+
+export interface ChoiceParts {
+  readonly childName: string;
+  readonly settings: AssistantSettings;
+  readonly env: NodeJS.ProcessEnv;
+  /** The server as a program of its own, for a provider that uses tools by itself. */
+  readonly toolServer: ToolServer;
+}
+
+/** What starts a server that has the tools of a child, as far as they may be used. */
+export interface ToolServer {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What was chosen; whether it can be reached shows when it is asked. */
+export interface Choice {
+  readonly provider: AssistantProvider;
+  readonly model: string | undefined;
+  readonly baseUrl: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+/** Throws, with a way out, where there is nothing to choose from. */
+export function chooseProvider({ settings, env }: Pick<ChoiceParts, 'settings' | 'env'>): Choice {
+  const { apiKeyEnv } = settings;
+  const own = apiKeyEnv === undefined ? undefined : env[apiKeyEnv];
+  const anthropicKey = own || env['ANTHROPIC_API_KEY'] || env['CLAUDE_API_KEY'];
+  const openaiKey = own || env['OPENAI_API_KEY'];
+  switch (settings.provider ?? firstUsable(env, anthropicKey, openaiKey)) {
+    case 'anthropic':
+      if (!anthropicKey) throw noKey('anthropic', apiKeyEnv ?? 'ANTHROPIC_API_KEY');
+      return {
+        provider: 'anthropic',
+        model: settings.model ?? models.anthropic,
+        baseUrl: settings.baseUrl ?? (env['ANTHROPIC_BASE_URL'] || undefined),
+        apiKey: anthropicKey,
+      };
+    case 'openai': {
+      const baseUrl = settings.baseUrl ?? (env['OPENAI_BASE_URL'] || undefined);
+      // One that runs on the user's own machine mostly wants none.
+      if (!openaiKey && baseUrl === undefined) throw noKey('openai', apiKeyEnv ?? 'OPENAI_API_KEY');
+      return {
+        provider: 'openai',
+        model: settings.model ?? models.openai,
+        baseUrl,
+        apiKey: openaiKey,
+      };
+    }
+    case 'claude-cli':
+      return {
+        provider: 'claude-cli',
+        model: settings.model,
+        baseUrl: undefined,
+        apiKey: undefined,
+      };
+  }
+}
+
+/** Loads it: each is a chunk of its own, and the SDK a large one. */
+export async function openProvider(parts: ChoiceParts): Promise<Provider | Delegate> {
+  const choice = chooseProvider(parts);
+  const { maxTokens } = parts.settings;
+  switch (choice.provider) {
+    case 'anthropic': {
+      const { createAnthropic } = await import('./providers/anthropic.ts');
+      return createAnthropic({ ...choice, maxTokens });
+    }
+    case 'openai': {
+      const { createOpenAi } = await import('./providers/openai.ts');
+      return createOpenAi({ ...choice, maxTokens });
+    }
+    case 'claude-cli': {
+      const { ClaudeCli } = await import('./providers/claude-cli.ts');
+      return new ClaudeCli({ ...parts, model: choice.model });
+    }
+  }
+}
+
+function firstUsable(
+  env: NodeJS.ProcessEnv,
+  anthropicKey: string | undefined,
+  openaiKey: string | undefined,
+): AssistantProvider {
+  if (anthropicKey) return 'anthropic';
+  if (openaiKey) return 'openai';
+  if (isOnPath('claude', env)) return 'claude-cli';
+  throw new SwitchboardError(
+    'ASSISTANT_NOT_CONFIGURED',
+    'There is no model for the assistant: no key is set, and there is no program "claude".',
+    {
+      hint: 'Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard.',
+    },
+  );
+}
+
+function noKey(provider: AssistantProvider, variable: string): SwitchboardError {
+  return new SwitchboardError(
+    'ASSISTANT_NOT_CONFIGURED',
+    `The assistant has no key for the provider "${provider}".`,
+    { hint: `Set ${variable} where the host starts Switchboard, or choose another provider.` },
+  );
+}

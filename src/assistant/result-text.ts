@@ -1,0 +1,35 @@
+// A tool's result as the model reads it: its texts, a word for what is no text, and not more of it
+// than was agreed on.
+import { isObject } from '../rpc/message.ts';
+
+export interface ResultText {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+export function formatResult(result: unknown, maxChars: number): ResultText {
+  if (!isObject(result))
+    return { text: cut(JSON.stringify(result) ?? '', maxChars), isError: false };
+  const { content, structuredContent, isError } = result;
+  const parts = Array.isArray(content) ? content.map(describePart) : [];
+  const text =
+    parts.length === 0 && structuredContent !== undefined
+      ? JSON.stringify(structuredContent)
+      : parts.join('\n');
+  return { text: cut(text === '' ? '(no output)' : text, maxChars), isError: isError === true };
+}
+
+/** The beginning of a text that is too long, which says so itself. */
+function cut(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  return `${text.slice(0, maxChars)}\n… (cut off: these are ${maxChars} of ${text.length} characters)`;
+}
+
+function describePart(part: unknown): string {
+  if (!isObject(part)) return '';
+  const { type, text, data, mimeType, uri, resource } = part;
+  if (typeof text === 'string') return text;
+  if (isObject(resource)) return describePart(resource);
+  const size = typeof data === 'string' ? `${Math.ceil((data.length * 3) / 4)} bytes` : undefined;
+  return `[${[type, mimeType, uri, size].filter((word) => typeof word === 'string').join(' ')}]`;
+}

@@ -1,0 +1,182 @@
+// Switches the assistant of a server on and off. A server with a folder of its own gets files in it
+// (install/assistant-folder.ts); any other a key under `suites`, and the role that the library has for
+// it in `mcp-descriptions.json`.
+import { basename, dirname, relative } from 'node:path';
+import { SwitchboardError } from '../base/errors.ts';
+import {
+  changeUse,
+  chooseOwner,
+  type Change as FileChange,
+  withdrawUse,
+} from '../config/change.ts';
+import { resolveCommand } from '../config/command.ts';
+import type { ChildConfig, Config } from '../config/config.ts';
+import { findConfigFile } from '../config/files.ts';
+import { type Layer, suiteOf } from '../config/layers.ts';
+import type { Places } from '../config/places.ts';
+import { resolveRemote } from '../config/remote.ts';
+import { withdrawRole, writeRole } from '../config/role.ts';
+import { formatPath } from '../config/wording.ts';
+import {
+  hasAssistantFolder,
+  ownEntryOf,
+  switchOff,
+  switchOn,
+} from '../install/assistant-folder.ts';
+import { keysFor } from '../install/assistant-texts.ts';
+import type { Change } from '../install/disk.ts';
+import { findInLibrary, type Known } from './library.ts';
+
+export interface AssistantState {
+  readonly name: string;
+  readonly isOn: boolean;
+  /** What switches it on, or would: files in the server's folder, or a key of the configuration. */
+  readonly way: 'folder' | 'configuration';
+  readonly origin: string;
+}
+
+export interface SwitchRequest {
+  readonly child: ChildConfig;
+  readonly config: Config;
+  readonly places: Places;
+  /** The main files, strongest first. */
+  readonly layers: readonly Layer[];
+  /** The address of our runtime. */
+  readonly runtime: string;
+  readonly dryRun: boolean;
+  /** Reads the configuration again. */
+  readonly reload: () => Promise<ChildConfig>;
+}
+
+export interface Switched {
+  readonly changes: readonly Change[];
+  /** Files of the user's that were in the way, and are left as they are. */
+  readonly kept: readonly string[];
+}
+
+export async function assistantOf(child: ChildConfig, config: Config): Promise<AssistantState> {
+  const { name, origin } = child;
+  const hasFolder = isInOwnFile(child, config);
+  const isInFolder = hasFolder && (await hasAssistantFolder(origin));
+  return {
+    name,
+    isOn: isInFolder || Boolean(child.assistant),
+    way: hasFolder && (isInFolder || !child.assistant) ? 'folder' : 'configuration',
+    origin,
+  };
+}
+
+export async function switchAssistantOn(request: SwitchRequest): Promise<Switched> {
+  const { child, config, places, runtime, dryRun } = request;
+  const state = await assistantOf(child, config);
+  if (state.way === 'configuration') {
+    return { changes: state.isOn ? [] : await writeIntoFiles(request), kept: [] };
+  }
+  if (!state.isOn) refuseWhatWouldNotHold(request);
+  const role = child.role ?? (await findInLibrary(await originalOf(child)))?.claude;
+  const options = { file: child.origin, home: places.home, dryRun };
+  return switchOn({ ...options, role: role && `${role.trim()}\n`, runtime });
+}
+
+export async function switchAssistantOff(request: SwitchRequest): Promise<Switched> {
+  const { child, config, places, dryRun } = request;
+  const folder = isInOwnFile(child, config)
+    ? await switchOff({ file: child.origin, home: places.home, dryRun })
+    : { changes: [], kept: [] };
+  const changes = child.assistant ? await takeOutOfFiles(request) : [];
+  return { changes: [...folder.changes, ...changes], kept: folder.kept };
+}
+
+/** Whether the server is declared by a file in its own folder, not by one among others. */
+function isInOwnFile({ origin }: ChildConfig, { files }: Config): boolean {
+  return basename(origin) === '.mcp.json' && !files.includes(origin);
+}
+
+/** Behind an assistant it is the original that tells which server it is. */
+async function originalOf({ name, origin, cwd }: ChildConfig): Promise<Known> {
+  const entry = await ownEntryOf(origin);
+  const declaration = { source: 'child-file', origin, entry, folder: dirname(origin) } as const;
+  const remote = resolveRemote(name, declaration);
+  return {
+    name,
+    command: resolveCommand(declaration, cwd),
+    remote: remote instanceof SwitchboardError ? undefined : remote,
+  };
+}
+
+async function writeIntoFiles(request: SwitchRequest): Promise<Change[]> {
+  const { child, places, layers, dryRun } = request;
+  const owner = chooseOwner(child, ON, places, layers);
+  const found = child.role === undefined ? await findInLibrary(child) : undefined;
+  const role = found && [
+    await writeRole(child.name, found.claude, owner, { folders: places, dryRun }),
+  ];
+  const use = await changeUse(child, ON, places, layers, undefined, { dryRun });
+  return [...(role ?? []), use].flatMap(tell);
+}
+
+const ON = { assistant: true };
+
+async function takeOutOfFiles(request: SwitchRequest): Promise<Change[]> {
+  const { child, places, layers, dryRun, reload } = request;
+  const withdrawn = await withdrawUse(child, ON, places, layers, { dryRun });
+  const isStillOn = dryRun ? withdrawn.length === 0 : Boolean((await reload()).assistant);
+  // Said where the server is declared: that stays as it is, and is overruled.
+  const overruled = isStillOn
+    ? [await changeUse(child, { assistant: false }, places, layers, undefined, { dryRun })]
+    : [];
+  const found = await findInLibrary(child);
+  const roles =
+    found && (await withdrawRole(child.name, found.claude, { folders: places, dryRun }));
+  return [...withdrawn, ...overruled, ...(roles ?? [])].flatMap(tell);
+}
+
+function tell({ file, isChanged, isRemoved, backup }: FileChange): Change[] {
+  if (!isChanged) return [];
+  return [
+    ...(backup === undefined ? [] : [{ action: 'backup' as const, path: file, to: backup }]),
+    { action: isRemoved ? 'remove' : 'write', path: file },
+  ];
+}
+
+/**
+ * The assistant of a folder is started by itself. The project it finds by where such folders usually
+ * lie, so that what is said elsewhere about the server's tools and surroundings would not hold; and what
+ * is said about the surroundings by name would hold for itself, who needs the model's key.
+ */
+function refuseWhatWouldNotHold({ child, layers, places }: SwitchRequest): void {
+  const { name, origin } = child;
+  const isHidden = ({ file }: Layer) =>
+    file === places.projectFile && !findsProject(origin, places);
+  const said = layers.flatMap((layer) => {
+    const { file, config } = layer;
+    const { expose, environment } = suiteOf(config, name);
+    const general = isHidden(layer) ? config.environment : undefined;
+    return [
+      ...(environment === undefined
+        ? []
+        : [{ key: 'environment', path: ['suites', name, 'environment'], file }]),
+      ...(general === undefined ? [] : [{ key: 'environment', path: ['environment'], file }]),
+      ...(expose && isHidden(layer)
+        ? [{ key: 'expose', path: ['suites', name, 'expose'], file }]
+        : []),
+    ];
+  });
+  const [first] = said;
+  if (!first) return;
+  throw new SwitchboardError(
+    'CONFIG_NOT_CHANGED',
+    `With an assistant in its folder, server "${name}" would not keep to ${formatPath(first.path)} in ${first.file}.`,
+    {
+      hint: `Write "${first.key}" into ${origin} instead; or put ${keysFor(name)} into switchboard.config.json, which needs no files.`,
+      data: { child: name },
+    },
+  );
+}
+
+function findsProject(origin: string, { project, projectFile }: Places): boolean {
+  const isUsual = /^(?:\.switchboard[\\/])?mcps[\\/][^\\/]+$/.test(
+    relative(project, dirname(origin)),
+  );
+  return isUsual && projectFile === findConfigFile(project);
+}

@@ -1,0 +1,138 @@
+// `switchboard assistant [server] [on|off|status]`: which servers are spoken to in plain language, and
+// the way to change it.
+import { chooseProvider } from '../assistant/choose.ts';
+import { settleAssistant } from '../assistant/settings.ts';
+import {
+  type AssistantState,
+  assistantOf,
+  type SwitchRequest,
+  switchAssistantOff,
+  switchAssistantOn,
+} from '../assistant/switch.ts';
+import { SwitchboardError } from '../base/errors.ts';
+import { cleanText } from '../base/text.ts';
+import type { ChildConfig } from '../config/config.ts';
+import { readMainFiles } from '../config/load.ts';
+import { findPlaces } from '../config/places.ts';
+import { assistantRuntime } from '../install/launch.ts';
+import { printChanges } from './changes.ts';
+import { createOutput, type Output } from './output.ts';
+import { RELOAD_HINT } from './reload.ts';
+import { selfPath } from './skill.ts';
+import { type CommandOptions, chosenChild, loadFor } from './with-switchboard.ts';
+import { workingFolder } from './working-folder.ts';
+
+export interface AssistantOptions extends CommandOptions {
+  readonly dryRun?: boolean | undefined;
+}
+
+export async function switchAssistant(
+  name: string | undefined,
+  state: string | undefined,
+  options: AssistantOptions,
+): Promise<number> {
+  const output = createOutput(options);
+  const wanted = parseState(state);
+  if (wanted === 'status') {
+    const children = await states(await serverMeant(name, state, options), options);
+    output.json({ assistants: children });
+    printStates(children, output);
+    return 0;
+  }
+  const request = await prepare(name ?? '', options);
+  const { dryRun } = request;
+  const act = wanted === 'on' ? switchAssistantOn : switchAssistantOff;
+  const { changes, kept } = await act(request);
+  const after = dryRun ? undefined : await states(name, options);
+  output.json({ dryRun, changes, kept, ...(after && { assistants: after }) });
+
+  printChanges(changes, dryRun, output);
+  for (const file of kept) output.line(`${KEPT[wanted]} ${cleanText(file)}`);
+  const server = `server "${cleanText(name ?? '')}"`;
+  if (changes.length === 0) output.line(`Nothing was changed: ${server} ${HAS[wanted]}.`);
+  else if (!dryRun) output.line(`Now ${server} ${HAS[wanted]}.${RELOAD_HINT}`);
+  return 0;
+}
+
+/** `switchboard assistant status` is about all of them, unless one is called so. */
+async function serverMeant(
+  name: string | undefined,
+  state: string | undefined,
+  options: AssistantOptions,
+): Promise<string | undefined> {
+  if (name === undefined || state !== undefined || !['on', 'off', 'status'].includes(name))
+    return name;
+  const { children } = await loadFor(options);
+  if (children.has(name)) return name;
+  if (name === 'status') return undefined;
+  throw new SwitchboardError('USAGE', 'Which server?', {
+    hint: `For example: switchboard assistant memory ${name}`,
+  });
+}
+
+const HAS = { on: 'has an assistant', off: 'has no assistant' };
+const KEPT = { on: 'used as it is, since it is yours:', off: 'left, since it is yours:' };
+
+async function prepare(name: string, options: AssistantOptions): Promise<SwitchRequest> {
+  const config = await loadFor(options);
+  const places = findPlaces({
+    cwd: workingFolder(),
+    env: process.env,
+    configFile: options.config,
+  });
+  return {
+    child: chosenChild(config, name),
+    config,
+    places,
+    layers: await readMainFiles(places),
+    runtime: assistantRuntime(selfPath()),
+    dryRun: options.dryRun === true,
+    reload: async () => chosenChild(await loadFor(options), name),
+  };
+}
+
+async function states(name: string | undefined, options: AssistantOptions): Promise<KnownState[]> {
+  const config = await loadFor(options);
+  const children = name === undefined ? [...config.children.values()] : [chosenChild(config, name)];
+  return Promise.all(
+    children.map(async (child) => {
+      const state: KnownState = await assistantOf(child, config);
+      return state.isOn ? Object.assign(state, { asks: describeModel(child) }) : state;
+    }),
+  );
+}
+
+interface KnownState extends AssistantState {
+  /** Which model it would ask, and through whom; or why none. */
+  readonly asks?: string;
+}
+
+function describeModel({ assistant }: ChildConfig): string {
+  const { env } = process;
+  try {
+    const { provider, model } = chooseProvider({ settings: settleAssistant(assistant, env), env });
+    return model === undefined ? provider : `${model} (${provider})`;
+  } catch (error) {
+    if (error instanceof SwitchboardError) return `nobody: ${error.text}`;
+    throw error;
+  }
+}
+
+function printStates(children: readonly KnownState[], output: Output): void {
+  if (children.length === 0) output.line('No servers are configured. See: switchboard --help');
+  const width = Math.max(0, ...children.map(({ name }) => cleanText(name).length));
+  for (const { name, isOn, way, origin, asks } of children) {
+    const by = way === 'folder' ? `files beside ${origin}` : 'the configuration';
+    const about = isOn ? `by ${by}` : cleanText(origin);
+    const title = output.style('bold', cleanText(name).padEnd(width));
+    output.line(`${title}  ${isOn ? 'on ' : 'off'}  ${output.style('dim', about)}`);
+    if (asks !== undefined) output.line(`${''.padEnd(width)}       asks ${cleanText(asks)}`);
+  }
+}
+
+function parseState(state = 'status'): 'on' | 'off' | 'status' {
+  if (state === 'on' || state === 'off' || state === 'status') return state;
+  throw new SwitchboardError('USAGE', `An assistant cannot be switched "${state}".`, {
+    hint: 'Choose one of: on, off, status. For example: switchboard assistant memory on',
+  });
+}

@@ -1,0 +1,49 @@
+// The host that has started this very process and talks over its stdin and stdout.
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/config.ts';
+import { StdioHost } from '../host/stdio.ts';
+import { Session } from '../session/session.ts';
+import type { Surface } from '../surface/surface.ts';
+import type { Switchboard } from '../switchboard.ts';
+
+export interface StdioHostOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly write: NodeJS.WriteStream['write'];
+  /** Shows the host something else than all children. */
+  readonly openSurface?: () => Surface;
+}
+
+const LAST_WRITES_MS = 500;
+
+export function openStdioHost(
+  { pool, sessionParts }: Switchboard,
+  { config, log, write, ...other }: StdioHostOptions,
+): { readonly host: StdioHost; readonly session: Session } {
+  process.stdout.removeAllListeners('error'); // from here on the host's leaving is an end like others
+  const { messageBytes } = config;
+  const host = new StdioHost({
+    input: process.stdin,
+    output: process.stdout,
+    write,
+    messageBytes,
+    onFull: () => pool.pause(),
+    onDrained: () => pool.resume(),
+  });
+  const session = new Session({
+    ...sessionParts,
+    ...other,
+    log,
+    messageBytes,
+    send: (json, framing) => host.send(json, framing),
+  });
+  return { host, session };
+}
+
+/** The host has gone; gives the exit status. */
+export function leaveStdio(): number {
+  process.stdin.destroy();
+  // A host that never reads its last answers must not keep us here.
+  setTimeout(() => process.exit(0), LAST_WRITES_MS).unref();
+  return 0;
+}

@@ -1,0 +1,177 @@
+// `mcp-descriptions.json`: texts about servers, apart from where those are declared. For each it may
+// say what the host's model reads (`switchboard`) and what the server's assistant is told to be
+// (`claude`). Nothing depends on these texts, so what is wrong in such a file is a warning, and the
+// rest of it counts.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject } from '../base/object.ts';
+import { codeOf } from '../base/system-error.ts';
+import { nearest } from '../base/text.ts';
+import { parseJson, withoutByteOrderMark } from './files.ts';
+import type { Folders } from './places.ts';
+import { plainName } from './plain-name.ts';
+import { createLocator, type KeyPath, lineAndColumn } from './position.ts';
+import { formatPath } from './wording.ts';
+
+export const DESCRIPTIONS_FILE = 'mcp-descriptions.json';
+
+/** What such a file says about one server. */
+export interface Description {
+  readonly switchboard?: string;
+  readonly claude?: string;
+}
+
+/** A file and its texts, by the names that stand in it. */
+export interface DescriptionsLayer {
+  readonly file: string;
+  readonly texts: ReadonlyMap<string, Description>;
+  /** The first of each name, without what people write differently. */
+  readonly byPlainName: ReadonlyMap<string, Description>;
+}
+
+interface ReadDescriptions {
+  /** Strongest first. */
+  readonly layers: readonly DescriptionsLayer[];
+  readonly warnings: readonly string[];
+}
+
+/** Where the files may lie, strongest first. */
+export function descriptionPlaces({ project, home }: Pick<Folders, 'project' | 'home'>): string[] {
+  const folders = [project, join(project, '.switchboard'), home];
+  return [...new Set(folders.map((folder) => join(folder, DESCRIPTIONS_FILE)))];
+}
+
+export async function readDescriptions(
+  folders: Pick<Folders, 'project' | 'home'>,
+): Promise<ReadDescriptions> {
+  const layers: DescriptionsLayer[] = [];
+  const warnings: string[] = [];
+  for (const file of descriptionPlaces(folders)) {
+    const text = readText(file, warnings);
+    if (text === undefined) continue;
+    const texts = await parseDescriptions(file, text, warnings);
+    if (texts) layers.push({ file, texts, byPlainName: shorten(texts) });
+  }
+  return { layers, warnings };
+}
+
+/**
+ * What the files say about a server, each of the two texts from the strongest that has it. In a file
+ * the name itself counts first, then the first that is the same but for what people write differently.
+ */
+export function descriptionOf(layers: readonly DescriptionsLayer[], name: string): Description {
+  // Nearly nobody has such a file, and the start has to do this for every server.
+  if (layers.length === 0) return NOTHING;
+  const found = layers.map(
+    ({ texts, byPlainName }) => texts.get(name) ?? byPlainName.get(plainName(name)),
+  );
+  const switchboard = found.find((one) => one?.switchboard !== undefined)?.switchboard;
+  const claude = found.find((one) => one?.claude !== undefined)?.claude;
+  return {
+    ...(switchboard !== undefined && { switchboard }),
+    ...(claude !== undefined && { claude }),
+  };
+}
+
+const NOTHING: Description = {};
+
+function shorten(texts: DescriptionsLayer['texts']): Map<string, Description> {
+  // From the last to the first, so that the first stays.
+  return new Map([...texts].toReversed().map(([name, text]) => [plainName(name), text]));
+}
+
+function readText(file: string, warnings: string[]): string | undefined {
+  try {
+    return withoutByteOrderMark(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') {
+      warnings.push(`${file}: cannot be read (${code}). The file is ignored.`);
+    }
+    return undefined;
+  }
+}
+
+interface Problem {
+  readonly path: KeyPath;
+  readonly says: string;
+}
+
+async function parseDescriptions(
+  file: string,
+  text: string,
+  warnings: string[],
+): Promise<ReadonlyMap<string, Description> | undefined> {
+  const parsed = await parseJson(text);
+  if ('problem' in parsed) {
+    warnings.push(`${file}:${parsed.problem} The file is ignored.`);
+    return undefined;
+  }
+  const problems: Problem[] = [];
+  const texts = collectTexts(parsed.value, problems);
+  if (problems.length > 0) {
+    const locate = await createLocator(text);
+    for (const { path, says } of problems) {
+      const where = path.length === 0 ? '' : `${formatPath(path)} `;
+      warnings.push(`${file}:${lineAndColumn(text, locate(path))}: ${where}${says}`);
+    }
+  }
+  return texts;
+}
+
+/** The two groups that a file may have. Both are read alike; what is in `mcps` counts first. */
+const GROUPS = ['mcps', 'properties'];
+/** What a file in the shape of a JSON schema has beside them. */
+const FURTHER_KEYS = new Set(['$schema', '$id', 'type', 'title', 'description', 'version']);
+
+function collectTexts(value: unknown, problems: Problem[]): Map<string, Description> {
+  const texts = new Map<string, Description>();
+  if (!isObject(value) || !GROUPS.some((group) => Object.hasOwn(value, group))) {
+    problems.push({ path: [], says: 'It has no "mcps" with servers by name, so nothing is used.' });
+    return texts;
+  }
+  for (const group of GROUPS.filter((one) => Object.hasOwn(value, one))) {
+    const named = value[group];
+    if (!isObject(named)) {
+      problems.push({ path: [group], says: 'is ignored: it must hold servers by name.' });
+      continue;
+    }
+    for (const [name, entry] of Object.entries(named)) {
+      texts.set(name, { ...parseEntry([group, name], entry, problems), ...texts.get(name) });
+    }
+  }
+  for (const key of Object.keys(value)) {
+    if (!GROUPS.includes(key) && !FURTHER_KEYS.has(key)) {
+      problems.push({ path: [key], says: unknown(key, GROUPS) });
+    }
+  }
+  return texts;
+}
+
+const TEXTS = ['switchboard', 'claude'] as const;
+
+/** A mere text is what the host's model reads. An empty one says nothing. */
+function parseEntry(path: KeyPath, entry: unknown, problems: Problem[]): Description {
+  if (typeof entry === 'string') return entry.trim() === '' ? {} : { switchboard: entry };
+  if (!isObject(entry)) {
+    problems.push({
+      path,
+      says: 'is ignored: it must be a text, or have the texts "switchboard" and "claude".',
+    });
+    return {};
+  }
+  const said: { switchboard?: string; claude?: string } = {};
+  for (const [key, text] of Object.entries(entry)) {
+    const known = TEXTS.find((one) => one === key);
+    if (!known) problems.push({ path: [...path, key], says: unknown(key, TEXTS) });
+    else if (typeof text !== 'string') {
+      problems.push({ path: [...path, key], says: 'is ignored: it must be a text.' });
+    } else if (text.trim() !== '') said[known] = text;
+  }
+  return said;
+}
+
+function unknown(key: string, known: readonly string[]): string {
+  const [meant] = nearest(key, known, 1);
+  return `is unknown and ignored.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`;
+}

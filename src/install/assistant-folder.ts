@@ -1,0 +1,253 @@
+// An assistant before a server that has a folder of its own, and back again:
+//
+//   .mcp.json                    starts the wrapper
+//   CLAUDE.md                    the assistant's role
+//   <name>-claude-wrapper.mjs    loads our runtime
+//   original/.mcp.json           the server's own file, unchanged
+//
+// Putting the new `.mcp.json` in the place of the old one is the last step of switching on, and the
+// first of switching off. Whatever ends us in between, the server works, and the same command again
+// finishes the rest. What the user wrote is kept.
+import {
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { SwitchboardError } from '../base/errors.ts';
+import { isFolder } from '../base/process.ts';
+import { writeWhole } from '../base/whole-file.ts';
+import { checkChildFile } from '../config/check.ts';
+import { parseJson, withoutByteOrderMark } from '../config/files.ts';
+import { whileLocked } from '../config/rewrite.ts';
+import type { ChildFile } from '../config/schema.ts';
+import {
+  isRoleOf,
+  isUntouched,
+  keysFor,
+  templateRole,
+  wrapperFile,
+  wrapperIn,
+  wrapperName,
+  wrapperScript,
+} from './assistant-texts.ts';
+import { type Change, entryAt, explainFailure, readIfThere, Work } from './disk.ts';
+
+export interface FolderOptions {
+  /** The server's `.mcp.json`. */
+  readonly file: string;
+  /** Switchboard's own folder, for the lock and for backups. */
+  readonly home: string;
+  readonly dryRun: boolean;
+}
+
+export interface FolderSwitch {
+  readonly changes: readonly Change[];
+  /** Files of the user's that were in the way, and are left as they are. */
+  readonly kept: readonly string[];
+}
+
+/** Whether an assistant stands before the server of this file. */
+export async function hasAssistantFolder(file: string): Promise<boolean> {
+  const present = await readText(file);
+  return present !== undefined && wrapperIn(present.entry) !== undefined;
+}
+
+/** What the server says of itself, with an assistant before it or without. */
+export async function ownEntryOf(file: string): Promise<ChildFile> {
+  const { script, original, present } = await readFolder(file);
+  return script !== undefined && original ? original.entry : present.entry;
+}
+
+/** `role` is what CLAUDE.md shall say if there is none; `runtime` the address of our runtime. */
+export async function switchOn(
+  options: FolderOptions & { readonly role: string | undefined; readonly runtime: string },
+): Promise<FolderSwitch> {
+  return locked(options, async (work, folder) => {
+    refuseLinks(folder);
+    const { file, paths, original } = folder;
+    const isOn = folder.script !== undefined;
+    if (isOn && !original) throw withoutOriginal(folder, options.home);
+    const own = original ?? folder.present;
+    if (!isOn) keepOriginal(folder, options, work);
+    const script = readIfThere(paths.script);
+    const role = readIfThere(paths.role);
+    const wanted = options.role ?? templateRole(own.entry.name, own.entry.description);
+    const isOurs = role === undefined || (script !== undefined && isRoleOf(script, role));
+    const isScriptKept = script !== undefined && !isUntouched(script);
+    // Without a wrapper that says so a new role would no longer be known as ours.
+    const ours = isScriptKept ? (role ?? wanted) : wanted;
+    const newScript = wrapperScript(own.entry.name, options.runtime, isOurs ? ours : undefined);
+    // Before the role, which is taken for the user's unless the wrapper says otherwise.
+    if (!isScriptKept && script !== newScript) write(paths.script, newScript, undefined, work);
+    if (isOurs && role !== ours) write(paths.role, ours, undefined, work);
+    const kept = [...(isOurs ? [] : [paths.role]), ...(isScriptKept ? [paths.script] : [])];
+    if (!isOn) write(file, wrapperFile(own.entry), folder.present.stats, work);
+    return { changes: work.changes, kept };
+  });
+}
+
+export async function switchOff(options: FolderOptions): Promise<FolderSwitch> {
+  return locked(options, async (work, folder) => {
+    const { file, paths, original, present, leftover } = folder;
+    const backups = join(options.home, 'backups');
+    const isOn = folder.script !== undefined;
+    if (isOn) refuseLinks(folder);
+    if (isOn && !original) throw withoutOriginal(folder, options.home);
+    if (isOn && original) {
+      if (present.text !== wrapperFile(original.entry)) work.backUp(file, backups);
+      // The very file that is kept there: its bytes, its mode, its time.
+      work.perform({ action: 'write', path: file }, () => renameSync(paths.original, file));
+    }
+    const script = readIfThere(paths.script);
+    const kept: string[] = [];
+    if (script !== undefined && (isOn || isUntouched(script))) {
+      kept.push(...removeRole(paths.role, script, work));
+      if (!isUntouched(script)) work.backUp(paths.script, backups);
+      work.perform({ action: 'remove', path: paths.script }, () => rmSync(paths.script));
+    }
+    // Left by a switching on that did not come to its end.
+    if (leftover === present.text) {
+      work.perform({ action: 'remove', path: paths.original }, () => rmSync(paths.original));
+    }
+    if (work.changes.length > 0 && !work.isDry) removeIfEmpty(dirname(paths.original));
+    return { changes: work.changes, kept };
+  });
+}
+
+interface Folder {
+  readonly file: string;
+  readonly paths: { readonly original: string; readonly role: string; readonly script: string };
+  readonly present: Text;
+  /** The wrapper that the server's file starts. */
+  readonly script: string | undefined;
+  /** The server's own file behind that wrapper. */
+  readonly original: Text | undefined;
+  /** What stands in its place where there is no wrapper. */
+  readonly leftover: string | undefined;
+}
+
+interface Text {
+  readonly text: string;
+  readonly entry: ChildFile;
+  readonly stats: Stats;
+}
+
+async function locked(
+  options: FolderOptions,
+  act: (work: Work, folder: Folder) => Promise<FolderSwitch>,
+): Promise<FolderSwitch> {
+  const { file, home, dryRun } = options;
+  const run = async () => act(new Work({ dryRun }), await readFolder(file));
+  return dryRun ? run() : whileLocked(dirname(file), home, run);
+}
+
+async function readFolder(file: string): Promise<Folder> {
+  const folder = dirname(file);
+  const original = join(folder, 'original', basename(file));
+  const present = await readText(file);
+  if (!present) throw gone(file);
+  const script = wrapperIn(present.entry);
+  return {
+    file,
+    paths: {
+      original,
+      role: join(folder, 'CLAUDE.md'),
+      script: join(folder, script ?? wrapperName(present.entry.name)),
+    },
+    present,
+    script,
+    original: script === undefined ? undefined : await readText(original),
+    leftover:
+      script === undefined && isFolder(dirname(original)) ? readIfThere(original) : undefined,
+  };
+}
+
+async function readText(file: string): Promise<Text | undefined> {
+  const text = readIfThere(file);
+  if (text === undefined) return undefined;
+  const parsed = await parseJson(withoutByteOrderMark(text));
+  const checked =
+    'problem' in parsed
+      ? { problem: `${file}:${parsed.problem}` }
+      : await checkChildFile({ file, value: parsed.value, text });
+  if ('problem' in checked) {
+    throw new SwitchboardError('CONFIG_INVALID', checked.problem, {
+      hint: 'Nothing was changed. Mend it first.',
+    });
+  }
+  return { text, entry: checked.value, stats: explainFailure(file, () => statSync(file)) };
+}
+
+/** What a link leads to is perhaps used by others, who did not ask for an assistant. */
+function refuseLinks({ file, paths, present }: Folder): void {
+  const folders = [dirname(file), dirname(paths.original)];
+  const link = [...folders, file, paths.original, paths.role, paths.script].find((path) =>
+    entryAt(path)?.isSymbolicLink(),
+  );
+  if (link === undefined) return;
+  throw new SwitchboardError(
+    'INSTALL_FAILED',
+    `${link} is a link, and what it leads to is left alone.`,
+    {
+      hint: `Put this into switchboard.config.json instead, which does the same: ${keysFor(present.entry.name)}`,
+    },
+  );
+}
+
+/** A copy with the same bytes and the same mode; and another among the backups. */
+function keepOriginal(
+  { file, paths, present, leftover }: Folder,
+  { home }: FolderOptions,
+  work: Work,
+): void {
+  const backups = join(home, 'backups');
+  if (leftover === present.text) return;
+  if (leftover !== undefined) work.backUp(paths.original, backups);
+  work.backUp(file, backups);
+  const act = () => {
+    mkdirSync(dirname(paths.original), { recursive: true });
+    writeWhole(paths.original, readFileSync(file), { mode: 0o600, like: present.stats });
+  };
+  work.perform({ action: 'write', path: paths.original }, act);
+}
+
+/** A role that somebody has worked on stays, and is taken up when the assistant is switched on again. */
+function removeRole(file: string, script: string, work: Work): string[] {
+  const role = readIfThere(file);
+  if (role === undefined) return [];
+  if (!isRoleOf(script, role)) return [file];
+  work.perform({ action: 'remove', path: file }, () => rmSync(file));
+  return [];
+}
+
+function write(file: string, text: string, like: Stats | undefined, work: Work): void {
+  const act = () => writeWhole(file, text, { mode: 0o666, like });
+  work.perform({ action: 'write', path: file }, act);
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It is not there, or something else is in it and stays.
+  }
+}
+
+function withoutOriginal({ file, paths }: Folder, home: string): SwitchboardError {
+  return new SwitchboardError(
+    'INSTALL_FAILED',
+    `${file} starts an assistant, but the server's own file is missing: ${paths.original}.`,
+    { hint: `Put it back; earlier texts of ${file} are in ${join(home, 'backups')}.` },
+  );
+}
+
+function gone(file: string): SwitchboardError {
+  return new SwitchboardError('INSTALL_FAILED', `${file} is not there any more.`, {
+    hint: 'Somebody removed it a moment ago. See: switchboard config check',
+  });
+}

@@ -1,0 +1,152 @@
+// One server shown as one tool that is spoken to in plain language. What the model behind it may use is
+// what a host could: the rules of `expose` hold, and the server may ask the host's user.
+import type { Assistant } from '../assistant/assistant.ts';
+import type { OpenToolbox } from '../assistant/toolbox.ts';
+import { SwitchboardError } from '../base/errors.ts';
+import { cleanText } from '../base/text.ts';
+import type { ChildConfig } from '../config/config.ts';
+import { isExposed } from '../config/expose.ts';
+import type { LogLevel } from '../mcp/logging.ts';
+import type { Tool } from '../mcp/tools.ts';
+import type { Pool } from '../pool/pool.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+import type { Verbatim } from '../rpc/verbatim.ts';
+import { callSubtool, notAllowed, unknownSubtool } from './subtool.ts';
+import { alwaysLoaded } from './suite-tool.ts';
+import type { Surface, ToolCall } from './surface.ts';
+import { unknownTool } from './unknown-tool.ts';
+
+const TOOL_NAME = 'natural_language';
+/** What it was called before. */
+const OTHER_NAME = 'converse';
+
+const INPUT_SCHEMA = {
+  type: 'object',
+  properties: {
+    query: { type: 'string', description: 'What you want, in plain words.' },
+    context: { type: 'string', description: 'What helps to understand it.' },
+  },
+  required: ['query'],
+};
+
+export class AssistantSurface implements Surface {
+  readonly instructions: string;
+  readonly active: readonly string[] = [];
+  readonly #config: ChildConfig;
+  readonly #pool: Pool;
+  readonly #assistant: Assistant;
+
+  constructor(config: ChildConfig, pool: Pool, assistant: Assistant) {
+    this.#config = config;
+    this.#pool = pool;
+    this.#assistant = assistant;
+    this.instructions = `Say in plain words what you want of ${aboutOf(config)}: the tool "${TOOL_NAME}" does it and answers.`;
+  }
+
+  listTools(): readonly Tool[] {
+    return [
+      {
+        name: TOOL_NAME,
+        description: `${describe(this.#config)}: say in plain words what you want.`,
+        inputSchema: INPUT_SCHEMA,
+        _meta: alwaysLoaded(this.#config.keywords),
+      },
+    ];
+  }
+
+  listPrompts(): readonly unknown[] {
+    return [];
+  }
+
+  listResources(): readonly unknown[] {
+    return [];
+  }
+
+  listTemplates(): readonly unknown[] {
+    return [];
+  }
+
+  async callTool({ name, args, task, ...options }: ToolCall): Promise<Verbatim> {
+    if (name !== TOOL_NAME && name !== OTHER_NAME) throw unknownTool(name, [TOOL_NAME]);
+    if (task) throw new RpcError(METHOD_NOT_FOUND, `"${TOOL_NAME}" cannot be done as a task.`);
+    const { caller, cancellation, onProgress } = options;
+    const asked = readQuery(args.value as Record<string, unknown>);
+    return this.#assistant.answer({ ...asked, caller, cancellation, onProgress });
+  }
+
+  async ask(method: string): Promise<Verbatim> {
+    throw new RpcError(
+      METHOD_NOT_FOUND,
+      `An assistant has tools alone: ${method} is not possible.`,
+    );
+  }
+
+  async watch(): Promise<void> {
+    // there are no resources
+  }
+
+  setLogLevel(level: LogLevel): void {
+    this.#pool.setLogLevel(level);
+  }
+
+  close(): void {
+    // the pool belongs to the one who made it
+  }
+}
+
+/** Opens a server's tools for an assistant, as far as `expose` lets them be used. */
+export function toolboxFor(pool: Pool, config: ChildConfig): OpenToolbox {
+  return async ({ cancellation, caller }) => {
+    const child = await pool.use(config.name, cancellation, caller?.era);
+    const tools = await child.listTools({ cancellation });
+    pool.remember(config, tools);
+    return {
+      tools: tools.filter(({ name }) => isExposed(name, config.expose)),
+      instructions: child.greeting.instructions,
+      call: (subtool, args, onProgress) =>
+        callSubtool(
+          pool,
+          config,
+          { meta: undefined, cancellation, caller, onProgress },
+          subtool,
+          args,
+        ),
+      refusal: (subtool) =>
+        isExposed(subtool, config.expose)
+          ? unknownSubtool(child, config, subtool)
+          : notAllowed(config, subtool),
+    };
+  };
+}
+
+/** The server's whole description, where somebody has written one, or what it is good for. */
+function describe(config: ChildConfig): string {
+  const told = sentenceOf(config.switchboardDescription ?? config.suiteDescription);
+  return told || `Use this tool for ${aboutOf(config)}`;
+}
+
+function aboutOf({ name, description, notedDescription }: ChildConfig): string {
+  const said = sentenceOf(description) || sentenceOf(notedDescription);
+  return said || `the server "${cleanText(name).replaceAll(/\s+/g, ' ')}"`;
+}
+
+/** A text without its full stop, to be gone on with. */
+function sentenceOf(text = ''): string {
+  return cleanText(text).trim().replace(/\.$/, '');
+}
+
+function readQuery({ query, context }: Record<string, unknown>): {
+  readonly text: string;
+  readonly context: string | undefined;
+} {
+  if (typeof query !== 'string' || query.trim() === '') {
+    throw new SwitchboardError(
+      'TOOL_ARGUMENTS',
+      `Missing required parameter: query (for ${TOOL_NAME}).`,
+      { hint: 'Say in it, in plain words, what you want: {"query": "…"}.' },
+    );
+  }
+  if (context === undefined || context === null) return { text: query, context: undefined };
+  // Some models hand over objects here.
+  return { text: query, context: typeof context === 'string' ? context : JSON.stringify(context) };
+}

@@ -1,0 +1,126 @@
+// An assistant without a key, whose model is asked through the program `claude`: it is given this server
+// and nothing else.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ask, launchOf, memoryServer } from '../support/assistant.ts';
+import { createPrintingClaude } from '../support/claude-print.ts';
+import { eventually, processesWith } from '../support/processes.ts';
+import { createProject } from '../support/project.ts';
+import { V1 } from './matrix/hosts.ts';
+import { textOf } from './matrix/results.ts';
+
+const SECRET = 'remember that my API key is xyz-4711-secret';
+
+async function connect(does = '', more: object = {}) {
+  const project = createProject();
+  const { args, ...entry } = memoryServer(project.dir);
+  project.write('switchboard.config.json', {
+    mcpServers: { kid: { args: [...args, project.dir], ...entry, assistant: true, ...more } },
+  });
+  const claude = createPrintingClaude(project);
+  const env = { ...project.env, ...claude.env, CLAUDE_DOES: does };
+  const host = await V1.connect(launchOf('suite', { project, env }));
+  onTestFinished(async () => {
+    await host.close();
+    expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
+  });
+  return { project, claude, host };
+}
+
+test('the query goes over stdin, the tools are those of this server, permissions are asked for', async () => {
+  const { claude, host, project } = await connect();
+  const answer = await ask(host, 'suite', { query: SECRET });
+  expect(answer).toEqual({
+    content: [{ type: 'text', text: `You asked: ${SECRET}` }],
+    structuredContent: {
+      answer: `You asked: ${SECRET}`,
+      calls: [],
+      rounds: 3,
+      usage: { inputTokens: 15, outputTokens: 2 },
+      provider: 'claude-cli',
+    },
+  });
+  const [call, ...more] = claude.calls();
+  expect(more).toEqual([]);
+  const { args = [], mcpServers, cwd = '', query } = call ?? {};
+  const file = join(cwd, 'claude.mcp.json');
+  expect(query).toBe(SECRET);
+  const fixed = `-p --output-format json --mcp-config ${file} --strict-mcp-config --tools  --allowedTools mcp__kid --permission-mode default --append-system-prompt`;
+  expect(args.slice(0, -1)).toEqual(fixed.split(' '));
+  expect(args.at(-1)).toContain('You speak for the MCP server "kid".');
+  expect(mcpServers).toEqual({
+    kid: {
+      type: 'stdio',
+      command: process.execPath,
+      args: expect.arrayContaining(['assistant', 'serve', '--tools', 'kid']) as unknown,
+      env: { WORKSPACE_DIR: project.dir, SWITCHBOARD_HOME: expect.any(String) as unknown },
+    },
+  });
+  expect(call).not.toHaveProperty('CLAUDECODE'); // it would not run inside another
+  await host.close();
+  expect(await eventually(() => !existsSync(dirname(file)))).toBe(true);
+});
+
+test('it can use the tools that the rules allow, and no others', async () => {
+  const { host } = await connect('use-tools', { expose: { deny: ['delete_*', 'create_*'] } });
+  const answer = await ask(host, 'suite', { query: 'what do you know?' });
+  const { tools, graph } = JSON.parse(textOf(answer)) as { tools: string[]; graph: string };
+  expect(tools).toContain('read_graph');
+  expect(tools.filter((name) => /^(delete|create)_/.test(name))).toEqual([]);
+  expect(JSON.parse(graph)).toEqual({ entities: [], relations: [] });
+});
+
+test('a follow-up resumes the session', async () => {
+  const { claude, host } = await connect();
+  await ask(host, 'suite', { query: 'one' });
+  await ask(host, 'suite', { query: 'four' });
+  await ask(host, 'suite', { query: 'again' });
+  const resumed = claude.calls().map(({ args }) => args[args.indexOf('--resume') + 1]);
+  expect(resumed.slice(1)).toEqual(['session-3', 'session-4']);
+  expect(claude.calls()[0]?.args).not.toContain('--resume');
+});
+
+test('a call that it only tells is carried out', async () => {
+  const { host } = await connect('{"subtool": "read_graph", "args": {}}');
+  expect(await ask(host, 'suite', { query: 'what do you know?' })).toMatchObject({
+    structuredContent: { entities: [], relations: [] },
+  });
+});
+
+test('in single mode it has no tools at all', async () => {
+  const { claude, host } = await connect('{"subtool": "read_graph"}', {
+    assistant: { mode: 'single', model: 'some-model' },
+  });
+  expect(await ask(host, 'suite', { query: 'what do you know?' })).toMatchObject({
+    structuredContent: { entities: [], relations: [] },
+  });
+  const { args = [], mcpServers } = claude.calls()[0] ?? {};
+  expect(mcpServers).toEqual({});
+  expect(args).not.toContain('--allowedTools');
+  expect(args.slice(args.indexOf('--model')).slice(0, 2)).toEqual(['--model', 'some-model']);
+});
+
+test.each([
+  ['fail', 'Invalid API key · Please run /login'],
+  ['error', 'Credit balance is too low'],
+])('one that cannot answer says why: %s', async (does, reason) => {
+  const { host } = await connect(does);
+  const answer = await ask(host, 'suite', { query: 'what do you know?' });
+  expect(answer).toMatchObject({ isError: true });
+  expect(textOf(answer)).toBe(
+    `The assistant's provider "claude-cli" could not be asked: ${reason}. Try it by hand: claude -p hello`,
+  );
+});
+
+test('who calls off a query ends the program', async () => {
+  const { claude, host, project } = await connect('hang');
+  const controller = new AbortController();
+  const answer = ask(host, 'suite', { query: 'wait' }, { signal: controller.signal });
+  expect(await eventually(() => claude.calls().length === 1)).toBe(true);
+  const program = join(project.dir, 'bin/claude');
+  expect(processesWith(program)).toHaveLength(1);
+  controller.abort();
+  await expect(answer).rejects.toBeInstanceOf(Error);
+  expect(await eventually(() => processesWith(program).length === 0)).toBe(true);
+});

@@ -1,0 +1,324 @@
+// What can go wrong between an assistant and its model, and its server: a sentence each that says what
+// to do, nothing hung, nothing asked twice that may have been paid for.
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ask, createScene, launchOf, memoryServer, type Scene } from '../support/assistant.ts';
+import { KEY, type Reply, type Script } from '../support/model-server-chat.ts';
+import { eventually } from '../support/processes.ts';
+import { RawHost, textOf as textOfAnswer } from '../support/raw-host.ts';
+import { testServer } from '../support/servers.ts';
+import { V1 } from './matrix/hosts.ts';
+import { textOf } from './matrix/results.ts';
+
+const QUERY = { query: 'what do you know?' };
+
+/** Asks once, through the suite. */
+async function askOnce(scene: Scene) {
+  const host = await V1.connect(launchOf('suite', scene));
+  onTestFinished(() => host.close());
+  return ask(host, 'suite', QUERY);
+}
+
+async function failure(scene: Scene): Promise<string> {
+  const answer = await askOnce(scene);
+  expect(answer).toMatchObject({ isError: true });
+  return textOf(answer);
+}
+
+/** The replies one after the other, and the last one for ever. */
+const inTurn =
+  (...replies: Reply[]): Script =>
+  (_request, index) =>
+    replies[Math.min(index, replies.length - 1)] ?? 'never';
+
+describe('the provider', () => {
+  test('without a key and without claude, nothing is started', async () => {
+    const scene = await createScene(() => 'never', memoryServer);
+    const env = { ...scene.env, ANTHROPIC_API_KEY: '', PATH: '/nowhere' };
+    expect(await failure({ ...scene, env })).toBe(
+      'There is no model for the assistant: no key is set, and there is no program "claude". Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard.',
+    );
+    expect(scene.model.requests).toEqual([]);
+  });
+
+  test('CLAUDE_API_KEY is a key as well', async () => {
+    const scene = await createScene(() => ({ text: 'Nothing.' }), memoryServer);
+    const env = { ...scene.env, ANTHROPIC_API_KEY: '', CLAUDE_API_KEY: KEY };
+    expect(textOf(await askOnce({ ...scene, env }))).toBe('Nothing.');
+    expect(scene.model.requests[0]?.authorization).toBe(`Bearer ${KEY}`);
+  });
+
+  test('a key that is refused', async () => {
+    const reply = { status: 401, message: `invalid key ${KEY}` };
+    const scene = await createScene(() => reply, memoryServer);
+    expect(await failure(scene)).toBe(
+      'The assistant\'s provider "anthropic" does not accept the key (HTTP status 401): invalid key ***. Check ANTHROPIC_API_KEY where the host starts Switchboard.',
+    );
+    expect(scene.model.requests).toHaveLength(1);
+  });
+
+  test('one that wants to be left alone for a moment is asked again after it', async () => {
+    const busy = { status: 429, headers: { 'retry-after': '1' } };
+    const scene = await createScene(inTurn(busy, { text: 'Nothing.' }), memoryServer);
+    expect(textOf(await askOnce(scene))).toBe('Nothing.');
+    expect(scene.model.requests).toHaveLength(2);
+  });
+
+  test('one that wants to be left alone for longer than there is time is not', async () => {
+    const busy = { status: 429, message: 'Slow down', headers: { 'retry-after': '600' } };
+    const scene = await createScene(() => busy, memoryServer);
+    expect(await failure(scene)).toBe(
+      'The assistant\'s provider "anthropic" allows no more requests at the moment (HTTP status 429): Slow down. Try again in 10 minutes.',
+    );
+    expect(scene.model.requests).toHaveLength(1);
+  });
+
+  test.each([500, 529])('one that fails with %i is asked three times', async (status) => {
+    const busy = { status, message: 'Overloaded', headers: { 'retry-after-ms': '10' } };
+    const scene = await createScene(() => busy, memoryServer);
+    expect(await failure(scene)).toContain(`(HTTP status ${status}): Overloaded.`);
+    expect(scene.model.requests).toHaveLength(3);
+  });
+
+  test('after a call was made, only the request to the model is repeated', async () => {
+    const call = { calls: [{ name: 'echo', args: { n: 1 } }] };
+    const busy = { status: 529, headers: { 'retry-after-ms': '10' } };
+    const scene = await createScene(inTurn(call, busy, { text: 'Done.' }), () =>
+      testServer('toolbox'),
+    );
+    expect(await askOnce(scene)).toMatchObject({
+      content: [{ text: 'Done.' }],
+      structuredContent: { calls: [{ subtool: 'echo', ok: true }], rounds: 2 },
+    });
+    const [, refused, repeated] = scene.model.requests;
+    expect(repeated).toEqual(refused);
+  });
+
+  test('one that does not answer is asked once, and let go in time', async () => {
+    const scene = await createScene(
+      () => 'never',
+      (dir) => ({ ...memoryServer(dir), assistant: { timeoutMs: 1_000 } }),
+    );
+    expect(await failure(scene)).toBe(
+      'The assistant was not done within 1 second, and was stopped. Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
+    );
+    expect(scene.model.requests).toHaveLength(1);
+    expect(await eventually(() => scene.model.requests[0]?.isAborted === true)).toBe(true);
+  });
+
+  test('the environment may allow more time, and the one who asks waits as long', async () => {
+    const env = { SWITCHBOARD_CONVERSATION_TIMEOUT_MS: '500' };
+    const scene = await createScene(() => 'never', memoryServer, env);
+    expect(await failure(scene)).toContain('was not done within 500 ms');
+  });
+
+  test.each([
+    ['no JSON at all', 'it is no JSON'],
+    ['{"some": "thing"}', 'it is no message'],
+    ['', 'it is no'],
+  ])('an answer that is none: %s', async (body, reason) => {
+    const scene = await createScene(() => ({ body }), memoryServer);
+    expect(await failure(scene)).toContain(
+      `The assistant's provider "anthropic" gave an answer that cannot be read: ${reason}`,
+    );
+    expect(scene.model.requests).toHaveLength(1);
+  });
+
+  test('one that is not there', async () => {
+    const env = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' };
+    const scene = await createScene(() => 'never', memoryServer, env);
+    const text = await failure(scene);
+    expect(text).toContain('The assistant\'s provider "anthropic" could not be asked');
+    expect(text).toContain('Check the base URL, and the network.');
+  });
+
+  test('one that there is not', async () => {
+    const env = { SWITCHBOARD_ASSISTANT_PROVIDER: 'oracle' };
+    const scene = await createScene(() => 'never', memoryServer, env);
+    const host = new RawHost(scene.project, { env: scene.env });
+    const stderr = await host.lastWords();
+    expect(stderr).toContain('SWITCHBOARD_ASSISTANT_PROVIDER says "oracle", which is no provider.');
+    expect(await host.exited).toMatchObject({ code: 2 });
+  });
+
+  test('a model that is out of date is said to be so once, in the log', async () => {
+    const env = { SWITCHBOARD_ASSISTANT_MODEL: 'claude-sonnet-4-5' };
+    const call = { calls: [{ name: 'read_graph', args: {} }] };
+    const scene = await createScene(inTurn(call, { text: 'Nothing.' }), memoryServer, env);
+    const host = await RawHost.connect(scene.project, { env: scene.env });
+    await host.call('kid', 'natural_language', QUERY);
+    const stderr = await host.lastWords();
+    expect(host.impure).toEqual([]);
+    expect(stderr.match(/\[kid\] switchboard: warn: .*is deprecated/g)).toHaveLength(1);
+    expect(scene.model.requests.map(({ model }) => model)).toEqual([
+      'claude-sonnet-4-5',
+      'claude-sonnet-4-5',
+    ]);
+  });
+});
+
+describe('the model', () => {
+  const single = { assistant: { mode: 'single' } };
+
+  test('in single mode it must tell a call', async () => {
+    const scene = await createScene(
+      () => ({ text: 'I would look into the graph.' }),
+      (dir) => ({ ...memoryServer(dir), ...single }),
+    );
+    expect(await failure(scene)).toBe(
+      'The assistant\'s model did not answer with a call: no JSON object {"subtool", "args"}. Ask more precisely, choose another model, or set assistant.mode to "loop".',
+    );
+  });
+
+  test.each(['loop', 'single'])('a subtool that there is not: %s', async (mode) => {
+    const scene = await createScene(
+      () => ({ text: '{"subtool": "read_grahp", "args": {}}' }),
+      (dir) => ({ ...memoryServer(dir), assistant: { mode } }),
+    );
+    expect(await failure(scene)).toContain(
+      'Server "kid" has no subtool "read_grahp". Did you mean "read_graph"',
+    );
+    expect(scene.model.requests).toHaveLength(1);
+  });
+
+  test('one that never stops is stopped, and what it did is said', async () => {
+    const script: Script = () => ({ calls: [{ name: 'read_graph', args: {} }] });
+    const scene = await createScene(script, (dir) => ({
+      ...memoryServer(dir),
+      assistant: { maxRounds: 3 },
+    }));
+    expect(await failure(scene)).toBe(
+      "The assistant's model has used tools 3 times and has not come to an answer. Ask for less at once, or raise assistant.maxRounds. By then it had called: read_graph, read_graph, read_graph.",
+    );
+    expect(scene.model.requests).toHaveLength(4);
+  });
+
+  test('one that costs too much is stopped', async () => {
+    const script: Script = () => ({ calls: [{ name: 'read_graph', args: {} }] });
+    const scene = await createScene(script, (dir) => ({
+      ...memoryServer(dir),
+      assistant: { maxTotalTokens: 200 },
+    }));
+    expect(await failure(scene)).toContain('has used up the 200 tokens that one query may cost');
+    expect(scene.model.requests).toHaveLength(2);
+  });
+
+  test('one that says nothing', async () => {
+    const scene = await createScene(() => ({ text: ' ' }), memoryServer);
+    expect(await failure(scene)).toContain("The assistant's model has answered nothing.");
+  });
+
+  test('one that refuses', async () => {
+    const scene = await createScene(() => ({ text: 'I must not.', stop: 'refused' }), memoryServer);
+    expect(await failure(scene)).toBe(
+      "The assistant's model has refused to answer. It says: I must not.",
+    );
+  });
+
+  test('an answer that is cut off says so, and a call that is cut off is not made', async () => {
+    const scene = await createScene(
+      inTurn(
+        { text: 'Once upon', stop: 'limit' },
+        { calls: [{ name: 'read_graph', args: {} }], stop: 'limit' },
+      ),
+      memoryServer,
+    );
+    const host = await V1.connect(launchOf('suite', scene));
+    onTestFinished(() => host.close());
+    expect(textOf(await ask(host, 'suite', QUERY))).toBe(
+      'Once upon\n(The answer was cut off at 4096 tokens.)',
+    );
+    const cut = await ask(host, 'suite', QUERY);
+    expect(cut).toMatchObject({ isError: true });
+    expect(textOf(cut)).toContain('was cut off at 4096 tokens, in the middle of a call');
+  });
+});
+
+describe('the server', () => {
+  test('one that dies in between is started again, and the model is told', async () => {
+    const scene = await createScene(
+      ({ results }, index) => {
+        if (index === 0) return { calls: [{ name: 'exit', args: { code: 7 } }] };
+        if (index === 1) return { calls: [{ name: 'echo', args: { n: 1 } }] };
+        return { text: results[0]?.text ?? '' };
+      },
+      () => testServer('toolbox'),
+    );
+    expect(await askOnce(scene)).toMatchObject({
+      content: [{ text: '{"n":1}' }],
+      structuredContent: {
+        calls: [
+          { subtool: 'exit', ok: false },
+          { subtool: 'echo', ok: true },
+        ],
+      },
+    });
+    const [outcome] = scene.model.requests[1]?.results ?? [];
+    expect(outcome?.isError).toBe(true);
+    expect(outcome?.text).toContain('exited with code 7 while working on subtool "exit"');
+  });
+
+  test('one that does not start', async () => {
+    const scene = await createScene(
+      () => 'never',
+      () => ({
+        command: 'no-such-program',
+        args: [],
+      }),
+    );
+    expect(await failure(scene)).toContain('Server "kid" did not start');
+    expect(scene.model.requests).toEqual([]);
+  });
+
+  test('one that takes too long for a call, by the time that is set for it', async () => {
+    const script: Script = ({ results }) =>
+      results[0] ? { text: results[0].text } : { calls: [{ name: 'wait', args: { ms: 60_000 } }] };
+    const env = { SWITCHBOARD_CHILD_TIMEOUT_MS: '300' };
+    const scene = await createScene(script, () => testServer('toolbox'), env);
+    expect(textOf(await askOnce(scene))).toContain(
+      'did not answer for subtool "wait" within 300 ms',
+    );
+  });
+
+  test('its secrets are in nothing that is said, and it has no key that it was not to have', async () => {
+    const secret = 'very-secret-value-1';
+    const scene = await createScene(
+      ({ results }, index) => {
+        if (index === 0) return { calls: [{ name: 'say', args: { text: `I know ${secret}` } }] };
+        if (index === 1) return { calls: [{ name: 'where_am_i', args: {} }] };
+        return { text: results[0]?.text ?? '' };
+      },
+      () => ({ ...testServer('toolbox'), env: { SECRET: secret }, environment: 'minimal' }),
+      { SWITCHBOARD_LOG: 'debug', ANTHROPIC_LOG: 'debug' },
+    );
+    const host = await RawHost.connect(scene.project, { env: scene.env });
+    const answer = await host.call('kid', 'natural_language', {
+      query: 'query-4711',
+      context: 'ctx-0815',
+    });
+    const { env } = JSON.parse(textOfAnswer(answer)) as { env: Record<string, string> };
+    expect(env).toMatchObject({ SECRET: secret });
+    expect(env).not.toHaveProperty('ANTHROPIC_API_KEY');
+    const stderr = await host.lastWords();
+    expect(stderr).toContain('[kid] I know ***');
+    expect(stderr).toContain('assistant: rounds 3, calls 2');
+    for (const word of [secret, KEY, '4711', '0815']) expect(stderr).not.toContain(word);
+    expect(host.impure).toEqual([]);
+  });
+});
+
+test('two queries at once are kept apart', async () => {
+  const scene = await createScene(
+    ({ said }) => ({ text: `You asked: ${said.at(-1)}` }),
+    memoryServer,
+  );
+  const host = await RawHost.connect(scene.project, { env: scene.env });
+  const answers = await Promise.all(
+    ['one', 'two', 'three'].map((query) => host.call('kid', 'natural_language', { query })),
+  );
+  expect(answers.map(textOfAnswer)).toEqual([
+    'You asked: one',
+    'You asked: two',
+    'You asked: three',
+  ]);
+  expect(scene.model.requests.map(({ said }) => said.length)).toEqual([1, 1, 1]);
+});

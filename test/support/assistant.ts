@@ -1,0 +1,62 @@
+// What tests of assistants share: a project with one server and a model's provider, and the two ways a
+// host reaches the assistant: started by itself, or through the suite of a switchboard.
+import { join } from 'node:path';
+import type { HostDriver, Launch } from '../e2e/matrix/hosts.ts';
+import { type ModelServer, type Script, startModelServer } from './model-server-chat.ts';
+import { createProject, PROGRAM, type Project } from './project.ts';
+import { publishedServer, type ServerEntry } from './servers.ts';
+
+export type Route = 'alone' | 'suite';
+
+export interface Scene {
+  readonly project: Project;
+  readonly model: ModelServer;
+  readonly env: Record<string, string>;
+}
+
+/**
+ * A project whose one server, `kid`, has an assistant. Its folder stands on the command line of every
+ * process: the server has it as an argument.
+ */
+export async function createScene(
+  script: Script,
+  entryIn: (folder: string) => ServerEntry & object,
+  env: Record<string, string> = {},
+): Promise<Scene> {
+  const model = await startModelServer(script);
+  const project = createProject();
+  const { args, ...entry } = entryIn(project.dir);
+  project.write('switchboard.config.json', {
+    mcpServers: { kid: { assistant: true, args: [...args, project.dir], ...entry } },
+  });
+  return { project, model, env: { ...project.env, ...model.env('messages'), ...env } };
+}
+
+/** The published memory server, which keeps what it is told in a file of this folder. */
+export function memoryServer(
+  folder: string,
+): ServerEntry & { env: Record<string, string>; description: string } {
+  const env = { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') };
+  return { ...publishedServer('memory'), env, description: 'long-term memory' };
+}
+
+export function launchOf(route: Route, { project, env }: Omit<Scene, 'model'>): Launch {
+  const serve = route === 'alone' ? ['assistant', 'serve', 'kid'] : ['serve'];
+  const args = [PROGRAM, ...serve, '--config', join(project.dir, 'switchboard.config.json')];
+  return { command: process.execPath, args, cwd: project.dir, env };
+}
+
+type Connected = Awaited<ReturnType<HostDriver['connect']>>;
+
+/** Asks the assistant, whichever way the host reaches it. */
+export function ask(
+  host: Connected,
+  route: Route,
+  args: object,
+  options: Parameters<Connected['callTool']>[2] = {},
+): Promise<Readonly<Record<string, unknown>>> {
+  const settings = { timeoutMs: 60_000, ...options };
+  if (route === 'alone') return host.callTool('natural_language', args, settings);
+  const call = { action: 'call', subtool: 'natural_language', args };
+  return host.callTool('kid_suite', call, settings);
+}

@@ -1,0 +1,79 @@
+// A `claude` that answers `claude -p` as the real one does, and writes down what it was asked: its
+// arguments, what came on stdin, and its file of servers. `CLAUDE_DOES` says what else it does.
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathWith } from './claude.ts';
+import type { Project } from './project.ts';
+
+const PROGRAM = `#!${process.execPath}
+const { appendFileSync, readFileSync } = require('node:fs');
+const { spawn } = require('node:child_process');
+const args = process.argv.slice(2);
+const { CLAUDE_CALLS, CLAUDE_DOES = '', CLAUDECODE } = process.env;
+const query = readFileSync(0, 'utf8');
+const file = args[args.indexOf('--mcp-config') + 1];
+const { mcpServers } = JSON.parse(readFileSync(file, 'utf8'));
+appendFileSync(CLAUDE_CALLS, JSON.stringify({ args, query, mcpServers, cwd: process.cwd(), CLAUDECODE }) + '\\n');
+const answer = (result, more = {}) => process.stdout.write(JSON.stringify({
+  type: 'result', subtype: 'success', is_error: false, result, num_turns: 3,
+  session_id: 'session-' + query.length,
+  usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 2 }, ...more,
+}) + '\\n');
+/** Speaks with the server it was given, as an MCP client. */
+async function callTools() {
+  const { command, args, env } = Object.values(mcpServers)[0];
+  const server = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
+  let text = '';
+  const waiting = new Map();
+  server.stdout.on('data', (chunk) => {
+    text += chunk;
+    const lines = text.split('\\n');
+    text = lines.pop();
+    for (const line of lines) { const message = JSON.parse(line); waiting.get(message.id)?.(message); }
+  });
+  const ask = (id, method, params) => new Promise((resolve) => {
+    waiting.set(id, resolve);
+    server.stdin.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }) + '\\n');
+  });
+  await ask(1, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'claude', version: '1' } });
+  server.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\\n');
+  const { result: { tools } } = await ask(2, 'tools/list', {});
+  const { result } = await ask(3, 'tools/call', { name: 'read_graph', arguments: {} });
+  server.stdin.end();
+  await new Promise((resolve) => server.once('exit', resolve));
+  answer(JSON.stringify({ tools: tools.map(({ name }) => name), graph: result.content[0].text }));
+}
+if (CLAUDE_DOES === 'use-tools') callTools();
+else if (CLAUDE_DOES === 'hang') setInterval(() => {}, 1000);
+else if (CLAUDE_DOES === 'fail') { console.error('Invalid API key · Please run /login'); process.exit(1); }
+else if (CLAUDE_DOES === 'error') answer('Credit balance is too low', { is_error: true });
+else answer(CLAUDE_DOES || 'You asked: ' + query);
+`;
+
+interface ClaudeCall {
+  readonly args: string[];
+  readonly query: string;
+  readonly mcpServers: Record<string, { command: string; args: string[] }>;
+  readonly cwd: string;
+  readonly CLAUDECODE?: string;
+}
+
+export interface PrintingClaude {
+  readonly env: Record<string, string>;
+  calls(): ClaudeCall[];
+}
+
+export function createPrintingClaude(project: Project): PrintingClaude {
+  const file = join(project.dir, 'claude-calls.jsonl');
+  chmodSync(project.write('bin/claude', PROGRAM), 0o755);
+  return {
+    env: { PATH: pathWith(join(project.dir, 'bin')), CLAUDE_CALLS: file, CLAUDECODE: '1' },
+    calls: () =>
+      existsSync(file)
+        ? readFileSync(file, 'utf8')
+            .split('\n')
+            .filter(Boolean)
+            .map((line) => JSON.parse(line) as ClaudeCall)
+        : [],
+  };
+}

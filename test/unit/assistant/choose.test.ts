@@ -1,0 +1,108 @@
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { chooseProvider } from '../../../src/assistant/choose.ts';
+import models from '../../../src/assistant/models.json' with { type: 'json' };
+import { settleAssistant } from '../../../src/assistant/settings.ts';
+import type { AssistantConfig } from '../../../src/config/config.ts';
+import { createProject } from '../../support/project.ts';
+
+const choose = (env: NodeJS.ProcessEnv, said: AssistantConfig = {}) =>
+  chooseProvider({ settings: settleAssistant(said, env), env });
+
+describe('who runs the model', () => {
+  test('is the first for which there is a key', () => {
+    const both = { OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a', ANTHROPIC_BASE_URL: 'http://a' };
+    expect(choose(both)).toEqual({
+      provider: 'anthropic',
+      model: models.anthropic,
+      baseUrl: 'http://a',
+      apiKey: 'a',
+    });
+    expect(choose({ OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: '' })).toEqual({
+      provider: 'openai',
+      model: models.openai,
+      baseUrl: undefined,
+      apiKey: 'o',
+    });
+    expect(choose({ CLAUDE_API_KEY: 'c' })).toMatchObject({ provider: 'anthropic', apiKey: 'c' });
+  });
+
+  test('is claude where there is no key', () => {
+    const project = createProject();
+    chmodSync(project.write('claude', '#!/bin/sh\n'), 0o755);
+    expect(choose({ PATH: project.dir })).toMatchObject({
+      provider: 'claude-cli',
+      model: undefined,
+    });
+    expect(() => choose({ PATH: join(project.dir, 'nowhere') })).toThrow('There is no model');
+  });
+
+  test('is the one that is named, by the environment first', () => {
+    const env = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' };
+    expect(choose(env, { provider: 'openai' }).provider).toBe('openai');
+    const named = { ...env, SWITCHBOARD_ASSISTANT_PROVIDER: 'Claude' };
+    expect(choose(named, { provider: 'openai' }).provider).toBe('claude-cli');
+    expect(() => choose({ OPENAI_API_KEY: 'o' }, { provider: 'anthropic' })).toThrow(
+      'The assistant has no key for the provider "anthropic".',
+    );
+  });
+
+  test('needs no key at an address of the user’s own', () => {
+    const env = { OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1' };
+    expect(choose(env, { provider: 'openai' }).apiKey).toBeUndefined();
+    expect(() => choose({}, { provider: 'openai' })).toThrow('no key for the provider "openai"');
+  });
+
+  test('has the key of the variable that is named', () => {
+    const env = { MINE: 'm', ANTHROPIC_API_KEY: 'a' };
+    expect(choose(env, { apiKeyEnv: 'MINE' }).apiKey).toBe('m');
+  });
+});
+
+describe('settings', () => {
+  test('are those of the files, unless the environment says otherwise', () => {
+    const said = { model: 'one', role: 'R', timeoutMs: 5, conversationMs: 6 };
+    expect(settleAssistant(said, {})).toMatchObject(said);
+    const env = {
+      SWITCHBOARD_INTELLIGENT_MODEL: 'two',
+      SWITCHBOARD_INTELLIGENT_SYSTEM_PROMPT: 'S',
+      SWITCHBOARD_CONVERSATION_TIMEOUT_MS: '7',
+      SWITCHBOARD_SESSION_IDLE_MS: '0',
+    };
+    expect(settleAssistant(said, env)).toMatchObject({
+      model: 'two',
+      role: 'S',
+      timeoutMs: 7,
+      conversationMs: 0,
+    });
+    const newer = { ...env, SWITCHBOARD_ASSISTANT_MODEL: 'three' };
+    expect(settleAssistant(said, newer).model).toBe('three');
+  });
+
+  test.each(['soon', '0', '-1', '1e99'])('a time cannot be %s', (text) => {
+    const env = { SWITCHBOARD_CONVERSATION_TIMEOUT_MS: text };
+    expect(() => settleAssistant({}, env)).toThrow(
+      'SWITCHBOARD_CONVERSATION_TIMEOUT_MS is not a number from 1 to 2147483647.',
+    );
+  });
+
+  test('what is usual holds for the rest', () => {
+    expect(settleAssistant(undefined, {})).toMatchInlineSnapshot(`
+      {
+        "apiKeyEnv": undefined,
+        "baseUrl": undefined,
+        "conversationMs": 300000,
+        "maxResultChars": 50000,
+        "maxRounds": 20,
+        "maxTokens": 4096,
+        "maxTotalTokens": 500000,
+        "mode": "loop",
+        "model": undefined,
+        "provider": undefined,
+        "role": undefined,
+        "timeoutMs": 120000,
+      }
+    `);
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { Deadline } from '../../../src/assistant/deadline.ts';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import { eventually } from '../../support/processes.ts';
+
+const late = new Error('too late');
+
+test('it calls off when the time is over', async () => {
+  using deadline = new Deadline(20, new Cancellation(), () => late);
+  expect(deadline.cancellation.reason).toBeUndefined();
+  expect(await eventually(() => deadline.cancellation.reason === late)).toBe(true);
+});
+
+test('it calls off when the one who asked does', () => {
+  const caller = new Cancellation();
+  using deadline = new Deadline(60_000, caller, () => late);
+  const reason = new Error('never mind');
+  caller.cancel(reason);
+  expect(deadline.cancellation.reason).toBe(reason);
+});
+
+test('it stands still while a person thinks', async () => {
+  using deadline = new Deadline(1_000, new Cancellation(), () => late);
+  const thinking = new Promise((resolve) => setTimeout(() => resolve('yes'), 1_200));
+  const both = Promise.all([deadline.outside(thinking), deadline.outside(thinking)]);
+  expect(await both).toEqual(['yes', 'yes']);
+  expect(deadline.cancellation.reason).toBeUndefined();
+  expect(deadline.remainingMs).toBeGreaterThan(0);
+  expect(await eventually(() => deadline.cancellation.reason === late)).toBe(true);
+});
+
+test('who is done leaves nothing behind', () => {
+  const caller = new Cancellation();
+  const deadline = new Deadline(60_000, caller, () => late);
+  deadline[Symbol.dispose]();
+  caller.cancel(new Error('never mind'));
+  expect(deadline.cancellation.reason).toBeUndefined();
+});

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { formatResult } from '../../../src/assistant/result-text.ts';
+
+test('texts are joined, and what is no text has a word in their place', () => {
+  const content = [
+    { type: 'text', text: 'one' },
+    { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+    { type: 'resource', resource: { uri: 'file:///a', text: 'inside' } },
+    { type: 'resource_link', uri: 'file:///b' },
+    'nonsense',
+  ];
+  expect(formatResult({ content }, 1_000)).toEqual({
+    text: 'one\n[image image/png 3 bytes]\ninside\n[resource_link file:///b]\n',
+    isError: false,
+  });
+});
+
+test('an error stays one', () => {
+  const result = { content: [{ type: 'text', text: 'no' }], isError: true };
+  expect(formatResult(result, 1_000)).toEqual({ text: 'no', isError: true });
+});
+
+test('a result that has only data is read as that, and one that has nothing says so', () => {
+  expect(formatResult({ content: [], structuredContent: { a: 1 } }, 1_000).text).toBe('{"a":1}');
+  expect(formatResult({ content: [] }, 1_000).text).toBe('(no output)');
+  expect(formatResult({}, 1_000).text).toBe('(no output)');
+});
+
+test('a long one is cut, and says so', () => {
+  const content = [{ type: 'text', text: 'x'.repeat(20) }];
+  expect(formatResult({ content }, 5).text).toBe(
+    'xxxxx\n… (cut off: these are 5 of 20 characters)',
+  );
+});

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import { startChild } from '../../../src/child/start.ts';
+import type { ChildConfig } from '../../../src/config/config.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
+import { childConfig } from '../../support/child-config.ts';
+import { eventually } from '../../support/processes.ts';
+import { FIXTURES, ROOT } from '../../support/project.ts';
+
+const nothing = (): void => {};
+
+/** What is passed on of a text that a server prints. */
+async function printedOf(text: string, behind: ChildConfig | undefined): Promise<string> {
+  const lines: string[] = [];
+  const args = [join(FIXTURES, 'servers/toolbox.mjs')];
+  const command = { cmd: process.execPath, args, env: {} };
+  const child = await startChild(childConfig({ name: 'kid', command, cwd: ROOT, behind }), {
+    framing: 'newline',
+    nextFraming: undefined,
+    env: { ...process.env, TOKEN: 'from-the-environment' },
+    mark: {},
+    cancellation: new Cancellation(),
+    onStarting: nothing,
+    onProcess: nothing,
+    onStopping: nothing,
+    onStderr: (line) => lines.push(line),
+    onNotification: nothing,
+    onBug: nothing,
+    era: 'handshake',
+    preferredEra: 'handshake',
+    askOutside: () => Promise.reject(new Error('Nobody is there.')),
+  });
+  onTestFinished(() => child.stop());
+  await child.callTool('say', Verbatim.of({ text }), { cancellation: new Cancellation() });
+  expect(await eventually(() => lines.length > 0)).toBe(true);
+  return lines.join();
+}
+
+test('the secrets of the server behind an assistant are as secret as its own', async () => {
+  const text = 'hunter2hunter2 from-the-environment';
+  const command = { cmd: 'x', args: [], env: { A: 'hunter2hunter2', B: '${TOKEN}' } };
+  expect(await printedOf(text, undefined)).toBe(text);
+  expect(await printedOf(text, childConfig({ name: 'kid', command }))).toBe('*** ***');
+});
+
+test('so are its headers, and a server that cannot be started has none', async () => {
+  const headers = { Authorization: 'Bearer hunter2' };
+  const remote = { type: 'http', url: 'https://example.com', headers } as const;
+  expect(await printedOf('Bearer hunter2', childConfig({ name: 'kid', remote }))).toBe('***');
+  const command = { cmd: 'x', args: [], env: { B: '${NOT_SET_ANYWHERE}' } };
+  expect(await printedOf('plain', childConfig({ name: 'kid', command }))).toBe('plain');
+});

@@ -1,0 +1,170 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createSuiteTool } from '../../../src/surface/suite-tool.ts';
+import { childConfig } from '../../support/child-config.ts';
+import { createProject, type Project } from './temp-project.ts';
+
+const CHILD = { command: 'node' };
+const FILE = 'mcp-descriptions.json';
+
+function projectWith(descriptions: string | object, servers: object = { memory: CHILD }): Project {
+  return createProject({
+    'switchboard.config.json': { mcpServers: servers },
+    [FILE]: descriptions,
+  });
+}
+
+async function textsOf(project: Project, name = 'memory') {
+  const { children, warnings } = await project.load();
+  const child = children.get(name);
+  return {
+    description: child?.notedDescription,
+    role: child?.role,
+    warnings: warnings.map(project.plain),
+  };
+}
+
+const SOUND = { warnings: [] };
+
+describe('both shapes are read', () => {
+  test('texts for the host and for the assistant, by name', async () => {
+    const project = projectWith({
+      mcps: { memory: { switchboard: 'Use it to remember.', claude: 'You keep notes.' } },
+    });
+    expect(await textsOf(project)).toEqual({
+      description: 'Use it to remember.',
+      role: 'You keep notes.',
+      ...SOUND,
+    });
+    expect((await project.load()).files).toContain(join(project.folder, FILE));
+  });
+
+  test('texts alone are for the host', async () => {
+    const project = projectWith({ type: 'object', properties: { memory: 'Use it to remember.' } });
+    expect(await textsOf(project)).toEqual({
+      description: 'Use it to remember.',
+      role: undefined,
+      ...SOUND,
+    });
+  });
+
+  test('both in one file complete each other, and comments and a byte order mark do no harm', async () => {
+    const project = projectWith(`\ufeff{
+      // ours
+      "properties": { "memory": "from properties", "other": "x", },
+      "mcps": { "memory": { "claude": "a role" }, "other": "from mcps" },
+    }`);
+    expect(await textsOf(project)).toEqual({
+      description: 'from properties',
+      role: 'a role',
+      ...SOUND,
+    });
+  });
+
+  test('a server may have any name', async () => {
+    const project = projectWith('{"mcps": {"__proto__": {"claude": "a role"}}}', {});
+    project.write('switchboard.config.json', '{"mcpServers": {"__proto__": {"command": "node"}}}');
+    expect(await textsOf(project, '__proto__')).toMatchObject({ role: 'a role', ...SOUND });
+  });
+});
+
+describe('which text counts', () => {
+  test('each from the strongest file that has it', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { a: CHILD, b: CHILD, c: CHILD } },
+      [FILE]: { mcps: { a: { switchboard: 'root' } } },
+      [`.switchboard/${FILE}`]: {
+        mcps: { a: { switchboard: '2', claude: 'project' }, b: 'project' },
+      },
+    });
+    const home = join(project.homeFolder, '.switchboard');
+    mkdirSync(home);
+    writeFileSync(join(home, FILE), JSON.stringify({ mcps: { a: 'home', b: 'home', c: 'home' } }));
+    expect(await textsOf(project, 'a')).toMatchObject({ description: 'root', role: 'project' });
+    expect(await textsOf(project, 'b')).toMatchObject({ description: 'project' });
+    expect(await textsOf(project, 'c')).toMatchObject({ description: 'home' });
+  });
+
+  test('the very name before one that is written differently', async () => {
+    const project = projectWith(
+      { mcps: { 'mcp-server-memory': 'long', memory: 'short' } },
+      { memory: CHILD, Memory_MCP: CHILD, memo: CHILD },
+    );
+    expect(await textsOf(project, 'memory')).toMatchObject({ description: 'short' });
+    expect(await textsOf(project, 'Memory_MCP')).toMatchObject({ description: 'long' });
+    expect(await textsOf(project, 'memo')).toMatchObject({ description: undefined });
+  });
+
+  const noted = { name: 'memory', notedDescription: 'Noted.' };
+  test.each([
+    ['', noted, /^Noted\.$/],
+    [
+      ' but for that of the server',
+      { ...noted, description: 'notes' },
+      /^Use this tool for notes\./,
+    ],
+    [' but for that in suites', { ...noted, suiteDescription: 'Suites.' }, /^Suites\.$/],
+    [' but for that in its own file', { ...noted, switchboardDescription: 'Own.' }, /^Own\.$/],
+    [', not one that is empty', { ...noted, description: ' ' }, /^Noted\.$/],
+  ] as const)('the noted text is what the host reads%s', (_, config, expected) => {
+    const { description } = createSuiteTool('memory_suite', childConfig(config));
+    expect(description).toMatch(expected);
+  });
+});
+
+describe('what is wrong is a warning, and the rest counts', () => {
+  test('not JSON', async () => {
+    const project = projectWith('{\n  "mcps": {\n    memory: 1\n}}');
+    expect((await textsOf(project)).warnings).toMatchInlineSnapshot(`
+      [
+        "<project>/mcp-descriptions.json:3:5: Not valid JSON: this is not a value; texts and keys need double quotes. The file is ignored.",
+      ]
+    `);
+    expect((await project.load()).children.size).toBe(1);
+  });
+
+  test('wrong kinds and unknown keys', async () => {
+    const project = projectWith(`{
+  "mcps": {
+    "memory": { "switchboard": "kept", "claude": 7, "cluade": "x" },
+    "other": ["x"]
+  },
+  "properties": "x",
+  "mcp": {},
+  "title": "ours"
+}`);
+    const { description, role, warnings } = await textsOf(project);
+    expect({ description, role }).toEqual({ description: 'kept', role: undefined });
+    expect(warnings).toMatchInlineSnapshot(`
+      [
+        "<project>/mcp-descriptions.json:3:40: mcps.memory.claude is ignored: it must be a text.",
+        "<project>/mcp-descriptions.json:3:53: mcps.memory.cluade is unknown and ignored. Did you mean "claude"?",
+        "<project>/mcp-descriptions.json:4:5: mcps.other is ignored: it must be a text, or have the texts "switchboard" and "claude".",
+        "<project>/mcp-descriptions.json:6:3: properties is ignored: it must hold servers by name.",
+        "<project>/mcp-descriptions.json:7:3: mcp is unknown and ignored. Did you mean "mcps"?",
+      ]
+    `);
+  });
+
+  test.each(['[]', '"text"', '{}', '{"memory": {"claude": "x"}}'])('%s', async (text) => {
+    expect((await textsOf(projectWith(text))).warnings).toEqual([
+      `<project>/${FILE}:1:1: It has no "mcps" with servers by name, so nothing is used.`,
+    ]);
+  });
+
+  test('a folder of that name', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { memory: CHILD } },
+      [`${FILE}/x`]: '',
+    });
+    expect((await textsOf(project)).warnings).toEqual([
+      `<project>/${FILE}: cannot be read (EISDIR). The file is ignored.`,
+    ]);
+  });
+
+  test('empty texts say nothing', async () => {
+    const project = projectWith({ mcps: { memory: { switchboard: ' ', claude: '' } } });
+    expect(await textsOf(project)).toEqual({ description: undefined, role: undefined, ...SOUND });
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { plainName } from '../../../src/config/plain-name.ts';
+
+test.each([
+  ['memory', 'memory'],
+  ['Memory', 'memory'],
+  ['mcp-server-memory', 'memory'],
+  ['memory_mcp', 'memory'],
+  ['@modelcontextprotocol/server-memory', 'memory'],
+  ['sequential-thinking', 'sequentialthinking'],
+  ['Sequential Thinking', 'sequentialthinking'],
+  ['Äpfel & Birnen', 'äpfelbirnen'],
+  // Nothing but such words is a name, too.
+  ['mcp-server', 'mcpserver'],
+  ['mcp', 'mcp'],
+  ['', ''],
+])('of %j is left %j', (name, plain) => {
+  expect(plainName(name)).toBe(plain);
+});
+
+test('words that only contain one of the empty ones are kept', () => {
+  expect(plainName('observer')).toBe('observer');
+  expect(plainName('mcpflip')).toBe('mcpflip');
+});

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { Assistant } from '../../../src/assistant/assistant.ts';
+import { settleAssistant } from '../../../src/assistant/settings.ts';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import { createLog } from '../../../src/base/log.ts';
+import type { ChildConfig } from '../../../src/config/config.ts';
+import type { Pool } from '../../../src/pool/pool.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
+import { AssistantSurface } from '../../../src/surface/assistant.ts';
+import { childConfig } from '../../support/child-config.ts';
+
+/** An assistant without a model, whose server must not be needed. */
+function open(some: Partial<ChildConfig> = {}): AssistantSurface {
+  const assistant = new Assistant({
+    childName: 'kid',
+    settings: settleAssistant({}, {}),
+    env: {},
+    toolServer: { command: 'x', args: [], env: {} },
+    openToolbox: () => Promise.reject(new Error('The server was started.')),
+    log: createLog({ level: 'error', form: 'compact', folder: undefined }, process.stderr),
+  });
+  return new AssistantSurface(childConfig({ name: 'kid', ...some }), {} as Pool, assistant);
+}
+
+const call = (name: string, args: object = {}, task?: Verbatim) => ({
+  name,
+  args: Verbatim.of(args),
+  cancellation: new Cancellation(),
+  task,
+});
+
+test.each([
+  [{}, 'Use this tool for the server "kid": say in plain words what you want.'],
+  [
+    { description: 'long-term memory.' },
+    'Use this tool for long-term memory: say in plain words what you want.',
+  ],
+  [
+    { description: 'memory', suiteDescription: 'Remembers things for you.' },
+    'Remembers things for you: say in plain words what you want.',
+  ],
+  [
+    { suiteDescription: 'no', switchboardDescription: 'Keep \u200bnotes' },
+    'Keep notes: say in plain words what you want.',
+  ],
+])('the tool says what its server is good for: %j', (some, description) => {
+  expect(open(some).listTools()).toMatchObject([{ name: 'natural_language', description }]);
+});
+
+test('words by which hosts find it go along', () => {
+  expect(open({ keywords: ['notes', 'graph'] }).listTools()[0]?.['_meta']).toEqual({
+    'anthropic/alwaysLoad': true,
+    'anthropic/searchHint': 'notes graph',
+  });
+});
+
+test.each([{}, { query: '' }, { query: ' ' }, { query: 7 }])('no query is %j', async (args) => {
+  await expect(open().callTool(call('natural_language', args))).rejects.toMatchObject({
+    code: 'TOOL_ARGUMENTS',
+  });
+});
+
+test('without a model the server is not started', async () => {
+  const asked = open().callTool(call('converse', { query: 'hello', context: { a: 1 } }));
+  await expect(asked).rejects.toMatchObject({ code: 'ASSISTANT_NOT_CONFIGURED' });
+});
+
+test('it has nothing but the one tool, and that is no task', async () => {
+  const surface = open();
+  await expect(surface.callTool(call('read_graph'))).rejects.toMatchObject({
+    code: 'TOOL_UNKNOWN',
+  });
+  const task = call('natural_language', { query: 'hello' }, Verbatim.of({}));
+  await expect(surface.callTool(task)).rejects.toThrow('cannot be done as a task');
+  await expect(surface.ask('prompts/get')).rejects.toThrow('An assistant has tools alone');
+  expect(surface.listPrompts()).toEqual([]);
+  expect(surface.listResources()).toEqual([]);
+  expect(surface.listTemplates()).toEqual([]);
+  expect(surface.active).toEqual([]);
+});

@@ -95,10 +95,12 @@ describe('--version and --help', () => {
         status [options] [server]                 say what the running Switchboards and their servers do
         reload [options]                          have every running Switchboard read its configuration
                                                   again
+        agents [options] [agent]                  list the agents that were found, what each becomes, and
+                                                  what is wrong
+        run [options] <agent> <task>              run an agent; "-" reads the task from stdin
         login [options] <server>                  sign in to a server, in your browser
         logout [options] <server>                 sign out of a server: remove and take back its tokens
         config [command]                          look at the configuration
-        assistant [command]                       servers that are spoken to in plain language
         skill [command]                           the command /switchboard in Claude Code
         import [options] [file]                   take over the servers of mcpflip, or of a file that
                                                   lists servers; "-" reads stdin
@@ -112,9 +114,11 @@ describe('--version and --help', () => {
         switchboard call memory search_nodes '{"query": "tea"}'
         switchboard status                            see what the running Switchboards do
         switchboard show memory flip                  list its own tools, while it is switched on
+        switchboard agents                            list the agents there are, and what they may use
+        switchboard run agent_review "Review the last commit"
         switchboard assistant memory on               speak to it in plain language
 
-      Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 130 interrupted.
+      Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 5 an agent, 130 interrupted.
       Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
 
       "

@@ -27,7 +27,7 @@ export async function measureAgentRun({ workspace, rounds, progress }: Bench): P
   writeEngineHome({ binary, folder, url: model.url });
   const env = { ...workspace.script().env, CODEX_HOME: folder };
   const engine = createCodexEngine({
-    settings: agentSettings({ codexBin: binary }),
+    settings: () => agentSettings({ codexBin: binary }),
     env,
     log: keepingLog(),
     mark: {},

@@ -1,6 +1,7 @@
 // All that runs of agents take, put together: reading files, giving servers, the engine. Each part is
 // loaded with the first run, so that a host that only lists tools does not wait for it.
 import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import type { Catalog } from '../pool/catalog.ts';
@@ -30,6 +31,8 @@ export class Crew implements AsyncDisposable {
   readonly runs: Runs;
   readonly #parts: CrewParts;
   #servers: AgentServers | undefined;
+  /** One for all runs: they must not meet in a folder, nor tidy up after each other. */
+  #engine: Promise<Engine> | undefined;
 
   constructor(parts: CrewParts) {
     this.#parts = parts;
@@ -38,7 +41,11 @@ export class Crew implements AsyncDisposable {
       log: parts.log,
       load: (agent) => this.load(agent),
       equip: async (agent, cancellation) => (await this.servers()).serversFor(agent, cancellation),
-      openEngine: () => this.#openEngine(),
+      openEngine: async () => {
+        await this.findEngine();
+        this.#engine ??= this.#createEngine();
+        return this.#engine;
+      },
     });
   }
 
@@ -65,14 +72,29 @@ export class Crew implements AsyncDisposable {
     return locateEngine({ codexBin: agents.codexBin, project, env: this.#parts.env });
   }
 
+  /** A warning for an agent whose model the engine does not know; none where there is no engine to ask. */
+  async warningsAboutModel({ file, run }: Agent): Promise<string[]> {
+    if (run.model === undefined) return [];
+    const { env, config } = this.#parts;
+    const { home, homeFolder, agents } = config();
+    const { knowsModel, unknownModel } = await import('./codex/catalog.ts');
+    const codexHome = agents.codexHome ?? (env['CODEX_HOME'] || join(homeFolder, '.codex'));
+    const binary = await this.findEngine().catch(() => undefined);
+    const folder = join(home, 'cache', 'engine');
+    const isKnown =
+      binary === undefined || (await knowsModel(run.model, { binary, env, folder, codexHome }));
+    return isKnown ? [] : [`${file}: ${unknownModel(run.model)}`];
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.runs[Symbol.asyncDispose](), this.#servers?.[Symbol.asyncDispose]()]);
   }
 
-  async #openEngine(): Promise<Engine> {
+  async #createEngine(): Promise<Engine> {
     const { createCodexEngine } = await import('./codex/engine.ts');
-    const { agents: settings, project, home } = this.#parts.config();
-    return createCodexEngine({ ...this.#parts, settings, project, home });
+    const { config } = this.#parts;
+    const { project, home } = config();
+    return createCodexEngine({ ...this.#parts, settings: () => config().agents, project, home });
   }
 }
 

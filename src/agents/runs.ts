@@ -110,7 +110,8 @@ export class Runs implements AsyncDisposable {
   }
 
   async #runTimed(listed: ListedAgent, task: Task, options: RunOptions): Promise<EngineResult> {
-    const { timeoutMs, outputMaxChars } = this.#parts.settings();
+    const { settings, log } = this.#parts;
+    const { timeoutMs, outputMaxChars } = settings();
     const { cancellation } = options;
     const said = new Said(outputMaxChars);
     const timeout = timeLimit(listed, timeoutMs);
@@ -120,6 +121,7 @@ export class Runs implements AsyncDisposable {
         ...options,
         onEvent: (event) => {
           said.hear(event);
+          if (event.kind === 'warning') log.warn(`${listed.toolName}: ${event.text}`);
           options.onEvent(event);
         },
       });
@@ -140,10 +142,7 @@ export class Runs implements AsyncDisposable {
     { cancellation, onEvent, caller }: RunOptions,
   ): Promise<EngineResult> {
     const { settings, load, equip, openEngine, log } = this.#parts;
-    const warn = (text: string): void => {
-      log.warn(`${listed.toolName}: ${text}`);
-      onEvent({ kind: 'warning', text });
-    };
+    const warn = (text: string): void => onEvent({ kind: 'warning', text });
     onEvent({ kind: 'starting', text: 'starts' });
     // First of all: without an engine nothing else is worth doing.
     const engine = await openEngine();

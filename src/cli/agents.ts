@@ -92,7 +92,11 @@ async function examine(
       servers: given.servers.map(({ key, enabledTools }) =>
         enabledTools ? { key, enabledTools } : { key },
       ),
-      warnings: [...agent.warnings, ...given.warnings],
+      warnings: [
+        ...agent.warnings,
+        ...given.warnings,
+        ...(await switchboard.crew.warningsAboutModel(agent)),
+      ],
       error: undefined,
     };
   } catch (error) {

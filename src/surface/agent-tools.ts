@@ -129,7 +129,7 @@ class News implements Disposable {
 
   tell({ kind, text }: EngineEvent): void {
     const isSoon = performance.now() - this.#toldAt < LEAST_MS_BETWEEN_NEWS;
-    if (kind !== 'text' && !isSoon) this.#send(text);
+    if (kind === 'warning' || (kind !== 'text' && !isSoon)) this.#send(text);
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,5 @@
 // Agents as a host sees and uses them, with the built program and an engine that does what it is told.
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { agentProject, frontMatter, runThrough, toml } from '../support/agent-project.ts';
@@ -129,6 +129,65 @@ test('without an engine the answer says how to get one', async () => {
   const { ok, output } = await runThrough(host, 'agent_aide', { task: 'x', cwd: '/' });
   expect(ok).toBe(false);
   expect(output).toContain('npm i -g @openai/codex');
+});
+
+test('without an engine no server is waited for', async () => {
+  const mute = { command: 'sleep', args: ['60'] };
+  const project = agentProject(
+    {
+      '.agents/a.toml': toml('Aide', 'tools = ["some_tool"]'),
+      '.mcp.json': { mcpServers: { mute } },
+    },
+    { SWITCHBOARD_CODEX_BIN: '/nowhere/codex' },
+  );
+  const host = await RawHost.connect(project);
+  const { ok, output } = await runThrough(host, 'agent_aide', { task: 'x', cwd: '/' });
+  expect(ok).toBe(false);
+  expect(output).toContain('/nowhere/codex');
+  expect(processesWith('sleep 60')).toEqual([]);
+  expect(host.stderr).not.toContain('mute');
+});
+
+test('runs share one engine: they tidy up a folder together', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') });
+  const cwd = join(project.dir, 'work');
+  mkdirSync(cwd);
+  const host = await RawHost.connect(project);
+  const call = (task: string, id: number) =>
+    void host.request('tools/call', { name: 'agent_aide', arguments: { task, cwd } }, id);
+  const started = (count: number) => () =>
+    project.records().filter(({ received }) => received?.method === 'turn/start').length === count;
+  call('script: hangs', 101);
+  expect(await eventually(started(1))).toBe(true);
+  call('script: litters', 102);
+  expect(await eventually(() => existsSync(join(cwd, '.aws')))).toBe(true);
+  host.notify('notifications/cancelled', { requestId: 102 });
+  const ends = () =>
+    project.records().filter(({ received }) => received?.method === 'turn/interrupt');
+  expect(await eventually(() => ends().length === 1)).toBe(true);
+  // The other still works there, and its sandbox may need what the first has left.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(readdirSync(cwd).sort()).toEqual(['.aws', '.codex', '.git']);
+  host.notify('notifications/cancelled', { requestId: 101 });
+  expect(await eventually(() => readdirSync(cwd).length === 0)).toBe(true);
+});
+
+test('warnings of the engine are told and logged, however fast they come', async () => {
+  const project = agentProject({
+    '.agents/a.toml': toml('Aide', 'tools = ["apply_patch"]\n[run]\nmodel = "unheard-of"'),
+  });
+  const host = await RawHost.connect(project);
+  await host.request('tools/call', {
+    name: 'agent_aide',
+    arguments: { task: 'script: warns', cwd: '/' },
+    _meta: { progressToken: 1 },
+  });
+  for (const words of ['does not know the model unheard-of', 'Something is odd.', 'Reconnecting']) {
+    expect(host.messages.some((message) => JSON.stringify(message).includes(words))).toBe(true);
+    expect(await eventually(() => host.stderr.includes(words))).toBe(true);
+  }
+  const { stdout } = await runSwitchboard(project, ['agents']);
+  expect(stdout).toContain('does not know the model unheard-of');
 });
 
 test('where nobody is signed in, the answer says how to', async () => {

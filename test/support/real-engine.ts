@@ -45,7 +45,7 @@ export async function realEngine(options: RealEngineOptions): Promise<RealEngine
   const log = keepingLog();
   const processes: number[] = [];
   const engine = createCodexEngine({
-    settings: agentSettings({ codexBin: binary, ...options.settings }),
+    settings: () => agentSettings({ codexBin: binary, ...options.settings }),
     env: { ...project.env, ...options.env },
     log,
     mark: { SWITCHBOARD_RUN: 'some-run' },

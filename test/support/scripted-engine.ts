@@ -60,7 +60,7 @@ export function scriptedEngine(options: ScriptedEngineOptions = {}): ScriptedEng
   const log = keepingLog();
   const processes: number[] = [];
   const engine = createCodexEngine({
-    settings: agentSettings({ codexBin: SCRIPTED_CODEX, ...options.settings }),
+    settings: () => agentSettings({ codexBin: SCRIPTED_CODEX, ...options.settings }),
     env,
     log,
     mark: { SWITCHBOARD_RUN: 'some-run' },

@@ -144,7 +144,7 @@ export class AppServer {
     const words = this.lastLine;
     if (error instanceof LinkEnded) {
       const how = describeEnd(error.end);
-      const said = words === '' ? 'It printed nothing.' : `It said: ${words}`;
+      const said = words === '' ? 'It printed nothing.' : `It said: ${words.replace(/[.]?$/, '.')}`;
       return failure(`Codex ${how} as soon as it was started. ${said}`, binary, error);
     }
     if (error instanceof RpcTimeout) {

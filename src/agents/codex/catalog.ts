@@ -7,6 +7,7 @@ import { shortDigest } from '../../base/digest.ts';
 import { isObject } from '../../base/object.ts';
 import { writeWhole } from '../../base/whole-file.ts';
 import { outputOf } from './output-of.ts';
+import { readUserConfig } from './user-config.ts';
 
 export interface CatalogWish {
   readonly binary: string;
@@ -66,10 +67,26 @@ async function withPatch(wish: CatalogWish): Promise<Catalog> {
   const entry = { ...(known ?? inventEntry(model, models)), apply_patch_tool_type: 'freeform' };
   const others = models.filter(({ slug }) => slug !== model);
   if (!isThere(file)) write(file, [...others, entry]);
-  const warning = known
-    ? undefined
-    : `Codex does not know the model ${model}; it is run with what holds for models of its kind.`;
-  return { file, warning };
+  return { file, warning: known ? undefined : unknownModel(model) };
+}
+
+export function unknownModel(model: string): string {
+  return `Codex does not know the model ${model}; it is run with what holds for models of its kind.`;
+}
+
+export interface ModelsWish extends Pick<CatalogWish, 'binary' | 'env' | 'folder'> {
+  readonly codexHome: string;
+}
+
+/** Whether a model is in the list that the engine would use; taken to be, where there is no telling. */
+export async function knowsModel(model: string, wish: ModelsWish): Promise<boolean> {
+  try {
+    const { modelCatalog: usersCatalog } = await readUserConfig(wish.codexHome);
+    const models = await readModels({ ...wish, usersCatalog });
+    return models.some(({ slug }) => slug === model);
+  } catch {
+    return true; // a run says better what is wrong with the engine
+  }
 }
 
 /** Made from a model that is given its tools one by one, without what others may not understand. */
@@ -94,7 +111,9 @@ function inventEntry(slug: string, models: readonly Model[]): Model {
   };
 }
 
-async function readModels(wish: CatalogWish): Promise<Model[]> {
+type ModelsSource = Pick<CatalogWish, 'binary' | 'env' | 'folder' | 'usersCatalog'>;
+
+async function readModels(wish: ModelsSource): Promise<Model[]> {
   if (wish.usersCatalog !== undefined) return parseModels(readFileSync(wish.usersCatalog, 'utf8'));
   const file = join(wish.folder, `${keyOf(wish)}-bundled.json`);
   if (isThere(file)) return parseModels(readFileSync(file, 'utf8'));
@@ -114,7 +133,7 @@ function parseModels(text: string): Model[] {
 }
 
 /** Another program, or another version of it, has another list. */
-function keyOf({ binary, usersCatalog }: CatalogWish): string {
+function keyOf({ binary, usersCatalog }: ModelsSource): string {
   const source = usersCatalog ?? binary;
   const { mtimeMs, size } = statSync(source);
   return shortDigest(`${source} ${mtimeMs} ${size}`);

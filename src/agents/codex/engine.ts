@@ -34,7 +34,8 @@ import { Turn } from './turn.ts';
 import { readUserConfig } from './user-config.ts';
 
 export interface CodexEngineOptions {
-  readonly settings: AgentSettings;
+  /** As they are now: a new configuration changes them. */
+  readonly settings: () => AgentSettings;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Log;
   /** What is added to the environment so that a later Switchboard finds what a killed one left. */
@@ -66,6 +67,7 @@ export function createCodexEngine(options: CodexEngineOptions): Engine {
 class CodexRun {
   readonly #run: EngineRun;
   readonly #options: CodexEngineOptions;
+  readonly #settings: AgentSettings;
   readonly #turn: Turn;
   readonly #mark = { name: RUN_MARK, value: randomUUID() };
   readonly #apiKey: string | undefined;
@@ -75,10 +77,11 @@ class CodexRun {
   #running: { readonly threadId: string; readonly turnId: string } | undefined;
 
   constructor(run: EngineRun, options: CodexEngineOptions) {
-    const { env, settings } = options;
+    const { env } = options;
     this.#run = run;
     this.#options = options;
-    this.#turn = new Turn(settings.outputMaxChars);
+    this.#settings = options.settings();
+    this.#turn = new Turn(this.#settings.outputMaxChars);
     this.#apiKey = env['CODEX_API_KEY'] || env['OPENAI_API_KEY'] || undefined;
     const values = run.servers.flatMap((server) => [server.env, server.headers].map(Object.values));
     this.#secrets = [...values.flat(), ...(this.#apiKey === undefined ? [] : [this.#apiKey])];
@@ -118,7 +121,8 @@ class CodexRun {
   }
 
   async #open(): Promise<AppServer> {
-    const { settings, env, log, project, home, initializeMs = INITIALIZE_MS } = this.#options;
+    const { env, log, project, home, initializeMs = INITIALIZE_MS } = this.#options;
+    const settings = this.#settings;
     const { run } = this.#run.agent;
     const binary = locateEngine({ codexBin: settings.codexBin, project, env });
     const codexHome = settings.codexHome ?? (env['CODEX_HOME'] || join(homeOf(env), '.codex'));
@@ -181,7 +185,7 @@ class CodexRun {
       servers,
       environment: { ...environment, ...this.#marks },
       engineConfig,
-      builtinsDefault: this.#options.settings.builtinsDefault,
+      builtinsDefault: this.#settings.builtinsDefault,
     };
     const threadId = idIn(await server.request('thread/start', threadParameters(wish)), 'thread');
     const input = [{ type: 'text', text: task, text_elements: [] }];
@@ -242,7 +246,8 @@ class CodexRun {
 
   /** The engine's words as one sentence: without the layers of its own that they came through. */
   #failed(reason: string): EngineResult {
-    this.#options.log.warn(`agent ${this.#run.agent.name}: ${this.#mask(reason)}`);
+    if (!this.#run.cancellation.reason)
+      this.#options.log.warn(`agent ${this.#run.agent.name}: ${this.#mask(reason)}`);
     const words = reason.replace(
       /^error creating thread: (?:Fatal error: )?(?:Failed to initialize session: )?/,
       '',
@@ -255,12 +260,15 @@ class CodexRun {
   }
 
   #environment(): NodeJS.ProcessEnv {
-    const { env, settings } = this.#options;
+    const { env } = this.#options;
+    const { codexHome } = this.#settings;
     const ours = Object.entries(env).filter(([name]) => !OUR_SECRETS.test(name));
     return withVariables(Object.fromEntries(ours), {
+      // A trace would be its last words, in place of the reason.
+      RUST_BACKTRACE: '0',
       ...this.#run.environment,
       ...this.#marks,
-      ...(settings.codexHome !== undefined && { CODEX_HOME: settings.codexHome }),
+      ...(codexHome !== undefined && { CODEX_HOME: codexHome }),
     });
   }
 }

@@ -185,7 +185,7 @@ describe('an engine that does not start', () => {
     const { code, message } = await failureOf(engine.run(watchedRun(cwd, { servers })));
     expect({ code, message }).toEqual({
       code: 'ENGINE_FAILED',
-      message: 'Codex ended with status 1 as soon as it was started. It said: Error: *** is wrong',
+      message: 'Codex ended with status 1 as soon as it was started. It said: Error: *** is wrong.',
     });
     expect(processes.filter(isAlive)).toEqual([]);
   });

@@ -89,6 +89,7 @@ export class Switchboard implements AsyncDisposable {
   update(config: Config, agents: readonly ListedAgent[] = []): void {
     this.#config = config;
     this.board.update(config, { listed: agents, run: this.crew.runs.run });
+    this.crew.runs.letIn();
   }
 
   /** Ends what an earlier run that was killed has left behind. */

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { AgentSettings } from '../config/config.ts';
 import type { RunFields } from './agent.ts';
-import { AgentFileError } from './formats/draft.ts';
+import { AgentFileError, createWarnings } from './formats/draft.ts';
 import { COMMAS, listOf, textOf } from './formats/fields.ts';
 import { isTable, parseToml, type Toml } from './formats/toml.ts';
 import { MODELS, type ModelEntry, PROVIDER_ALIASES } from './model-table.ts';
@@ -43,8 +43,8 @@ export async function loadModelMap(file: string, project: string): Promise<Model
 }
 
 function readMap({ table, lineOf }: Toml, file: string): ModelMap {
-  const warnings: string[] = [];
-  const warn = (key: string, says: string) => warnings.push(`${file}:${lineOf(key)}: ${says}`);
+  const { list: warnings, add } = createWarnings();
+  const warn = (key: string, says: string) => add(() => `${file}:${lineOf(key)}: ${says}`);
   const given = table['mappings'] ?? [];
   if (!Array.isArray(given)) warn('mappings', 'mappings: expected [[mappings]]. Left out.');
   const entries = (Array.isArray(given) ? given : []).flatMap((entry: unknown, index) => {

@@ -1,6 +1,6 @@
 // The names under which agents are shown: in a form that hosts accept, and no two alike.
 import { shortDigest } from '../base/digest.ts';
-import { freeName, toToolName } from '../mcp/names.ts';
+import { numbered, toToolName } from '../mcp/names.ts';
 
 /** ASCII letters and digits, lower-case, all else as `_`, but not at the ends. Never empty. */
 export function safeName(name: string): string {
@@ -20,10 +20,14 @@ export function safeName(name: string): string {
 export function createToolNamer(wanted: readonly string[]): (wanted: string) => string {
   const taken = new Set(wanted.map(toToolName));
   const given = new Set<string>();
+  /** The last number that each name was given with: thousands may want the same. */
+  const counts = new Map<string, number>();
   return (one) => {
     const name = toToolName(one);
-    const free = given.has(name) ? freeName(name, taken) : name;
-    taken.add(free);
+    let count = counts.get(name) ?? 1;
+    let free = name;
+    while (given.has(free) || (free !== name && taken.has(free))) free = numbered(name, ++count);
+    counts.set(name, count);
     given.add(free);
     return free;
   };

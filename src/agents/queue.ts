@@ -39,7 +39,8 @@ export class Queue {
     try {
       return await work();
     } finally {
-      this.#leave();
+      this.#busy--;
+      this.letIn();
     }
   }
 
@@ -63,15 +64,13 @@ export class Queue {
     });
   }
 
-  /** The place goes to the first in line, or is free. */
-  #leave(): void {
-    const next = this.#waiting.shift();
-    if (!next) {
-      this.#busy--;
-      return;
-    }
-    next.enter();
-    this.#tellAll();
+  /** Gives free places to the first in line. */
+  letIn(): void {
+    const free = Math.max(0, this.#places() - this.#busy);
+    const next = this.#waiting.splice(0, free);
+    this.#busy += next.length;
+    for (const { enter } of next) enter();
+    if (next.length > 0) this.#tellAll();
   }
 
   #tellAll(): void {

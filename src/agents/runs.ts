@@ -13,6 +13,8 @@ import { parseTask, type Task } from './task.ts';
 
 /** Who is behind so many others has no use for waiting. */
 const LONGEST_LINE = 100;
+/** More of them in one run than this are not logged. */
+const MOST_WARNINGS = 50;
 
 export interface RunParts {
   /** As they are now: a new configuration changes them. */
@@ -67,6 +69,11 @@ export class Runs implements AsyncDisposable {
     }
   };
 
+  /** After a new configuration: more may run at once than before. */
+  letIn(): void {
+    this.#queue.letIn();
+  }
+
   /** Calls off what runs, and waits until nothing of it is left. */
   async [Symbol.asyncDispose](): Promise<void> {
     const runs = [...this.#open];
@@ -114,6 +121,7 @@ export class Runs implements AsyncDisposable {
     const { timeoutMs, outputMaxChars } = settings();
     const { cancellation } = options;
     const said = new Said(outputMaxChars);
+    let warnings = 0;
     const timeout = timeLimit(listed, timeoutMs);
     const timer = setTimeout(() => cancellation.cancel(timeout), timeoutMs).unref();
     try {
@@ -121,7 +129,9 @@ export class Runs implements AsyncDisposable {
         ...options,
         onEvent: (event) => {
           said.hear(event);
-          if (event.kind === 'warning') log.warn(`${listed.toolName}: ${event.text}`);
+          if (event.kind === 'warning' && ++warnings <= MOST_WARNINGS) {
+            log.warn(`${listed.toolName}: ${event.text}`);
+          }
           options.onEvent(event);
         },
       });
@@ -171,7 +181,8 @@ export class Runs implements AsyncDisposable {
 /** What an agent has said so far, for when it does not come to an end. */
 class Said {
   readonly #most: number;
-  #whole: string[] = [];
+  readonly #whole: string[] = [];
+  #chars = 0;
   #open = '';
 
   constructor(most: number) {
@@ -186,7 +197,9 @@ class Said {
     if (kind === 'text' && this.#open.length < this.#most) this.#open += text;
     if (kind !== 'message') return;
     this.#open = '';
-    if (this.#whole.join('').length < this.#most) this.#whole.push(text);
+    if (this.#chars >= this.#most) return;
+    this.#chars += text.length + 1;
+    this.#whole.push(text);
   }
 }
 

@@ -1,7 +1,9 @@
 // What a Switchboard that was killed left behind. Children normally go when their stdin closes, but
 // some do not. Each run therefore notes the process groups it starts in a file, and marks them by
 // an environment variable; the next run ends groups whose Switchboard is gone. Group numbers are
-// used again by the system, so only a process that carries the mark is ours to end.
+// used again by the system, so only a process that carries the mark is ours to end. Programs that a
+// child has put into groups of their own, such as a browser, are not followed; but what an agent has
+// started is, wherever it has gone.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isGroupAlive, signalGroup } from './process.ts';
@@ -15,6 +17,8 @@ import {
 } from './process-table.ts';
 
 const MARK = 'SWITCHBOARD_RUN';
+/** What every process of an agent's run carries besides, with the name of that run. */
+export const AGENT_MARK = 'SWITCHBOARD_AGENT_RUN';
 /** The number of the process, and something that no other run has. */
 const NOTE = /^(\d+)-[0-9a-z]+-[0-9a-z]+$/;
 
@@ -74,8 +78,10 @@ export async function endOrphans(folder: string, graceMs: number): Promise<numbe
     // What is no note of ours, or of another place, is left alone.
     if (Number.isNaN(owner) || note?.place !== processPlace()) continue;
     if (isAlive(owner) && (await startTime(owner)) === note.start) continue;
-    const marked = await groupsMarked(`${MARK}=${id}`);
-    const orphans = note.groups.filter((group) => marked.has(group));
+    const mark = `${MARK}=${id}`;
+    const marked = await groupsMarked(mark);
+    const noted = note.groups.filter((group) => marked.has(group));
+    const orphans = [...new Set([...noted, ...(await groupsMarked(mark, AGENT_MARK))])];
     for (const group of orphans) signalGroup(group, 'SIGTERM');
     if (orphans.some(isGroupAlive)) await new Promise((resolve) => setTimeout(resolve, graceMs));
     for (const group of orphans.filter(isGroupAlive)) signalGroup(group, 'SIGKILL');

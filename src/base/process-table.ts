@@ -32,16 +32,19 @@ export function processPlace(): string {
   }
 }
 
-/** The groups of all processes whose environment holds `mark`, as NAME=value. */
-export async function groupsMarked(mark: string): Promise<Set<number>> {
+/** The groups of all processes whose environment holds `mark`, as NAME=value, and has a variable `beside`. */
+export async function groupsMarked(mark: string, beside?: string): Promise<Set<number>> {
+  const isMarked = (variables: readonly string[]): boolean =>
+    variables.includes(mark) &&
+    (beside === undefined || variables.some((one) => one.startsWith(`${beside}=`)));
   if (process.platform === 'win32') return new Set(); // it has no groups
   if (!LINUX) {
     const lines = (await ps('-AEww', '-o', 'pgid=,command=')).split('\n');
-    const marked = lines.filter((line) => line.split(' ').includes(mark));
+    const marked = lines.filter((line) => isMarked(line.split(' ')));
     return new Set(marked.map((line) => Number.parseInt(line, 10)));
   }
   const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
-  const marked = pids.filter((pid) => readText(`/proc/${pid}/environ`).split('\0').includes(mark));
+  const marked = pids.filter((pid) => isMarked(readText(`/proc/${pid}/environ`).split('\0')));
   const groups = marked.map((pid) => Number(statFields(Number(pid))[2]));
   // One that has just ended has none any more, and one of another container none that we could name.
   return new Set(groups.filter((group) => group > 1));

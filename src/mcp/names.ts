@@ -25,8 +25,13 @@ export function acceptableName(own: string): string {
 export function freeName(name: string, taken: { has(name: string): boolean }): string {
   if (!taken.has(name)) return name;
   for (let count = 2; ; count++) {
-    const suffix = `_${count}`;
-    const candidate = name.slice(0, LONGEST - suffix.length) + suffix;
+    const candidate = numbered(name, count);
     if (!taken.has(candidate)) return candidate;
   }
+}
+
+/** A name with a number behind it, and still short enough. */
+export function numbered(name: string, count: number): string {
+  const suffix = `_${count}`;
+  return name.slice(0, LONGEST - suffix.length) + suffix;
 }

@@ -25,6 +25,7 @@ const SUITE_DESCRIPTION =
   "Use this tool for agents, each of which does a whole task in a folder by itself. Actions: 'introspect' | 'call'.";
 /** Some agents' descriptions are whole manuals with examples. */
 const LONGEST_DESCRIPTION = 1_000;
+const LONGEST_TAGS = 200;
 /** More news than this helps nobody. */
 const LEAST_MS_BETWEEN_NEWS = 100;
 /** Hosts that wait only as long as they hear of progress hear of it. */
@@ -34,7 +35,7 @@ const LONGEST_NEWS = 200;
 export class AgentTools {
   readonly #show: AgentSettings['show'];
   readonly #run: RunAgent;
-  readonly #agents = new Map<string, ListedAgent>();
+  readonly #agents: ReadonlyMap<string, ListedAgent>;
   readonly #suiteName: string;
 
   /** `taken` are names that mean something else already. */
@@ -45,11 +46,10 @@ export class AgentTools {
   ) {
     this.#show = show;
     this.#run = run;
-    const isTaken = { has: (name: string) => taken.has(name) || this.#agents.has(name) };
-    if (show !== 'off') {
-      for (const agent of listed) this.#agents.set(freeName(agent.toolName, isTaken), agent);
-    }
-    this.#suiteName = freeName(SUITE_NAME, isTaken);
+    this.#agents = nameAgents(show === 'off' ? [] : listed, taken);
+    this.#suiteName = freeName(SUITE_NAME, {
+      has: (name) => taken.has(name) || this.#agents.has(name),
+    });
   }
 
   /** The names by which agents are called; listed or not. */
@@ -114,6 +114,17 @@ export class AgentTools {
   }
 }
 
+/** Agents by the names that they have where some names are taken. */
+export function nameAgents(
+  listed: readonly ListedAgent[],
+  taken: { has(name: string): boolean },
+): Map<string, ListedAgent> {
+  const named = new Map<string, ListedAgent>();
+  const isTaken = { has: (name: string) => taken.has(name) || named.has(name) };
+  for (const agent of listed) named.set(freeName(agent.toolName, isTaken), agent);
+  return named;
+}
+
 /** What happens in a run, passed on as progress: not too often, and never nothing for long. */
 class News implements Disposable {
   readonly #onProgress: ToolCall['onProgress'];
@@ -159,7 +170,7 @@ function about({ name, description, tags }: ListedAgent): string {
     text.length > LONGEST_DESCRIPTION
       ? `${text.slice(0, LONGEST_DESCRIPTION - 1).toWellFormed()}…`
       : text;
-  return tags.length === 0 ? short : `${short} [tags: ${cleanText(tags.join(', '))}]`;
+  return tags.length === 0 ? short : `${short} [tags: ${excerpt(tags.join(', '), LONGEST_TAGS)}]`;
 }
 
 export function unknownAgent(name: string, known: readonly string[]): SwitchboardError {

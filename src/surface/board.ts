@@ -1,6 +1,7 @@
 // All children and agents as hosts are shown them, and the views that sessions have of them. What the
 // views share is here: the suites, the agents, and the news from the pool, which each view turns into
 // what it means for its session.
+import type { ListedAgent } from '../agents/agent.ts';
 import type { Log } from '../base/log.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
@@ -9,7 +10,7 @@ import { mostTalkative } from '../mcp/logging.ts';
 import { cannotAnswer } from '../mcp/questions.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
-import { type Agents, AgentTools } from './agent-tools.ts';
+import { type Agents, AgentTools, nameAgents } from './agent-tools.ts';
 import { isGatewayName } from './gateway.ts';
 import { Suites } from './suites.ts';
 import type { Audience, Surface } from './surface.ts';
@@ -71,6 +72,11 @@ export class Board {
     this.#agents = this.#createAgentTools(agents);
     for (const [view, shown] of before) view.update(this.#parts(), shown);
     if (this.#hasBegun) void this.#warmDue();
+  }
+
+  /** Agents by the names that hosts know them by. */
+  nameAgents(listed: readonly ListedAgent[]): ReadonlyMap<string, ListedAgent> {
+    return nameAgents(listed, this.#takenNames());
   }
 
   listChanged(childName: string, kind: ListKind): void {
@@ -139,9 +145,13 @@ export class Board {
   }
 
   #createAgentTools(agents: Agents): AgentTools {
+    return new AgentTools(this.#config.agents.show, agents, this.#takenNames());
+  }
+
+  /** Names that agents cannot have. */
+  #takenNames(): { has(name: string): boolean } {
     const suites = this.#suites;
-    const taken = { has: (name: string) => isGatewayName(name) || suites.has(name) };
-    return new AgentTools(this.#config.agents.show, agents, taken);
+    return { has: (name) => isGatewayName(name) || suites.has(name) };
   }
 
   async #warmDue(): Promise<void> {

@@ -265,6 +265,21 @@ test('when the host goes, its runs go', async () => {
   expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
 });
 
+test('what an agent of a killed Switchboard left is ended by the next, wherever it has gone', async () => {
+  const project = agentProject({
+    '.agents/a.toml': toml('Aide', 'instructions = "script: leaves-processes"'),
+  });
+  const killed = await RawHost.connect(project);
+  void killed.callTool('agent_aide', { task: 'go', cwd: '/' }).catch(() => {});
+  const left = () => project.records().find(({ started }) => started !== undefined)?.started ?? 0;
+  expect(await eventually(() => left() > 0)).toBe(true);
+  killed.process.kill('SIGKILL');
+  await killed.exited;
+  expect(isAlive(left())).toBe(true);
+  await RawHost.connect(project);
+  expect(await eventually(() => !isAlive(left()))).toBe(true);
+});
+
 test('a run that takes too long is ended, and what it said is kept', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') }, { AGENTS_TIMEOUT_MS: '1500' });
   const host = await RawHost.connect(project);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { isObject } from '../../base/object.ts';
+import { AGENT_MARK } from '../../base/orphans.ts';
 import { withVariables } from '../../base/process.ts';
 import { createMask, type Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
@@ -48,8 +49,6 @@ export interface CodexEngineOptions {
   readonly initializeMs?: number | undefined;
 }
 
-/** By this variable the processes of one run are told from all others. */
-const RUN_MARK = 'SWITCHBOARD_AGENT_RUN';
 const INITIALIZE_MS = 15_000;
 /** What an engine that still listens needs to interrupt a turn, several times over. */
 const INTERRUPT_MS = 600;
@@ -69,7 +68,7 @@ class CodexRun {
   readonly #options: CodexEngineOptions;
   readonly #settings: AgentSettings;
   readonly #turn: Turn;
-  readonly #mark = { name: RUN_MARK, value: randomUUID() };
+  readonly #mark = { name: AGENT_MARK, value: randomUUID() };
   readonly #apiKey: string | undefined;
   readonly #secrets: readonly string[];
   readonly #mask: Mask;

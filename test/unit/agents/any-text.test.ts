@@ -195,3 +195,16 @@ test('no two tools have the same name, each fits every host, and the first keeps
     }),
   );
 });
+
+test('ten thousand agents of one name all get their own', () => {
+  const wanted = [...Array.from({ length: 10_000 }, () => 'agent_x'), 'agent_x_3'];
+  const namer = createToolNamer(wanted);
+  const names = wanted.map(namer);
+  expect(new Set(names).size).toBe(wanted.length);
+  expect([names[0], names[1], names[2], names.at(-1)]).toEqual([
+    'agent_x',
+    'agent_x_2',
+    'agent_x_4',
+    'agent_x_3',
+  ]);
+});

@@ -205,3 +205,12 @@ Acme = "acme-inference"
     ]);
   });
 });
+
+test('a map that is wrong all over is told of often enough, and does not hold anything up', async () => {
+  const { model, warnings } = await mapped(
+    { model: 'sonnet' },
+    { map: '[[mappings]]\n'.repeat(20_000) },
+  );
+  expect(model).toBe('gpt-5');
+  expect(warnings.length).toBeLessThan(50);
+});

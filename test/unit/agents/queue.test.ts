@@ -65,3 +65,24 @@ test('work that fails gives its place back', async () => {
   await expect(failing).rejects.toThrow('broken');
   expect(queue.running).toBe(0);
 });
+
+test('more places let more in, fewer let nobody in until as many have left', async () => {
+  let places = 1;
+  const queue = new Queue(() => places);
+  const works = Array.from({ length: 5 }, createWork);
+  const runs = works.map((work) => queue.during(new Cancellation(), work.run));
+  const begun = () => works.filter(({ hasBegun }) => hasBegun).length;
+  await turn();
+  expect(begun()).toBe(1);
+  places = 3;
+  queue.letIn();
+  await turn();
+  expect(begun()).toBe(3);
+  places = 1;
+  works[0]?.end();
+  works[1]?.end();
+  await turn();
+  expect([begun(), queue.running]).toEqual([3, 1]);
+  for (const work of works) work.end();
+  await Promise.all(runs);
+});

@@ -208,3 +208,25 @@ test('warnings go to the log and to those who watch', async () => {
   );
   expect(events.filter(({ kind }) => kind === 'warning')).toHaveLength(2);
 });
+
+test('what a talkative agent said is kept up to its bound, and quickly', async () => {
+  const { run } = createRuns({
+    settings: { timeoutMs: 200, outputMaxChars: 1_000 },
+    engine: (engineRun) => {
+      for (let count = 0; count < 200_000; count++) {
+        engineRun.onEvent({ kind: 'message', text: 'x'.repeat(30) });
+      }
+      return endless(engineRun);
+    },
+  });
+  const { output } = await run(TASK).result;
+  expect(output).toContain('xxx');
+  expect(output.length).toBeLessThan(2_000);
+});
+
+test('no more warnings of one run are logged than anybody reads', async () => {
+  const warnings = Array.from({ length: 5_000 }, (_, index) => `odd ${index}`);
+  const { run, logged } = createRuns({ load: async () => ({ ...AGENT, warnings }) });
+  await run(TASK).result;
+  expect(logged.filter((line) => line.includes('odd'))).toHaveLength(50);
+});

@@ -76,6 +76,12 @@ test('a manual as description is cut', () => {
   expect(String(tool?.['description']).length).toBeLessThan(1_100);
 });
 
+test('a hundred thousand tags are cut', () => {
+  const tags = Array.from({ length: 100_000 }, (_, index) => `tag${index}`);
+  const [tool] = createTools([agent('one', { tags })]).listTools();
+  expect(String(tool?.['description']).length).toBeLessThan(300);
+});
+
 test('the answer is one text with ok and output', async () => {
   const result = await call(createTools([agent('one')]), 'agent_one', { task: 'go', cwd: '/' });
   expect(result.value).toEqual({

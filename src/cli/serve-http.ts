@@ -2,31 +2,20 @@
 // started by a person or a service manager, and ends when it is told to.
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
-import { openControlLater } from '../host/control-later.ts';
 import { isLoopback } from '../host/http/address.ts';
 import { type HttpHost, openHttpHost } from '../host/http/server.ts';
 import { checkToken, keptToken, tokenFile } from '../host/http/token.ts';
-import { createReport } from '../host/status-report.ts';
 import { Session } from '../session/session.ts';
 import { Switchboard } from '../switchboard.ts';
+import { accompany } from './accompany.ts';
 import {
   type HttpFlags,
   type HttpSettings,
   readHttpSettings,
   withoutHttpSettings,
 } from './http-options.ts';
-import {
-  createReload,
-  keepStdout,
-  type Loaded,
-  prepareServing,
-  type ServeOptions,
-} from './serving.ts';
+import { keepStdout, type Loaded, prepareServing, type ServeOptions } from './serving.ts';
 import { onEndSignal } from './signals.ts';
-
-const OTHER_THINGS_AFTER_MS = 1_000;
-/** `status` and `reload` are to find us soon. */
-const CONTROL_AFTER_MS = 200;
 
 export async function serveHttp(options: ServeOptions, flags: HttpFlags): Promise<number> {
   const settings = readHttpSettings(flags, process.env);
@@ -77,26 +66,9 @@ async function serveUntilTold(
   if (config.logging.form === 'json') log.info(`serving MCP over HTTP at ${host.url}`);
   else process.stderr.write(aboutAddress(host, settings, token, config.home));
   switchboard.board.begin();
-  const orphans = setTimeout(() => void switchboard.endOrphans(), OTHER_THINGS_AFTER_MS).unref();
-  const reload = createReload(switchboard, load, log);
-  const control = openControlLater({
-    afterMs: CONTROL_AFTER_MS,
-    home: config.home,
-    project: config.project,
-    log,
-    methods: {
-      status: () =>
-        createReport({
-          ...switchboard.facts,
-          sessions: [...sessions].map(({ report }) => report),
-        }),
-      reload,
-    },
-  });
-  process.on('SIGHUP', () => void reload());
+  const reports = () => [...sessions].map(({ report }) => report);
+  await using beside = accompany(switchboard, { config, load, log, sessions: reports });
   await signalled;
-  clearTimeout(orphans);
-  await control[Symbol.asyncDispose]();
 }
 
 function tokenFor({ token }: HttpSettings, { home }: Config): string {

@@ -67,8 +67,9 @@ async function serveUntilTold(
   else process.stderr.write(aboutAddress(host, settings, token, config.home));
   switchboard.board.begin();
   const reports = () => [...sessions].map(({ report }) => report);
-  await using beside = accompany(switchboard, { config, load, log, sessions: reports });
+  const beside = accompany(switchboard, { config, load, log, sessions: reports });
   await signalled;
+  await beside[Symbol.asyncDispose]();
 }
 
 function tokenFor({ token }: HttpSettings, { home }: Config): string {

@@ -34,9 +34,10 @@ async function serveUntilHostGoes(
   const { host, session } = openStdioHost(switchboard, { config, log, write });
   const ready = setTimeout(() => switchboard.board.begin(), READY_AFTER_MS).unref();
   const sessions = () => [session.report];
-  await using beside = accompany(switchboard, { config, load, log, sessions });
+  const beside = accompany(switchboard, { config, load, log, sessions });
   const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0, ['SIGINT', 'SIGTERM']));
   await Promise.race([host.listen(session), signalled]);
   clearTimeout(ready);
   session.close();
+  await beside[Symbol.asyncDispose]();
 }

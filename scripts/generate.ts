@@ -1,4 +1,5 @@
-// Writes what is made from the sources: switchboard.config.schema.json, what stands between markers in
+// Writes what is made from the sources: switchboard.config.schema.json, the same without words for the
+// program itself, what stands between markers in
 // docs/configuration.md and docs/agents.md, docs/cli.md and docs/matrix.md. With --check it writes
 // nothing and fails when one of them is no longer what it would write.
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -17,6 +18,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export function generateFiles(): Map<string, string> {
   return new Map([
     ['switchboard.config.schema.json', `${JSON.stringify(formatSchema(), null, 2)}\n`],
+    ['src/config/shape.json', `${JSON.stringify(withoutWords(formatSchema()))}\n`],
     ['docs/configuration.md', fillIn('docs/configuration.md', { reference: formatReference() })],
     [
       'docs/agents.md',
@@ -43,6 +45,21 @@ function formatSchema(): object {
     ...rest,
     $defs: { childFile: { title: 'Switchboard child file', ...childFile } },
   };
+}
+
+/** What files are checked with at every start: the words in it would be most of what is loaded. */
+function withoutWords(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutWords);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const isWord = ([key, value]: [string, unknown]): boolean =>
+    ['description', 'title', 'default'].includes(key) && !isSchema(value);
+  const entries = Object.entries(schema).filter((entry) => !isWord(entry));
+  return Object.fromEntries(entries.map(([key, value]) => [key, withoutWords(value)]));
+}
+
+/** A key of the configuration may be called so, too. */
+function isSchema(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && ('type' in value || 'anyOf' in value);
 }
 
 function formatReference(): string {

@@ -2,7 +2,8 @@
 // and the surface that shows them.
 import { join } from 'node:path';
 import type { ListedAgent } from './agents/agent.ts';
-import { Crew } from './agents/crew.ts';
+import type { Crew } from './agents/crew.ts';
+import type { RunAgent } from './agents/runs.ts';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
 import { endOrphans, RunNote } from './base/orphans.ts';
@@ -36,23 +37,24 @@ const ORPHAN_GRACE_MS = 2_000;
 export class Switchboard implements AsyncDisposable {
   readonly pool: Pool;
   readonly board: Board;
-  readonly crew: Crew;
   readonly #options: SwitchboardOptions;
   readonly #startedAt = new Date().toISOString();
   #config: Config;
+  #crew: Promise<Crew> | undefined;
+  readonly #catalog: Catalog;
   readonly #runNote: RunNote;
   readonly #seal = new StateSeal();
   readonly #parking = new Parking();
 
   constructor(options: SwitchboardOptions) {
-    const { config, log, env, agents = [], program } = options;
+    const { config, log, agents = [] } = options;
     this.#options = options;
     this.#config = config;
     this.#runNote = new RunNote(join(config.home, 'run'));
-    const catalog = openCatalog(config, (problem) => log.warn(problem));
+    this.#catalog = openCatalog(config, (problem) => log.warn(problem));
     this.pool = new Pool(config.children, {
       start: (child, attempt) => this.#startChild(child, attempt),
-      catalog,
+      catalog: this.#catalog,
       events: {
         onListChanged: (name, kind) => this.board.listChanged(name, kind),
         onResourceUpdated: (name, params) => this.board.resourceUpdated(name, params),
@@ -60,18 +62,7 @@ export class Switchboard implements AsyncDisposable {
       },
       onBug: (error) => log.error(String(error)),
     });
-    this.crew = new Crew({
-      config: () => this.#config,
-      env,
-      log,
-      program,
-      pool: this.pool,
-      catalog,
-      start: (child, attempt) => this.#startChild(child, attempt),
-      mark: this.#runNote.environment,
-      onProcess: (pid) => void this.#noteProcess(pid),
-    });
-    this.board = new Board(config, this.pool, log, { listed: agents, run: this.crew.runs.run });
+    this.board = new Board(config, this.pool, log, { listed: agents, run: this.#runAgent });
   }
 
   /** What it is made of and what its children do, for people who look. */
@@ -85,11 +76,17 @@ export class Switchboard implements AsyncDisposable {
     };
   }
 
+  /** Those who run agents. Loaded when they are needed: a host that only lists tools does not wait for it. */
+  crew(): Promise<Crew> {
+    this.#crew ??= this.#openCrew();
+    return this.#crew;
+  }
+
   /** Takes over a new configuration. Children that it does not concern go on. */
   update(config: Config, agents: readonly ListedAgent[] = []): void {
     this.#config = config;
-    this.board.update(config, { listed: agents, run: this.crew.runs.run });
-    this.crew.runs.letIn();
+    this.board.update(config, { listed: agents, run: this.#runAgent });
+    void this.#crew?.then(({ runs }) => runs.letIn());
   }
 
   /** Ends what an earlier run that was killed has left behind. */
@@ -120,8 +117,27 @@ export class Switchboard implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#parking.close();
-    await Promise.all([this.crew[Symbol.asyncDispose](), this.pool[Symbol.asyncDispose]()]);
+    const crew = await this.#crew;
+    await Promise.all([crew?.[Symbol.asyncDispose](), this.pool[Symbol.asyncDispose]()]);
     this.#runNote.remove();
+  }
+
+  readonly #runAgent: RunAgent = async (...run) => (await this.crew()).runs.run(...run);
+
+  async #openCrew(): Promise<Crew> {
+    const { Crew } = await import('./agents/crew.ts');
+    const { env, log, program } = this.#options;
+    return new Crew({
+      config: () => this.#config,
+      env,
+      log,
+      program,
+      pool: this.pool,
+      catalog: this.#catalog,
+      start: (child, attempt) => this.#startChild(child, attempt),
+      mark: this.#runNote.environment,
+      onProcess: (pid) => void this.#noteProcess(pid),
+    });
   }
 
   async #startChild(config: ChildConfig, attempt: StartAttempt): Promise<Child> {

@@ -46,7 +46,7 @@ export async function showAgents(
     );
     const findings = await Promise.all(found);
     const told = new Set(findings.flatMap(({ warnings }) => warnings));
-    const available = await (await workplace.switchboard.crew.servers()).available();
+    const available = await (await (await workplace.switchboard.crew()).servers()).available();
     return {
       show: config.agents.show,
       engine: await findEngine(workplace),
@@ -81,8 +81,9 @@ async function examine(
   const { toolName: tool, name, kind, dialect, file, description, tags } = listed;
   const shown = { tool, name, kind, dialect, file, description, tags };
   try {
-    const agent = await switchboard.crew.load(listed);
-    const servers = await switchboard.crew.servers();
+    const crew = await switchboard.crew();
+    const agent = await crew.load(listed);
+    const servers = await crew.servers();
     const given = await servers.serversFor(agent, cancellation, { isQuiet });
     return {
       ...shown,
@@ -92,11 +93,7 @@ async function examine(
       servers: given.servers.map(({ key, enabledTools }) =>
         enabledTools ? { key, enabledTools } : { key },
       ),
-      warnings: [
-        ...agent.warnings,
-        ...given.warnings,
-        ...(await switchboard.crew.warningsAboutModel(agent)),
-      ],
+      warnings: [...agent.warnings, ...given.warnings, ...(await crew.warningsAboutModel(agent))],
       error: undefined,
     };
   } catch (error) {
@@ -109,7 +106,7 @@ const NOTHING = { instructionChars: 0, run: {}, references: [], servers: [], war
 
 async function findEngine({ switchboard }: Workplace) {
   try {
-    return { path: await switchboard.crew.findEngine(), error: undefined };
+    return { path: await (await switchboard.crew()).findEngine(), error: undefined };
   } catch (error) {
     return { path: undefined, error: describeFailure(error) };
   }

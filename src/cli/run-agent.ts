@@ -28,7 +28,7 @@ export async function runAgent(name: string, given: string, options: RunOptions)
     const { agents } = await listAgents({ ...config, settings: config.agents });
     const agent = chosenAgent(agents, name);
     using progress = new Progress();
-    const run = switchboard.crew.runs.run(
+    const run = (await switchboard.crew()).runs.run(
       agent,
       { task, cwd },
       {

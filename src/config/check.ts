@@ -1,6 +1,5 @@
-// Lets through what the configuration may look like, and refuses the rest with words. The whole
-// schema is loaded only for a file that has something wrong with it.
-import generated from '../../switchboard.config.schema.json' with { type: 'json' };
+// Lets through what the configuration may look like, and refuses the rest with words. What is loaded
+// at every start is the bare shape; the schema with its words follows for a file that is wrong.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { nearest } from '../base/text.ts';
@@ -8,6 +7,7 @@ import type { Source } from './files.ts';
 import { fits, type JsonSchema } from './fits.ts';
 import type { KeyPath } from './position.ts';
 import type { ChildFile, ConfigFile, ServerEntry, ServersFile } from './schema.ts';
+import generated from './shape.json' with { type: 'json' };
 import { formatPath } from './wording.ts';
 
 const CONFIG: JsonSchema = generated;

@@ -2,7 +2,7 @@
 // say what the host's model reads (`switchboard`) and what the server's assistant is told to be
 // (`claude`). Nothing depends on these texts, so what is wrong in such a file is a warning, and the
 // rest of it counts.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../base/object.ts';
 import { codeOf } from '../base/system-error.ts';
@@ -81,6 +81,7 @@ function shorten(texts: DescriptionsLayer['texts']): Map<string, Description> {
 }
 
 function readText(file: string, warnings: string[]): string | undefined {
+  if (!existsSync(file)) return undefined; // as nearly always, and an error costs more to make
   try {
     return withoutByteOrderMark(readFileSync(file, 'utf8'));
   } catch (error) {

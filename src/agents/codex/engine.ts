@@ -182,6 +182,7 @@ class CodexRun {
       environment: { ...environment, ...this.#marks },
       engineConfig,
       builtinsDefault: this.#options.settings.builtinsDefault,
+      timeoutMs: this.#options.settings.timeoutMs,
     };
     const threadId = idIn(await server.request('thread/start', threadParameters(wish)), 'thread');
     const input = [{ type: 'text', text: task, text_elements: [] }];

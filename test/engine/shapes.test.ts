@@ -47,7 +47,11 @@ async function converse({
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  let interrupt = (): void => {};
+  // Several lines may come at once: the first step is then begun before we know the turn's id.
+  let begin = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
   createInterface({ input: engine.stdout }).on('line', (line) => {
     const message = JSON.parse(line) as Message;
     const isAnswer = message.method === undefined;
@@ -58,7 +62,7 @@ async function converse({
     else if (message.id !== undefined) send({ id: message.id, result: { decision: 'decline' } });
     if (message.method === 'turn/completed') end();
     const { type } = (message.params?.['item'] ?? {}) as { type?: string };
-    if (interrupts && message.method === 'item/started' && type === 'commandExecution') interrupt();
+    if (message.method === 'item/started' && type === 'commandExecution') begin();
   });
   const clientInfo = { name: 'test', title: null, version: '0' };
   await request('initialize', { clientInfo, capabilities: null });
@@ -75,7 +79,10 @@ async function converse({
   const input = [{ type: 'text', text: 'do it', text_elements: [] }];
   const started = await request('turn/start', { threadId: thread.id, input });
   const { turn } = started.result as { turn: { id: string } };
-  interrupt = () => void request('turn/interrupt', { threadId: thread.id, turnId: turn.id });
+  if (interrupts) {
+    await begun;
+    await request('turn/interrupt', { threadId: thread.id, turnId: turn.id });
+  }
   await ended;
   engine.stdin.end();
   return heard;

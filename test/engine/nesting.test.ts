@@ -13,10 +13,10 @@ import { PROGRAM, ROOT } from '../support/project.ts';
 import { RawHost } from '../support/raw-host.ts';
 
 /** A server that is Switchboard, in an agent's file. */
-const TEAM = `[mcp_servers.team]
+const team = (more = '') => `[mcp_servers.team]
 command = ${JSON.stringify(process.execPath)}
 args = [${JSON.stringify(PROGRAM)}]
-env = { AGENTS_MCP_DISCOVERY = "false" }`;
+env = { AGENTS_MCP_DISCOVERY = "false"${more} }`;
 
 const calls = (tool: string, args: object): ModelAnswer => ({
   kind: 'calls',
@@ -36,15 +36,19 @@ const isQuiet = (parts: EngineProject): Promise<boolean> =>
 const inputs = ({ model }: EngineProject): string[] =>
   model.requests.map(({ body }) => JSON.stringify(body.input));
 
+// As the documentation says it.
+const KEY = ', OPENAI_API_KEY = "${OPENAI_API_KEY}"';
+
 test('an agent hands a part of its task to one of its own and hears the answer', async () => {
   const script: ModelAnswer[] = [];
   const parts = await programProject({
     files: {
-      '.agents/lead.toml': toml('Lead', `instructions = "YOU-LEAD"\n${TEAM}`),
+      '.agents/lead.toml': toml('Lead', `instructions = "YOU-LEAD"\n${team(KEY)}`),
       '.agents/helper.toml': toml('Helper', 'instructions = "YOU-HELP"\ntags = "specialist"'),
     },
     script,
     codexHome: 'engine',
+    isOpenai: true,
   });
   const { project, codexHome, cwd, model } = parts;
   script.push(
@@ -52,12 +56,18 @@ test('an agent hands a part of its task to one of its own and hears the answer',
     says('PART-DONE'),
     says('ALL-DONE'),
   );
-  const env = { CODEX_HOME: codexHome, SWITCHBOARD_HOME: join(project.dir, 'own') };
+  const env = {
+    CODEX_HOME: codexHome,
+    SWITCHBOARD_HOME: join(project.dir, 'own'),
+    OPENAI_API_KEY: 'sk-some-key',
+  };
   const host = await RawHost.connect(project, { env });
   const run = await runThrough(host, 'agent_lead', { task: 'THE-WHOLE', cwd });
   expect(run).toEqual({ ok: true, output: 'ALL-DONE' });
   const [first = '', second = '', third = ''] = inputs(parts);
-  expect(model.requests).toHaveLength(3);
+  expect(model.requests.map(({ authorization }) => authorization)).toEqual(
+    Array.from({ length: 3 }, () => 'Bearer sk-some-key'),
+  );
   expect(first).toContain('YOU-LEAD');
   expect(first).toContain('THE-WHOLE');
   expect(second).toContain('YOU-HELP');
@@ -104,7 +114,7 @@ test('the supervisor of the examples has its specialists, wherever it is to work
 });
 
 const LOOP = {
-  '.agents/loop.toml': toml('Loop', `${TEAM}\n[run]\nsandbox_mode = "danger-full-access"`),
+  '.agents/loop.toml': toml('Loop', `${team()}\n[run]\nsandbox_mode = "danger-full-access"`),
 };
 
 test('an agent that calls itself for ever is refused on the third level, and all of it ends', async () => {

@@ -34,6 +34,12 @@ async function converse({
 }: Part): Promise<Message[]> {
   const engine = spawn(cmd, ['app-server'], { env, cwd, stdio: ['pipe', 'pipe', 'ignore'] });
   onTestFinished(() => void engine.kill('SIGKILL'));
+  const gone = new Promise<never>((_resolve, reject) => {
+    engine.once('exit', (code, signal) =>
+      reject(new Error(`The engine has ended: ${code ?? signal}.`)),
+    );
+  });
+  gone.catch(() => {}); // at the end it is meant to
   const heard: Message[] = [];
   const asked: string[] = [];
   const waiting = new Map<number, (message: Message) => void>();
@@ -41,7 +47,8 @@ async function converse({
   const request = (method: string, params: object): Promise<Message> => {
     const id = asked.push(method);
     send({ id, method, params });
-    return new Promise((resolve) => waiting.set(id, resolve));
+    const answer = new Promise<Message>((resolve) => waiting.set(id, resolve));
+    return Promise.race([answer, gone]);
   };
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
@@ -80,10 +87,10 @@ async function converse({
   const started = await request('turn/start', { threadId: thread.id, input });
   const { turn } = started.result as { turn: { id: string } };
   if (interrupts) {
-    await begun;
+    await Promise.race([begun, gone]);
     await request('turn/interrupt', { threadId: thread.id, turnId: turn.id });
   }
-  await ended;
+  await Promise.race([ended, gone]);
   engine.stdin.end();
   return heard;
 }

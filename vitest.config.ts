@@ -1,6 +1,6 @@
 // Three kinds of tests: `unit` runs functions and objects in this process, `e2e` runs the built
 // program as a host would, with real child servers. `npm test` builds first, then runs both.
-// `engine` runs agents with the real Codex: `npm run test:engine` fetches it first.
+// `engine` runs agents with the real Codex: `npm run test:engine` fetches it and builds first.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

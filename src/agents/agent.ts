@@ -72,11 +72,14 @@ export interface AgentServer {
   readonly cmd: string | undefined;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Absolute; undefined for the folder of the run. */
+  /** Absolute, but for variables; undefined for the folder of the run. */
   readonly cwd: string | undefined;
   /** Streamable HTTP, in place of a command. */
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** Seconds until it must have started, and each of its tools must have answered. Unset: ours. */
+  readonly startupTimeoutSec?: number | undefined;
+  readonly toolTimeoutSec?: number | undefined;
   /** Put there by us, for a tool that has no server of its own; it needs no proof. */
   readonly isInjected: boolean;
 }

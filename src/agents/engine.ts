@@ -31,6 +31,8 @@ export interface EngineRun {
 export interface AttachedServer extends Omit<AgentServer, 'isInjected' | 'origin'> {
   /** The only tools of it that the agent may use; undefined for all. */
   readonly enabledTools: readonly string[] | undefined;
+  /** Variables of ours that it gets where its own do not say otherwise. Nothing in them is secret. */
+  readonly handedOn?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface EngineResult {

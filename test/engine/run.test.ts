@@ -12,6 +12,7 @@ import { eventually, isAlive, processesWith } from '../support/processes.ts';
 import { FIXTURES, ROOT } from '../support/project.ts';
 import { startEverything } from '../support/published-http.ts';
 import { hasSandbox, realEngine, WRITES } from '../support/real-engine.ts';
+import { testServer } from '../support/servers.ts';
 
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js');
 const PATCH = '*** Begin Patch\n*** Add File: patched.txt\n+by a patch\n*** End Patch\n';
@@ -233,6 +234,29 @@ test('the model is asked only when slow servers are there, too', async () => {
   expect(await engine.run(watchedRun(cwd, { servers }))).toMatchObject({ ok: true });
   const names = model.requests[0]?.body.tools?.map(({ name }) => name);
   expect(names).toContain('mcp__slow');
+});
+
+describe('a server’s own limits hold', () => {
+  test('for its tools', async () => {
+    const args = { ms: 100_000 };
+    const { engine, model, cwd } = await realEngine({
+      script: [{ kind: 'calls', namespace: 'mcp__box', tool: 'wait', args }, DONE],
+    });
+    const { command, args: program } = testServer('toolbox');
+    const box = { key: 'box', cmd: command, args: program, toolTimeoutSec: 0.5 };
+    const run = watchedRun(cwd, { servers: [attachedServer(box)] });
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'done' });
+    expect(JSON.stringify(model.requests[1]?.body.input.at(-1))).toContain('timed out');
+  });
+
+  test('for its start', async () => {
+    const { engine, cwd } = await realEngine({ script: [DONE] });
+    const { command, args } = testServer('starts-slowly', '100000');
+    const slow = { key: 'slow', cmd: command, args, startupTimeoutSec: 0.5 };
+    const { ok, output } = await engine.run(watchedRun(cwd, { servers: [attachedServer(slow)] }));
+    expect(ok).toBe(false);
+    expect(output).toMatch(/slow.*timed out|timed out.*slow/);
+  });
 });
 
 test('a server that is reached over HTTP is used as well', async () => {

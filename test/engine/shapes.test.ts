@@ -34,6 +34,12 @@ async function converse({
 }: Part): Promise<Message[]> {
   const engine = spawn(cmd, ['app-server'], { env, cwd, stdio: ['pipe', 'pipe', 'ignore'] });
   onTestFinished(() => void engine.kill('SIGKILL'));
+  const gone = new Promise<never>((_resolve, reject) => {
+    engine.once('exit', (code, signal) =>
+      reject(new Error(`The engine has ended: ${code ?? signal}.`)),
+    );
+  });
+  gone.catch(() => {}); // at the end it is meant to
   const heard: Message[] = [];
   const asked: string[] = [];
   const waiting = new Map<number, (message: Message) => void>();
@@ -41,13 +47,18 @@ async function converse({
   const request = (method: string, params: object): Promise<Message> => {
     const id = asked.push(method);
     send({ id, method, params });
-    return new Promise((resolve) => waiting.set(id, resolve));
+    const answer = new Promise<Message>((resolve) => waiting.set(id, resolve));
+    return Promise.race([answer, gone]);
   };
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  let interrupt = (): void => {};
+  // Several lines may come at once: the first step is then begun before we know the turn's id.
+  let begin = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
   createInterface({ input: engine.stdout }).on('line', (line) => {
     const message = JSON.parse(line) as Message;
     const isAnswer = message.method === undefined;
@@ -58,7 +69,7 @@ async function converse({
     else if (message.id !== undefined) send({ id: message.id, result: { decision: 'decline' } });
     if (message.method === 'turn/completed') end();
     const { type } = (message.params?.['item'] ?? {}) as { type?: string };
-    if (interrupts && message.method === 'item/started' && type === 'commandExecution') interrupt();
+    if (message.method === 'item/started' && type === 'commandExecution') begin();
   });
   const clientInfo = { name: 'test', title: null, version: '0' };
   await request('initialize', { clientInfo, capabilities: null });
@@ -75,8 +86,11 @@ async function converse({
   const input = [{ type: 'text', text: 'do it', text_elements: [] }];
   const started = await request('turn/start', { threadId: thread.id, input });
   const { turn } = started.result as { turn: { id: string } };
-  interrupt = () => void request('turn/interrupt', { threadId: thread.id, turnId: turn.id });
-  await ended;
+  if (interrupts) {
+    await Promise.race([begun, gone]);
+    await request('turn/interrupt', { threadId: thread.id, turnId: turn.id });
+  }
+  await Promise.race([ended, gone]);
   engine.stdin.end();
   return heard;
 }

@@ -185,6 +185,7 @@ class CodexRun {
       environment: { ...environment, ...this.#marks },
       engineConfig,
       builtinsDefault: this.#settings.builtinsDefault,
+      timeoutMs: this.#settings.timeoutMs,
     };
     const threadId = idIn(await server.request('thread/start', threadParameters(wish)), 'thread');
     const input = [{ type: 'text', text: task, text_elements: [] }];

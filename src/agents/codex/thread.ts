@@ -14,6 +14,8 @@ export interface ThreadWish {
   readonly environment: Readonly<Record<string, string>>;
   readonly engineConfig: EngineConfig;
   readonly builtinsDefault: AgentSettings['builtinsDefault'];
+  /** How long the whole run may take. */
+  readonly timeoutMs: number;
 }
 
 export interface ProcessWish {
@@ -148,23 +150,26 @@ function serverTables(wish: ThreadWish): Record<string, unknown> | undefined {
 }
 
 function serverTable(server: AttachedServer, wish: ThreadWish): Record<string, unknown> {
-  const { cmd, args, env, url, headers, enabledTools } = server;
+  const { cmd, args, env, url, headers, enabledTools, startupTimeoutSec } = server;
   const how =
     cmd === undefined
       ? { url, http_headers: Object.keys(headers).length === 0 ? undefined : headers }
       : {
           command: cmd,
           args,
-          env: { ...env, ...wish.environment },
+          env: { ...server.handedOn, ...env, ...wish.environment },
           cwd: server.cwd ?? wish.cwd,
-          // It may have to be downloaded first, and the run waits for it.
-          startup_timeout_sec: isPackageRunner({ cmd, args, env }) ? 60 : undefined,
         };
+  // It may have to be downloaded first, and the run waits for it.
+  const isDownload = cmd !== undefined && isPackageRunner({ cmd, args, env });
   return onlySaid({
     ...how,
     enabled: true,
     // Else the model may be asked before the server's tools are there.
     required: true,
+    startup_timeout_sec: startupTimeoutSec ?? (isDownload ? 60 : undefined),
+    // The engine would give up after minutes; a tool that is an agent may need as long as the run has.
+    tool_timeout_sec: server.toolTimeoutSec ?? Math.ceil(wish.timeoutMs / 1_000),
     enabled_tools: enabledTools,
     // The agent was given it to use it.
     default_tools_approval_mode: 'approve',

@@ -1,9 +1,8 @@
 // Servers that an agent brings along. Programs write the same few facts under different keys; an entry that
 // makes no sense is left out, and the agent stays.
-import { resolve } from 'node:path';
 import { isObject } from '../../base/object.ts';
-import { expandHome } from '../../config/globs.ts';
 import type { AgentServer, ToolReference } from '../agent.ts';
+import { folderOf } from '../servers/folder.ts';
 import type { AgentFile } from './draft.ts';
 import { describeValue, textOf } from './fields.ts';
 
@@ -42,6 +41,9 @@ export const SERVER_KEYS: readonly string[] = [
   'default_tools_approval_mode',
 ];
 
+/** No limit is meant to be longer, in whatever unit, and the engine's own numbers end somewhere. */
+const LONGEST_LIMIT = 1e9;
+
 /** Told which entry is wrong, and how. */
 type Warn = (key: string, says: string) => void;
 
@@ -61,9 +63,10 @@ export function serversOf(value: unknown, origin: ServersOrigin, warn: Warn): Se
 function serverOf(
   key: string,
   entry: unknown,
-  { file, project, homeFolder, variablesIn = (same) => same }: ServersOrigin,
+  origin: ServersOrigin,
   warn: (says: string) => void,
 ): AgentServer | undefined {
+  const { file, variablesIn = (same) => same } = origin;
   const wrong = (what: string, value: unknown) => {
     warn(`${what}, got ${describeValue(value)}. The server is left out.`);
     return undefined;
@@ -87,21 +90,59 @@ function serverOf(
   if (!env) return wrong('env: expected a table of texts', entry['env']);
   const headers = headersOf(entry, variablesIn);
   if (!headers) return wrong('headers: expected a table of texts', 'text');
-  if (Array.isArray(entry['disabled_tools']) && entry['disabled_tools'].length > 0) {
-    warn('disabled_tools has no effect here. Name the tools to be used in enabled_tools instead.');
-  }
-  const cwd = textOf(entry['cwd']);
+  warnOfIgnored(entry, warn);
   return {
     key,
     origin: file,
     cmd,
     args: args.map((arg) => variablesIn(String(arg))),
     env: { ...handedOn(entry['env_vars']), ...env },
-    cwd: cwd === undefined ? undefined : resolve(project, expandHome(cwd, homeFolder)),
+    // Like one of a project's own file: what the agent's file names beside itself is found there.
+    cwd: cmd === undefined ? undefined : folderOf(variablesIn(textOf(entry['cwd']) ?? '.'), origin),
     url: url === undefined ? undefined : variablesIn(url),
     headers,
+    startupTimeoutSec: startupSeconds(entry, warn),
+    toolTimeoutSec: secondsIn(entry, 'tool_timeout_sec', warn),
     isInjected: false,
   };
+}
+
+/** What has one meaning for every server of an agent, where the entry says another. */
+function warnOfIgnored(entry: Record<string, unknown>, warn: (says: string) => void): void {
+  const { disabled_tools: disabled, required, default_tools_approval_mode: mode } = entry;
+  if (Array.isArray(disabled) && disabled.length > 0) {
+    warn('disabled_tools has no effect here. Name the tools to be used in enabled_tools instead.');
+  }
+  if (required !== undefined && required !== true) {
+    warn('required has no effect here. A run needs every server that its agent brings along.');
+  }
+  if (mode !== undefined && mode !== 'approve') {
+    warn(
+      'default_tools_approval_mode has no effect here. Name the tools that may be used in enabled_tools: they are used without a question.',
+    );
+  }
+}
+
+function startupSeconds(
+  entry: Record<string, unknown>,
+  warn: (says: string) => void,
+): number | undefined {
+  const seconds = secondsIn(entry, 'startup_timeout_sec', warn);
+  const milliseconds = secondsIn(entry, 'startup_timeout_ms', warn);
+  return seconds ?? (milliseconds === undefined ? undefined : milliseconds / 1_000);
+}
+
+function secondsIn(
+  entry: Record<string, unknown>,
+  key: string,
+  warn: (says: string) => void,
+): number | undefined {
+  const value = entry[key];
+  if (value === undefined) return undefined;
+  const number = typeof value === 'bigint' ? Number(value) : value;
+  if (typeof number === 'number' && number > 0 && number <= LONGEST_LIMIT) return number;
+  warn(`${key}: expected a number above 0, got ${describeValue(value)}. Left out.`);
+  return undefined;
 }
 
 function headersOf(

@@ -14,6 +14,7 @@ import { Enumerator, type EnumeratorParts } from './enumerator.ts';
 import { explainDropped } from './explain.ts';
 import { ownServers } from './own.ts';
 import { distinctKey } from './plain-key.ts';
+import { environmentOfSelf } from './self-environment.ts';
 
 export interface AgentServersParts extends EnumeratorParts {
   /** As it is now. */
@@ -60,10 +61,16 @@ export class AgentServers implements AsyncDisposable {
     cancellation: Cancellation,
     { isQuiet = false } = {},
   ): Promise<GivenServers> {
-    const { config, homeFolder, env } = this.#parts;
-    const { agents: settings, project } = config();
-    const environment = environmentBelow(settings);
-    const attach: AttachOptions = { project, homeFolder, env, environment };
+    const { config, homeFolder, env, program } = this.#parts;
+    const { agents: settings, project, home } = config();
+    const attach: AttachOptions = {
+      project,
+      homeFolder,
+      env,
+      environment: environmentBelow(settings),
+      selfEnvironment: environmentOfSelf({ agents: settings, home }, env),
+      program,
+    };
     const available = await this.available();
     const choice = await chooseServers(agent, {
       settings,

@@ -11,11 +11,19 @@ import { expandHome } from '../../config/globs.ts';
 import type { AgentServer } from '../agent.ts';
 import type { AttachedServer } from '../engine.ts';
 import type { ServerFolders } from './candidate.ts';
+import { isSelf } from './self.ts';
 
-export interface AttachOptions extends ServerFolders {
+export interface StartOptions extends ServerFolders {
   readonly env: NodeJS.ProcessEnv;
   /** Set for every server, over what it has itself. */
   readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface AttachOptions extends StartOptions {
+  /** Set for a server that is Switchboard itself, under what it has. */
+  readonly selfEnvironment: Readonly<Record<string, string>>;
+  /** The real path of the program that runs now, where that is known. */
+  readonly program: string | undefined;
 }
 
 /** One that was only asked for a list has nothing to bring to an end, and not all listen to EOF. */
@@ -30,22 +38,27 @@ export function attachServer(
   const child = asChild(server, options);
   const command = child.command && expandCommand(child, options.env);
   const remote = child.remote && expandRemote(child, options.env);
+  const cwd = server.cwd === undefined ? undefined : child.cwd;
+  const isOurs = command && isSelf({ key: server.key, ...command, cwd }, options.program);
   return {
     key: server.key,
     cmd: command?.cmd,
     args: command?.args ?? [],
     env: command?.env ?? {},
-    cwd: server.cwd === undefined ? undefined : child.cwd,
+    cwd,
     url: remote?.url,
     headers: remote?.headers ?? {},
     enabledTools,
+    startupTimeoutSec: server.startupTimeoutSec,
+    toolTimeoutSec: server.toolTimeoutSec,
+    handedOn: isOurs ? options.selfEnvironment : undefined,
   };
 }
 
 /** The server for us to start, with its folder made whole; the other variables are filled in then. */
 export function asChild(
   server: AgentServer,
-  { project, homeFolder, env, environment }: AttachOptions,
+  { project, homeFolder, env, environment }: StartOptions,
   limitMs: number = DEFAULTS.timeouts.rpcMs,
 ): ChildConfig {
   const { key: name, origin, args, headers } = server;

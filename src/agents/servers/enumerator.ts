@@ -10,7 +10,7 @@ import { listAll } from '../../pool/list-keeper.ts';
 import type { Pool } from '../../pool/pool.ts';
 import { type StartChild, Starter } from '../../pool/starter.ts';
 import { Queue } from '../queue.ts';
-import { type AttachOptions, asChild } from './attach.ts';
+import { asChild, type StartOptions } from './attach.ts';
 import type { Candidate } from './candidate.ts';
 import { SharedWork } from './shared-work.ts';
 
@@ -21,7 +21,7 @@ export interface EnumeratorParts {
   readonly pool: Pick<Pool, 'tools' | 'warm'>;
 }
 
-export interface EnumerateOptions extends AttachOptions {
+export interface EnumerateOptions extends StartOptions {
   /** Milliseconds for each step: start, list, stop. */
   readonly limitMs: number;
   readonly cancellation: Cancellation;

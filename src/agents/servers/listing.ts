@@ -1,14 +1,12 @@
 // The servers that one file of another program lists, in the shape of entries of our own
 // `mcpServers`: each program's file brings its way of writing into that.
-import { resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
 import { isServerEntry } from '../../config/check.ts';
 import { resolveCommand } from '../../config/command.ts';
-import { expandHome } from '../../config/globs.ts';
 import { resolveRemote } from '../../config/remote.ts';
-import type { ServerEntry } from '../../config/schema.ts';
 import type { Candidate, Candidates, ServerFolders } from './candidate.ts';
+import { folderOf } from './folder.ts';
 import type { SettingsFile } from './settings-file.ts';
 
 export interface Listing {
@@ -73,12 +71,13 @@ function readEntry(
   key: string,
   entry: unknown,
   listing: Listing,
-  { project, homeFolder }: ServerFolders,
+  folders: ServerFolders,
 ): Candidate | string {
   const name = nameOf(key, listing);
   if (key === '' || !isServerEntry(entry))
     return `${name} is not written as a server, and left out.`;
   const { origin } = listing;
+  const { project } = folders;
   const declaration = { source: 'servers-file', origin, entry, folder: project } as const;
   const remote = resolveRemote(key, declaration);
   if (remote instanceof SwitchboardError) return remote.text;
@@ -86,13 +85,14 @@ function readEntry(
   if (remote && !/^(https?:|\$\{)/i.test(remote.url)) return `${name} has a url that is not http.`;
   const command = entry.command === undefined ? undefined : resolveCommand(declaration, project);
   if (!command && !remote) return `${name} has no command and no url, and is left out.`;
+  const cwd = entry.cwd ?? (command && listing.cwd);
   return {
     key,
     origin,
     cmd: command?.cmd,
     args: command?.args ?? [],
     env: command?.env ?? {},
-    cwd: folderOf(entry, project, homeFolder) ?? (command && listing.cwd),
+    cwd: cwd === undefined ? undefined : folderOf(cwd, folders),
     url: remote?.url,
     headers: remote?.headers ?? {},
     isInjected: false,
@@ -105,12 +105,6 @@ function readEntry(
 export function needsProxy(type: 'sse' | 'ws'): string {
   const way = type === 'sse' ? 'HTTP with server-sent events' : 'WebSocket';
   return `is reached over ${way}, which agents cannot use. Put a program such as mcp-proxy before it: { "command": "mcp-proxy", "args": ["<url>"] }.`;
-}
-
-/** One with a variable in it is made whole when that is filled in. */
-function folderOf({ cwd }: ServerEntry, project: string, homeFolder: string): string | undefined {
-  if (cwd === undefined || cwd.includes('${')) return cwd;
-  return resolve(project, expandHome(cwd, homeFolder));
 }
 
 function nameOf(key: string, { origin }: Listing): string {

@@ -64,7 +64,12 @@ args = ["-y", "@modelcontextprotocol/server-memory"]
   expect([...agent.servers]).toEqual([
     [
       'memory',
-      server({ key: 'memory', cmd: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] }),
+      server({
+        key: 'memory',
+        cmd: 'npx',
+        args: ['-y', '@modelcontextprotocol/server-memory'],
+        cwd: expect.stringMatching(/\/project$/) as string,
+      }),
     ],
   ]);
 });
@@ -265,6 +270,9 @@ env = {
 }
 env_vars = ["TOKEN"]
 startup_timeout_sec = 5
+tool_timeout_sec = 0.5
+required = true
+default_tools_approval_mode = "approve"
 
 [mcp_servers.remote]
 url = "https://x.example/mcp"
@@ -287,13 +295,15 @@ command = "p"
         args: ['-p', '8080'],
         env: { TOKEN: '${TOKEN:-}', PORT: '8080', DEBUG: 'true', KEY: '${SECRET}' },
         cwd: expect.stringMatching(/\/project\/tools$/) as string,
+        startupTimeoutSec: 5,
+        toolTimeoutSec: 0.5,
       }),
       server({
         key: 'remote',
         url: 'https://x.example/mcp',
         headers: { Authorization: 'Bearer ${API_KEY}', 'X-A': '1', 'X-B': '${B_VAR}' },
       }),
-      server({ key: '__proto__', cmd: 'p' }),
+      server({ key: '__proto__', cmd: 'p', cwd: expect.stringMatching(/\/project$/) as string }),
     ]);
     expect(Object.prototype).not.toHaveProperty('command');
   });
@@ -330,6 +340,47 @@ command = "p"
     expect([...agent.servers.keys()]).toEqual(['m']);
     expect(agent.warnings).toEqual([
       `${FILE}:4: mcp_servers.m.arg: unknown key. Did you mean "args"?`,
+    ]);
+  });
+
+  test.each([
+    ['', /\/project$/],
+    ['cwd = "~"', /\/user$/],
+    ['cwd = "${TOP}/sub"', /^\$\{TOP\}\/sub$/],
+  ])('run in the project unless they say where: %s', async (line, folder) => {
+    const agent = await loadToml(`name = "A"\n[mcp_servers.m]\ncommand = "c"\n${line}\n`);
+    expect(agent.servers.get('m')?.cwd).toMatch(folder);
+  });
+
+  test.each([
+    ['startup_timeout_ms = 2500', { startupTimeoutSec: 2.5 }],
+    ['startup_timeout_ms = 2500\nstartup_timeout_sec = 9', { startupTimeoutSec: 9 }],
+    ['tool_timeout_sec = 3600', { toolTimeoutSec: 3600 }],
+  ])('may have limits of their own: %j', async (line, limits) => {
+    const agent = await loadToml(`name = "A"\n[mcp_servers.m]\ncommand = "c"\n${line}\n`);
+    expect(agent.warnings).toEqual([]);
+    expect(agent.servers.get('m')).toMatchObject(limits);
+  });
+
+  test.each([
+    ['tool_timeout_sec = "soon"', 'tool_timeout_sec: expected a number above 0, got a string.'],
+    ['startup_timeout_sec = 0', 'startup_timeout_sec: expected a number above 0, got 0.'],
+    ['startup_timeout_ms = -1', 'startup_timeout_ms: expected a number above 0, got -1.'],
+    ['tool_timeout_sec = inf', 'tool_timeout_sec: expected a number above 0, got Infinity.'],
+  ])('keep ours where a limit makes no sense: %s', async (line, says) => {
+    const agent = await loadToml(`name = "A"\n[mcp_servers.m]\ncommand = "c"\n${line}\n`);
+    expect(agent.warnings).toEqual([`${FILE}:2: mcp_servers.m: ${says} Left out.`]);
+    const { startupTimeoutSec, toolTimeoutSec } = agent.servers.get('m') ?? {};
+    expect([startupTimeoutSec, toolTimeoutSec]).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    ['required = false', 'required has no effect here.'],
+    ['default_tools_approval_mode = "prompt"', 'default_tools_approval_mode has no effect here.'],
+  ])('are told of what is not followed: %s', async (line, says) => {
+    const agent = await loadToml(`name = "A"\n[mcp_servers.m]\ncommand = "c"\n${line}\n`);
+    expect(agent.warnings).toEqual([
+      expect.stringContaining(`${FILE}:2: mcp_servers.m: ${says}`) as string,
     ]);
   });
 

@@ -19,6 +19,7 @@ const wish = (said: Partial<ThreadWish> = {}): ThreadWish => ({
   environment: {},
   engineConfig: engineConfig({}),
   builtinsDefault: 'off',
+  timeoutMs: 1_800_000,
   ...said,
 });
 const withRun = (run: RunFields) => threadParameters(wish({ agent: plainAgent({ run }) }));
@@ -182,15 +183,21 @@ describe('the sandbox', () => {
   });
 });
 
-test('a server is waited for, may be used, and knows how deep it is', () => {
+test('a server is waited for, may be used as long as the run goes on, and knows how deep it is', () => {
   const servers = [
     attachedServer({ env: { A: 'b' }, args: ['x'], enabledTools: ['one'] }),
     attachedServer({ key: 'npx', cmd: 'npx', args: ['-y', 'some-server'], cwd: '/else' }),
     attachedServer({ key: 'web', cmd: undefined, url: 'https://x/mcp', headers: { H: 'v' } }),
     attachedServer({ key: 'bare', cmd: undefined, url: 'https://y/mcp' }),
   ];
-  const given = { enabled: true, required: true, default_tools_approval_mode: 'approve' };
-  expect(serversOf({ servers, environment: { SWITCHBOARD_DEPTH: '1' } })).toEqual({
+  const given = {
+    enabled: true,
+    required: true,
+    default_tools_approval_mode: 'approve',
+    tool_timeout_sec: 91,
+  };
+  const environment = { SWITCHBOARD_DEPTH: '1' };
+  expect(serversOf({ servers, environment, timeoutMs: 90_001 })).toEqual({
     memory: {
       command: 'memory-server',
       args: ['x'],
@@ -209,6 +216,26 @@ test('a server is waited for, may be used, and knows how deep it is', () => {
     },
     web: { url: 'https://x/mcp', http_headers: { H: 'v' }, ...given },
     bare: { url: 'https://y/mcp', ...given },
+  });
+});
+
+test('limits that an agent sets itself are the ones that hold', () => {
+  const limits = { startupTimeoutSec: 2.5, toolTimeoutSec: 7 };
+  const servers = [
+    attachedServer({ key: 'npx', cmd: 'npx', args: ['-y', 'some-server'], ...limits }),
+    attachedServer({ key: 'web', cmd: undefined, url: 'https://x/mcp', ...limits }),
+  ];
+  const told = { startup_timeout_sec: 2.5, tool_timeout_sec: 7 };
+  expect(serversOf({ servers })).toMatchObject({ npx: told, web: told });
+});
+
+test('what is handed on gives way to what a server has, and that to what holds for all', () => {
+  const server = attachedServer({
+    handedOn: { A: 'ours', B: 'ours', SWITCHBOARD_DEPTH: '0' },
+    env: { B: 'its own', SWITCHBOARD_DEPTH: '0' },
+  });
+  expect(serversOf({ servers: [server], environment: { SWITCHBOARD_DEPTH: '1' } })).toMatchObject({
+    memory: { env: { A: 'ours', B: 'its own', SWITCHBOARD_DEPTH: '1' } },
   });
 });
 

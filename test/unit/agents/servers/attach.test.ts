@@ -9,6 +9,8 @@ const OPTIONS = {
   homeFolder: '/home/me',
   env: { TOKEN: 's3cr3t', EMPTY: '' },
   environment: { SWITCHBOARD_DEPTH: '1' },
+  selfEnvironment: { SWITCHBOARD_HOME: '/sb' },
+  program: undefined,
 };
 
 const attach = (server: Partial<Candidate>, options = OPTIONS) =>
@@ -54,6 +56,23 @@ test.each([
   ['~/sub', '/home/me/sub'],
 ])('the folder %s becomes %s', (cwd, expected) => {
   expect(attach({ cwd }).cwd).toBe(expected);
+});
+
+test.each<[string, Partial<Candidate>, boolean]>([
+  ['by its name', { cmd: 'switchboard' }, true],
+  ['by a variable', { cmd: 'node', args: ['${BUILT}'] }, true],
+  ['by where it lies', { cmd: 'node', args: ['bin.mjs'], cwd: '/opt' }, false],
+  ['at an address', { cmd: undefined, url: 'https://switchboard.example/mcp' }, false],
+  ['something else', { cmd: 'node', args: ['server.js'] }, false],
+])('Switchboard itself is handed on where things are: %s', (_what, server, isHanded) => {
+  const options = { ...OPTIONS, env: { ...OPTIONS.env, BUILT: '/opt/switchboard/dist/index.js' } };
+  const expected = isHanded ? { SWITCHBOARD_HOME: '/sb' } : undefined;
+  expect(attach(server, options).handedOn).toEqual(expected);
+});
+
+test('limits go with it', () => {
+  const limits = { startupTimeoutSec: 1, toolTimeoutSec: 2 };
+  expect(attach(limits)).toMatchObject(limits);
 });
 
 test('what looks like a variable in a path stays as it is', () => {

@@ -1,0 +1,49 @@
+// A project of a test's own for the real Codex, whose model is one of our own on loopback.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { enginePlace } from '../../scripts/engine/place.ts';
+import { type EngineHome, writeEngineHome } from './engine-home.ts';
+import { type ModelAnswer, type ModelServer, startModelServer } from './model-server.ts';
+import { createProject, type Project } from './project.ts';
+
+export interface EngineProject {
+  readonly binary: string;
+  readonly model: ModelServer;
+  readonly project: Project;
+  readonly codexHome: string;
+  /** A folder to work in. */
+  readonly cwd: string;
+}
+
+export interface EngineProjectOptions extends Pick<EngineHome, 'keys' | 'tables' | 'isOpenai'> {
+  readonly script: readonly ModelAnswer[];
+  readonly files?: Record<string, string | object>;
+  /** Below the project. */
+  readonly codexHome?: string;
+}
+
+export async function engineProject(options: EngineProjectOptions): Promise<EngineProject> {
+  const binary = enginePlace();
+  if (binary === undefined) throw new Error('Fetch the engine first: npm run test:engine');
+  const model = await startModelServer(options.script);
+  onTestFinished(() => model.close());
+  const project = createProject(options.files);
+  const codexHome = join(project.dir, options.codexHome ?? 'home/.codex');
+  const cwd = join(project.dir, 'work');
+  mkdirSync(cwd);
+  const { keys, tables, isOpenai } = options;
+  writeEngineHome({ binary, folder: codexHome, url: model.url, keys, tables, isOpenai });
+  return { binary, model, project, codexHome, cwd };
+}
+
+/** The same as the built program is to see it. */
+export async function programProject(
+  options: EngineProjectOptions,
+  env: Record<string, string> = {},
+): Promise<EngineProject> {
+  const parts = await engineProject(options);
+  const { project, binary } = parts;
+  const ours = { ...project.env, SWITCHBOARD_CODEX_BIN: binary, ...env };
+  return { ...parts, project: { ...project, env: ours } };
+}

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ListedAgent } from '../agents/agent.ts';
-import type { EngineEvent } from '../agents/engine.ts';
+import type { EngineEvent, EngineResult } from '../agents/engine.ts';
 import { listAgents } from '../agents/list.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { cleanText, excerpt } from '../base/text.ts';
@@ -25,19 +25,25 @@ export async function runAgent(name: string, given: string, options: RunOptions)
   const task = given === '-' ? readTask() : given;
   const cwd = resolve(workingFolder(), options.cwd ?? '.');
   const result = await withSwitchboard(options, async ({ config, switchboard, cancellation }) => {
+    for (const warning of config.warnings) {
+      process.stderr.write(`warning: ${cleanText(warning)}\n`);
+    }
     const { agents } = await listAgents({ ...config, settings: config.agents });
     const agent = chosenAgent(agents, name);
     using progress = new Progress();
+    const watch = new Watch(progress);
     const run = switchboard.crew.runs.run(
       agent,
       { task, cwd },
       {
         cancellation,
         caller: TerminalCaller.open(progress),
-        onEvent: (event) => show(event, progress),
+        onEvent: (event) => watch.show(event),
       },
     );
-    return progress.during(agent.toolName, run);
+    const ended = await progress.during(agent.toolName, run);
+    watch.end(ended);
+    return ended;
   });
   output.json(result);
   if (!output.isJson) {
@@ -60,9 +66,33 @@ export function chosenAgent(agents: readonly ListedAgent[], name: string): Liste
   );
 }
 
-function show({ kind, text }: EngineEvent, progress: Progress): void {
-  if (kind === 'text' || kind === 'starting') return;
-  progress.note(`  ${kind === 'warning' ? 'warning: ' : ''}${excerpt(text, LONGEST_NOTE)}`);
+/**
+ * What is shown of a run. Its last message is its result, which is printed as a whole: so a message is
+ * shown only when something has followed it.
+ */
+class Watch {
+  readonly #progress: Progress;
+  #message = '';
+
+  constructor(progress: Progress) {
+    this.#progress = progress;
+  }
+
+  show({ kind, text }: EngineEvent): void {
+    if (kind === 'warning') this.#note(`warning: ${text}`);
+    if (kind !== 'message' && kind !== 'step') return;
+    this.#note(this.#message);
+    this.#message = kind === 'message' ? text : '';
+    if (kind === 'step') this.#note(text);
+  }
+
+  end({ ok, output }: EngineResult): void {
+    if (!ok && !output.includes(this.#message)) this.#note(this.#message);
+  }
+
+  #note(text: string): void {
+    if (text !== '') this.#progress.note(`  ${excerpt(text, LONGEST_NOTE)}`);
+  }
 }
 
 function readTask(): string {

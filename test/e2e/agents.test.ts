@@ -249,7 +249,7 @@ test('no more than so many at once; the others wait and are told so', async () =
   expect(waits.length).toBeGreaterThanOrEqual(4);
 });
 
-test('the engine asks for leave, and the user of the host gives it', async () => {
+test('the engine asks for approval, and the user of the host gives it', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const host = new RawHost(project);
   await host.request('initialize', {

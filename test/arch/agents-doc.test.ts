@@ -138,11 +138,9 @@ describe('names of other programs', () => {
   });
 
   test('for models and providers all stand there, and what they become', () => {
-    const names = MODELS.flatMap(({ tokens, model, provider = '' }) => [
-      ...tokens,
-      model,
-      provider,
-    ]);
+    const names = MODELS.flatMap(({ tokens, model, provider = '' }) =>
+      tokens.concat(model, provider),
+    );
     const providers = Object.entries(PROVIDER_ALIASES).flat();
     expect([...names, ...providers].filter((name) => !quoted.has(name))).toEqual([]);
   });

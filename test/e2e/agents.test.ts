@@ -541,8 +541,6 @@ test('`run` on a terminal shows what the agent does, and its last message once',
     '  First this.',
     'Then that.',
   ]);
-  expect(await show('script: dies')).toEqual([
-    expect.stringContaining('I begin') as string,
-    expect.stringContaining('in the middle of the run') as string,
-  ]);
+  // What is no result is shown.
+  expect(await show('script: dies')).toContain('  I begin');
 });

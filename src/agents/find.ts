@@ -47,7 +47,7 @@ export function findAgentFiles(
     }
   };
   for (const place of places) walk(place, take, problems);
-  return { files, problems };
+  return { files, problems: [...new Set(problems)] };
 }
 
 type Take = (place: Place, file: string, real: () => string) => void;
@@ -57,7 +57,9 @@ function walk(place: Place, take: Take, problems: string[]): void {
   const visit = (folder: string) => {
     const listed = listFolder(folder);
     if ('problem' in listed) {
-      if (listed.problem) problems.push(`${folder}: ${listed.problem}`);
+      const missing = place.isNamed ? 'There is no such folder.' : undefined;
+      const problem = listed.problem ?? missing;
+      if (problem !== undefined) problems.push(`${folder}: ${problem}`);
       return;
     }
     const { real, entries } = listed;

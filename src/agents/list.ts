@@ -17,6 +17,10 @@ export interface ListOptions extends Roots {
 
 export interface AgentList {
   readonly agents: readonly ListedAgent[];
+  /** How many more there are that the filter does not let through. */
+  readonly hidden: number;
+  /** Where they were looked for. */
+  readonly folders: readonly string[];
   /** What is wrong with files and folders: sentences that name them. */
   readonly problems: readonly string[];
 }
@@ -25,9 +29,11 @@ export async function listAgents({ settings, home, ...roots }: ListOptions): Pro
   const { formats, filter, modelMapFile } = settings;
   const isAgent = (file: string) =>
     basename(file).toLowerCase() !== 'model-map.toml' && file !== modelMapFile;
-  const found = findAgentFiles(agentPlaces(settings, roots), isAgent);
+  const places = agentPlaces(settings, roots);
+  const folders = [...new Set(places.map(({ folder }) => folder))];
+  const found = findAgentFiles(places, isAgent);
   const problems = [...found.problems];
-  if (found.files.length === 0) return { agents: [], problems };
+  if (found.files.length === 0) return { agents: [], hidden: 0, folders, problems };
   const cache = openSummaryCache(home);
   const unnamed: Unnamed[] = [];
   for (const { place, file, real, stat } of found.files) {
@@ -48,8 +54,9 @@ export async function listAgents({ settings, home, ...roots }: ListOptions): Pro
   }
   cache.save();
   // Named before the filter, so that a name does not depend on it.
-  const agents = nameAgents(unnamed, ({ kind }) => formats[kind].prefix);
-  return { agents: agents.filter((agent) => isWanted(agent, filter)), problems };
+  const all = nameAgents(unnamed, ({ kind }) => formats[kind].prefix);
+  const agents = all.filter((agent) => isWanted(agent, filter));
+  return { agents, hidden: all.length - agents.length, folders, problems };
 }
 
 type Unnamed = Omit<ListedAgent, 'toolName'>;
@@ -88,9 +95,10 @@ function isNote(dialect: Dialect, file: string, text: string): boolean {
   return isPlain && !/\.agent\.md$/i.test(file) && !text.trimStart().startsWith('---');
 }
 
-/** Some word of the filter is the name, the safe name or a tag of the agent. */
+/** Some item of the filter, or some word of it, is the name, the safe name or a tag of the agent. */
 function isWanted({ name, safeName: safe, tags }: ListedAgent, filter: readonly string[]): boolean {
   if (filter.length === 0) return true;
-  const words = new Set([name, safe, ...tags].map((word) => word.toLowerCase()));
-  return filter.some((token) => words.has(token.toLowerCase()));
+  const own = new Set([name, safe, ...tags].map((word) => word.toLowerCase()));
+  const wanted = filter.map((item) => item.toLowerCase());
+  return wanted.some((item) => [item, ...item.split(/\s+/)].some((word) => own.has(word)));
 }

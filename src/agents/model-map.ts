@@ -122,6 +122,8 @@ function warningsAbout(
     const says = `model: "${token}" is not in the model map, and is left as it is.`;
     return modelMapStrict ? [says] : [];
   }
+  // A model that keeps its name may well be had from whoever the file names.
+  if (entry.model === token) return [];
   if (entry.provider === undefined || entry.provider === provider) return [];
   return [
     `model: "${token}" means "${entry.model}" of ${entry.provider}, but the file asks for the provider ${provider}. ` +

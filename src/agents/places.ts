@@ -13,6 +13,8 @@ export interface Place {
   readonly ending: string;
   /** Whether folders in it are looked into. */
   readonly isNested: boolean;
+  /** Whether the user has named it, and so means it to be there. */
+  readonly isNamed: boolean;
 }
 
 export interface Roots {
@@ -79,18 +81,20 @@ export function agentPlaces(
 ): Place[] {
   const isOn = ({ kind }: Format) => formats[kind].isOn;
   return FORMATS.filter(isOn).flatMap((format) => {
-    const folders = formats[format.kind].folders.map((folder) => resolve(folder));
-    const documented = folders.map((folder) => documentedPlace(folder, format));
+    const { folders: given, namedFolders } = formats[format.kind];
+    const folders = given.map((folder) => resolve(folder));
+    const isNamed = (folder: string) => namedFolders.some((one) => resolve(one) === folder);
+    const documented = folders.map((folder) => documentedPlace(folder, format, isNamed(folder)));
     return extraFormats ? documented.concat(extraPlaces(folders, format, roots)) : documented;
   });
 }
 
-function documentedPlace(folder: string, format: Format): Place {
+function documentedPlace(folder: string, format: Format, isNamed: boolean): Place {
   const { kind, ending } = format;
   const dialect = dialectIn(folder, format);
   // What a folder of custom agents has does not end as a chat mode does.
   const isCustom = kind === 'vscode' && dialect === 'copilot';
-  return { kind, dialect, folder, ending: isCustom ? '.md' : ending, isNested: false };
+  return { kind, dialect, folder, ending: isCustom ? '.md' : ending, isNested: false, isNamed };
 }
 
 function extraPlaces(documented: readonly string[], format: Format, roots: Roots): Place[] {
@@ -100,7 +104,8 @@ function extraPlaces(documented: readonly string[], format: Format, roots: Roots
     .map(({ root, folder: name, ending }) => {
       const folder = join(roots[root], name);
       const dialect = dialectIn(folder, format);
-      return { kind, dialect, folder, ending, isNested: kind === 'anthropic' };
+      const isNested = kind === 'anthropic';
+      return { kind, dialect, folder, ending, isNested, isNamed: false };
     });
 }
 

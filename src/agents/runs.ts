@@ -3,6 +3,7 @@
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { formatLimit } from '../base/text.ts';
 import type { AgentSettings } from '../config/config.ts';
 import type { Caller } from '../mcp/caller.ts';
 import type { Agent, ListedAgent } from './agent.ts';
@@ -210,7 +211,7 @@ function cut(text: string, most: number): string {
 }
 
 function timeLimit({ toolName }: ListedAgent, ms: number): SwitchboardError {
-  const text = `The agent ${toolName} was stopped: it had not finished after ${Math.round(ms / 1_000)} s.`;
+  const text = `The agent ${toolName} was stopped: it had not finished after ${formatLimit(ms)}.`;
   return new SwitchboardError('AGENT_TIMEOUT', text, {
     hint: 'Give it a smaller task, or raise agents.timeoutMs (AGENTS_TIMEOUT_MS).',
   });

@@ -1,12 +1,13 @@
 // References to tools of servers, in the ways in which programs write them.
 import type { Dialect, ToolReference } from './agent.ts';
 
-/** VS Code's and Copilot's way is `server/tool`; elsewhere a slash is part of a name. */
+/** VS Code's and Copilot's way is `server/tool`; elsewhere a slash may be part of a tool's name. */
 const WITH_SLASH = new Set<Dialect>(['chatmode', 'copilot']);
 
 /**
  * `server::tool` and `mcp__server__tool`, and in some formats `server/tool`; with `*` or the server's own
- * name as tool, all of the server's. Anything else is the name of a tool on whichever server has it.
+ * name as tool, all of the server's; `server/*` is that in every format. Anything else is the name of a
+ * tool on whichever server has it.
  */
 export function parseReference(text: string, dialect: Dialect): ToolReference {
   const [server = '', tool = ''] = partsOf(text, dialect);
@@ -23,8 +24,9 @@ function partsOf(text: string, dialect: Dialect): readonly string[] {
     const underscores = rest.indexOf('__', 1); // a name may begin with one
     return underscores === -1 ? [rest] : partAt(rest, underscores, 2);
   }
+  const hasSlash = WITH_SLASH.has(dialect) || /.\/\*$/.test(text);
   // The last one: servers of a registry have a slash in their own names.
-  const slash = WITH_SLASH.has(dialect) ? text.lastIndexOf('/') : -1;
+  const slash = hasSlash ? text.lastIndexOf('/') : -1;
   return slash === -1 ? ['', text] : partAt(text, slash, 1);
 }
 

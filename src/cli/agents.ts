@@ -1,16 +1,16 @@
 // `switchboard agents [name]`: which agents were found and where, what each becomes on the engine, which
 // servers it gets, and whatever is wrong with any of it.
-import type { Agent, ListedAgent, RunFields } from '../agents/agent.ts';
-import { listAgents } from '../agents/list.ts';
+import { isAbsolute, relative } from 'node:path';
+import type { ListedAgent, RunFields } from '../agents/agent.ts';
 import { cleanText, excerpt } from '../base/text.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { count, createOutput, type Output } from './output.ts';
 import { Progress } from './progress.ts';
-import { chosenAgent } from './run-agent.ts';
+import { chosenAgent, findAgents } from './run-agent.ts';
 import { type CommandOptions, type Workplace, withSwitchboard } from './with-switchboard.ts';
 
 export interface AgentsOptions extends CommandOptions {
-  /** Start servers whose tools are not known yet. */
+  /** Start servers: those that agents get, and those whose tools are not known yet. */
   readonly check?: boolean | undefined;
 }
 
@@ -26,9 +26,16 @@ interface Finding {
   readonly run: RunFields;
   /** Tools of servers that it names. */
   readonly references: readonly string[];
-  readonly servers: readonly { readonly key: string; readonly enabledTools?: readonly string[] }[];
+  readonly servers: readonly GivenServer[];
   readonly warnings: readonly string[];
   readonly error: Failure | undefined;
+}
+
+interface GivenServer {
+  readonly key: string;
+  /** Where it is declared. */
+  readonly origin: string;
+  readonly enabledTools?: readonly string[];
 }
 
 export async function showAgents(
@@ -38,28 +45,35 @@ export async function showAgents(
   const output = createOutput(options);
   const report = await withSwitchboard(options, async (workplace) => {
     const { config } = workplace;
-    const { agents, problems } = await listAgents({ ...config, settings: config.agents });
+    const list = await findAgents(config, workplace.switchboard);
+    const { agents, hidden, folders } = list;
     const chosen = name === undefined ? agents : [chosenAgent(agents, name)];
     using progress = new Progress();
     const found = chosen.map((agent) =>
-      progress.during(agent.toolName, examine(agent, workplace, options.check !== true)),
+      progress.during(agent.toolName, examine(agent, workplace, options.check === true)),
     );
     const findings = await Promise.all(found);
     const told = new Set(findings.flatMap(({ warnings }) => warnings));
     const available = await (await (await workplace.switchboard.crew()).servers()).available();
+    const problems = [...config.warnings, ...list.problems, ...available.warnings];
     return {
       show: config.agents.show,
+      project: config.project,
       engine: await findEngine(workplace),
       agents: findings,
+      hidden,
+      folders,
       servers: available.servers.map(({ key, origin }) => ({ key, origin })),
       leftOut: Object.fromEntries(available.leftOut),
-      problems: [...problems, ...available.warnings].filter((text) => !told.has(text)),
+      problems: problems.filter((text) => !told.has(text)),
     };
   });
   output.json(report);
-  for (const finding of report.agents) print(finding, output);
-  if (report.agents.length === 0) {
-    output.line('No agents were found. docs/agents.md says where they are looked for.');
+  for (const finding of report.agents) print(finding, report.project, output);
+  if (report.agents.length + report.hidden === 0) printFolders(report.folders, output);
+  if (report.hidden > 0) {
+    const are = report.hidden === 1 ? 'is' : 'are';
+    output.line(`${count(report.hidden, 'agent')} ${are} hidden by AGENTS_FILTER.`);
   }
   if (name === undefined) {
     output.line(`Engine: ${report.engine.path ?? report.engine.error?.message ?? ''}`);
@@ -76,7 +90,7 @@ export async function showAgents(
 async function examine(
   listed: ListedAgent,
   { switchboard, cancellation }: Workplace,
-  isQuiet: boolean,
+  isCheck: boolean,
 ): Promise<Finding> {
   const { toolName: tool, name, kind, dialect, file, description, tags } = listed;
   const shown = { tool, name, kind, dialect, file, description, tags };
@@ -84,15 +98,18 @@ async function examine(
     const crew = await switchboard.crew();
     const agent = await crew.load(listed);
     const servers = await crew.servers();
-    const given = await servers.serversFor(agent, cancellation, { isQuiet });
+    const how = { isQuiet: !isCheck, isTried: isCheck };
+    const given = await servers.serversFor(agent, cancellation, how);
     return {
       ...shown,
       instructionChars: agent.instructions?.length ?? 0,
       run: agent.run,
       references: agent.tools.map(({ text }) => text),
-      servers: given.servers.map(({ key, enabledTools }) =>
-        enabledTools ? { key, enabledTools } : { key },
-      ),
+      servers: given.servers.map(({ key, enabledTools }) => ({
+        key,
+        origin: given.origins.get(key) ?? '',
+        ...(enabledTools && { enabledTools }),
+      })),
       warnings: [...agent.warnings, ...given.warnings, ...(await crew.warningsAboutModel(agent))],
       error: undefined,
     };
@@ -112,18 +129,18 @@ async function findEngine({ switchboard }: Workplace) {
   }
 }
 
-const BUILT_INS = [
+const ENGINE_TOOLS = [
   ['includePlanTool', 'plan'],
   ['includeApplyPatchTool', 'apply_patch'],
   ['includeViewImageTool', 'view_image'],
   ['toolsWebSearchRequest', 'web_search'],
-] as const satisfies readonly (readonly [keyof Agent['run'], string])[];
+] as const satisfies readonly (readonly [keyof RunFields, string])[];
 
-function print(finding: Finding, output: Output): void {
+function print(finding: Finding, project: string, output: Output): void {
   const { tool, description, file, dialect, run, references, servers, tags, error } = finding;
   output.line(`${output.style('bold', tool)}  ${excerpt(description, 100)}`);
-  const row = (title: string, text: string): void => {
-    if (text !== '') output.line(`  ${title.padEnd(9)} ${cleanText(text)}`);
+  const row = (title: string, text = ''): void => {
+    if (text !== '') output.line(`  ${title.padEnd(12)} ${cleanText(text)}`);
   };
   row('file', `${file} (${dialect})`);
   row('tags', tags.join(', '));
@@ -131,14 +148,45 @@ function print(finding: Finding, output: Output): void {
     'model',
     [run.model, run.modelProvider && `(${run.modelProvider})`].filter(Boolean).join(' '),
   );
-  row('built in', BUILT_INS.flatMap(([field, name]) => (run[field] ? [name] : [])).join(', '));
-  row('sandbox', run.sandboxMode ?? '');
-  row('approval', run.approvalPolicy ?? '');
-  row('names', references.join(', '));
-  row('servers', servers.map(({ key }) => key).join(', '));
+  row('effort', run.modelReasoningEffort);
+  row('summary', run.modelReasoningSummary);
+  row('verbosity', run.modelVerbosity);
+  row('address', run.chatgptBaseUrl);
+  row('sandbox', run.sandboxMode);
+  row('approval', run.approvalPolicy);
+  row('storage', run.disableResponseStorage === undefined ? '' : 'never, whatever is said');
+  row('engine tools', engineTools(run));
+  row('tools', references.join(', '));
+  row(
+    'servers',
+    servers.map(({ key, origin }) => `${key} (${fromWhere(origin, file, project)})`).join(', '),
+  );
   if (error) output.line(`  ${output.style('red', error.message)} ${error.hint ?? ''}`);
   for (const warning of finding.warnings) printWarning(warning, output);
   output.line();
+}
+
+/** Those that the agent has, and those that it says it has not. */
+function engineTools(run: RunFields): string {
+  const has = ENGINE_TOOLS.flatMap(([field, name]) => (run[field] ? [name] : []));
+  const lacks = ENGINE_TOOLS.flatMap(([field, name]) => (run[field] === false ? [name] : []));
+  return [...has, ...lacks.map((name) => `not ${name}`)].join(', ');
+}
+
+function fromWhere(origin: string, file: string, project: string): string {
+  if (origin === file) return 'its own';
+  const inside = isAbsolute(origin) ? relative(project, origin) : origin;
+  const isInside = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
+  return `from ${isInside ? inside : origin}`;
+}
+
+function printFolders(folders: readonly string[], output: Output): void {
+  if (folders.length === 0) {
+    output.line('No agents are looked for: every kind of them is switched off (AGENTS_ENABLE_…).');
+    return;
+  }
+  output.line('No agents were found. These folders were looked at:');
+  for (const folder of folders) output.line(`  ${cleanText(folder)}`);
 }
 
 function printWarning(warning: string, output: Output): void {

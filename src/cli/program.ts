@@ -37,6 +37,16 @@ Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool,
 Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
 `;
 
+const NAMES_OF_AGENTS = `the name of its tool, with or without the prefix (agent_review, review),
+or the name in its file (Review)`;
+const ABOUT_AGENTS = `
+[agent] shows this one alone: ${NAMES_OF_AGENTS}.
+`;
+const ABOUT_RUN = `
+<agent> is ${NAMES_OF_AGENTS}.
+A task that begins with a dash goes after --: switchboard run review -- "--help me"
+`;
+
 /** Runs the command that the arguments name; gives the exit status. */
 export async function runProgram(args: readonly string[]): Promise<number> {
   let status = 0;
@@ -152,10 +162,15 @@ export function buildProgram(action: Action): Command {
     action(async (options) => reloadRunning(options)),
   );
   command('agents [agent]', 'list the agents that were found, what each becomes, and what is wrong')
-    .option('--check', 'start servers whose tools are not known yet, to say who gets which')
+    .option(
+      '--check',
+      'start the servers that agents may get, to say who gets which and what fails',
+    )
+    .addHelpText('after', ABOUT_AGENTS)
     .action(action(async (options, agent) => showAgents(agent, options)));
   command('run <agent> <task>', 'run an agent; "-" reads the task from stdin')
     .option('--cwd <folder>', 'the folder it works in, instead of this one')
+    .addHelpText('after', ABOUT_RUN)
     .action(action(async (options, agent = '', task = '') => runAgent(agent, task, options)));
   command('login <server>', 'sign in to a server, in your browser')
     .option('--no-browser', 'only print the address to sign in at')

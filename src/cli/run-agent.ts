@@ -3,11 +3,13 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ListedAgent } from '../agents/agent.ts';
-import type { EngineEvent } from '../agents/engine.ts';
-import { listAgents } from '../agents/list.ts';
+import type { EngineEvent, EngineResult } from '../agents/engine.ts';
+import { type AgentList, listAgents } from '../agents/list.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { cleanText, excerpt } from '../base/text.ts';
+import type { Config } from '../config/config.ts';
 import { unknownAgent } from '../surface/agent-tools.ts';
+import type { Switchboard } from '../switchboard.ts';
 import { createOutput } from './output.ts';
 import { Progress } from './progress.ts';
 import { TerminalCaller } from './terminal-caller.ts';
@@ -25,19 +27,25 @@ export async function runAgent(name: string, given: string, options: RunOptions)
   const task = given === '-' ? readTask() : given;
   const cwd = resolve(workingFolder(), options.cwd ?? '.');
   const result = await withSwitchboard(options, async ({ config, switchboard, cancellation }) => {
-    const { agents } = await listAgents({ ...config, settings: config.agents });
+    for (const warning of config.warnings) {
+      process.stderr.write(`warning: ${cleanText(warning)}\n`);
+    }
+    const { agents } = await findAgents(config, switchboard);
     const agent = chosenAgent(agents, name);
     using progress = new Progress();
+    const watch = new Watch(progress);
     const run = (await switchboard.crew()).runs.run(
       agent,
       { task, cwd },
       {
         cancellation,
         caller: TerminalCaller.open(progress),
-        onEvent: (event) => show(event, progress),
+        onEvent: (event) => watch.show(event),
       },
     );
-    return progress.during(agent.toolName, run);
+    const ended = await progress.during(agent.toolName, run);
+    watch.end(ended);
+    return ended;
   });
   output.json(result);
   if (!output.isJson) {
@@ -45,6 +53,13 @@ export async function runAgent(name: string, given: string, options: RunOptions)
     stream.write(`${cleanText(result.output).trimEnd()}\n`);
   }
   return result.ok ? 0 : 5;
+}
+
+/** The agents there are, with the names that hosts know them by. */
+export async function findAgents(config: Config, { board }: Switchboard): Promise<AgentList> {
+  const list = await listAgents({ ...config, settings: config.agents });
+  const named = [...board.nameAgents(list.agents)];
+  return { ...list, agents: named.map(([toolName, agent]) => ({ ...agent, toolName })) };
 }
 
 /** By its tool's name, the name in its file, or that name as tools have it. */
@@ -60,9 +75,33 @@ export function chosenAgent(agents: readonly ListedAgent[], name: string): Liste
   );
 }
 
-function show({ kind, text }: EngineEvent, progress: Progress): void {
-  if (kind === 'text' || kind === 'starting') return;
-  progress.note(`  ${kind === 'warning' ? 'warning: ' : ''}${excerpt(text, LONGEST_NOTE)}`);
+/**
+ * What is shown of a run. Its last message is its result, which is printed as a whole: so a message is
+ * shown only when something has followed it.
+ */
+class Watch {
+  readonly #progress: Progress;
+  #message = '';
+
+  constructor(progress: Progress) {
+    this.#progress = progress;
+  }
+
+  show({ kind, text }: EngineEvent): void {
+    // Warnings are in the log, which is seen here, too.
+    if (kind !== 'message' && kind !== 'step') return;
+    this.#note(this.#message);
+    this.#message = kind === 'message' ? text : '';
+    if (kind === 'step') this.#note(text);
+  }
+
+  end({ ok, output }: EngineResult): void {
+    if (!ok && !output.includes(this.#message)) this.#note(this.#message);
+  }
+
+  #note(text: string): void {
+    if (text !== '') this.#progress.note(`  ${excerpt(text, LONGEST_NOTE)}`);
+  }
 }
 
 function readTask(): string {

@@ -76,7 +76,7 @@ async function findAgents(config: Config): Promise<AgentList> {
   return settings.show === 'off' ? NO_AGENTS : listAgents({ ...config, settings });
 }
 
-const NO_AGENTS: AgentList = { agents: [], problems: [] };
+const NO_AGENTS: AgentList = { agents: [], hidden: 0, folders: [], problems: [] };
 
 export type Reload = () => Promise<{ readonly ok: boolean; readonly message: string }>;
 

@@ -1,5 +1,5 @@
-// The person at the terminal as the one for whom an agent works: asked, when it wants leave for
-// something, with yes or no.
+// The person at the terminal as the one for whom an agent works: asked, when it wants approval
+// for something, with yes or no.
 import { createInterface } from 'node:readline/promises';
 import { cleanText } from '../base/text.ts';
 import type { Caller, Question } from '../mcp/caller.ts';

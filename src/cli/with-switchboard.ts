@@ -1,4 +1,6 @@
 // What every command that uses children needs: the configuration, a switchboard, Ctrl-C.
+
+import { Writable } from 'node:stream';
 import { withAssistants } from '../assistant/wrap.ts';
 import { Cancellation } from '../base/cancellation.ts';
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
@@ -77,7 +79,18 @@ export function chosenChild({ children }: Config, name: string): ChildConfig {
 /** What children print on stderr is shown only to those who look for something. */
 function quietLog(settings: LogSettings): Log {
   const { level } = settings;
-  if (level === 'debug') return createLog(settings, process.stderr);
+  const stream = process.stderr.isTTY ? overMovingLine() : process.stderr;
+  if (level === 'debug') return createLog(settings, stream);
   const quiet = isWritten('warn', level) ? 'warn' : level;
-  return { ...createLog({ ...settings, level: quiet }, process.stderr), child: () => {} };
+  return { ...createLog({ ...settings, level: quiet }, stream), child: () => {} };
+}
+
+/** stderr, where a line that moves (progress.ts) may stand at the moment: it is drawn again soon. */
+function overMovingLine(): Writable {
+  return new Writable({
+    decodeStrings: false,
+    write: (text: string, _encoding, done) => {
+      process.stderr.write(`\r\u001b[K${text}`, done);
+    },
+  });
 }

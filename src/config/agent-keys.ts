@@ -102,7 +102,7 @@ export const AGENT_KEYS = {
     toml: 'filter',
     kind: WORDS,
     standard: [],
-    says: 'Only agents with one of these names or tags are shown; upper and lower case are the same. Empty: all.',
+    says: 'Only agents with one of these names or tags are shown; upper and lower case are the same. `deep research` means the tag of these two words, and also each of them. Empty: all.',
   }),
   mcpDiscovery: setting({
     variable: 'AGENTS_MCP_DISCOVERY',
@@ -239,7 +239,7 @@ export const AGENT_KEYS = {
     variable: 'AGENTS_APPROVALS',
     kind: choice('ask', 'decline'),
     standard: 'ask',
-    says: "What happens when the engine asks for leave. `ask`: the host's user is asked; where that is not possible, it is declined. `decline`: it is declined.",
+    says: "What happens when the engine asks for approval. `ask`: the host's user is asked; where that is not possible, it is declined. `decline`: it is declined.",
   }),
   timeoutMs: setting({
     variable: 'AGENTS_TIMEOUT_MS',

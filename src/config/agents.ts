@@ -27,16 +27,18 @@ export function resolveAgents(folders: Folders, places: SaidPlaces = NOTHING_SAI
     instead: readonly string[] | undefined,
     { tomlAdds, kind }: Setting<readonly string[]>,
     usual: readonly string[],
-  ): string[] => {
+  ) => {
     const added = saidInToml(tomlAdds, kind, places) ?? [];
-    return [...new Set((instead ?? [...usual, ...added]).map(absolute))];
+    const named = instead ?? added;
+    const all = instead ?? [...usual, ...added];
+    return { folders: distinct(all.map(absolute)), namedFolders: distinct(named.map(absolute)) };
   };
   return {
     ...values,
     formats: {
       codex: {
         isOn: enableCodex,
-        folders: foldersOf(dirs, AGENT_KEYS.dirs, [
+        ...foldersOf(dirs, AGENT_KEYS.dirs, [
           '.agents',
           join(home, 'agents'),
           join(homeFolder, '.agents'),
@@ -45,7 +47,7 @@ export function resolveAgents(folders: Folders, places: SaidPlaces = NOTHING_SAI
       },
       anthropic: {
         isOn: enableAnthropic,
-        folders: foldersOf(anthropicDirs, AGENT_KEYS.anthropicDirs, [
+        ...foldersOf(anthropicDirs, AGENT_KEYS.anthropicDirs, [
           join('.claude', 'agents'),
           join(home, 'agents'),
           join(homeFolder, '.claude', 'agents'),
@@ -54,7 +56,7 @@ export function resolveAgents(folders: Folders, places: SaidPlaces = NOTHING_SAI
       },
       vscode: {
         isOn: enableVscode,
-        folders: foldersOf(vscodeChatmodesDirs, AGENT_KEYS.vscodeChatmodesDirs, [
+        ...foldersOf(vscodeChatmodesDirs, AGENT_KEYS.vscodeChatmodesDirs, [
           join('.github', 'chatmodes'),
           join(home, 'chatmodes'),
           join(homeFolder, '.chatmodes'),
@@ -70,6 +72,10 @@ export function resolveAgents(folders: Folders, places: SaidPlaces = NOTHING_SAI
     maxRuns: values.maxRuns ?? availableParallelism(),
     depth: depthOf(places),
   };
+}
+
+function distinct(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
 }
 
 function readAll(places: SaidPlaces): AgentValues {

@@ -68,7 +68,7 @@ export interface AgentSettings {
   readonly codexBin: string | undefined;
   /** Absolute; undefined for the user's own. */
   readonly codexHome: string | undefined;
-  /** What happens when the engine asks for leave: the host's user is asked, or it is declined. */
+  /** What happens when the engine asks for approval: the host's user is asked, or it is declined. */
   readonly approvals: 'ask' | 'decline';
   /** Milliseconds that a run may take. */
   readonly timeoutMs: number;
@@ -84,6 +84,8 @@ interface AgentFormat {
   readonly isOn: boolean;
   /** Absolute, in the order in which they are read. */
   readonly folders: readonly string[];
+  /** Those of them that the user has named. */
+  readonly namedFolders: readonly string[];
   readonly prefix: string;
 }
 

@@ -6,10 +6,13 @@ import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { findStale } from '../../scripts/generate.ts';
+import { MODELS, PROVIDER_ALIASES } from '../../src/agents/model-table.ts';
+import { TOOL_TABLES } from '../../src/agents/tool-tables.ts';
 import { AGENT_KEYS } from '../../src/config/agent-keys.ts';
 import { LOG_KEYS } from '../../src/config/logging.ts';
 import type { Setting, SettingValue } from '../../src/config/said.ts';
 import { ROOT } from '../support/project.ts';
+import { createAgents } from '../unit/agents/temp-agents.ts';
 import { createProject } from '../unit/config/temp-project.ts';
 
 const page = readFileSync(join(ROOT, 'docs/agents.md'), 'utf8');
@@ -123,6 +126,26 @@ describe('variables', () => {
   });
 });
 
+describe('names of other programs', () => {
+  const quoted = new Set([...page.matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => text));
+  const inAnyCase = new Set([...quoted].map((text) => text.toLowerCase()));
+
+  test.each(Object.entries(TOOL_TABLES))('for tools in %s all stand there', (_, table) => {
+    const documented = table.isCaseSensitive ? quoted : inAnyCase;
+    const names = [...table.meanings.keys()];
+    expect(names.filter((name) => !documented.has(name))).toEqual([]);
+    expect(table.sets.filter((name) => !documented.has(`${name}/…`))).toEqual([]);
+  });
+
+  test('for models and providers all stand there, and what they become', () => {
+    const names = MODELS.flatMap(({ tokens, model, provider = '' }) =>
+      tokens.concat(model, provider),
+    );
+    const providers = Object.entries(PROVIDER_ALIASES).flat();
+    expect([...names, ...providers].filter((name) => !quoted.has(name))).toEqual([]);
+  });
+});
+
 describe('examples', () => {
   const blocks = (language: string) =>
     [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(
@@ -138,6 +161,35 @@ describe('examples', () => {
       const [, front = ''] = /^---\n(.*?)^---\n/ms.exec(block) ?? [];
       expect(parseYaml(front)).toHaveProperty('description');
     }
+  });
+
+  test('that are agents can be loaded as they stand, without a warning', async () => {
+    const isAgent = (block: string) => /^name = /m.test(block.split(/^\[/m)[0] ?? '');
+    const tomls = blocks('toml').filter(isAgent);
+    const [chatmodes, claudes] = [false, true].map((isNamed) =>
+      blocks('markdown').filter((block) => /^name: /m.test(block) === isNamed),
+    );
+    const files = (folder: string, ending: string, texts: readonly string[] = []) =>
+      texts.map((text, index) => [`project/${folder}/${index}.${ending}`, text] as const);
+    const all = Object.fromEntries([
+      ...files('.agents', 'toml', tomls),
+      ...files('.claude/agents', 'agent.md', claudes),
+      ...files('.github/chatmodes', 'chatmode.md', chatmodes),
+    ]);
+    const { list, load, write } = createAgents(all);
+    write('project/.agents/explain.prompt.md', 'Explain it.');
+    const { agents, problems } = await list();
+    expect(problems).toEqual([]);
+    expect(agents.map(({ name }) => name)).toEqual([
+      'Review',
+      'Explain Build Failures',
+      'Ask the wiki',
+      'Lead',
+      'deep-researcher',
+      '0',
+    ]);
+    const loaded = await Promise.all(agents.map((agent) => load(agent)));
+    expect(loaded.flatMap(({ warnings }) => warnings)).toEqual([]);
   });
 
   test('the config.toml of the page is read without a warning', async () => {

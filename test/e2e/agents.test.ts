@@ -2,11 +2,14 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { cleanText } from '../../src/base/text.ts';
 import { agentProject, frontMatter, runThrough, toml } from '../support/agent-project.ts';
 import { runSwitchboard } from '../support/command.ts';
 import { eventually, isAlive, processesWith } from '../support/processes.ts';
+import { PROGRAM } from '../support/project.ts';
 import { RawHost, toolsOf } from '../support/raw-host.ts';
 import { publishedServer } from '../support/servers.ts';
+import { runOnTerminal } from '../support/terminal.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -320,7 +323,7 @@ test('no more than so many at once; the others wait and are told so', async () =
   expect(waits.length).toBeGreaterThanOrEqual(4);
 });
 
-test('the engine asks for leave, and the user of the host gives it', async () => {
+test('the engine asks for approval, and the user of the host gives it', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const host = new RawHost(project);
   await host.request('initialize', {
@@ -479,6 +482,103 @@ test('`agents` says what was found and what is wrong', async () => {
   ]);
 });
 
+test('`agents` shows what an agent is run with and where its servers come from', async () => {
+  const project = agentProject({
+    '.agents/a.toml': toml(
+      'Aide',
+      `description = "Helps"
+tags = ["one", "two"]
+tools = ["plan", "memory/*", "mine/scan"]
+[run]
+model = "gpt-5-mini"
+model_provider = "my-own"
+model_reasoning_effort = "high"
+model_reasoning_summary = "concise"
+model_verbosity = "low"
+chatgpt_base_url = "http://127.0.0.1:1/"
+sandbox_mode = "workspace-write"
+approval_policy = "never"
+disable_response_storage = true
+include_view_image_tool = false
+[mcp_servers.mine]
+command = "no-such-program"`,
+    ),
+    '.mcp.json': { mcpServers: { memory: { command: 'y' } } },
+  });
+  const { stdout } = await runSwitchboard(project, ['agents', 'aide']);
+  expect(stdout.replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
+    "agent_aide  Helps
+      file         <project>/.agents/a.toml (switchboard-toml)
+      tags         one, two
+      model        gpt-5-mini (my-own)
+      effort       high
+      summary      concise
+      verbosity    low
+      address      http://127.0.0.1:1/
+      sandbox      workspace-write
+      approval     never
+      storage      never, whatever is said
+      engine tools plan, not view_image
+      tools        memory/*, mine/scan
+      servers      mine (its own), memory (from .mcp.json)
+      warning: <project>/.agents/a.toml: it is not known which server has the tool "mine/scan"; switchboard agents --check asks. For the tool "scan" of the server "mine" write "mine::scan". Not known are the tools of "mine", "memory".
+      warning: <project>/.agents/a.toml: Codex does not know the model gpt-5-mini; it is run with what holds for models of its kind.
+
+    "
+  `);
+  const checked = await runSwitchboard(project, ['agents', 'aide', '--check']);
+  expect(checked.stdout).toContain('Server "mine" did not start: no-such-program was not found.');
+});
+
+test('`agents` says what is wrong with settings, what the filter hides and where nothing was found', async () => {
+  const files = { '.agents/a.toml': toml('Aide', 'tags = ["small"]'), '.agents/b.toml': toml('B') };
+  const project = agentProject(files, {
+    AGENTS_TIMEOUT_MS: 'soon',
+    AGENTS_DIRS: '.agents, nowhere',
+  });
+  const problems = [
+    expect.stringContaining('AGENTS_TIMEOUT_MS must be') as string,
+    `${join(project.dir, 'nowhere')}: There is no such folder.`,
+  ];
+  const asJson = await runSwitchboard(project, ['agents', '--json']);
+  expect(JSON.parse(asJson.stdout)).toMatchObject({ hidden: 0, problems });
+  const all = await runSwitchboard(project, ['agents']);
+  expect(all.stdout).toContain('warning: AGENTS_TIMEOUT_MS must be');
+  expect(all.stdout).not.toContain('hidden');
+  const ran = await runSwitchboard(project, ['run', 'aide', 'x']);
+  expect([ran.stdout, ran.stderr]).toEqual([
+    'The task was: x\n',
+    expect.stringContaining('warning: AGENTS_TIMEOUT_MS must be'),
+  ]);
+
+  const some = await runSwitchboard(project, ['agents'], { env: { AGENTS_FILTER: 'small unk' } });
+  expect(some.stdout).toContain('agent_aide');
+  expect(some.stdout).toContain('1 agent is hidden by AGENTS_FILTER.');
+  const none = await runSwitchboard(project, ['agents'], { env: { AGENTS_FILTER: 'unk' } });
+  expect(none.stdout).toContain('2 agents are hidden by AGENTS_FILTER.');
+  expect(none.stdout).not.toContain('No agents were found');
+
+  const empty = { env: { AGENTS_DIRS: 'nowhere', AGENTS_ENABLE_VSCODE: 'false' } };
+  const nothing = await runSwitchboard(project, ['agents'], empty);
+  expect(nothing.stdout).toContain(
+    `No agents were found. These folders were looked at:\n  ${join(project.dir, 'nowhere')}\n`,
+  );
+  expect(nothing.stdout).toContain(join('.claude', 'agents'));
+  expect(nothing.stdout).not.toContain('chatmodes');
+  const folders = await runSwitchboard(project, ['agents', '--json'], empty);
+  expect(JSON.parse(folders.stdout)).toMatchObject({
+    agents: [],
+    folders: expect.arrayContaining([join(project.dir, 'nowhere')]) as string[],
+  });
+  const isOff = {
+    AGENTS_ENABLE_CODEX: '0',
+    AGENTS_ENABLE_ANTHROPIC: '0',
+    AGENTS_ENABLE_VSCODE: '0',
+  };
+  const off = await runSwitchboard(project, ['agents'], { env: isOff });
+  expect(off.stdout).toContain('every kind of them is switched off');
+});
+
 test('`run` runs one, by any of its names, and its status tells how it went', async () => {
   const project = agentProject(ONE_OF_EACH);
   for (const name of ['agent_build_doctor', 'build_doctor', 'Build Doctor']) {
@@ -494,6 +594,42 @@ test('`run` runs one, by any of its names, and its status tells how it went', as
   expect(JSON.parse(failed.stdout)).toMatchObject({ ok: false });
   const piped = await runSwitchboard(project, ['run', 'aide', '-'], { input: 'from stdin' });
   expect(piped.stdout).toBe('The task was: from stdin\n');
+  const dashes = await runSwitchboard(project, ['run', 'aide', '--', '--help me']);
+  expect(dashes.stdout).toBe('The task was: --help me\n');
   const unknown = await runSwitchboard(project, ['run', 'nobody', 'x']);
   expect(unknown.status).toBe(5);
+});
+
+test('`run` on a terminal shows what the agent does, and its last message once', async () => {
+  const project = agentProject(ONE_OF_EACH);
+  const show = async (task: string) => {
+    const command = [process.execPath, PROGRAM, 'run', 'aide', task];
+    const { screen } = await runOnTerminal(command, { cwd: project.dir, env: project.env });
+    const lines = screen.split(/\r?\n|\r/).map((line) => cleanText(line));
+    return lines.filter((line) => line !== '' && !line.includes('waiting for'));
+  };
+  expect(await show('script: steps')).toEqual([
+    '  runs: npm test',
+    '  changes 2 files',
+    '  calls memory.create_entities',
+    '  searches the web for the weather',
+    '  First this.',
+    'Then that.',
+  ]);
+  // What is no result is shown.
+  expect(await show('script: dies')).toContain('  I begin');
+});
+
+test('an agent is run by the name that a host sees, also where a server has taken its own', async () => {
+  const project = agentProject({
+    '.agents/s.toml': toml('suite'),
+    'switchboard.config.json': {
+      mcpServers: { s: { command: 'x', suiteName: 'agent_suite' } },
+    },
+  });
+  const host = await RawHost.connect(project);
+  expect(await host.toolNames()).toEqual(['agent_suite', 'agent_suite_2']);
+  const { stdout } = await runSwitchboard(project, ['run', 'agent_suite_2', 'x']);
+  expect(stdout).toBe('The task was: x\n');
+  expect((await runSwitchboard(project, ['agents'])).stdout).toContain('agent_suite_2');
 });

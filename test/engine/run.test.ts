@@ -134,7 +134,8 @@ describe('a run that fails', () => {
     expect(result).toEqual({
       ok: false,
       output:
-        'required MCP servers failed to initialize: broken: No such file or directory (os error 2)',
+        'required MCP servers failed to initialize: broken: No such file or directory (os error 2).' +
+        ' Try: switchboard agents agent_some_agent --check',
     });
     expect(model.requests).toEqual([]);
   });

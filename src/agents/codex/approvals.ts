@@ -121,7 +121,7 @@ async function askUser(
     if (!isObject(value) || value['action'] !== 'accept') return false;
     return isObject(value['content']) && value['content']['allow'] === true;
   } catch {
-    return false; // he cannot be asked after all, or does not answer: that is no leave
+    return false; // he cannot be asked after all, or does not answer: that is no approval
   }
 }
 

@@ -252,7 +252,10 @@ class CodexRun {
       /^error creating thread: (?:Fatal error: )?(?:Failed to initialize session: )?/,
       '',
     );
-    return { ok: false, output: excerpt(words, LONGEST_REASON, this.#mask) };
+    const output = excerpt(words, LONGEST_REASON, this.#mask);
+    if (!words.startsWith('required MCP servers failed')) return { ok: false, output };
+    const hint = `Try: switchboard agents ${this.#run.agent.toolName} --check`;
+    return { ok: false, output: `${output.replace(/[.\s]*$/, '.')} ${hint}` };
   }
 
   get #marks(): Record<string, string> {

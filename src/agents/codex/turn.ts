@@ -10,7 +10,7 @@ export interface TurnEnd {
   readonly reason: string;
 }
 
-/** So many changes that wait for leave are remembered, to say which files they are about. */
+/** So many changes that wait for approval are remembered, to say which files they are about. */
 const KEPT_CHANGES = 50;
 
 export class Turn {

@@ -28,6 +28,8 @@ export interface AgentServersParts extends EnumeratorParts {
 
 export interface GivenServers {
   readonly servers: readonly AttachedServer[];
+  /** Where each is declared, by the key that it has here. */
+  readonly origins: ReadonlyMap<string, string>;
   /** Sentences that name the agent's file. */
   readonly warnings: readonly string[];
 }
@@ -54,12 +56,12 @@ export class AgentServers implements AsyncDisposable {
 
   /**
    * What one agent gets. Rejects only with the reason of `cancellation`. `isQuiet`: as far as it is
-   * known; no server is started to find it out.
+   * known; no server is started to find it out. `isTried`: each that it gets is started once.
    */
   async serversFor(
     agent: Agent,
     cancellation: Cancellation,
-    { isQuiet = false } = {},
+    { isQuiet = false, isTried = false } = {},
   ): Promise<GivenServers> {
     const { config, homeFolder, env, program } = this.#parts;
     const { agents: settings, project, home } = config();
@@ -75,6 +77,7 @@ export class AgentServers implements AsyncDisposable {
     const choice = await chooseServers(agent, {
       settings,
       available,
+      isTried,
       toolsOf: (server, { isFresh }) => {
         const { mcpEnumTimeoutMs: limitMs } = settings;
         const options = { ...attach, limitMs, cancellation, isFresh, isQuiet };
@@ -83,20 +86,20 @@ export class AgentServers implements AsyncDisposable {
     });
     cancellation.throwIfCancelled();
     const servers: AttachedServer[] = [];
-    const keys = new Set<string>();
+    const origins = new Map<string, string>();
     const warnings = [...choice.warnings];
     for (const { server, enabledTools } of choice.servers) {
       try {
         const attached = attachServer(server, enabledTools, attach);
-        const key = distinctKey(server.key, keys);
-        keys.add(key);
+        const key = distinctKey(server.key, origins);
+        origins.set(key, server.origin);
         servers.push({ ...attached, key });
       } catch (error) {
         if (!(error instanceof SwitchboardError)) throw error;
         warnings.push(explainDropped(agent, server.key, error.text));
       }
     }
-    return { servers, warnings };
+    return { servers, origins, warnings };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,8 +4,8 @@ import type { AgentSettings } from '../../config/config.ts';
 import type { Agent } from '../agent.ts';
 import type { Candidate, Candidates } from './candidate.ts';
 import { enabledToolsOf } from './enabled-tools.ts';
-import { explainDropped } from './explain.ts';
-import type { ToolsOf } from './inquiry.ts';
+import { explainDropped, explainUnproven } from './explain.ts';
+import { askAll, type ToolsOf } from './inquiry.ts';
 import { offerTo } from './offer.ts';
 import { type Case, type Given, giveByTools } from './proof.ts';
 import { type NamedTools, readWanted } from './wanted.ts';
@@ -14,6 +14,8 @@ export interface ChooseOptions {
   readonly settings: AgentSettings;
   readonly available: Candidates;
   readonly toolsOf: ToolsOf;
+  /** Every server that is given is asked for its tools, also where nothing hangs on it. */
+  readonly isTried?: boolean | undefined;
 }
 
 interface ChosenServer {
@@ -46,7 +48,21 @@ export async function chooseServers(agent: Agent, options: ChooseOptions): Promi
     if ('problem' in enabled) warn(explainDropped(agent, key, enabled.problem));
     else servers.push({ server, enabledTools: enabled.tools });
   }
-  return { servers, warnings };
+  if (options.isTried) warnings.push(...(await tryOut(agent, servers, toolsOf)));
+  return { servers, warnings: [...new Set(warnings)] };
+}
+
+/** What is wrong with servers that an agent gets. */
+async function tryOut(
+  agent: Agent,
+  servers: readonly ChosenServer[],
+  toolsOf: ToolsOf,
+): Promise<string[]> {
+  const given = servers.map(({ server }) => server);
+  const { answers } = await askAll(given, given.length, toolsOf, { isFresh: true });
+  return [...answers].flatMap(([key, answer]) =>
+    'problem' in answer ? [explainUnproven(agent, key, answer.problem)] : [],
+  );
 }
 
 /** Nobody is asked: every server may have a bare tool, so all that are programs are given. */

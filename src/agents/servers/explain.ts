@@ -31,21 +31,32 @@ export function explainMissingTool(
   return `${file}: the server "${key}" (${origin}) has no tool "${tool}" that may be used.${hint}`;
 }
 
-/** No server has a bare tool, as far as they have told. */
+/** No server has a bare tool, as far as they have told. Of those that have not, one may have it. */
 export function explainNobody(
   { file }: Agent,
   tool: string,
   answers: ReadonlyMap<string, Answer>,
   { servers }: Offer,
 ): string {
-  const silent = [...answers].filter(([, answer]) => 'problem' in answer).map(([key]) => key);
+  const silent = [...answers].flatMap(([key, answer]) =>
+    'problem' in answer ? [{ key, ...answer }] : [],
+  );
   const known = [...answers.values()].flatMap((answer) => ('tools' in answer ? answer.tools : []));
-  const whole = servers.has(tool)
-    ? ` Write "${tool}::*" for all tools of the server of that name.`
-    : '';
-  const others = silent.length > 0 ? ` Not known are the tools of ${listOf(silent)}.` : '';
-  const hint = didYouMean(tool, new Set(known));
-  return `${file}: no server has the tool "${tool}".${whole}${hint}${others}`;
+  const hint = howToWrite(tool, servers) + didYouMean(tool, new Set(known));
+  if (silent.length === 0) return `${file}: no server has the tool "${tool}".${hint}`;
+  const asks = silent.some(({ isUnasked }) => isUnasked) ? '; switchboard agents --check asks' : '';
+  const others = ` Not known are the tools of ${listOf(silent.map(({ key }) => key))}.`;
+  const reason = asks === '' ? ` ${silent[0]?.problem}` : '';
+  return `${file}: it is not known which server has the tool "${tool}"${asks}.${hint}${others}${reason}`;
+}
+
+/** For a name that is written as other programs write it, or that is a server's. */
+function howToWrite(tool: string, servers: Offer['servers']): string {
+  if (servers.has(tool)) return ` Write "${tool}::*" for all tools of the server of that name.`;
+  const [, server, name] = /^(.+)\/(.+)$/.exec(tool) ?? [];
+  return name === undefined
+    ? ''
+    : ` For the tool "${name}" of the server "${server}" write "${server}::${name}".`;
 }
 
 /** Several servers have a bare tool. */

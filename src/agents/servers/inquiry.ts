@@ -19,6 +19,8 @@ interface Silence {
   readonly problem: string;
   /** It wants a sign-in. */
   readonly needsSignIn?: boolean;
+  /** It was not asked: only what is known already was to be told. */
+  readonly isUnasked?: boolean;
 }
 
 const LONGEST_PROBLEM = 400;
@@ -36,7 +38,11 @@ export async function ask(
     if (!isForeseen) throw error;
     if (error instanceof RpcError) return { problem: excerpt(error.message, LONGEST_PROBLEM) };
     const { text, code } = error;
-    return { problem: excerpt(text, LONGEST_PROBLEM), needsSignIn: code === 'CHILD_SIGN_IN' };
+    return {
+      problem: excerpt(text, LONGEST_PROBLEM),
+      needsSignIn: code === 'CHILD_SIGN_IN',
+      isUnasked: code === 'SUBTOOL_UNKNOWN',
+    };
   }
 }
 
@@ -45,11 +51,14 @@ export async function askAll(
   servers: Iterable<Candidate>,
   most: number,
   toolsOf: ToolsOf,
+  { isFresh = false } = {},
 ): Promise<{ readonly answers: ReadonlyMap<string, Answer>; readonly notAsked: string[] }> {
   const all = [...new Set(servers)];
   const asked = all.slice(0, most);
   // All of them are waited for, also where they are called off: nothing is left of them then.
-  const settled = await Promise.allSettled(asked.map((server) => ask(server, toolsOf)));
+  const settled = await Promise.allSettled(
+    asked.map((server) => ask(server, toolsOf, { isFresh })),
+  );
   const answers = new Map<string, Answer>();
   for (const [index, { key }] of asked.entries()) {
     const outcome = settled[index];

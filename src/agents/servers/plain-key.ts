@@ -6,7 +6,7 @@ export function plainKey(key: string): string {
 }
 
 /** The plain form, with a number where another has it already. */
-export function distinctKey(key: string, taken: ReadonlySet<string>): string {
+export function distinctKey(key: string, taken: { has(key: string): boolean }): string {
   const plain = plainKey(key);
   let distinct = plain;
   for (let number = 2; taken.has(distinct); number++) distinct = `${plain}_${number}`;

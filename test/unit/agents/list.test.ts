@@ -2,6 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { listAgents } from '../../../src/agents/list.ts';
+import { resolveAgents } from '../../../src/config/agents.ts';
+import { NOTHING_SAID } from '../../../src/config/said.ts';
 import { agentSettings } from '../../support/agent-settings.ts';
 import { createAgents, markdown } from './temp-agents.ts';
 
@@ -33,8 +36,23 @@ const EXTRA = {
 };
 
 test('where nobody has agents there are none, and nothing is written', async () => {
-  const { list } = createAgents();
-  expect(await list({ extraFormats: true })).toEqual({ agents: [], problems: [] });
+  const { list, plain } = createAgents();
+  const { agents, hidden, folders, problems } = await list({ extraFormats: true });
+  expect({ agents, hidden, problems }).toEqual({ agents: [], hidden: 0, problems: [] });
+  expect(plain(folders)).toEqual([
+    'project/.agents',
+    'home/agents',
+    'user/.agents',
+    'project/.codex/agents',
+    'user/.codex/agents',
+    'project/.claude/agents',
+    'user/.claude/agents',
+    'project/.github/chatmodes',
+    'home/chatmodes',
+    'user/.chatmodes',
+    'project/.github/agents',
+    'user/.copilot/agents',
+  ]);
 });
 
 test('the nine documented folders are read in their order, each kind with its prefix', async () => {
@@ -193,7 +211,7 @@ test('the model map is no agent, by its name or by its setting', async () => {
     'home/agents/Model-Map.toml': '',
     'home/agents/models.toml': '[provider_aliases]\n',
   });
-  expect(await list({ modelMapFile: path('home/agents/models.toml') })).toEqual({
+  expect(await list({ modelMapFile: path('home/agents/models.toml') })).toMatchObject({
     agents: [],
     problems: [],
   });
@@ -290,12 +308,41 @@ test('a folder that cannot be read is told of, and the rest works', async () => 
   expect(plain(problems)).toEqual(['project/.agents: The folder cannot be read (ELOOP).']);
 });
 
+test('a folder that the user has named and that is not there is told of, and the rest works', async () => {
+  const { project, home, homeFolder, plain } = createAgents({
+    'project/mine/a.toml': toml('A'),
+  });
+  const places = {
+    ...NOTHING_SAID,
+    env: { AGENTS_DIRS: 'mine, nowhere', ANTHROPIC_AGENTS_DIRS: 'nowhere' },
+    toml: { values: { vscode_dirs: ['~/team'] }, where: 'config.toml: agents' },
+  };
+  const settings = resolveAgents({ project, home, homeFolder }, places);
+  const { agents, problems } = await listAgents({ settings, project, home, homeFolder });
+  expect(agents.map(({ name }) => name)).toEqual(['A']);
+  expect(plain(problems)).toEqual([
+    'project/nowhere: There is no such folder.',
+    'user/team: There is no such folder.',
+  ]);
+  const isOff = { ...settings.formats.vscode, isOn: false };
+  const formats = { ...settings.formats, anthropic: isOff, vscode: isOff };
+  const others = await listAgents({
+    settings: { ...settings, formats },
+    project,
+    home,
+    homeFolder,
+  });
+  expect(plain(others.problems)).toEqual(['project/nowhere: There is no such folder.']);
+});
+
 test.each([
   ['a name', 'explain build failures', ['agent_explain_build_failures']],
   ['a safe name', 'explain_build_failures', ['agent_explain_build_failures']],
   ['a tag of a list', 'TRIAGE', ['agent_explain_build_failures', 'anth_researcher']],
   ['a tag of several words', 'deep research', ['anth_researcher']],
   ['a tag of a text', 'fast', ['agent_other', 'vsc_mode']],
+  ['one word of several', 'other unk', ['agent_other']],
+  ['each of several words', 'Other researcher', ['agent_other', 'anth_researcher']],
   ['a part of a name', 'explain', []],
 ])('the filter takes %s', async (_, token, expected) => {
   const { list } = createAgents({
@@ -304,8 +351,9 @@ test.each([
     'project/.claude/agents/c.agent.md': markdown('name: Researcher\ntags: deep research, triage'),
     'project/.github/chatmodes/mode.chatmode.md': markdown('description: d\ntags: fast cheap'),
   });
-  const { agents } = await list({ filter: [token] });
+  const { agents, hidden } = await list({ filter: [token] });
   expect(agents.map(({ toolName }) => toolName)).toEqual(expected);
+  expect(hidden).toBe(4 - expected.length);
 });
 
 test('names do not depend on the filter', async () => {
@@ -335,5 +383,5 @@ test('a description is always there, and nothing hidden is shown', async () => {
 
 test('folders that are not there at all are nothing to speak of', async () => {
   const { list } = createAgents();
-  expect(await list(agentSettings())).toEqual({ agents: [], problems: [] });
+  expect(await list(agentSettings())).toMatchObject({ agents: [], problems: [] });
 });

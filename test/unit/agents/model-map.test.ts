@@ -85,6 +85,14 @@ describe('settings', () => {
     });
   });
 
+  test('a model that the map leaves as it is may have any provider', async () => {
+    expect(await mapped({ model: 'gpt-5-mini', provider: 'mine' })).toEqual({
+      model: 'gpt-5-mini',
+      modelProvider: 'mine',
+      warnings: [],
+    });
+  });
+
   test('a provider that is given stays, unless it may be overridden', async () => {
     expect(await mapped({ model: 'sonnet', provider: 'mine' })).toMatchObject({
       model: 'gpt-5',

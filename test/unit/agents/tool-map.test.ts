@@ -164,6 +164,8 @@ describe('references', () => {
     ['::tool', undefined, 'tool'],
     ['::', undefined, '::'],
     ['tool', undefined, 'tool'],
+    ['server/*', 'server', undefined],
+    ['owner/server/*', 'owner/server', undefined],
   ];
   test.each(ROWS)('%s in every format', (text, server, tool) => {
     const expected: ToolReference = { server, tool, text };
@@ -172,7 +174,6 @@ describe('references', () => {
 
   test.each([
     ['server/tool', 'server', 'tool'],
-    ['server/*', 'server', undefined],
     ['server/server', 'server', undefined],
     ['owner/server/tool', 'owner/server', 'tool'],
   ])('%s in the formats of VS Code alone', (text, server, tool) => {

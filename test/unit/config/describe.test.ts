@@ -175,6 +175,7 @@ test('the picture is plain JSON and shows no secret', async () => {
               "<home>/.switchboard/agents",
               "<home>/.agents"
             ],
+            "namedFolders": [],
             "prefix": "agent_"
           },
           "anthropic": {
@@ -184,6 +185,7 @@ test('the picture is plain JSON and shows no secret', async () => {
               "<home>/.switchboard/agents",
               "<home>/.claude/agents"
             ],
+            "namedFolders": [],
             "prefix": "anth_"
           },
           "vscode": {
@@ -193,6 +195,7 @@ test('the picture is plain JSON and shows no secret', async () => {
               "<home>/.switchboard/chatmodes",
               "<home>/.chatmodes"
             ],
+            "namedFolders": [],
             "prefix": "vsc_"
           }
         },

@@ -149,7 +149,9 @@ describe('a run that fails', () => {
     const { engine, cwd } = scriptedEngine();
     expect(await engine.run(watchedRun(cwd, scripted('server-fails')))).toEqual({
       ok: false,
-      output: 'required MCP servers failed to initialize: memory: No such file or directory',
+      output:
+        'required MCP servers failed to initialize: memory: No such file or directory.' +
+        ' Try: switchboard agents agent_some_agent --check',
     });
   });
 

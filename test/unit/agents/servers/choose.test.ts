@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Agent } from '../../../../src/agents/agent.ts';
 import type { Candidate } from '../../../../src/agents/servers/candidate.ts';
 import { chooseServers } from '../../../../src/agents/servers/choose.ts';
-import { SwitchboardError } from '../../../../src/base/errors.ts';
+import { type ErrorCode, SwitchboardError } from '../../../../src/base/errors.ts';
 import type { AgentSettings } from '../../../../src/config/config.ts';
 import { agentSettings } from '../../../support/agent-settings.ts';
 import { AGENT_FILE, agentWith, candidate, candidates } from './setup.ts';
@@ -22,19 +22,24 @@ interface Given {
   readonly servers?: readonly Candidate[];
   readonly has?: Has;
   readonly leftOut?: ReadonlyMap<string, string>;
+  /** What is thrown by those that do not tell. */
+  readonly code?: ErrorCode;
+  readonly isTried?: boolean;
 }
 
 /** Whom the agent gets, who was asked, and what is said about it. */
 async function choose(agent: Agent, said: Partial<AgentSettings> = {}, given: Given = {}) {
-  const { servers = SERVERS, has = HAS, leftOut = new Map() } = given;
+  const { servers = SERVERS, has = HAS, leftOut = new Map(), isTried } = given;
+  const { code = 'CHILD_START_FAILED' } = given;
   const asked: string[] = [];
   const choice = await chooseServers(agent, {
     settings: agentSettings(said),
     available: { ...candidates(...servers), leftOut },
+    isTried,
     toolsOf: async ({ key }, { isFresh }) => {
       asked.push(isFresh ? `${key}!` : key);
       const tools = has[key] ?? [];
-      if (typeof tools === 'string') throw new SwitchboardError('CHILD_START_FAILED', tools);
+      if (typeof tools === 'string') throw new SwitchboardError(code, tools);
       return tools;
     },
   });
@@ -133,13 +138,45 @@ test('a bare tool of a server that the agent has in any case is that one', async
   expect(brought).toMatchObject({ gets: ['mine'], warnings: [] });
 });
 
-test('a bare tool that nobody has is told, with what is near and who did not tell', async () => {
-  const has = { ...HAS, other: 'It is broken.' };
-  const { gets, warnings } = await choose(agentWith(['serch', 'files']), {}, { has });
+test('a bare tool that nobody has is told, with what is near and how it is written', async () => {
+  const { gets, warnings } = await choose(agentWith(['serch', 'files', 'a/files/scan']));
   expect(gets).toEqual([]);
   expect(warnings).toEqual([
-    'no server has the tool "serch". Did you mean search? Not known are the tools of "other".',
-    'no server has the tool "files". Write "files::*" for all tools of the server of that name. Not known are the tools of "other".',
+    'no server has the tool "serch". Did you mean search?',
+    'no server has the tool "files". Write "files::*" for all tools of the server of that name.',
+    'no server has the tool "a/files/scan". For the tool "scan" of the server "a/files" write "a/files::scan".',
+  ]);
+});
+
+test('where a server does not tell its tools, it is not said that nobody has one', async () => {
+  const has = { ...HAS, other: 'It is broken.' };
+  const { gets, warnings } = await choose(agentWith(['serch']), {}, { has });
+  expect(gets).toEqual([]);
+  expect(warnings).toEqual([
+    'it is not known which server has the tool "serch". Did you mean search? Not known are the tools of "other". It is broken.',
+  ]);
+});
+
+test('where a server was not to be asked, it is said how it is', async () => {
+  const { warnings } = await choose(
+    agentWith(['scan']),
+    {},
+    { code: 'SUBTOOL_UNKNOWN', has: { other: 'x' } },
+  );
+  expect(warnings).toEqual([
+    'it is not known which server has the tool "scan"; switchboard agents --check asks. Not known are the tools of "other".',
+  ]);
+});
+
+test('to try them, every server that is given is asked anew, and what fails is told once', async () => {
+  const has = { ...HAS, other: 'It is broken.', mine: 'It is gone.' };
+  const agent = agentWith(['other::scan', 'files::*'], { servers: [own('mine')] });
+  const { gets, asked, warnings } = await choose(agent, {}, { has, isTried: true });
+  expect(gets).toEqual(['mine', 'files', 'other']);
+  expect(asked).toEqual(['other', 'mine!', 'files!', 'other!']);
+  expect(warnings).toEqual([
+    'it gets the server "other" without proof of its tools. It is broken.',
+    'it gets the server "mine" without proof of its tools. It is gone.',
   ]);
 });
 

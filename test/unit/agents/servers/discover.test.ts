@@ -121,6 +121,10 @@ test("Claude Code: what it has for the project counts before the user's; the use
 
   add('home/.claude.json', { projects: { [project]: { disabledMcpServers: ['yes'] } } });
   expect(await keys()).toEqual(['new']);
+
+  // As Claude Code writes it down before anybody was asked.
+  add('home/.claude.json', { projects: { [project]: { enabledMcpjsonServers: [] } } });
+  expect(await keys()).toEqual(['new', 'yes']);
 });
 
 test('Claude Code keeps its file elsewhere if CLAUDE_CONFIG_DIR says so', async () => {

@@ -77,6 +77,8 @@ export interface AgentServer {
   /** Streamable HTTP, in place of a command. */
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** The only tools of it that may be used, by the word of whoever declared it. Unset: all. */
+  readonly enabledTools?: readonly string[] | undefined;
   /** Seconds until it must have started, and each of its tools must have answered. Unset: ours. */
   readonly startupTimeoutSec?: number | undefined;
   readonly toolTimeoutSec?: number | undefined;

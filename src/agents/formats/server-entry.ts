@@ -55,7 +55,9 @@ export function serversOf(value: unknown, origin: ServersOrigin, warn: Warn): Se
     const server = serverOf(key, entry, origin, (says) => warn(key, says));
     if (!server) continue;
     servers.set(key, server);
-    references.push(...toolsOf(key, entry));
+    for (const tool of server.enabledTools ?? []) {
+      references.push({ server: key, tool, text: `${key}::${tool}` });
+    }
   }
   return { servers, references };
 }
@@ -101,6 +103,7 @@ function serverOf(
     cwd: cmd === undefined ? undefined : folderOf(variablesIn(textOf(entry['cwd']) ?? '.'), origin),
     url: url === undefined ? undefined : variablesIn(url),
     headers,
+    enabledTools: enabledToolsIn(entry),
     startupTimeoutSec: startupSeconds(entry, warn),
     toolTimeoutSec: secondsIn(entry, 'tool_timeout_sec', warn),
     isInjected: false,
@@ -180,11 +183,11 @@ function textsIn(
   return Object.fromEntries(entries.map(([key, each]) => [key, variablesIn(String(each))]));
 }
 
-function toolsOf(key: string, entry: unknown): ToolReference[] {
-  const wanted: unknown = isObject(entry) ? (entry['enabled_tools'] ?? entry['tools']) : undefined;
-  const names = Array.isArray(wanted) ? wanted.flatMap((name) => textOf(name) ?? []) : [];
-  if (names.includes('*')) return [];
-  return names.map((tool) => ({ server: key, tool, text: `${key}::${tool}` }));
+function enabledToolsIn(entry: Record<string, unknown>): string[] | undefined {
+  const wanted = entry['enabled_tools'] ?? entry['tools'];
+  if (!Array.isArray(wanted)) return undefined;
+  const names = wanted.flatMap((name) => textOf(name) ?? []);
+  return names.includes('*') ? undefined : names;
 }
 
 function isFalse(value: unknown): boolean {

@@ -43,7 +43,8 @@ export async function chooseServers(agent: Agent, options: ChooseOptions): Promi
     const { key } = server;
     const bare = given.get(key);
     if (!bare) continue;
-    const filter = settings.mcpToolFilter ? filterOf(wanted.named.get(key), bare) : undefined;
+    const named = settings.mcpToolFilter ? filterOf(wanted.named.get(key), bare) : undefined;
+    const filter = inBoth(named, server.enabledTools);
     const enabled = await enabledToolsOf(server, filter, toolsOf);
     if ('problem' in enabled) warn(explainDropped(agent, key, enabled.problem));
     else servers.push({ server, enabledTools: enabled.tools });
@@ -82,4 +83,12 @@ function filterOf(
 ): readonly string[] | undefined {
   const tools = [...new Set([...(named?.tools ?? []), ...bare])];
   return named?.isAny || tools.length === 0 ? undefined : tools;
+}
+
+/** Undefined stands for all. */
+function inBoth(
+  one: readonly string[] | undefined,
+  other: readonly string[] | undefined,
+): readonly string[] | undefined {
+  return one && other ? one.filter((tool) => other.includes(tool)) : (one ?? other);
 }

@@ -389,6 +389,7 @@ command = "p"
       'name = "A"\n[mcp_servers.m]\ncommand = "c"\nenabled_tools = ["a"]\ndisabled_tools = ["b"]\n',
     );
     expect(agent.tools).toEqual([{ server: 'm', tool: 'a', text: 'm::a' }]);
+    expect(agent.servers.get('m')?.enabledTools).toEqual(['a']);
     expect(agent.warnings).toEqual([
       `${FILE}:2: mcp_servers.m: disabled_tools has no effect here. Name the tools to be used in enabled_tools instead.`,
     ]);

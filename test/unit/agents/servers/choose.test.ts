@@ -69,6 +69,15 @@ test('what an agent brings along it gets, whatever it names, over another of tha
   expect(asked).toEqual([]);
 });
 
+test('of what an agent brings along it may use what its declaration enables, and nobody is asked', async () => {
+  const servers = [own('mine', { enabledTools: ['a', 'b'] })];
+  const agent = agentWith(['mine::a', 'mine::c'], { servers });
+  const all = await choose(agent);
+  expect([all.tools, all.asked]).toEqual([{ mine: ['a', 'b'] }, []]);
+  const filtered = await choose(agent, { mcpToolFilter: true });
+  expect(filtered.tools).toEqual({ mine: ['a'] });
+});
+
 test('what we put in only fills a gap', async () => {
   const injected = own('memory', { isInjected: true });
   const agent = agentWith(['memory::memory'], { servers: [injected] });

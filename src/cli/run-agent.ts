@@ -58,8 +58,10 @@ export async function runAgent(name: string, given: string, options: RunOptions)
 /** The agents there are, with the names that hosts know them by. */
 export async function findAgents(config: Config, { board }: Switchboard): Promise<AgentList> {
   const list = await listAgents({ ...config, settings: config.agents });
-  const named = [...board.nameAgents(list.agents)];
-  return { ...list, agents: named.map(([toolName, agent]) => ({ ...agent, toolName })) };
+  const agents: ListedAgent[] = [];
+  for (const [toolName, agent] of board.nameAgents(list.agents))
+    agents.push({ ...agent, toolName });
+  return { ...list, agents };
 }
 
 /** By its tool's name, the name in its file, or that name as tools have it. */

@@ -1,5 +1,6 @@
 // The person at the terminal as the one for whom an agent works: asked, when it wants approval
 // for something, with yes or no.
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { cleanText } from '../base/text.ts';
 import type { Caller, Question } from '../mcp/caller.ts';
@@ -50,10 +51,13 @@ export class TerminalCaller implements Caller {
     const content = answersFor(requestedSchema);
     if (method !== 'elicitation/create' || !content) throw cannotAnswer(method);
     const isYes = await this.#progress.paused(async () => {
-      const terminal = createInterface({ input: process.stdin, output: process.stderr });
+      // Lines as the system's own terminal makes them: it also knows what Ctrl-C is.
+      const { stdin: input, stderr: output } = process;
+      const terminal = createInterface({ input, output, terminal: false });
       try {
         const answer = terminal.question(`${cleanText(String(message))}\nAllow it? [y/N] `);
-        return /^y(es)?$/i.test((await cancellation.orElse(answer)).trim());
+        const ended = once(terminal, 'close').then(() => ''); // Ctrl-D
+        return /^y(es)?$/i.test((await cancellation.orElse(Promise.race([answer, ended]))).trim());
       } finally {
         terminal.close();
       }

@@ -633,3 +633,23 @@ test('an agent is run by the name that a host sees, also where a server has take
   expect(stdout).toBe('The task was: x\n');
   expect((await runSwitchboard(project, ['agents'])).stdout).toContain('agent_suite_2');
 });
+
+test.each([
+  ['y\r', 0, 'answer: {"decision":"accept"}'],
+  ['n\r', 0, 'answer: {"decision":"decline"}'],
+  ['\r', 0, 'answer: {"decision":"decline"}'],
+  ['\u0004', 0, 'answer: {"decision":"decline"}'],
+  ['\u0003', 130, 'Interrupted'],
+])('on a terminal the person is asked, and %j is an answer', async (typed, status, answer) => {
+  const project = agentProject(ONE_OF_EACH);
+  const command = [process.execPath, PROGRAM, 'run', 'aide', 'script: asks-command'];
+  const outcome = await runOnTerminal(command, {
+    cwd: project.dir,
+    env: project.env,
+    keys: (screen) => (screen.includes('Allow it? [y/N]') ? typed : undefined),
+  });
+  expect(outcome.screen).toContain('npm test');
+  expect(outcome.status).toBe(status);
+  expect(outcome.screen).toContain(answer);
+  expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
+});

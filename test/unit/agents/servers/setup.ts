@@ -94,7 +94,9 @@ export function realServers(env: NodeJS.ProcessEnv = process.env) {
 }
 
 export function openCatalog(folder = temporaryFolder()): Catalog {
-  return new Catalog(folder, (problem) => {
+  const catalog = new Catalog(folder, (problem) => {
     throw new Error(problem);
   });
+  onTestFinished(() => catalog.written()); // before its folder is removed
+  return catalog;
 }

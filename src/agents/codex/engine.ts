@@ -188,9 +188,11 @@ class CodexRun {
       builtinsDefault: this.#settings.builtinsDefault,
     };
     const threadId = idIn(await server.request('thread/start', threadParameters(wish)), 'thread');
+    this.#turn.belongTo(threadId);
     const input = [{ type: 'text', text: task, text_elements: [] }];
     const turn = { threadId, input, ...turnSandbox(wish) };
     const turnId = idIn(await server.request('turn/start', turn), 'turn');
+    this.#turn.begin(turnId);
     this.#running = { threadId, turnId };
     const end = await Promise.race([this.#turn.ended, server.ended]);
     if ('kind' in end) return this.#died(server, describeEnd(end));
@@ -224,6 +226,7 @@ class CodexRun {
   }
 
   #hear(method: string, params: unknown): void {
+    if (!this.#turn.isAbout(params)) return;
     this.#turn.hear(method, params);
     const event = describeNotification(method, params, this.#mask);
     if (event) this.#run.onEvent(event);

@@ -37,7 +37,7 @@ describe('a run that ends well', () => {
     expect(run.events).toEqual([
       { kind: 'starting', text: 'starts Some Agent' },
       { kind: 'step', text: 'runs: npm test' },
-      { kind: 'step', text: 'changes 2 files' },
+      { kind: 'step', text: `changes ${join(cwd, 'a.txt')}, ${join(cwd, 'b.txt')}` },
       { kind: 'step', text: 'calls memory.create_entities' },
       { kind: 'step', text: 'searches the web for the weather' },
       { kind: 'text', text: 'First ' },
@@ -64,6 +64,13 @@ describe('a run that ends well', () => {
       { kind: 'warning', text: 'Something is odd.' },
       { kind: 'warning', text: 'Reconnecting... 1/5 (status 401)' },
     ]);
+  });
+
+  test('is not ended by what is told of another thread or turn', async () => {
+    const { engine, cwd } = scriptedEngine();
+    const run = watchedRun(cwd, scripted('others-end'));
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'mine' });
+    expect(run.events.map(({ text }) => text).join()).not.toContain('not mine');
   });
 
   test('stands an engine that floods its output and stderr', async () => {

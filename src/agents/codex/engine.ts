@@ -15,7 +15,7 @@ import { LinkEnded } from '../../child/link.ts';
 import type { AgentSettings } from '../../config/config.ts';
 import { RpcError } from '../../rpc/message.ts';
 import type { Engine, EngineResult, EngineRun } from '../engine.ts';
-import { AppServer, describeEnd } from './app-server.ts';
+import { AppServer, type AppServerOptions, describeEnd } from './app-server.ts';
 import { answerEngine } from './approvals.ts';
 import { prepareCatalog } from './catalog.ts';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
@@ -51,6 +51,7 @@ export interface CodexEngineOptions {
 /** By this variable the processes of one run are told from all others. */
 const RUN_MARK = 'SWITCHBOARD_AGENT_RUN';
 const INITIALIZE_MS = 15_000;
+const START_AGAIN_MS = 300;
 /** What an engine that still listens needs to interrupt a turn, several times over. */
 const INTERRUPT_MS = 600;
 const LONGEST_REASON = 500;
@@ -106,10 +107,27 @@ class CodexRun {
     }
   }
 
-  /** Starts the engine and greets it; what is called off meanwhile is ended again. */
+  /**
+   * Starts the engine and greets it; what is called off meanwhile is ended again. The first start lays out the
+   * engine's folder, and where another program does so at the same time, one of the two ends at once: it is
+   * started once more, when the other has had the time.
+   */
   async #start(): Promise<AppServer> {
     const { cancellation } = this.#run;
-    const server = await this.#open();
+    const options = await this.#prepare();
+    try {
+      return await this.#startOnce(options);
+    } catch (error) {
+      if (!(error instanceof SwitchboardError && error.cause instanceof LinkEnded)) throw error;
+      await cancellation.orElse(sleep(START_AGAIN_MS));
+      return this.#startOnce(options);
+    }
+  }
+
+  async #startOnce(options: AppServerOptions): Promise<AppServer> {
+    const { cancellation } = this.#run;
+    cancellation.throwIfCancelled();
+    const server = await AppServer.open(options);
     this.#options.onProcess(server.pid);
     try {
       await cancellation.orElse(server.initialize(VERSION));
@@ -120,7 +138,7 @@ class CodexRun {
     }
   }
 
-  async #open(): Promise<AppServer> {
+  async #prepare(): Promise<AppServerOptions> {
     const { env, log, project, home, initializeMs = INITIALIZE_MS } = this.#options;
     const settings = this.#settings;
     const { run } = this.#run.agent;
@@ -135,11 +153,12 @@ class CodexRun {
       usersCatalog: user.modelCatalog,
       applyPatch: wantsPatch(run, settings.builtinsDefault),
       model: run.model ?? user.model,
+      cancellation: this.#run.cancellation,
+      onProcess: this.#options.onProcess,
     });
     if (catalog.warning !== undefined) this.#warn(catalog.warning);
-    this.#run.cancellation.throwIfCancelled();
     const isKeyOurs = user.isSignedOut && this.#apiKey !== undefined;
-    return AppServer.open({
+    return {
       binary,
       args: processArguments({ run, catalogFile: catalog.file, isKeyOurs }),
       env: engineEnv,
@@ -160,7 +179,7 @@ class CodexRun {
         }),
       onNotification: (method, params) => this.#hear(method, params?.value),
       onOversize: (event) => this.#turn.hearOversize(event),
-    });
+    };
   }
 
   async #converse(server: AppServer): Promise<EngineResult> {

@@ -31,6 +31,8 @@ export interface EngineRun {
 export interface AttachedServer extends Omit<AgentServer, 'isInjected' | 'origin'> {
   /** The only tools of it that the agent may use; undefined for all. */
   readonly enabledTools: readonly string[] | undefined;
+  /** What of it must not be repeated: values of its own, and those that variables were filled in with. */
+  readonly secrets: readonly string[];
 }
 
 export interface EngineResult {

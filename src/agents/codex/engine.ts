@@ -84,8 +84,8 @@ class CodexRun {
     this.#settings = options.settings();
     this.#turn = new Turn(this.#settings.outputMaxChars);
     this.#apiKey = env['CODEX_API_KEY'] || env['OPENAI_API_KEY'] || undefined;
-    const values = run.servers.flatMap((server) => [server.env, server.headers].map(Object.values));
-    this.#secrets = [...values.flat(), ...(this.#apiKey === undefined ? [] : [this.#apiKey])];
+    const keys = this.#apiKey === undefined ? [] : [this.#apiKey];
+    this.#secrets = [...run.servers.flatMap(({ secrets }) => secrets), ...keys];
     this.#mask = createMask(this.#secrets);
   }
 
@@ -258,7 +258,7 @@ class CodexRun {
   }
 
   #warn(text: string): void {
-    this.#run.onEvent({ kind: 'warning', text });
+    this.#run.onEvent({ kind: 'warning', text: this.#mask(text) });
   }
 
   #died(server: AppServer, how: string): EngineResult {

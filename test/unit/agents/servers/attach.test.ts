@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attachServer } from '../../../../src/agents/servers/attach.ts';
+import { type AttachOptions, attachServer } from '../../../../src/agents/servers/attach.ts';
 import type { Candidate } from '../../../../src/agents/servers/candidate.ts';
 import { SwitchboardError } from '../../../../src/base/errors.ts';
 import { candidate } from './setup.ts';
@@ -11,7 +11,7 @@ const OPTIONS = {
   environment: { SWITCHBOARD_DEPTH: '1' },
 };
 
-const attach = (server: Partial<Candidate>, options = OPTIONS) =>
+const attach = (server: Partial<Candidate>, options: AttachOptions = OPTIONS) =>
   attachServer(candidate('a', server), undefined, options);
 
 test('variables and folders are filled in wherever they stand, and the depth is set', () => {
@@ -30,6 +30,7 @@ test('variables and folders are filled in wherever they stand, and the depth is 
     url: undefined,
     headers: {},
     enabledTools: undefined,
+    secrets: ['s3cr3t', '1'],
   });
 });
 
@@ -54,6 +55,28 @@ test.each([
   ['~/sub', '/home/me/sub'],
 ])('the folder %s becomes %s', (cwd, expected) => {
   expect(attach({ cwd }).cwd).toBe(expected);
+});
+
+test('what variables were filled in with is secret wherever it stands, unless it is no secret', () => {
+  const env = { KEY: 'value-of-a-key', HOME: '/home/me', OTHER: 'never-used', SCHEME: 'https' };
+  const options = { ...OPTIONS, env, environment: {} };
+  const secretsOf = (server: Partial<Candidate>) => attach(server, options).secrets;
+  expect(secretsOf({ cmd: '${KEY}', args: [] })).toEqual(['value-of-a-key']);
+  expect(secretsOf({ args: ['--key=${KEY}', '${HOME}', '$${OTHER}', '${NONE:-x}'] })).toEqual([
+    'value-of-a-key',
+  ]);
+  expect(secretsOf({ env: { A: 'written-down', B: '${KEY}' } })).toEqual([
+    'written-down',
+    'value-of-a-key',
+  ]);
+  const url = '${SCHEME}://e.com/mcp?key=${KEY}';
+  const headers = { Authorization: 'Bearer token-of-mine' };
+  const remote = secretsOf({ cmd: undefined, url, headers });
+  expect(remote).toEqual(
+    expect.arrayContaining(['value-of-a-key', 'Bearer token-of-mine', 'token-of-mine']),
+  );
+  expect(remote).not.toContain('https');
+  expect(secretsOf({ cmd: undefined, url: 'not at all: ${KEY}' })).toContain('value-of-a-key');
 });
 
 test('what looks like a variable in a path stays as it is', () => {

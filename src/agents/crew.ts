@@ -75,14 +75,14 @@ export class Crew implements AsyncDisposable {
   /** A warning for an agent whose model the engine does not know; none where there is no engine to ask. */
   async warningsAboutModel({ file, run }: Agent): Promise<string[]> {
     if (run.model === undefined) return [];
-    const { env, config } = this.#parts;
+    const { env, config, onProcess } = this.#parts;
     const { home, homeFolder, agents } = config();
     const { knowsModel, unknownModel } = await import('./codex/catalog.ts');
     const codexHome = agents.codexHome ?? (env['CODEX_HOME'] || join(homeFolder, '.codex'));
     const binary = await this.findEngine().catch(() => undefined);
     const folder = join(home, 'cache', 'engine');
-    const isKnown =
-      binary === undefined || (await knowsModel(run.model, { binary, env, folder, codexHome }));
+    if (binary === undefined) return [];
+    const isKnown = await knowsModel(run.model, { binary, env, folder, codexHome, onProcess });
     return isKnown ? [] : [`${file}: ${unknownModel(run.model)}`];
   }
 

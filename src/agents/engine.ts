@@ -33,6 +33,8 @@ export interface AttachedServer extends Omit<AgentServer, 'isInjected' | 'origin
   readonly enabledTools: readonly string[] | undefined;
   /** Variables of ours that it gets where its own do not say otherwise. Nothing in them is secret. */
   readonly handedOn?: Readonly<Record<string, string>> | undefined;
+  /** What of it must not be repeated: values of its own, and those that variables were filled in with. */
+  readonly secrets: readonly string[];
 }
 
 export interface EngineResult {

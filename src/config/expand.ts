@@ -20,6 +20,11 @@ export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
   });
 }
 
+/** The variables that a text refers to. */
+export function variablesIn(text: string): string[] {
+  return [...text.matchAll(REFERENCE)].flatMap(([, name]) => name ?? []);
+}
+
 /** A text that stays the same when variables are filled in. */
 export function withoutVariables(text: string): string {
   return text.replaceAll('${', () => '$${');

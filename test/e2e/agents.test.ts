@@ -610,7 +610,7 @@ test('`run` on a terminal shows what the agent does, and its last message once',
   };
   expect(await show('script: steps')).toEqual([
     '  runs: npm test',
-    '  changes 2 files',
+    `  changes ${join(project.dir, 'a.txt')}, ${join(project.dir, 'b.txt')}`,
     '  calls memory.create_entities',
     '  searches the web for the weather',
     '  First this.',

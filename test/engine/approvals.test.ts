@@ -24,6 +24,12 @@ const user = (allow: boolean) => {
   return caller;
 };
 
+const questions = (caller: FakeCaller) =>
+  caller.asked.map((asked) => {
+    const params = asked.replace('elicitation/create ', '');
+    return (JSON.parse(params) as { message: string }).message;
+  });
+
 async function runWith(script: readonly ModelAnswer[], run: RunFields, caller?: FakeCaller) {
   const parts = await realEngine({ script: [...script, DONE] });
   const agent = plainAgent({ name: 'Tester', run: { approvalPolicy: 'on-request', ...run } });
@@ -49,7 +55,7 @@ test('a command that the user allows is run', async () => {
   expect(existsSync(join(cwd, 'out.txt'))).toBe(true);
   expect(asked).toHaveLength(1);
   expect(asked[0]).toContain(
-    `The agent \\"Tester\\" wants to run touch out.txt in ${cwd}. Its reason: because I want to`,
+    `The agent \\"Tester\\" wants to run in ${cwd}:\\ntouch out.txt\\nIts reason: because I want to`,
   );
 });
 
@@ -61,9 +67,64 @@ test.each([true, false])(
     const { cwd, result } = await runWith([{ kind: 'patches', patch: PATCH }], fields, caller);
     expect(result).toEqual({ ok: true, output: 'done' });
     expect(existsSync(join(cwd, 'patched.txt'))).toBe(allow);
-    expect(caller.asked[0]).toContain(`wants to change ${join(cwd, 'patched.txt')} in ${cwd}.`);
+    expect(caller.asked[0]).toContain(`wants to change in ${cwd}:\\nadd patched.txt"`);
   },
 );
+
+test.each([
+  'cd / && ls | xargs echo',
+  `echo 'a b' "c" $HOME \`pwd\` \\ !x ^ ~ {a,b} [c] # d`,
+  'cd /etc; sed -i s/a/b/ passwd',
+  'rg --pre /tmp/evil.sh foo | wc -l',
+])('the user is asked about the command that would be run: %s', async (cmd) => {
+  const caller = user(false);
+  const calls = { kind: 'calls', tool: 'exec_command', args: { cmd } } as const;
+  const { cwd, events } = await runWith([calls], { approvalPolicy: 'untrusted' }, caller);
+  expect(questions(caller)).toEqual([`The agent "Tester" wants to run in ${cwd}:\n${cmd}`]);
+  expect(events).toContainEqual({ kind: 'step', text: `runs: ${cmd}` });
+});
+
+test('the user sees what is hidden in a command, and who would run it', async () => {
+  const caller = user(false);
+  const args = { cmd: 'ls \u202e\nrm x', shell: '/bin/sh', workdir: '/tmp' };
+  const calls = { kind: 'calls', tool: 'exec_command', args } as const;
+  await runWith([calls], { approvalPolicy: 'untrusted' }, caller);
+  expect(questions(caller)).toEqual([
+    'The agent "Tester" wants to run in /tmp:\nls <U+202E> ⏎ rm x',
+  ]);
+});
+
+test('a command that is too long to be shown is not run', async () => {
+  const caller = user(true);
+  const { cwd, events } = await runWith(
+    [escalating(`touch y; # ${'x'.repeat(4_000)}`)],
+    {},
+    caller,
+  );
+  expect(caller.asked).toEqual([]);
+  expect(existsSync(join(cwd, 'y'))).toBe(false);
+  const warnings = events.filter(({ kind }) => kind === 'warning').map(({ text }) => text);
+  expect(warnings.join()).toContain('not allowed, as it is too long to be shown: run touch y; # x');
+});
+
+test('a change of files elsewhere is asked about with each of them', async () => {
+  const caller = user(true);
+  const { project } = await realEngine({ script: [DONE] });
+  const elsewhere = project.dir;
+  const patch = `*** Begin Patch\n*** Add File: ${elsewhere}/one\n+x\n*** Add File: ../two\n+x\n*** Add File: three\n+x\n*** End Patch\n`;
+  const fields: RunFields = { includeApplyPatchTool: true, sandboxMode: 'read-only' };
+  const { cwd } = await runWith([{ kind: 'patches', patch }], fields, caller);
+  const [question = ''] = questions(caller);
+  expect(question.split('\n').sort()).toEqual(
+    [
+      `The agent "Tester" wants to change in ${cwd}:`,
+      `add ${elsewhere}/one (outside the folder)`,
+      `add ${join(cwd, '..', 'two')} (outside the folder)`,
+      'add three',
+    ].sort(),
+  );
+  expect(existsSync(join(elsewhere, 'one'))).toBe(true);
+});
 
 test.each(['on-request', 'untrusted', 'never'] as const)(
   'a server that the agent was given is used without a question, also with %s',

@@ -143,7 +143,7 @@ describe('a last message with control sequences', () => {
   });
 });
 
-describe('leave to run a command out of the sandbox', () => {
+describe('approval of a command out of the sandbox', () => {
   const script: ModelAnswer[] = [
     {
       kind: 'calls',
@@ -158,7 +158,7 @@ describe('leave to run a command out of the sandbox', () => {
   const question = (cwd: string) => ({
     method: 'elicitation/create',
     params: {
-      message: `The agent "Aide" wants to run touch out.txt in ${cwd}. Its reason: so`,
+      message: `The agent "Aide" wants to run in ${cwd}:\ntouch out.txt\nIts reason: so`,
       requestedSchema: { required: ['allow'] },
     },
   });

@@ -1,11 +1,14 @@
 // Whole runs with the real engine, whose model is ours and does what a script says.
-import { spawn } from 'node:child_process';
+import { execFile as execFileWith, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { AgentServer } from '../../src/agents/agent.ts';
+import { attachServer } from '../../src/agents/servers/attach.ts';
 import { SwitchboardError } from '../../src/base/errors.ts';
 import { attachedServer, plainAgent, watchedRun } from '../support/agents.ts';
 import { eventually, isAlive, processesWith } from '../support/processes.ts';
@@ -14,6 +17,7 @@ import { startEverything } from '../support/published-http.ts';
 import { hasSandbox, realEngine, WRITES } from '../support/real-engine.ts';
 import { testServer } from '../support/servers.ts';
 
+const execFile = promisify(execFileWith);
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js');
 const PATCH = '*** Begin Patch\n*** Add File: patched.txt\n+by a patch\n*** End Patch\n';
 const DONE = { kind: 'says', text: 'done' } as const;
@@ -110,6 +114,18 @@ test('runs side by side work, also when the engine is used for the first time', 
   const runs = Array.from({ length: 4 }, () => engine.run(watchedRun(cwd)));
   expect(await Promise.all(runs)).toEqual(runs.map(() => ({ ok: true, output: 'done' })));
   expect(processes.filter(isAlive)).toEqual([]);
+});
+
+test('Switchboards that use the engine for the first time at once do not disturb each other', async () => {
+  const { binary, project, cwd } = await realEngine({ script: [DONE] });
+  const program = join(FIXTURES, 'engine', 'runs-agent.ts');
+  const runs = Array.from({ length: 6 }, async () => {
+    const args = ['--import', 'tsx', program, binary, cwd];
+    const { stdout } = await execFile(process.execPath, args, { cwd: ROOT, env: project.env });
+    return stdout;
+  });
+  const results = await Promise.all(runs);
+  expect(results).toEqual(runs.map(() => '{"ok":true,"output":"done"}'));
 });
 
 describe('a run that fails', () => {
@@ -293,22 +309,34 @@ test('when Switchboard itself is killed, engine and commands go with it', async 
 
 test('a server over HTTP gets the headers that it is configured with, and nothing repeats them', async () => {
   const seen: unknown[] = [];
-  const server = createServer((request, response) => {
-    seen.push(request.headers['x-token']);
-    response.writeHead(403).end(`no: ${String(request.headers['x-token'])}`);
+  const server = createServer(({ headers, url }, response) => {
+    seen.push(headers.authorization);
+    // As servers do: the token without the word before it, and a part of the address.
+    const token = headers.authorization?.replace('Bearer ', '');
+    response.writeHead(403).end(`no: ${token} ${url?.replace(/.*key=/, '')}`);
   }).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const { engine, cwd, log } = await realEngine({ script: [DONE] });
-  const headers = { 'X-Token': 'value-of-a-header' };
-  const url = `http://127.0.0.1:${port}/mcp`;
-  const servers = [attachedServer({ key: 'web', cmd: undefined, url, headers })];
+  const web: AgentServer = {
+    ...attachedServer({ key: 'web', cmd: undefined }),
+    url: `http://127.0.0.1:${port}/mcp?key=\${KEY}`,
+    headers: { Authorization: 'Bearer value-of-a-header' },
+    origin: '/nowhere/agent.toml',
+    isInjected: false,
+  };
+  const env = { KEY: 'value-in-an-address' };
+  const folders = { project: cwd, homeFolder: cwd };
+  const nothing = { selfEnvironment: {}, program: undefined };
+  const servers = [attachServer(web, undefined, { ...folders, env, environment: {}, ...nothing })];
   const run = watchedRun(cwd, { servers });
   const { ok, output } = await engine.run(run);
   expect(ok).toBe(false);
   expect(output).toContain('web');
-  expect(seen).toContain('value-of-a-header');
+  expect(seen).toContain('Bearer value-of-a-header');
   const told = [output, ...log.lines, ...run.events.map(({ text }) => text)].join('\n');
   expect(told).not.toContain('value-of-a-header');
+  expect(told).not.toContain('value-in-an-address');
+  expect(told).toContain('no: ***');
 });

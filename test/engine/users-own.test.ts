@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunFields } from '../../src/agents/agent.ts';
 import { attachedServer, plainAgent, watchedRun } from '../support/agents.ts';
+import { eventually } from '../support/processes.ts';
 import { FIXTURES } from '../support/project.ts';
 import { type RealEngineOptions, realEngine } from '../support/real-engine.ts';
 
@@ -136,6 +137,36 @@ test('nothing of a run is kept in the user’s home but what the engine needs fo
   ).toEqual([]);
   const found = spawnGrep(['-rlE', 'MARKER-OF-(THE-TASK|ALL)', codexHome]);
   expect(found).toEqual([]);
+});
+
+test('a key of the environment is in no file, neither while a command runs nor afterwards', async () => {
+  const key = 'sk-key-of-the-user-0123456789';
+  const { engine, model, cwd, project } = await realEngine({
+    script: [{ kind: 'calls', tool: 'exec_command', args: { cmd: 'touch begun; sleep 2' } }, DONE],
+    isOpenai: true,
+    env: { OPENAI_API_KEY: key },
+  });
+  const found = () => spawnGrep(['-rlaF', key, project.dir]);
+  const agent = plainAgent({ run: { sandboxMode: 'danger-full-access', approvalPolicy: 'never' } });
+  const running = engine.run(watchedRun(cwd, { agent }));
+  expect(await eventually(() => existsSync(join(cwd, 'begun')), 30_000)).toBe(true);
+  expect(found()).toEqual([]);
+  expect(await running).toEqual({ ok: true, output: 'done' });
+  expect(model.requests[0]?.authorization).toBe(`Bearer ${key}`);
+  expect(found()).toEqual([]);
+});
+
+test('a server may have any name', async () => {
+  const { engine, model, cwd } = await realEngine({ script: [DONE] });
+  const servers = ['__proto__', 'constructor'].map((key) =>
+    attachedServer({ key, cmd: process.execPath, args: [TOOLBOX] }),
+  );
+  expect(await engine.run(watchedRun(cwd, { servers }))).toMatchObject({ ok: true });
+  const names = model.requests[0]?.body.tools?.flatMap(({ name = '' }) => name) ?? [];
+  expect(names.filter((name) => name.startsWith('mcp__')).sort()).toEqual([
+    'mcp____proto__',
+    'mcp__constructor',
+  ]);
 });
 
 function spawnGrep(args: string[]): string[] {

@@ -34,6 +34,7 @@ export function attachedServer(said: Partial<AttachedServer> = {}): AttachedServ
     url: undefined,
     headers: {},
     enabledTools: undefined,
+    secrets: [said.env ?? {}, said.headers ?? {}].flatMap((values) => Object.values(values)),
     ...said,
   };
 }

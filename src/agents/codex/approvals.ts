@@ -10,27 +10,37 @@ import { METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import type { EngineEvent } from '../engine.ts';
-import { commandOf, textOf } from './events.ts';
+import { describeChange, type FileChange, readChangesByPath } from './changes.ts';
+import { textOf } from './events.ts';
+import { commandOf } from './shell-words.ts';
+import { visible } from './visible.ts';
 
 export interface ApprovalOptions {
   readonly agentName: string;
   readonly cwd: string;
   readonly approvals: AgentSettings['approvals'];
   readonly caller: Caller | undefined;
-  /** Which files an item of the turn is about to change, in words. */
-  readonly changesOf: (itemId: string) => string;
+  /** Which files an item of the turn is about to change; undefined where that is not known. */
+  readonly changesOf: (itemId: string) => readonly FileChange[] | undefined;
   readonly onEvent: (event: EngineEvent) => void;
   readonly mask: Mask;
 }
 
 /** What the engine wants to be allowed, and what it is answered. */
 interface Wish {
-  readonly what: string;
+  /** What it wants to do to what is in `lines`, as the middle of a sentence. */
+  readonly verb: string;
+  /** Each to be shown whole; none where it is not known what is wanted. */
+  readonly lines: readonly string[];
+  readonly folder: string;
   readonly yes: object;
   readonly no: object;
 }
 
-const LONGEST = 1_000;
+/** What is longer can hardly be judged, and is shown whole by few hosts. */
+const LONGEST = 4_000;
+const LONGEST_REASON = 500;
+const LONGEST_NAME = 100;
 const NO_ANSWER = { action: 'decline', content: null, _meta: null };
 const REJECTION = 'The user has not allowed it.';
 
@@ -46,11 +56,27 @@ export async function answerEngine(
   if (request.method === 'item/tool/requestUserInput') return Verbatim.of({ answers: {} });
   const wish = readWish(request.method, params, options);
   if (!wish) throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${request.method}`);
-  const isAllowed = await askUser(wish.what, textOf(params['reason']), request, options);
-  const verdict = isAllowed ? 'allowed' : 'not allowed';
-  const text = excerpt(`${verdict}: ${wish.what}`, 300, options.mask);
+  const problem = whyNotShown(wish, options);
+  const isAllowed =
+    problem === undefined && (await askUser(wish, textOf(params['reason']), request, options));
+  const verdict = isAllowed ? 'allowed' : `not allowed${problem ?? ''}`;
+  const what = `${wish.verb} ${wish.lines.join(', ')} in ${wish.folder}`;
+  const text = excerpt(`${verdict}: ${what}`, 300, options.mask);
   options.onEvent({ kind: isAllowed ? 'step' : 'warning', text });
   return Verbatim.of(isAllowed ? wish.yes : wish.no);
+}
+
+/** Nobody is asked to allow what he cannot see: why he could not, as the middle of a sentence. */
+function whyNotShown(
+  { lines, folder }: Wish,
+  { mask, cwd }: Pick<ApprovalOptions, 'mask' | 'cwd'>,
+): string | undefined {
+  const shown = lines.join('\n');
+  if (shown.trim() === '') return ', as it is not known what it would do';
+  if (shown.length + folder.length > LONGEST) return ', as it is too long to be shown';
+  // The caller has named the run's folder himself.
+  const isWhole = mask(shown) === shown && (folder === cwd || mask(folder) === folder);
+  return isWhole ? undefined : ', as a secret in it cannot be shown';
 }
 
 function readWish(
@@ -63,33 +89,54 @@ function readWish(
     yes: { decision: 'approved' },
     no: { decision: { denied: { rejection: REJECTION } } },
   };
-  const folder = textOf(params['cwd']) || cwd;
+  const folder = visible(textOf(params['cwd']) || cwd);
   switch (method) {
     case 'item/commandExecution/requestApproval':
-      return { what: `run ${commandOf(params)} in ${folder}`, ...decision };
+      return { verb: 'run', lines: commandLines(params), folder, ...decision };
     case 'item/fileChange/requestApproval': {
-      const files = changesOf(textOf(params['itemId']));
-      const root = textOf(params['grantRoot']);
-      return { what: `change ${files} in ${root || folder}`, ...decision };
+      const changes = changesOf(textOf(params['itemId']));
+      return { verb: 'change', lines: changeLines(changes, params, cwd), folder, ...decision };
     }
     case 'item/permissions/requestApproval':
       return {
-        what: `have more permissions in ${folder}: ${JSON.stringify(params['permissions'])}`,
+        verb: 'have more permissions',
+        lines: [visible(JSON.stringify(params['permissions']) ?? '')],
+        folder,
         yes: { permissions: withoutNulls(params['permissions']), scope: 'turn' },
         no: { permissions: {}, scope: 'turn' },
       };
-    case 'execCommandApproval': {
-      const { command } = params;
-      const words = Array.isArray(command) ? command.join(' ') : '';
-      return { what: `run ${words} in ${folder}`, ...older };
-    }
+    case 'execCommandApproval':
+      return { verb: 'run', lines: [visible(commandOf(params['command']))], folder, ...older };
     case 'applyPatchApproval': {
-      const files = isObject(params['fileChanges']) ? Object.keys(params['fileChanges']) : [];
-      return { what: `change ${files.join(', ')} in ${folder}`, ...older };
+      const changes = readChangesByPath(params['fileChanges']);
+      return { verb: 'change', lines: changeLines(changes, params, cwd), folder, ...older };
     }
     default:
       return undefined;
   }
+}
+
+/** The command itself, not what the engine makes of it for display, and what else hangs on the answer. */
+function commandLines(params: Record<string, unknown>): string[] {
+  const { kind = 'command', networkApprovalContext: network } = params;
+  // Input for a command that runs already, or what engines will think of: not what is shown here.
+  if (kind !== 'command') return [];
+  const command = visible(commandOf(params['command']));
+  if (!isObject(network)) return [command];
+  const address = visible(`${textOf(network['protocol'])}://${textOf(network['host'])}`);
+  const reach = `reach ${address} over the network`;
+  return command === '' ? [reach] : [command, `and ${reach}`];
+}
+
+function changeLines(
+  changes: readonly FileChange[] | undefined,
+  params: Record<string, unknown>,
+  cwd: string,
+): string[] {
+  if (!changes) return [];
+  const root = textOf(params['grantRoot']);
+  const more = root === '' ? [] : [`and from then on anything in ${visible(root)}`];
+  return [...changes.map((change) => describeChange(change, cwd)), ...more];
 }
 
 /** What is granted names only what is granted. */
@@ -98,15 +145,18 @@ function withoutNulls(permissions: unknown): Record<string, unknown> {
   return Object.fromEntries(wanted.filter(([, value]) => value !== null));
 }
 
+/** What is wanted stands on lines of its own, which it cannot leave: it has no line ends. */
 async function askUser(
-  what: string,
+  { verb, lines, folder }: Wish,
   reason: string,
   { cancellation }: IncomingRequest,
   { agentName, approvals, caller, mask }: ApprovalOptions,
 ): Promise<boolean> {
-  const because = reason === '' ? '' : ` Its reason: ${reason}`;
+  const name = excerpt(agentName, LONGEST_NAME);
+  const because = reason === '' ? [] : [`Its reason: ${excerpt(reason, LONGEST_REASON, mask)}`];
+  const question = [`The agent "${name}" wants to ${verb} in ${folder}:`, ...lines, ...because];
   const params = {
-    message: excerpt(`The agent "${agentName}" wants to ${what}.${because}`, LONGEST, mask),
+    message: question.join('\n'),
     requestedSchema: {
       type: 'object',
       properties: { allow: { type: 'boolean', title: 'Allow it', default: false } },
@@ -115,9 +165,12 @@ async function askUser(
   };
   if (!caller || approvals !== 'ask') return false;
   if (!canAnswer(caller.capabilities, 'elicitation/create', params)) return false;
-  const question = { method: 'elicitation/create', params: Verbatim.of(params) } as const;
   try {
-    const { value } = await caller.ask({ ...question, cancellation });
+    const { value } = await caller.ask({
+      method: 'elicitation/create',
+      params: Verbatim.of(params),
+      cancellation,
+    });
     if (!isObject(value) || value['action'] !== 'accept') return false;
     return isObject(value['content']) && value['content']['allow'] === true;
   } catch {

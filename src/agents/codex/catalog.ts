@@ -1,11 +1,13 @@
 // The engine's list of models says of each whether it has the tool that applies patches; there is no
 // other switch for it. So an agent that is to have the tool, or not to have it, is given a list that
 // says so, made from the one that the engine would use.
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Cancellation } from '../../base/cancellation.ts';
 import { shortDigest } from '../../base/digest.ts';
 import { isObject } from '../../base/object.ts';
 import { writeWhole } from '../../base/whole-file.ts';
+import { readAgentText } from '../read.ts';
 import { outputOf } from './output-of.ts';
 import { readUserConfig } from './user-config.ts';
 
@@ -20,6 +22,9 @@ export interface CatalogWish {
   readonly applyPatch: boolean | undefined;
   /** Undefined for the engine's default. */
   readonly model: string | undefined;
+  readonly cancellation?: Cancellation | undefined;
+  /** Told of a process that is started for the list. */
+  readonly onProcess: (pid: number) => void;
 }
 
 export interface Catalog {
@@ -35,13 +40,17 @@ interface Model extends Record<string, unknown> {
 }
 
 const AS_IT_IS: Catalog = { file: undefined, warning: undefined };
+/** Several times what the engine's own list has. */
+const MOST_BYTES = 16 << 20;
 const KEPT_MS = 30 * 24 * 3_600_000;
 
+/** Rejects only with the reason when it is called off. */
 export async function prepareCatalog(wish: CatalogWish): Promise<Catalog> {
   if (wish.applyPatch === undefined) return AS_IT_IS;
   try {
     return wish.applyPatch ? await withPatch(wish) : await withoutPatch(wish);
   } catch (error) {
+    wish.cancellation?.throwIfCancelled();
     const state = wish.applyPatch ? 'on' : 'off';
     const warning = `apply_patch could not be switched ${state}: ${(error as Error).message}.`;
     return { file: undefined, warning };
@@ -50,7 +59,7 @@ export async function prepareCatalog(wish: CatalogWish): Promise<Catalog> {
 
 async function withoutPatch(wish: CatalogWish): Promise<Catalog> {
   const file = join(wish.folder, `${keyOf(wish)}-no-patch.json`);
-  if (isThere(file)) return { ...AS_IT_IS, file };
+  if (readKept(file)) return { ...AS_IT_IS, file };
   const models = await readModels(wish);
   for (const model of models) model['apply_patch_tool_type'] = null;
   write(file, models);
@@ -66,7 +75,7 @@ async function withPatch(wish: CatalogWish): Promise<Catalog> {
   const file = join(wish.folder, `${keyOf(wish)}-patch-${shortDigest(model)}.json`);
   const entry = { ...(known ?? inventEntry(model, models)), apply_patch_tool_type: 'freeform' };
   const others = models.filter(({ slug }) => slug !== model);
-  if (!isThere(file)) write(file, [...others, entry]);
+  if (!readKept(file)) write(file, [...others, entry]);
   return { file, warning: known ? undefined : unknownModel(model) };
 }
 
@@ -74,7 +83,8 @@ export function unknownModel(model: string): string {
   return `Codex does not know the model ${model}; it is run with what holds for models of its kind.`;
 }
 
-export interface ModelsWish extends Pick<CatalogWish, 'binary' | 'env' | 'folder'> {
+export interface ModelsWish
+  extends Pick<CatalogWish, 'binary' | 'env' | 'folder' | 'cancellation' | 'onProcess'> {
   readonly codexHome: string;
 }
 
@@ -111,18 +121,36 @@ function inventEntry(slug: string, models: readonly Model[]): Model {
   };
 }
 
-type ModelsSource = Pick<CatalogWish, 'binary' | 'env' | 'folder' | 'usersCatalog'>;
+type ModelsSource = Omit<CatalogWish, 'applyPatch' | 'model'>;
 
 async function readModels(wish: ModelsSource): Promise<Model[]> {
-  if (wish.usersCatalog !== undefined) return parseModels(readFileSync(wish.usersCatalog, 'utf8'));
-  const file = join(wish.folder, `${keyOf(wish)}-bundled.json`);
-  if (isThere(file)) return parseModels(readFileSync(file, 'utf8'));
-  const { binary, env, folder } = wish;
+  const { usersCatalog, binary, env, folder, cancellation, onProcess } = wish;
+  if (usersCatalog !== undefined) return parseModels(readText(usersCatalog));
+  const file = join(folder, `${keyOf(wish)}-bundled.json`);
+  const kept = readKept(file);
+  if (kept) return kept;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const printed = await outputOf(binary, ['debug', 'models', '--bundled'], { cwd: folder, env });
+  const about = { cwd: folder, env, cancellation, onProcess };
+  const printed = await outputOf(binary, ['debug', 'models', '--bundled'], about);
   const models = parseModels(printed);
   write(file, models);
   return models;
+}
+
+/** A list of ours; undefined where it is not there, or is damaged and must be made anew. */
+function readKept(file: string): Model[] | undefined {
+  try {
+    const models = parseModels(readText(file));
+    return models.length === 0 ? undefined : models;
+  } catch {
+    return undefined;
+  }
+}
+
+function readText(file: string): string {
+  const read = readAgentText(file, MOST_BYTES);
+  if ('problem' in read) throw new Error(`${file}: ${read.problem.replace(/\.$/, '')}`);
+  return read.text;
 }
 
 function parseModels(text: string): Model[] {
@@ -143,6 +171,7 @@ function write(file: string, models: readonly Model[]): void {
   const folder = join(file, '..');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   removeOld(folder);
+  if (!isFile(file)) rmSync(file, { recursive: true, force: true });
   writeWhole(file, JSON.stringify({ models }), { mode: 0o600 });
 }
 
@@ -151,10 +180,12 @@ function removeOld(folder: string): void {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);
     const stat = statSync(file, { throwIfNoEntry: false });
-    if (stat && Date.now() - stat.mtimeMs > KEPT_MS) rmSync(file, { force: true });
+    if (stat && Date.now() - stat.mtimeMs > KEPT_MS) {
+      rmSync(file, { recursive: true, force: true });
+    }
   }
 }
 
-function isThere(file: string): boolean {
+function isFile(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 }

@@ -16,7 +16,7 @@ import { LinkEnded } from '../../child/link.ts';
 import type { AgentSettings } from '../../config/config.ts';
 import { RpcError } from '../../rpc/message.ts';
 import type { Engine, EngineResult, EngineRun } from '../engine.ts';
-import { AppServer, describeEnd } from './app-server.ts';
+import { AppServer, type AppServerOptions, describeEnd } from './app-server.ts';
 import { answerEngine } from './approvals.ts';
 import { prepareCatalog } from './catalog.ts';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
@@ -50,6 +50,7 @@ export interface CodexEngineOptions {
 }
 
 const INITIALIZE_MS = 15_000;
+const START_AGAIN_MS = 300;
 /** What an engine that still listens needs to interrupt a turn, several times over. */
 const INTERRUPT_MS = 600;
 const LONGEST_REASON = 500;
@@ -82,8 +83,8 @@ class CodexRun {
     this.#settings = options.settings();
     this.#turn = new Turn(this.#settings.outputMaxChars);
     this.#apiKey = env['CODEX_API_KEY'] || env['OPENAI_API_KEY'] || undefined;
-    const values = run.servers.flatMap((server) => [server.env, server.headers].map(Object.values));
-    this.#secrets = [...values.flat(), ...(this.#apiKey === undefined ? [] : [this.#apiKey])];
+    const keys = this.#apiKey === undefined ? [] : [this.#apiKey];
+    this.#secrets = [...run.servers.flatMap(({ secrets }) => secrets), ...keys];
     this.#mask = createMask(this.#secrets);
   }
 
@@ -105,10 +106,27 @@ class CodexRun {
     }
   }
 
-  /** Starts the engine and greets it; what is called off meanwhile is ended again. */
+  /**
+   * Starts the engine and greets it; what is called off meanwhile is ended again. The first start lays out the
+   * engine's folder, and where another program does so at the same time, one of the two ends at once: it is
+   * started once more, when the other has had the time.
+   */
   async #start(): Promise<AppServer> {
     const { cancellation } = this.#run;
-    const server = await this.#open();
+    const options = await this.#prepare();
+    try {
+      return await this.#startOnce(options);
+    } catch (error) {
+      if (!(error instanceof SwitchboardError && error.cause instanceof LinkEnded)) throw error;
+      await cancellation.orElse(sleep(START_AGAIN_MS));
+      return this.#startOnce(options);
+    }
+  }
+
+  async #startOnce(options: AppServerOptions): Promise<AppServer> {
+    const { cancellation } = this.#run;
+    cancellation.throwIfCancelled();
+    const server = await AppServer.open(options);
     this.#options.onProcess(server.pid);
     try {
       await cancellation.orElse(server.initialize(VERSION));
@@ -119,7 +137,7 @@ class CodexRun {
     }
   }
 
-  async #open(): Promise<AppServer> {
+  async #prepare(): Promise<AppServerOptions> {
     const { env, log, project, home, initializeMs = INITIALIZE_MS } = this.#options;
     const settings = this.#settings;
     const { run } = this.#run.agent;
@@ -134,11 +152,12 @@ class CodexRun {
       usersCatalog: user.modelCatalog,
       applyPatch: wantsPatch(run, settings.builtinsDefault),
       model: run.model ?? user.model,
+      cancellation: this.#run.cancellation,
+      onProcess: this.#options.onProcess,
     });
     if (catalog.warning !== undefined) this.#warn(catalog.warning);
-    this.#run.cancellation.throwIfCancelled();
     const isKeyOurs = user.isSignedOut && this.#apiKey !== undefined;
-    return AppServer.open({
+    return {
       binary,
       args: processArguments({ run, catalogFile: catalog.file, isKeyOurs }),
       env: engineEnv,
@@ -159,7 +178,7 @@ class CodexRun {
         }),
       onNotification: (method, params) => this.#hear(method, params?.value),
       onOversize: (event) => this.#turn.hearOversize(event),
-    });
+    };
   }
 
   async #converse(server: AppServer): Promise<EngineResult> {
@@ -188,9 +207,11 @@ class CodexRun {
       timeoutMs: this.#settings.timeoutMs,
     };
     const threadId = idIn(await server.request('thread/start', threadParameters(wish)), 'thread');
+    this.#turn.belongTo(threadId);
     const input = [{ type: 'text', text: task, text_elements: [] }];
     const turn = { threadId, input, ...turnSandbox(wish) };
     const turnId = idIn(await server.request('turn/start', turn), 'turn');
+    this.#turn.begin(turnId);
     this.#running = { threadId, turnId };
     const end = await Promise.race([this.#turn.ended, server.ended]);
     if ('kind' in end) return this.#died(server, describeEnd(end));
@@ -224,6 +245,7 @@ class CodexRun {
   }
 
   #hear(method: string, params: unknown): void {
+    if (!this.#turn.isAbout(params)) return;
     this.#turn.hear(method, params);
     const event = describeNotification(method, params, this.#mask);
     if (event) this.#run.onEvent(event);
@@ -236,7 +258,7 @@ class CodexRun {
   }
 
   #warn(text: string): void {
-    this.#run.onEvent({ kind: 'warning', text });
+    this.#run.onEvent({ kind: 'warning', text: this.#mask(text) });
   }
 
   #died(server: AppServer, how: string): EngineResult {

@@ -3,6 +3,8 @@ import { isObject } from '../../base/object.ts';
 import type { Mask } from '../../base/secrets.ts';
 import { cleanText, excerpt } from '../../base/text.ts';
 import type { EngineEvent } from '../engine.ts';
+import { commandOf } from './shell-words.ts';
+import { visible } from './visible.ts';
 
 const LONGEST = 300;
 /** Pieces of what the agent says come in any size. */
@@ -48,7 +50,7 @@ function describeStep(item: unknown, mask: Mask): EngineEvent | undefined {
 function stepWords(item: Record<string, unknown>): string | undefined {
   switch (item['type']) {
     case 'commandExecution':
-      return `runs: ${commandOf(item)}`;
+      return `runs: ${visible(commandOf(item['command']))}`;
     case 'fileChange':
       return `changes ${changedFiles(item['changes'])}`;
     case 'mcpToolCall':
@@ -70,20 +72,10 @@ function stepWords(item: Record<string, unknown>): string | undefined {
   }
 }
 
-/** The command as the agent wrote it: the engine puts it into a shell. */
-export function commandOf(item: Record<string, unknown>): string {
-  const actions = item['commandActions'];
-  const written = Array.isArray(actions)
-    ? actions.flatMap((action) => (isObject(action) ? [textOf(action['command'])] : []))
-    : [];
-  return written.filter(Boolean).join('; ') || textOf(item['command']);
-}
-
-/** `2 files`, or the one that it is. */
-export function changedFiles(changes: unknown): string {
+/** The files that a patch is about, each of them. */
+function changedFiles(changes: unknown): string {
   const files = Array.isArray(changes) ? changes.filter(isObject) : [];
-  const [first] = files;
-  return files.length === 1 ? textOf(first?.['path']) : `${files.length} files`;
+  return files.map(({ path }) => visible(textOf(path))).join(', ') || 'files';
 }
 
 function describeMessage(item: unknown): EngineEvent | undefined {

@@ -111,6 +111,8 @@ function threadConfig(wish: ThreadWish): Record<string, unknown> {
       // Both attach servers that the agent was not given.
       apps: false,
       plugins: false,
+      // It writes our environment into a file, keys and all.
+      shell_snapshot: false,
     }),
     ...distrust(wish),
     mcp_servers: serverTables(wish),
@@ -142,11 +144,13 @@ function serverTables(wish: ThreadWish): Record<string, unknown> | undefined {
   const { servers, engineConfig } = wish;
   const engineServers = engineConfig.servers;
   const off = Object.keys(engineServers).map((key) => [key, { enabled: false }]);
-  const tables: Record<string, unknown> = Object.fromEntries(off);
-  for (const server of servers) {
-    tables[freeKey(server, engineServers, servers)] = serverTable(server, wish);
-  }
-  return Object.keys(tables).length === 0 ? undefined : tables;
+  const given = servers.map((server) => [
+    freeKey(server, engineServers, servers),
+    serverTable(server, wish),
+  ]);
+  // Of two entries the later counts. Not set one by one: a server may be called `__proto__`.
+  const tables = [...off, ...given];
+  return tables.length === 0 ? undefined : Object.fromEntries(tables);
 }
 
 function serverTable(server: AttachedServer, wish: ThreadWish): Record<string, unknown> {
@@ -183,7 +187,7 @@ function freeKey(
   servers: readonly AttachedServer[],
 ): string {
   const clashes = (name: string): boolean => {
-    const theirs = engineServers[name];
+    const theirs = Object.hasOwn(engineServers, name) ? engineServers[name] : undefined;
     if (typeof theirs !== 'object' || theirs === null) return false;
     return cmd === undefined ? 'command' in theirs : 'url' in theirs;
   };

@@ -1,8 +1,9 @@
 // What the user has told the engine himself, as far as it must be known before the engine is started:
 // the folder it keeps its things in, and a few keys of the config.toml there.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isObject } from '../../base/object.ts';
+import { readAgentText } from '../read.ts';
 
 export interface UserConfig {
   /** `$CODEX_HOME`. */
@@ -13,6 +14,9 @@ export interface UserConfig {
   /** A list of models that takes the place of the engine's own; absolute. */
   readonly modelCatalog: string | undefined;
 }
+
+/** The engine notes in it which folders its user trusts. */
+const MOST_BYTES = 8 << 20;
 
 /** Never throws: what is wrong with the file, the engine says better when it is started. */
 export async function readUserConfig(folder: string): Promise<UserConfig> {
@@ -28,13 +32,14 @@ export async function readUserConfig(folder: string): Promise<UserConfig> {
 }
 
 async function readToml(file: string): Promise<Record<string, unknown>> {
-  if (!existsSync(file)) return {};
+  const read = readAgentText(file, MOST_BYTES);
+  if ('problem' in read) return {};
   const { parse } = await import('smol-toml');
   try {
-    const table: unknown = parse(readFileSync(file, 'utf8'));
+    const table: unknown = parse(read.text);
     return isObject(table) ? table : {};
   } catch {
-    return {}; // not TOML, or not for us to read
+    return {}; // not TOML
   }
 }
 

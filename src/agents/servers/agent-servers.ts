@@ -2,11 +2,12 @@
 // gets which.
 import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
+import { createMask } from '../../base/secrets.ts';
 import type { Config } from '../../config/config.ts';
 import type { Agent } from '../agent.ts';
 import { environmentBelow } from '../depth.ts';
 import type { AttachedServer } from '../engine.ts';
-import { type AttachOptions, attachServer } from './attach.ts';
+import { type AttachOptions, attachServer, secretsOf } from './attach.ts';
 import { type Candidates, mergeCandidates } from './candidate.ts';
 import { chooseServers } from './choose.ts';
 import { discoverServers } from './discover.ts';
@@ -74,11 +75,14 @@ export class AgentServers implements AsyncDisposable {
       program,
     };
     const available = await this.available();
+    const secrets = new Set<string>();
     const choice = await chooseServers(agent, {
       settings,
       available,
       isTried,
       toolsOf: (server, { isFresh }) => {
+        // What it says when it does not start may hold them.
+        for (const secret of secretsOf(server, attach)) secrets.add(secret);
         const { mcpEnumTimeoutMs: limitMs } = settings;
         const options = { ...attach, limitMs, cancellation, isFresh, isQuiet };
         return this.#enumerator.tools(server, options);
@@ -99,7 +103,7 @@ export class AgentServers implements AsyncDisposable {
         warnings.push(explainDropped(agent, server.key, error.text));
       }
     }
-    return { servers, origins, warnings };
+    return { servers, origins, warnings: warnings.map(createMask(secrets)) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,6 +11,7 @@ import { expandHome } from '../../config/globs.ts';
 import type { AgentServer } from '../agent.ts';
 import type { AttachedServer } from '../engine.ts';
 import type { ServerFolders } from './candidate.ts';
+import { serverSecrets } from './secrets.ts';
 import { isSelf } from './self.ts';
 
 export interface StartOptions extends ServerFolders {
@@ -52,7 +53,18 @@ export function attachServer(
     startupTimeoutSec: server.startupTimeoutSec,
     toolTimeoutSec: server.toolTimeoutSec,
     handedOn: isOurs ? options.selfEnvironment : undefined,
+    secrets: serverSecrets({ child, command, remote, env: options.env }),
   };
+}
+
+/** What must not be repeated of a server, also of one that is not attached in the end. */
+export function secretsOf(server: AgentServer, options: AttachOptions): readonly string[] {
+  try {
+    return attachServer(server, undefined, options).secrets;
+  } catch (error) {
+    if (!(error instanceof SwitchboardError)) throw error;
+    return []; // it cannot be started, and nothing was filled in
+  }
 }
 
 /** The server for us to start, with its folder made whole; the other variables are filled in then. */

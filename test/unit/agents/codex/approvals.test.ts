@@ -1,21 +1,32 @@
 // What the engine asks, and what it is answered: the host's user where he can be asked, no otherwise.
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { describeChange } from '../../../../src/agents/codex/changes.ts';
 import type { EngineRun } from '../../../../src/agents/engine.ts';
 import { RpcError } from '../../../../src/rpc/message.ts';
 import { Verbatim } from '../../../../src/rpc/verbatim.ts';
-import { plainAgent, watchedRun } from '../../../support/agents.ts';
+import { attachedServer, plainAgent, watchedRun } from '../../../support/agents.ts';
 import { FakeCaller } from '../../../support/fake-caller.ts';
+import { createProject } from '../../../support/project.ts';
 import { type ScriptedEngineOptions, scriptedEngine } from '../../../support/scripted-engine.ts';
+
+interface AskingOptions extends ScriptedEngineOptions {
+  /** What the engine asks, where it is not what it asks by itself. */
+  readonly asks?: object;
+}
 
 async function runScript(
   script: string,
   caller?: FakeCaller,
-  settings: ScriptedEngineOptions['settings'] = {},
+  { asks = {}, ...options }: AskingOptions = {},
 ) {
-  const { engine, cwd } = scriptedEngine({ settings });
+  const env = { SCRIPTED_CODEX_ASKS: JSON.stringify(asks) };
+  const { engine, cwd } = scriptedEngine({ ...options, env });
   const said: Partial<EngineRun> = {
     agent: plainAgent({ name: 'Tester', instructions: `script: ${script}` }),
     caller,
+    servers: [attachedServer({ env: { TOKEN: 'value-of-a-server' } })],
   };
   const run = watchedRun(cwd, said);
   const { output } = await engine.run(run);
@@ -63,7 +74,9 @@ test.each(Object.entries(NO))(
 test.each(Object.entries(NO))(
   '%s: where it is set to be declined, nobody is asked',
   async (script, answer) => {
-    const told = await runScript(script, accepting({ allow: true }), { approvals: 'decline' });
+    const told = await runScript(script, accepting({ allow: true }), {
+      settings: { approvals: 'decline' },
+    });
     expect(told).toMatchObject({ answer, asked: [] });
   },
 );
@@ -90,18 +103,118 @@ test.each([
   });
 });
 
+/** The text of the only question. */
+function questionIn(asked: readonly string[]): string {
+  const [only, ...others] = asked;
+  if (only === undefined || others.length > 0) throw new Error(`Asked: ${asked.length}`);
+  const params = JSON.parse(only.replace('elicitation/create ', '')) as { message: string };
+  return params.message;
+}
+
 test('the question says which agent wants what, where and why', async () => {
   const { asked } = await runScript('asks-command', accepting({ allow: true }));
   const schema =
     '{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow it","default":false}},"required":["allow"]}';
   expect(asked).toEqual([
-    `elicitation/create {"message":"The agent \\"Tester\\" wants to run npm test in /some/where. Its reason: to see","requestedSchema":${schema}}`,
+    `elicitation/create {"message":"The agent \\"Tester\\" wants to run in /some/where:\\nnpm test\\nIts reason: to see","requestedSchema":${schema}}`,
   ]);
 });
 
-test('a change is described by the file that it is about', async () => {
-  const { asked, cwd } = await runScript('asks-change', accepting({ allow: true }));
-  expect(asked.join('')).toContain(`wants to change ${cwd}/a.txt in ${cwd}.`);
+test.each([
+  ["/bin/bash -lc 'cd /var && ls | xargs rm'", 'cd /var && ls | xargs rm'],
+  [`/bin/bash -lc "echo 'a b' \\"c\\" "'$HOME'`, `echo 'a b' "c" $HOME`],
+  ['/usr/bin/zsh -c ls', 'ls'],
+  // Not a shell of the system's, not the whole of it, or more than is understood.
+  ["/tmp/bash -lc 'ls'", "/tmp/bash -lc 'ls'"],
+  ["/bin/bash --rcfile x -lc 'ls'", "/bin/bash --rcfile x -lc 'ls'"],
+  ['/bin/bash -lc ls; rm x', '/bin/bash -lc ls; rm x'],
+  ['/bin/bash -lc "$(rm x)"', '/bin/bash -lc "$(rm x)"'],
+  // What would not be seen.
+  ['echo \u202egnp.x\u200b\u001b[2K', 'echo <U+202E>gnp.x<U+200B><U+001B>[2K'],
+  ['# it is nothing\nrm -rf x', '# it is nothing ⏎ rm -rf x'],
+  [`ls${' '.repeat(500)}; rm x`, 'ls <500 spaces> ; rm x'],
+  ['ls\u3164\u00a0\u2800x', 'ls<U+3164><U+00A0><U+2800>x'],
+  ['ls. Its reason: none\nIts reason: none', 'ls. Its reason: none ⏎ Its reason: none'],
+])('the command %j is asked about as it is', async (command, shown) => {
+  const asks = { command };
+  const { asked } = await runScript('asks-command', accepting({ allow: true }), { asks });
+  expect(questionIn(asked).split('\n')).toEqual([
+    'The agent "Tester" wants to run in /some/where:',
+    shown,
+    'Its reason: to see',
+  ]);
+});
+
+test('a command of thousands of characters is shown to its end', async () => {
+  const asks = { command: `echo ${'x'.repeat(3_500)}; rm y` };
+  const { asked } = await runScript('asks-command', accepting({ allow: true }), { asks });
+  expect(questionIn(asked)).toContain('x; rm y\n');
+});
+
+test.each([
+  ['is too long to be shown', { command: `echo ${'x'.repeat(4_000)}; rm y` }],
+  ['is too long to be shown', { command: `echo ${'\u200b'.repeat(1_000)}; rm y` }],
+  ['a secret in it cannot be shown', { command: 'echo value-of-a-server' }],
+  ['is not known what it would do', { command: null }],
+  ['is not known what it would do', { kind: 'writeStdin', command: 'bash' }],
+])('what %s is not allowed, and nobody is asked', async (why, asks) => {
+  const { asked, answer, run } = await runScript('asks-command', accepting({ allow: true }), {
+    asks,
+  });
+  expect(asked).toEqual([]);
+  expect(answer).toBe(NO['asks-command']);
+  const warnings = run.events.filter(({ kind }) => kind === 'warning');
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]?.text).toContain(
+    `not allowed, as it ${why}`.replace('it a secret', 'a secret'),
+  );
+});
+
+test('what is reached over the network is part of the question', async () => {
+  const asks = { networkApprovalContext: { host: 'example.com', protocol: 'https' } };
+  const { asked } = await runScript('asks-command', accepting({ allow: true }), { asks });
+  expect(questionIn(asked)).toContain('npm test\nand reach https://example.com over the network\n');
+});
+
+test('a change is described by every file that it is about, and where that is', async () => {
+  const changes = [
+    { path: '/etc/cron.d/x', kind: { type: 'add' }, diff: '' },
+    { path: 'b.txt', kind: { type: 'update', move_path: '../c.txt' }, diff: '' },
+    { path: 'd\u202e.txt', kind: { type: 'delete' }, diff: '' },
+  ];
+  const asks = { changes, grantRoot: '/etc' };
+  const { asked, cwd } = await runScript('asks-change', accepting({ allow: true }), { asks });
+  expect(questionIn(asked).split('\n')).toEqual([
+    `The agent "Tester" wants to change in ${cwd}:`,
+    'add /etc/cron.d/x (outside the folder)',
+    `update b.txt and move it to ${join(cwd, '..', 'c.txt')} (outside the folder)`,
+    'delete d<U+202E>.txt',
+    'and from then on anything in /etc',
+  ]);
+});
+
+test.each([
+  ['none', []],
+  ['one without a path', [{ kind: { type: 'add' } }]],
+  ['one of a new kind', [{ path: 'a.txt', kind: { type: 'swap' } }]],
+])(
+  'a change of which it is not known what it is about is not allowed: %s',
+  async (_what, changes) => {
+    const asks = { changes };
+    const told = await runScript('asks-change', accepting({ allow: true }), { asks });
+    expect(told).toMatchObject({ asked: [], answer: NO['asks-change'] });
+  },
+);
+
+test('a file behind a link is where the link leads', () => {
+  const { dir } = createProject();
+  const [folder, elsewhere] = ['work', 'elsewhere'].map((name) => join(dir, name));
+  for (const each of [folder, elsewhere]) mkdirSync(each ?? '');
+  symlinkSync(elsewhere ?? '', join(folder ?? '', 'link'));
+  const change = { path: 'link/new/a.txt', kind: 'add', movedTo: undefined } as const;
+  expect(describeChange(change, folder ?? '')).toBe(
+    `add ${join(dir, 'work/link/new/a.txt')} (outside the folder: ${join(dir, 'elsewhere/new/a.txt')})`,
+  );
 });
 
 test('a question of a server is passed on as it is', async () => {

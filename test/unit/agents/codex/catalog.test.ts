@@ -1,8 +1,11 @@
 // The list of models by which the engine's own tool for patches is switched on and off.
-import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type CatalogWish, prepareCatalog } from '../../../../src/agents/codex/catalog.ts';
+import { Cancellation } from '../../../../src/base/cancellation.ts';
+import { eventually, isAlive } from '../../../support/processes.ts';
 import { createProject } from '../../../support/project.ts';
 import { SCRIPTED_CODEX } from '../../../support/scripted-engine.ts';
 
@@ -10,6 +13,7 @@ function wishes(said: Partial<CatalogWish> = {}) {
   const project = createProject();
   const record = join(project.dir, 'record.jsonl');
   writeFileSync(record, '');
+  const processes: number[] = [];
   const wish: CatalogWish = {
     binary: SCRIPTED_CODEX,
     env: { ...project.env, SCRIPTED_CODEX_RECORD: record },
@@ -17,10 +21,11 @@ function wishes(said: Partial<CatalogWish> = {}) {
     usersCatalog: undefined,
     applyPatch: undefined,
     model: undefined,
+    onProcess: (pid) => void processes.push(pid),
     ...said,
   };
   const starts = () => readFileSync(record, 'utf8').split('\n').filter(Boolean).length;
-  return { project, wish, starts };
+  return { project, wish, starts, processes };
 }
 
 function modelsIn(file: string | undefined) {
@@ -95,4 +100,58 @@ test.each([
   const { file, warning } = await prepareCatalog(wish);
   expect(file).toBeUndefined();
   expect(warning).toMatch(/^apply_patch could not be switched off: .*\.$/);
+});
+
+test.each<[string, (file: string) => void]>([
+  ['cut off', (file) => writeFileSync(file, '{"models":[')],
+  ['emptied', (file) => writeFileSync(file, '{"models":[]}')],
+  ['something else', (file) => writeFileSync(file, '[]')],
+  [
+    'a folder',
+    (file) => {
+      rmSync(file);
+      mkdirSync(join(file, 'with-something'), { recursive: true });
+    },
+  ],
+  [
+    'a pipe',
+    (file) => {
+      rmSync(file);
+      execFileSync('mkfifo', [file]);
+    },
+  ],
+])('a list of ours that is %s is made anew', async (_what, damage) => {
+  const { wish } = wishes({ applyPatch: false });
+  const before = await prepareCatalog(wish);
+  const models = modelsIn(before.file);
+  for (const name of readdirSync(wish.folder)) damage(join(wish.folder, name));
+  expect(await prepareCatalog(wish)).toEqual(before);
+  expect(modelsIn(before.file)).toEqual(models);
+  expect(await prepareCatalog({ ...wish, applyPatch: true, model: 'known-model' })).toEqual({
+    file: undefined,
+    warning: undefined,
+  });
+});
+
+test('a list that is no file is not waited for', async () => {
+  const { wish, project } = wishes({ applyPatch: false });
+  const usersCatalog = join(project.dir, 'pipe');
+  execFileSync('mkfifo', [usersCatalog]);
+  const { warning } = await prepareCatalog({ ...wish, usersCatalog });
+  expect(warning).toBe(
+    `apply_patch could not be switched off: ${usersCatalog}: Not read: it is not a file.`,
+  );
+});
+
+test('being called off ends the program that is asked for its list', async () => {
+  const { wish, project, processes } = wishes({ applyPatch: false });
+  const binary = join(project.dir, 'codex');
+  writeFileSync(binary, '#!/bin/sh\nsleep 1000\n', { mode: 0o755 });
+  const cancellation = new Cancellation();
+  const preparing = prepareCatalog({ ...wish, binary, cancellation });
+  expect(await eventually(() => processes.length === 1)).toBe(true);
+  const reason = new Error('enough');
+  cancellation.cancel(reason);
+  await expect(preparing).rejects.toBe(reason);
+  expect(await eventually(() => !processes.some(isAlive))).toBe(true);
 });

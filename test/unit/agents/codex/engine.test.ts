@@ -11,7 +11,7 @@ import {
   watchedRun,
 } from '../../../support/agents.ts';
 import { eventually, isAlive } from '../../../support/processes.ts';
-import { scriptedEngine } from '../../../support/scripted-engine.ts';
+import { type EngineRecord, scriptedEngine } from '../../../support/scripted-engine.ts';
 
 const scripted = (script: string): Partial<EngineRun> => ({
   agent: plainAgent({ instructions: `script: ${script}` }),
@@ -37,7 +37,7 @@ describe('a run that ends well', () => {
     expect(run.events).toEqual([
       { kind: 'starting', text: 'starts Some Agent' },
       { kind: 'step', text: 'runs: npm test' },
-      { kind: 'step', text: 'changes 2 files' },
+      { kind: 'step', text: `changes ${join(cwd, 'a.txt')}, ${join(cwd, 'b.txt')}` },
       { kind: 'step', text: 'calls memory.create_entities' },
       { kind: 'step', text: 'searches the web for the weather' },
       { kind: 'text', text: 'First ' },
@@ -49,10 +49,10 @@ describe('a run that ends well', () => {
     ]);
   });
 
-  test('leaves no process, and its engine was made known', async () => {
+  test('leaves no process, and all that it started were made known', async () => {
     const { engine, cwd, processes } = scriptedEngine();
     await engine.run(watchedRun(cwd));
-    expect(processes).toHaveLength(1);
+    expect(processes).toHaveLength(2); // the one that was asked for its models, and the run's
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
@@ -64,6 +64,13 @@ describe('a run that ends well', () => {
       { kind: 'warning', text: 'Something is odd.' },
       { kind: 'warning', text: 'Reconnecting... 1/5 (status 401)' },
     ]);
+  });
+
+  test('is not ended by what is told of another thread or turn', async () => {
+    const { engine, cwd } = scriptedEngine();
+    const run = watchedRun(cwd, scripted('others-end'));
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'mine' });
+    expect(run.events.map(({ text }) => text).join()).not.toContain('not mine');
   });
 
   test('stands an engine that floods its output and stderr', async () => {
@@ -192,6 +199,30 @@ describe('an engine that does not start', () => {
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
+  test('because another is just laying out its folder is started once more', async () => {
+    const { engine, cwd, processes } = scriptedEngine({ env: { SCRIPTED_CODEX: 'dies-at-first' } });
+    const run = watchedRun(cwd, { task: 'go on' });
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'The task was: go on' });
+    expect(processes.filter(isAlive)).toEqual([]);
+  });
+
+  test('is started once more and not for ever, and not after it was called off', async () => {
+    const starts = (records: readonly EngineRecord[]) =>
+      records.filter(({ argv }) => argv?.[0] === 'app-server').length;
+    const env = { SCRIPTED_CODEX: 'dies-at-start' };
+    const first = scriptedEngine({ env });
+    await failureOf(first.engine.run(watchedRun(first.cwd)));
+    expect(starts(first.records())).toBe(2);
+    const second = scriptedEngine({ env });
+    const run = watchedRun(second.cwd);
+    const running = second.engine.run(run);
+    expect(await eventually(() => starts(second.records()) === 1)).toBe(true);
+    const reason = new SwitchboardError('CANCELLED', 'enough');
+    run.cancellation.cancel(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(starts(second.records())).toBe(1);
+  });
+
   test.each([
     ['may not be executed', 0o644, '#!/bin/sh\n', 'Codex did not start: it may not be executed.'],
     ['is for another machine', 0o755, '\u007fELF of another machine', 'Codex ended with status '],
@@ -290,7 +321,6 @@ describe('calling a run off', () => {
     run.cancellation.cancel(reason);
     await expect(running).rejects.toBe(reason);
     expect(records().map(({ received }) => received?.method)).toContain('turn/interrupt');
-    expect(processes).toHaveLength(1);
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
@@ -309,7 +339,7 @@ describe('calling a run off', () => {
     const { engine, cwd, processes } = scriptedEngine({ env: { SCRIPTED_CODEX: 'silent' } });
     const run = watchedRun(cwd);
     const running = engine.run(run);
-    expect(await eventually(() => processes.length === 1)).toBe(true);
+    expect(await eventually(() => processes.length === 2)).toBe(true);
     run.cancellation.cancel(reason);
     await expect(running).rejects.toBe(reason);
     expect(processes.filter(isAlive)).toEqual([]);

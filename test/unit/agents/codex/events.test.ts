@@ -8,23 +8,21 @@ const started = (item: object) => describeNotification('item/started', { item },
 
 test.each([
   [
-    { type: 'commandExecution', command: "/bin/bash -lc 'ls'", commandActions: [] },
-    "runs: /bin/bash -lc 'ls'",
+    {
+      type: 'commandExecution',
+      command: "/bin/bash -lc 'cd x && ls | xargs rm'",
+      commandActions: [{ command: 'ls' }],
+    },
+    'runs: cd x && ls | xargs rm',
   ],
+  [{ type: 'commandExecution', command: '/bin/sh -c ls' }, 'runs: ls'],
+  [{ type: 'commandExecution', command: 'x value-of-a-server' }, 'runs: x ***'],
   [
-    { type: 'commandExecution', commandActions: [{ command: 'ls' }, { command: 'wc' }] },
-    'runs: ls; wc',
-  ],
-  [
-    { type: 'commandExecution', commandActions: [{ command: 'x value-of-a-server' }] },
-    'runs: x ***',
-  ],
-  [
-    { type: 'commandExecution', commandActions: [{ command: 'a\u001b[31m\nb\u202e' }] },
-    'runs: a b',
+    { type: 'commandExecution', command: 'a\u001b[31m\nb\u202e' },
+    'runs: a<U+001B>[31m ⏎ b<U+202E>',
   ],
   [{ type: 'fileChange', changes: [{ path: '/w/a.txt' }] }, 'changes /w/a.txt'],
-  [{ type: 'fileChange', changes: [{ path: '/w/a' }, { path: '/w/b' }] }, 'changes 2 files'],
+  [{ type: 'fileChange', changes: [{ path: '/w/a' }, { path: '/w/b' }] }, 'changes /w/a, /w/b'],
   [{ type: 'mcpToolCall', server: 'memory', tool: 'read_graph' }, 'calls memory.read_graph'],
   [{ type: 'webSearch', query: '' }, 'searches the web'],
   [{ type: 'webSearch', query: 'cats' }, 'searches the web for cats'],
@@ -36,7 +34,7 @@ test.each([
 test('a step is never longer than can be shown', () => {
   const event = started({
     type: 'commandExecution',
-    commandActions: [{ command: 'x'.repeat(9_999) }],
+    command: 'x'.repeat(9_999),
   });
   expect(event?.text).toHaveLength(301);
 });

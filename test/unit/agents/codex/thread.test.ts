@@ -38,7 +38,13 @@ test('an agent that says nothing has nothing set but what is switched off for al
         update_plan: { enabled: false },
         experimental_request_user_input: { enabled: false },
       },
-      features: { goals: false, view_image: false, apps: false, plugins: false },
+      features: {
+        goals: false,
+        view_image: false,
+        apps: false,
+        plugins: false,
+        shell_snapshot: false,
+      },
       web_search: 'disabled',
     },
   });
@@ -51,7 +57,7 @@ test('built-in tools that are left to the engine are not mentioned', () => {
   expect(configOf(threadParameters(wish({ builtinsDefault: 'engine' })))).toEqual({
     agents: { enabled: false },
     tools: { experimental_request_user_input: { enabled: false } },
-    features: { goals: false, apps: false, plugins: false },
+    features: { goals: false, apps: false, plugins: false, shell_snapshot: false },
   });
   expect(wantsPatch({}, 'engine')).toBeUndefined();
   expect(wantsPatch({}, 'off')).toBe(false);
@@ -93,7 +99,13 @@ test('an agent that says everything has everything set', () => {
         update_plan: { enabled: true },
         experimental_request_user_input: { enabled: false },
       },
-      features: { goals: false, view_image: true, apps: false, plugins: false },
+      features: {
+        goals: false,
+        view_image: true,
+        apps: false,
+        plugins: false,
+        shell_snapshot: false,
+      },
     },
   });
   expect(turnSandbox(wish({ agent }))).toMatchObject({ sandboxPolicy: { type: 'workspaceWrite' } });
@@ -255,4 +267,15 @@ test('servers of the engine’s own are switched off, and one of the same name m
     memory_2: { command: 'taken' },
     memory_3: { command: 'memory-server' },
   });
+});
+
+test('a server may have any name', () => {
+  const config = engineConfig(JSON.parse('{"mcp_servers":{"constructor":{"url":"https://c"}}}'));
+  const servers = ['__proto__', 'constructor', 'toString'].map((key) => attachedServer({ key }));
+  const tables = serversOf({ servers, engineConfig: config }) as Record<string, unknown>;
+  const given = Object.entries(tables).filter(([, table]) =>
+    JSON.stringify(table).includes('true'),
+  );
+  expect(given.map(([key]) => key)).toEqual(['__proto__', 'constructor_2', 'toString']);
+  expect(JSON.stringify(tables)).toContain('"__proto__":{"command":"memory-server"');
 });

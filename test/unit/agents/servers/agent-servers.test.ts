@@ -20,7 +20,7 @@ async function setUp(files: Record<string, string | object>, said: Partial<Agent
   const loaded = await project.load();
   const limits = { mcpEnumTimeoutMs: 30_000 };
   const config: Config = { ...loaded, agents: { ...loaded.agents, ...limits, ...said } };
-  const env = { PATH: process.env['PATH'], TOKEN: 's3cr3t' };
+  const env = { PATH: process.env['PATH'], TOKEN: 's3cr3t', KEY: 'value-of-a-key' };
   const { start, pids } = realServers(env);
   const catalog = openCatalog();
   const events = { onListChanged: () => {}, onResourceUpdated: () => {}, onLost: () => {} };
@@ -75,6 +75,7 @@ test('an agent gets what it names, as it is to be started', async () => {
       url: undefined,
       headers: {},
       enabledTools: undefined,
+      secrets: ['s3cr3t', '1'],
     },
   ]);
   expect(warnings).toEqual([]);
@@ -276,4 +277,14 @@ test('a run that is called off meanwhile leaves nothing behind', async () => {
   cancellation.cancel(new Error('called off'));
   expect(await outcome).toMatchObject({ message: 'called off' });
   expect(processesWith(tag)).toEqual([]);
+});
+
+test('a warning about a server does not repeat what its variables were filled in with', async () => {
+  const args = ['-c', 'echo "wrong key: $0" >&2; exit 1', '${KEY}'];
+  const { serversFor } = await setUp({
+    '.mcp.json': { mcpServers: { box: { command: '/bin/sh', args } } },
+  });
+  const { warnings } = await serversFor(agentWith(['box::echo']));
+  expect(warnings.join()).toContain('wrong key: ***');
+  expect(warnings.join()).not.toContain('value-of-a-key');
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attachServer } from '../../../../src/agents/servers/attach.ts';
+import { type AttachOptions, attachServer } from '../../../../src/agents/servers/attach.ts';
 import type { Candidate } from '../../../../src/agents/servers/candidate.ts';
 import { SwitchboardError } from '../../../../src/base/errors.ts';
 import { candidate } from './setup.ts';
@@ -13,7 +13,7 @@ const OPTIONS = {
   program: undefined,
 };
 
-const attach = (server: Partial<Candidate>, options = OPTIONS) =>
+const attach = (server: Partial<Candidate>, options: AttachOptions = OPTIONS) =>
   attachServer(candidate('a', server), undefined, options);
 
 test('variables and folders are filled in wherever they stand, and the depth is set', () => {
@@ -32,6 +32,7 @@ test('variables and folders are filled in wherever they stand, and the depth is 
     url: undefined,
     headers: {},
     enabledTools: undefined,
+    secrets: ['s3cr3t', '1'],
   });
 });
 
@@ -73,6 +74,28 @@ test.each<[string, Partial<Candidate>, boolean]>([
 test('limits go with it', () => {
   const limits = { startupTimeoutSec: 1, toolTimeoutSec: 2 };
   expect(attach(limits)).toMatchObject(limits);
+});
+
+test('what variables were filled in with is secret wherever it stands, unless it is no secret', () => {
+  const env = { KEY: 'value-of-a-key', HOME: '/home/me', OTHER: 'never-used', SCHEME: 'https' };
+  const options = { ...OPTIONS, env, environment: {} };
+  const secretsOf = (server: Partial<Candidate>) => attach(server, options).secrets;
+  expect(secretsOf({ cmd: '${KEY}', args: [] })).toEqual(['value-of-a-key']);
+  expect(secretsOf({ args: ['--key=${KEY}', '${HOME}', '$${OTHER}', '${NONE:-x}'] })).toEqual([
+    'value-of-a-key',
+  ]);
+  expect(secretsOf({ env: { A: 'written-down', B: '${KEY}' } })).toEqual([
+    'written-down',
+    'value-of-a-key',
+  ]);
+  const url = '${SCHEME}://e.com/mcp?key=${KEY}';
+  const headers = { Authorization: 'Bearer token-of-mine' };
+  const remote = secretsOf({ cmd: undefined, url, headers });
+  expect(remote).toEqual(
+    expect.arrayContaining(['value-of-a-key', 'Bearer token-of-mine', 'token-of-mine']),
+  );
+  expect(remote).not.toContain('https');
+  expect(secretsOf({ cmd: undefined, url: 'not at all: ${KEY}' })).toContain('value-of-a-key');
 });
 
 test('what looks like a variable in a path stays as it is', () => {

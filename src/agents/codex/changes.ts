@@ -1,0 +1,64 @@
+// The files that a patch is about, in words for whoever is to allow it: every one of them, and where it really is.
+import { realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { isObject } from '../../base/object.ts';
+import { visible } from './visible.ts';
+
+export interface FileChange {
+  readonly path: string;
+  readonly kind: 'add' | 'delete' | 'update';
+  /** Where the file is moved to, if it is. */
+  readonly movedTo: string | undefined;
+}
+
+/** Undefined for what is not wholly understood: then nobody can say what would be changed. */
+export function readChanges(value: unknown): readonly FileChange[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const changes = value.flatMap((change) =>
+    isObject(change) ? (readChange(change['path'], change['kind']) ?? []) : [],
+  );
+  return changes.length === value.length ? changes : undefined;
+}
+
+/** As the engine told them before: by path. */
+export function readChangesByPath(value: unknown): readonly FileChange[] | undefined {
+  const entries = isObject(value) ? Object.entries(value) : [];
+  return readChanges(entries.map(([path, kind]) => ({ path, kind })));
+}
+
+function readChange(path: unknown, said: unknown): FileChange | undefined {
+  const { type, move_path: movedTo = null } = isObject(said) ? said : {};
+  if (typeof path !== 'string' || path === '') return undefined;
+  if (type !== 'add' && type !== 'delete' && type !== 'update') return undefined;
+  if (movedTo !== null && typeof movedTo !== 'string') return undefined;
+  return { path, kind: type, movedTo: movedTo ?? undefined };
+}
+
+/** `add a.txt`; what is not in the folder is named in full, and as being elsewhere. */
+export function describeChange({ path, kind, movedTo }: FileChange, folder: string): string {
+  const to = movedTo === undefined ? '' : ` and move it to ${describePlace(movedTo, folder)}`;
+  return `${kind} ${describePlace(path, folder)}${to}`;
+}
+
+function describePlace(path: string, folder: string): string {
+  const whole = resolve(folder, path);
+  const real = realPlace(whole);
+  const inside = relative(folder, whole);
+  if (isWithin(inside) && isWithin(relative(realPlace(folder), real))) return visible(inside);
+  const elsewhere = real === whole ? '' : `: ${visible(real)}`;
+  return `${visible(whole)} (outside the folder${elsewhere})`;
+}
+
+function isWithin(way: string): boolean {
+  return way !== '' && way !== '..' && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
+}
+
+/** With links followed, as far as there is anything. */
+function realPlace(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realPlace(above), basename(path));
+  }
+}

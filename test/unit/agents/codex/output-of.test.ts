@@ -1,0 +1,50 @@
+// What a program prints, also from one that leaves its output open, or does not end at all.
+import { tmpdir } from 'node:os';
+import { expect, test } from 'vitest';
+import { type OutputOptions, outputOf } from '../../../../src/agents/codex/output-of.ts';
+import { eventually, isAlive } from '../../../support/processes.ts';
+
+function run(script: string, said: Partial<OutputOptions> = {}) {
+  const processes: number[] = [];
+  const options: OutputOptions = {
+    cwd: tmpdir(),
+    env: process.env,
+    cancellation: undefined,
+    onProcess: (pid) => void processes.push(pid),
+    ...said,
+  };
+  return { printed: outputOf('/bin/sh', ['-c', script], options), processes };
+}
+
+test('what it prints is there, whole', async () => {
+  const { printed, processes } = run('head -c 300000 /dev/zero | tr "\\0" x; echo end >&2');
+  expect(await printed).toBe('x'.repeat(300_000));
+  expect(processes).toHaveLength(1);
+});
+
+test('one that leaves somebody with its output open has printed all the same', async () => {
+  const { printed } = run('echo it; setsid sleep 30 &');
+  expect(await printed).toBe('it\n');
+});
+
+test('what it leaves in its group is ended', async () => {
+  const { printed } = run('sleep 1000 & echo $!');
+  const left = Number(await printed);
+  expect(await eventually(() => !isAlive(left))).toBe(true);
+});
+
+test.each([
+  ['exit 3', 'ended with status 3'],
+  ['kill -9 $$', 'ended with status null'],
+  ['trap "" TERM HUP; sleep 1000; sleep 1000', 'did not end within 300 ms'],
+  ['setsid sleep 30 & sleep 1000', 'did not end within 300 ms'],
+])('%j fails: %s', async (script, words) => {
+  const { printed, processes } = run(script, { limitMs: 300 });
+  await expect(printed).rejects.toThrow(`-c ${script} ${words}`);
+  expect(await eventually(() => !processes.some(isAlive))).toBe(true);
+});
+
+test('one that prints without end fails', async () => {
+  const { printed } = run('exec cat /dev/zero');
+  await expect(printed).rejects.toThrow('printed too much');
+});

@@ -107,8 +107,9 @@ interface KnownState extends AssistantState {
   readonly asks?: string;
 }
 
-function describeModel({ assistant }: ChildConfig): string {
+function describeModel(child: ChildConfig): string {
   const { env } = process;
+  const { assistant } = child.behind ?? child;
   try {
     const { provider, model } = chooseProvider({ settings: settleAssistant(assistant, env), env });
     return model === undefined ? provider : `${model} (${provider})`;

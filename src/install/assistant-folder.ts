@@ -17,21 +17,20 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder } from '../base/process.ts';
 import { writeWhole } from '../base/whole-file.ts';
 import { checkChildFile } from '../config/check.ts';
 import { parseJson, withoutByteOrderMark } from '../config/files.ts';
+import { isUntouched, originalFile, wrapperIn } from '../config/laid-out.ts';
 import { whileLocked } from '../config/rewrite.ts';
 import type { ChildFile } from '../config/schema.ts';
 import {
   isRoleOf,
-  isUntouched,
   keysFor,
   templateRole,
   wrapperFile,
-  wrapperIn,
   wrapperName,
   wrapperScript,
 } from './assistant-texts.ts';
@@ -148,7 +147,7 @@ async function locked(
 
 async function readFolder(file: string): Promise<Folder> {
   const folder = dirname(file);
-  const original = join(folder, 'original', basename(file));
+  const original = originalFile(folder);
   const present = await readText(file);
   if (!present) throw gone(file);
   const script = wrapperIn(present.entry);

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { wrapperScript } from '../../src/install/assistant-texts.ts';
 import { createScene, launchOf, memoryServer, type Scene } from '../support/assistant.ts';
 import { runSwitchboard } from '../support/command.ts';
 import { activate, becomes, GATEWAY, reaches } from '../support/gateway.ts';
@@ -242,17 +243,11 @@ describe('a folder that is laid out for an assistant', () => {
     const folder = join(project.dir, '.switchboard/mcps/kid');
     const runtime = pathToFileURL(join(ROOT, 'dist/assistant.js')).href;
     const script = 'kid-claude-wrapper.mjs';
-    project.write(
-      `.switchboard/mcps/kid/${script}`,
-      [
-        `import { runAssistant } from ${JSON.stringify(runtime)};`,
-        'await runAssistant({ folder: import.meta.dirname });',
-      ].join('\n'),
-    );
+    project.write(`.switchboard/mcps/kid/${script}`, wrapperScript('kid', runtime, undefined));
     project.write('.switchboard/mcps/kid/.mcp.json', {
       name: 'kid',
       description: 'long-term memory',
-      command: { cmd: process.execPath, args: [join(folder, script)] },
+      command: { cmd: process.execPath, args: [script] },
     });
     const { command, args, env } = memoryServer('.');
     project.write('.switchboard/mcps/kid/original/.mcp.json', {

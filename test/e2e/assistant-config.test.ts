@@ -33,8 +33,9 @@ test('it is listed directly where its server is', async () => {
   expect(await becomes(async () => (await host.toolNames()).includes('natural_language'))).toBe(
     true,
   );
-  const answer = await host.callTool('natural_language', QUERY);
-  expect(textOf(answer)).toBe('You asked: what do you know?');
+  for (const name of ['natural_language', 'converse']) {
+    expect(textOf(await host.callTool(name, QUERY))).toBe('You asked: what do you know?');
+  }
 });
 
 test('it is switched on and off where its server is', async () => {

@@ -191,3 +191,24 @@ test('a query that is called off while the user is asked is over, in the server 
   });
   expect(await answered).toBe(true);
 });
+
+test('without a model a call ends as one whose tool has failed', async () => {
+  const scene = await createScene(tells, memoryServer);
+  const args = ['call', 'kid', 'natural_language', JSON.stringify(QUERY)];
+  const env = { ANTHROPIC_API_KEY: '', PATH: '/nowhere' };
+  const { status, stdout } = await runSwitchboard(scene.project, args, { env });
+  expect(status).toBe(4);
+  expect(stdout).toContain('There is no model for the assistant');
+});
+
+test('what the wrapper is given in its file, the assistant has', async () => {
+  const { project, switchOn, place, folder } = await laidOut();
+  await switchOn();
+  const wrapper = JSON.parse(readFileSync(join(folder, '.mcp.json'), 'utf8')) as {
+    command: object;
+  };
+  const env = { SWITCHBOARD_ASSISTANT_MODEL: 'a-model-of-its-own' };
+  project.write(`${place}/.mcp.json`, { ...wrapper, command: { ...wrapper.command, env } });
+  const host = await RawHost.connect(project);
+  expect((await answerOf(host)).model).toBe('a-model-of-its-own');
+});

@@ -1,12 +1,12 @@
 // Which agents there are. This is on the way to the first answer of every session: files are only looked at,
 // and read where they have changed since the last time.
 import { basename } from 'node:path';
+import { readTextFile } from '../base/read-text.ts';
 import type { AgentSettings } from '../config/config.ts';
 import type { Dialect, ListedAgent } from './agent.ts';
 import { type FoundFile, findAgentFiles } from './find.ts';
 import { createToolNamer, safeName } from './names.ts';
 import { agentPlaces, type Roots } from './places.ts';
-import { readAgentText } from './read.ts';
 import { type Outcome, openSummaryCache } from './summary-cache.ts';
 
 export interface ListOptions extends Roots {
@@ -72,7 +72,7 @@ function nameAgents(
 
 /** What a file is, or a sentence why it cannot be read. */
 async function inspect({ place, file }: FoundFile, roots: Roots): Promise<Outcome | string> {
-  const read = readAgentText(file);
+  const read = readTextFile(file);
   if ('problem' in read) return read.problem;
   if (isNote(place.dialect, file, read.text)) return { summary: undefined, problems: [] };
   const [{ parseAgentFile }, { AgentFileError }] = await Promise.all([

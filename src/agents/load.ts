@@ -2,6 +2,7 @@
 // model are mapped to what the engine has. Its names stay those under which it was called.
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
+import { readTextFile } from '../base/read-text.ts';
 import { excerpt } from '../base/text.ts';
 import type { AgentSettings } from '../config/config.ts';
 import { withoutByteOrderMark } from '../config/files.ts';
@@ -11,7 +12,6 @@ import { AgentFileError, type Draft, LONGEST_SENTENCE } from './formats/draft.ts
 import { parseAgentFile } from './formats/parse.ts';
 import { loadModelMap, mapModel } from './model-map.ts';
 import type { Roots } from './places.ts';
-import { readAgentText } from './read.ts';
 import { mapTools } from './tool-map.ts';
 
 export interface LoadOptions extends Roots {
@@ -51,7 +51,7 @@ export async function loadAgent(
 }
 
 async function readDraft({ name, file, dialect }: ListedAgent, roots: Roots): Promise<Draft> {
-  const read = readAgentText(file);
+  const read = readTextFile(file);
   if ('problem' in read) {
     const what = `The file of agent "${name}" cannot be used. ${file}: ${read.problem}`;
     throw new SwitchboardError('AGENT_INVALID', what, {
@@ -95,7 +95,7 @@ function placesOf(written: string, file: string, { project, homeFolder }: Roots)
 /** The first text that is there and not blank. */
 function readFirst(files: readonly string[]): string | undefined {
   for (const file of files) {
-    const read = readAgentText(file);
+    const read = readTextFile(file);
     const text = 'text' in read ? withoutByteOrderMark(read.text).trim() : '';
     if (text !== '') return text;
   }

@@ -1,13 +1,13 @@
 // From the model that a file names to one that the engine has: the table, with the user's file over it.
 // A file that is wrong, or partly wrong, leaves the rest of the map in force.
 import { join } from 'node:path';
+import { readTextFile } from '../base/read-text.ts';
 import type { AgentSettings } from '../config/config.ts';
 import type { RunFields } from './agent.ts';
 import { AgentFileError, createWarnings } from './formats/draft.ts';
 import { COMMAS, listOf, textOf } from './formats/fields.ts';
 import { isTable, parseToml, type Toml } from './formats/toml.ts';
 import { MODELS, type ModelEntry, PROVIDER_ALIASES } from './model-table.ts';
-import { readAgentText } from './read.ts';
 
 export interface ModelMap {
   /** By token, lower-case. */
@@ -25,7 +25,7 @@ type MapSettings = Pick<
 
 /** The default place may well be empty; a file that was named must be there. */
 export async function loadModelMap(file: string, project: string): Promise<ModelMap> {
-  const read = readAgentText(file);
+  const read = readTextFile(file);
   if ('problem' in read) {
     const isNormal = read.isMissing && file === join(project, '.agents', 'model-map.toml');
     return createModelMap(

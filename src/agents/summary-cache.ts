@@ -3,11 +3,11 @@
 import { mkdirSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isObject } from '../base/object.ts';
+import { readTextFile } from '../base/read-text.ts';
 import { isSystemError } from '../base/system-error.ts';
 import { VERSION } from '../base/version.ts';
 import { writeWhole } from '../base/whole-file.ts';
 import type { AgentSummary, Dialect } from './agent.ts';
-import { readAgentText } from './read.ts';
 
 /** What a file is: an agent, or none, with what is wrong about it. */
 export interface Outcome {
@@ -74,7 +74,7 @@ function stampOf({ mtimeMs, ctimeMs, size }: Stats): string {
 }
 
 function readEntries(path: string): Map<string, Entry> {
-  const read = readAgentText(path, MOST_BYTES);
+  const read = readTextFile(path, MOST_BYTES);
   const content = 'text' in read ? parseJson(read.text) : undefined;
   if (!isObject(content) || content['form'] !== FORM || content['version'] !== VERSION) {
     return new Map();

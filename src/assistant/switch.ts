@@ -44,8 +44,8 @@ export interface SwitchRequest {
   /** The address of our runtime. */
   readonly runtime: string;
   readonly dryRun: boolean;
-  /** Reads the configuration again. */
-  readonly reload: () => Promise<ChildConfig>;
+  /** Reads the configuration again; undefined if the server has gone, or has another name. */
+  readonly reload: () => Promise<ChildConfig | undefined>;
 }
 
 export interface Switched {
@@ -70,18 +70,22 @@ export async function switchAssistantOn(request: SwitchRequest): Promise<Switche
   const { child, config, places, runtime, dryRun } = request;
   const state = await assistantOf(child, config);
   if (state.way === 'configuration') {
-    return { changes: state.isOn ? [] : await writeIntoFiles(request), kept: [] };
+    const role = await writeRoleFromLibrary(request);
+    const use = state.isOn ? [] : await writeUse(request);
+    return { changes: [...role, ...use], kept: [] };
   }
   if (!state.isOn) refuseWhatWouldNotHold(request);
   const role = child.role ?? (await findInLibrary(await originalOf(child)))?.claude;
-  const options = { file: child.origin, home: places.home, dryRun };
+  const { home, project } = places;
+  const options = { file: child.origin, home, project, dryRun };
   return switchOn({ ...options, role: role && `${role.trim()}\n`, runtime });
 }
 
 export async function switchAssistantOff(request: SwitchRequest): Promise<Switched> {
-  const { child, config, places, dryRun } = request;
+  const { child, config, dryRun } = request;
+  const { home, project } = request.places;
   const folder = isInOwnFile(child, config)
-    ? await switchOff({ file: child.origin, home: places.home, dryRun })
+    ? await switchOff({ file: child.origin, home, project, dryRun })
     : { changes: [], kept: [] };
   const changes = child.assistant ? await takeOutOfFiles(request) : [];
   return { changes: [...folder.changes, ...changes], kept: folder.kept };
@@ -104,15 +108,18 @@ async function originalOf({ name, origin, cwd }: ChildConfig): Promise<Known> {
   };
 }
 
-async function writeIntoFiles(request: SwitchRequest): Promise<Change[]> {
+/** Where nobody has said what the assistant is there for, for the user to see and to change. */
+async function writeRoleFromLibrary(request: SwitchRequest): Promise<Change[]> {
   const { child, places, layers, dryRun } = request;
+  const hasRole = child.role !== undefined || child.assistant?.role !== undefined;
+  const found = hasRole ? undefined : await findInLibrary(child.behind ?? child);
+  if (!found) return [];
   const owner = chooseOwner(child, ON, places, layers);
-  const found = child.role === undefined ? await findInLibrary(child) : undefined;
-  const role = found && [
-    await writeRole(child.name, found.claude, owner, { folders: places, dryRun }),
-  ];
-  const use = await changeUse(child, ON, places, layers, undefined, { dryRun });
-  return [...(role ?? []), use].flatMap(tell);
+  return tell(await writeRole(child.name, found.claude, owner, { folders: places, dryRun }));
+}
+
+async function writeUse({ child, places, layers, dryRun }: SwitchRequest): Promise<Change[]> {
+  return tell(await changeUse(child, ON, places, layers, undefined, { dryRun }));
 }
 
 const ON = { assistant: true };
@@ -120,12 +127,12 @@ const ON = { assistant: true };
 async function takeOutOfFiles(request: SwitchRequest): Promise<Change[]> {
   const { child, places, layers, dryRun, reload } = request;
   const withdrawn = await withdrawUse(child, ON, places, layers, { dryRun });
-  const isStillOn = dryRun ? withdrawn.length === 0 : Boolean((await reload()).assistant);
+  const isStillOn = dryRun ? withdrawn.length === 0 : Boolean((await reload())?.assistant);
   // Said where the server is declared: that stays as it is, and is overruled.
   const overruled = isStillOn
     ? [await changeUse(child, { assistant: false }, places, layers, undefined, { dryRun })]
     : [];
-  const found = await findInLibrary(child);
+  const found = await findInLibrary(child.behind ?? child);
   const roles =
     found && (await withdrawRole(child.name, found.claude, { folders: places, dryRun }));
   return [...withdrawn, ...overruled, ...(roles ?? [])].flatMap(tell);
@@ -140,33 +147,28 @@ function tell({ file, isChanged, isRemoved, backup }: FileChange): Change[] {
 }
 
 /**
- * The assistant of a folder is started by itself. The project it finds by where such folders usually
- * lie, so that what is said elsewhere about the server's tools and surroundings would not hold; and what
- * is said about the surroundings by name would hold for itself, who needs the model's key.
+ * The assistant of a folder can be started by any host. The project it finds by where such folders
+ * usually lie, so that what is said elsewhere about the server's tools and surroundings would not hold
+ * there, though it does where we start it.
  */
 function refuseWhatWouldNotHold({ child, layers, places }: SwitchRequest): void {
   const { name, origin } = child;
   const isHidden = ({ file }: Layer) =>
     file === places.projectFile && !findsProject(origin, places);
-  const said = layers.flatMap((layer) => {
-    const { file, config } = layer;
+  const said = layers.filter(isHidden).flatMap(({ file, config }) => {
     const { expose, environment } = suiteOf(config, name);
-    const general = isHidden(layer) ? config.environment : undefined;
-    return [
-      ...(environment === undefined
-        ? []
-        : [{ key: 'environment', path: ['suites', name, 'environment'], file }]),
-      ...(general === undefined ? [] : [{ key: 'environment', path: ['environment'], file }]),
-      ...(expose && isHidden(layer)
-        ? [{ key: 'expose', path: ['suites', name, 'expose'], file }]
-        : []),
+    const words = [
+      { key: 'environment', path: ['suites', name, 'environment'], says: environment },
+      { key: 'environment', path: ['environment'], says: config.environment },
+      { key: 'expose', path: ['suites', name, 'expose'], says: expose },
     ];
+    return words.flatMap(({ key, path, says }) => (says === undefined ? [] : { key, path, file }));
   });
   const [first] = said;
   if (!first) return;
   throw new SwitchboardError(
     'CONFIG_NOT_CHANGED',
-    `With an assistant in its folder, server "${name}" would not keep to ${formatPath(first.path)} in ${first.file}.`,
+    `Started from its folder by another host, the assistant of server "${name}" would not keep to ${formatPath(first.path)} in ${first.file}.`,
     {
       hint: `Write "${first.key}" into ${origin} instead; or put ${keysFor(name)} into switchboard.config.json, which needs no files.`,
       data: { child: name },

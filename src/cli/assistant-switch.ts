@@ -11,7 +11,7 @@ import {
 } from '../assistant/switch.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { cleanText } from '../base/text.ts';
-import type { ChildConfig } from '../config/config.ts';
+import type { ChildConfig, Config } from '../config/config.ts';
 import { readMainFiles } from '../config/load.ts';
 import { findPlaces } from '../config/places.ts';
 import { assistantRuntime } from '../install/launch.ts';
@@ -43,7 +43,7 @@ export async function switchAssistant(
   const { dryRun } = request;
   const act = wanted === 'on' ? switchAssistantOn : switchAssistantOff;
   const { changes, kept } = await act(request);
-  const after = dryRun ? undefined : await states(name, options);
+  const after = dryRun ? undefined : await statesAfter(request.child, options);
   output.json({ dryRun, changes, kept, ...(after && { assistants: after }) });
 
   printChanges(changes, dryRun, output);
@@ -51,8 +51,26 @@ export async function switchAssistant(
   const server = `server "${cleanText(name ?? '')}"`;
   if (changes.length === 0) output.line(`Nothing was changed: ${server} ${HAS[wanted]}.`);
   else if (!dryRun) output.line(`Now ${server} ${HAS[wanted]}.${RELOAD_HINT}`);
+  for (const { name: other } of after?.filter((one) => one.name !== name) ?? []) {
+    output.line(`Its own file calls it "${cleanText(other)}".`);
+  }
   return 0;
 }
+
+/**
+ * `switchboard assistant serve on` is about a server called "serve", if there is one; unless there is one
+ * called "on", which is to be served.
+ */
+export async function isSwitchOfServe(
+  server: string | undefined,
+  options: AssistantOptions,
+): Promise<boolean> {
+  if (server === undefined || !STATES.has(server)) return false;
+  const { children } = await loadFor(options);
+  return children.has('serve') && !children.has(server);
+}
+
+const STATES = new Set(['on', 'off', 'status']);
 
 /** `switchboard assistant status` is about all of them, unless one is called so. */
 async function serverMeant(
@@ -60,8 +78,7 @@ async function serverMeant(
   state: string | undefined,
   options: AssistantOptions,
 ): Promise<string | undefined> {
-  if (name === undefined || state !== undefined || !['on', 'off', 'status'].includes(name))
-    return name;
+  if (name === undefined || state !== undefined || !STATES.has(name)) return name;
   const { children } = await loadFor(options);
   if (children.has(name)) return name;
   if (name === 'status') return undefined;
@@ -87,13 +104,31 @@ async function prepare(name: string, options: AssistantOptions): Promise<SwitchR
     layers: await readMainFiles(places),
     runtime: assistantRuntime(selfPath()),
     dryRun: options.dryRun === true,
-    reload: async () => chosenChild(await loadFor(options), name),
+    reload: async () => (await loadFor(options)).children.get(name),
   };
 }
 
 async function states(name: string | undefined, options: AssistantOptions): Promise<KnownState[]> {
   const config = await loadFor(options);
   const children = name === undefined ? [...config.children.values()] : [chosenChild(config, name)];
+  return statesOf(children, config);
+}
+
+/** The server's own file may give it another name than the one that started its assistant. */
+async function statesAfter(
+  { name, origin }: ChildConfig,
+  options: AssistantOptions,
+): Promise<KnownState[]> {
+  const config = await loadFor(options);
+  const children = [...config.children.values()];
+  const same = children.filter((child) => child.name === name);
+  return statesOf(
+    same.length > 0 ? same : children.filter((child) => child.origin === origin),
+    config,
+  );
+}
+
+async function statesOf(children: readonly ChildConfig[], config: Config): Promise<KnownState[]> {
   return Promise.all(
     children.map(async (child) => {
       const state: KnownState = await assistantOf(child, config);
@@ -107,8 +142,9 @@ interface KnownState extends AssistantState {
   readonly asks?: string;
 }
 
-function describeModel({ assistant }: ChildConfig): string {
+function describeModel(child: ChildConfig): string {
   const { env } = process;
+  const { assistant } = child.behind ?? child;
   try {
     const { provider, model } = chooseProvider({ settings: settleAssistant(assistant, env), env });
     return model === undefined ? provider : `${model} (${provider})`;

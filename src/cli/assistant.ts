@@ -1,6 +1,5 @@
 // `switchboard assistant serve <child>`: one server spoken to in plain language, as an MCP server of its
 // own. A switchboard starts it in the server's place, a host can do so as well.
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { Assistant } from '../assistant/assistant.ts';
@@ -8,7 +7,6 @@ import type { ToolServer } from '../assistant/choose.ts';
 import { millisecondsIn, settleAssistant } from '../assistant/settings.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { createLog, type Log } from '../base/log.ts';
-import { readOriginal } from '../config/child-files.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { resolveLogging } from '../config/logging.ts';
@@ -58,7 +56,6 @@ export async function serveAssistant(
 interface Setting {
   readonly config: Config;
   readonly child: ChildConfig;
-  readonly role: string | undefined;
   readonly place: Place;
   readonly flags: AssistantFlags;
   readonly log: Log;
@@ -122,11 +119,13 @@ async function loadOne({ cwd, folder, serverName }: Place, flags: AssistantFlags
     serversFile: flags.servers,
     assistantFolder: folder,
   });
-  const name = serverName ?? (folder === undefined ? '' : (await readOriginal(folder)).entry.name);
-  const declared = chosenChild(loaded, name);
-  const { timeouts, idleMs } = declared;
+  const declared =
+    folder === undefined ? chosenChild(loaded, serverName ?? '') : childIn(loaded, folder);
+  // Where an assistant was laid out in its folder, what is declared is that assistant: this one.
+  const server = declared.behind ?? declared;
+  const { name, timeouts, idleMs } = server;
   const child: ChildConfig = {
-    ...declared,
+    ...server,
     show: flags.tools ? 'direct' : 'suite',
     start: 'lazy',
     idleMs: millisecondsIn(env, 'SWITCHBOARD_INTELLIGENT_IDLE_MS', 0) ?? idleMs,
@@ -137,22 +136,21 @@ async function loadOne({ cwd, folder, serverName }: Place, flags: AssistantFlags
     wrapResults: 'mcp',
   };
   const config: Config = { ...loaded, children: new Map([[name, child]]) };
-  return { config, child, role: folder === undefined ? undefined : readRole(folder) };
+  return { config, child };
 }
 
-/** What the assistant is there for, as it stands in its folder. */
-function readRole(folder: string): string | undefined {
-  try {
-    return readFileSync(join(folder, 'CLAUDE.md'), 'utf8').trim() || undefined;
-  } catch {
-    return undefined; // it has no role of its own
-  }
+/** The server of the folder for which the configuration was read. */
+function childIn(config: Config, folder: string): ChildConfig {
+  const file = join(folder, '.mcp.json');
+  const child = [...config.children.values()].find(({ origin }) => origin === file);
+  if (child) return child;
+  throw new Error(`${folder} was read, and has no server.`);
 }
 
 function createAssistant(pool: Pool, setting: Setting): Assistant {
-  const { child, role, flags, log } = setting;
+  const { child, flags, log } = setting;
   const { env } = process;
-  const said = { role: child.role, ...child.assistant, ...(role !== undefined && { role }) };
+  const said = { role: child.role, ...child.assistant };
   const settings = settleAssistant(said, env);
   return new Assistant({
     childName: child.name,

@@ -1,11 +1,11 @@
 // The commands and their options. Loaded only when there are arguments.
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import { showAgents } from './agents.ts';
 import type { AssistantFlags } from './assistant.ts';
-import { switchAssistant } from './assistant-switch.ts';
+import { isSwitchOfServe, switchAssistant } from './assistant-switch.ts';
 import { call } from './call.ts';
 import { checkConfig, printConfig, printSchema } from './config.ts';
 import { doctor } from './doctor.ts';
@@ -137,7 +137,7 @@ export function buildProgram(action: Action): Command {
     .action(action(async (options, server, how) => show(server, how, options)));
   const assistant = command(
     'assistant [server] [state]',
-    'say which servers are spoken to in plain language, or switch it: on or off',
+    'say which servers are spoken to in plain language, or switch it: state is on, off or status',
   )
     .option('--dry-run', 'only say what would be done')
     .helpCommand(false)
@@ -147,9 +147,13 @@ export function buildProgram(action: Action): Command {
     .option('--folder <folder>', 'the server whose folder was laid out for an assistant')
     .option('--no-conversation', 'remember nothing of what was asked before')
     .option('--tools', "serve the server's own tools, as far as they may be used")
+    // For a server that is called "serve", which is switched on and off like any other.
+    .addOption(new Option('--dry-run').hideHelp())
     .action(
       action(async (options, server) =>
-        (await import('./assistant.ts')).serveAssistant(server, options),
+        (await isSwitchOfServe(server, options))
+          ? switchAssistant('serve', server, options)
+          : (await import('./assistant.ts')).serveAssistant(server, options),
       ),
     );
   command('doctor [server]', 'start each server and say what works, what does not and why').action(

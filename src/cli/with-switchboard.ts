@@ -1,7 +1,7 @@
 // What every command that uses children needs: the configuration, a switchboard, Ctrl-C.
 
 import { Writable } from 'node:stream';
-import { withAssistants } from '../assistant/wrap.ts';
+import { withAssistants, withoutAssistants } from '../assistant/wrap.ts';
 import { Cancellation } from '../base/cancellation.ts';
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
 import { createLog, type Log, type LogSettings } from '../base/log.ts';
@@ -36,7 +36,7 @@ export async function loadFor(options: CommandOptions): Promise<Config> {
   const files = { configFile: options.config, serversFile: options.servers };
   const config = await loadConfig({ ...files, cwd, env: process.env });
   return options.assistants === false
-    ? config
+    ? withoutAssistants(config)
     : withAssistants(config, assistantLaunch({ ...files, cwd }));
 }
 
@@ -70,9 +70,13 @@ export function chosenChildren(config: Config, name: string | undefined): ChildC
 }
 
 /** The child of this name, off or not. */
-export function chosenChild({ children }: Config, name: string): ChildConfig {
+export function chosenChild({ children, lost }: Config, name: string): ChildConfig {
   const child = children.get(name);
   if (child) return child;
+  const hint = lost?.get(name);
+  if (hint !== undefined) {
+    throw new SwitchboardError('CHILD_UNKNOWN', `The file of server "${name}" is gone.`, { hint });
+  }
   throw unknownChild(name, [...children.keys()]);
 }
 

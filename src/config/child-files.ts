@@ -1,27 +1,40 @@
 // Child files: a server that describes itself in a `.mcp.json` in its own folder. They are often
 // other people's, so a bad one costs a warning and itself, never the rest.
-import { readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
+import { type ReadText, readTextFile } from '../base/read-text.ts';
 import { checkChildFile, isChildFile, strangeChildFileKeys } from './check.ts';
-import { parseJson, withoutByteOrderMark } from './files.ts';
+import { MOST_CONFIG_BYTES, parseJson, withoutByteOrderMark } from './files.ts';
+import { isUntouched, originalFile, wrapperIn } from './laid-out.ts';
 import type { ChildFile } from './schema.ts';
 
 export interface FoundChild {
   readonly file: string;
   readonly entry: ChildFile;
+  /** The server's own file, where the folder was laid out for an assistant that speaks for it. */
+  readonly original?: ChildFile | undefined;
+}
+
+interface FoundChildren {
+  readonly children: Map<string, FoundChild>;
+  /** What to do about servers whose file is gone, while their assistant's folder keeps it; by name. */
+  readonly lost: Map<string, string>;
+  readonly warnings: string[];
 }
 
 /** The usable children of these files, the first of each name, and what to say about the rest. */
-export async function readChildFiles(
-  files: readonly string[],
-): Promise<{ readonly children: Map<string, FoundChild>; readonly warnings: string[] }> {
+export async function readChildFiles(files: readonly string[]): Promise<FoundChildren> {
   const children = new Map<string, FoundChild>();
+  const lost = new Map<string, string>();
   const warnings: string[] = [];
   for (const file of files) {
-    const read = readQuickly(file) ?? (await readPatiently(file));
-    if (read === undefined) continue;
+    const read = await readChildFile(file);
+    if (read === undefined) {
+      await noteLost(file, lost, warnings);
+      continue;
+    }
     if ('problem' in read) {
       warnings.push(`${read.problem} The file is ignored.`);
       continue;
@@ -35,10 +48,14 @@ export async function readChildFiles(
       );
       continue;
     }
-    children.set(name, { file, entry: read.entry });
+    children.set(name, {
+      file,
+      entry: read.entry,
+      original: await behind(file, read.entry, warnings),
+    });
     for (const says of strangeChildFileKeys(read.entry)) warnings.push(`${file}: ${says}`);
   }
-  return { children, warnings };
+  return { children, lost, warnings };
 }
 
 /** A wide pattern finds also what the assistant of a server keeps: that server's own file. */
@@ -46,47 +63,77 @@ function isOriginalOf(file: string, wrapped: string): boolean {
   return file === originalFile(dirname(wrapped));
 }
 
-/** Where the child file of a server is kept, whose place in its folder an assistant has taken. */
-export function originalFile(folder: string): string {
-  return join(folder, 'original', '.mcp.json');
+/** The server behind a wrapper of ours. Any other program is a server like any other, whatever it is called. */
+async function behind(
+  file: string,
+  entry: ChildFile,
+  warnings: string[],
+): Promise<ChildFile | undefined> {
+  const wrapper = basename(file) === '.mcp.json' ? wrapperIn(entry) : undefined;
+  if (wrapper === undefined) return undefined;
+  const script = readTextFile(join(dirname(file), wrapper));
+  if ('problem' in script || !isUntouched(script.text)) return undefined;
+  const original = await readChildFile(originalFile(dirname(file)));
+  if (original && 'entry' in original) return original.entry;
+  if (original) warnings.push(original.problem);
+  return undefined;
 }
 
-/** The server for which an assistant speaks, as if its file still lay where it was. */
-export async function readOriginal(folder: string): Promise<FoundChild> {
+/** Not read in its place: whoever removes a server's file mostly wants it to be gone. */
+async function noteLost(
+  file: string,
+  lost: Map<string, string>,
+  warnings: string[],
+): Promise<void> {
+  const original = originalFile(dirname(file));
+  if (basename(file) !== '.mcp.json' || !existsSync(original)) return;
+  const kept = await readChildFile(original);
+  if (!kept || !('entry' in kept)) return;
+  const { name } = kept.entry;
+  const says = `${file} is missing, but its assistant's folder keeps the server's own file: move ${original} there to have the server back, or remove it.`;
+  lost.set(name, says);
+  warnings.push(`Server ${JSON.stringify(name)}: ${says}`);
+}
+
+/** The folder of an assistant, whoever has started it there: the server's own file must be readable. */
+export async function readAssistantFolder(folder: string): Promise<FoundChild> {
   const original = originalFile(folder);
-  const { children, warnings } = await readChildFiles([original]);
-  const [found] = children.values();
-  if (found) return { file: join(folder, '.mcp.json'), entry: found.entry };
-  const [problem = `There is no file ${original}.`] = warnings;
-  throw new SwitchboardError('CONFIG_INVALID', problem, {
-    hint: 'It declares the server that the assistant in this folder speaks for.',
-  });
+  const own = await readChildFile(original);
+  if (!own || 'problem' in own) {
+    throw new SwitchboardError('CONFIG_INVALID', own?.problem ?? `There is no file ${original}.`, {
+      hint: 'It declares the server that the assistant in this folder speaks for.',
+    });
+  }
+  const file = join(folder, '.mcp.json');
+  const present = await readChildFile(file);
+  const isWrapper = present && 'entry' in present && wrapperIn(present.entry) !== undefined;
+  return { file, entry: isWrapper ? present.entry : own.entry, original: own.entry };
 }
 
 type ReadChild = { readonly entry: ChildFile } | { readonly problem: string };
 
+/** Undefined where there is no such file. */
+async function readChildFile(file: string): Promise<ReadChild | undefined> {
+  const read = readTextFile(file, MOST_CONFIG_BYTES);
+  // A folder that matches the pattern and has no such file is nothing to speak of.
+  if ('problem' in read && read.isMissing) return undefined;
+  return readQuickly(read) ?? readPatiently(file, read);
+}
+
 /** For a file that is plain JSON and right, as nearly all are: with hundreds of them it shows. */
-function readQuickly(file: string): ReadChild | undefined {
+function readQuickly(read: ReadText): ReadChild | undefined {
+  if ('problem' in read) return undefined;
   try {
-    if (!statSync(file).isFile()) return { problem: `${file}: is not a file.` };
-    const entry: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const entry: unknown = JSON.parse(read.text);
     return isChildFile(entry) ? { entry } : undefined;
   } catch {
-    // The patient way finds out what it is, and whether it matters.
-    return undefined;
+    return undefined; // the patient way finds out what it is
   }
 }
 
-async function readPatiently(file: string): Promise<ReadChild | undefined> {
-  let text: string;
-  try {
-    text = withoutByteOrderMark(readFileSync(file, 'utf8'));
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    // A folder that matches the pattern and has no such file is nothing to speak of.
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    return { problem: `${file}: cannot be read (${code}).` };
-  }
+async function readPatiently(file: string, read: ReadText): Promise<ReadChild> {
+  if ('problem' in read) return { problem: `${file}: ${read.problem}` };
+  const text = withoutByteOrderMark(read.text);
   const parsed = await parseJson(text);
   if ('problem' in parsed) return { problem: `${file}:${parsed.problem}` };
   if (isObject(parsed.value) && !('name' in parsed.value) && 'mcpServers' in parsed.value) {

@@ -12,7 +12,12 @@ export type Declaration = {
   readonly folder: string;
 } & (
   | { readonly source: 'main-file' | 'servers-file'; readonly entry: ServerEntry }
-  | { readonly source: 'child-file'; readonly entry: ChildFile }
+  | {
+      readonly source: 'child-file';
+      readonly entry: ChildFile;
+      /** The server's own file, where an assistant has taken its place. */
+      readonly original?: ChildFile | undefined;
+    }
 );
 
 export function resolveCommand({ source, entry }: Declaration, cwd: string): Command | undefined {

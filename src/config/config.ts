@@ -24,6 +24,8 @@ export interface Config {
   readonly messageBytes: number;
   readonly agents: AgentSettings;
   readonly logging: LogSettings;
+  /** What to do about servers whose file is gone, while their assistant's folder keeps it; by name. */
+  readonly lost?: ReadonlyMap<string, string>;
   /** What was wrong but did not stop us: sentences for stderr and `config check`. */
   readonly warnings: readonly string[];
 }
@@ -199,6 +201,8 @@ export interface OAuthSettings {
 export interface Expose {
   readonly allow: readonly string[] | undefined;
   readonly deny: readonly string[] | undefined;
+  /** Rules of another place, which must let a subtool pass as well. */
+  readonly within?: Expose | undefined;
 }
 
 export interface Introspection {

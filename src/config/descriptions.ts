@@ -2,12 +2,12 @@
 // say what the host's model reads (`switchboard`) and what the server's assistant is told to be
 // (`claude`). Nothing depends on these texts, so what is wrong in such a file is a warning, and the
 // rest of it counts.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../base/object.ts';
-import { codeOf } from '../base/system-error.ts';
+import { readTextFile } from '../base/read-text.ts';
 import { nearest } from '../base/text.ts';
-import { parseJson, withoutByteOrderMark } from './files.ts';
+import { MOST_CONFIG_BYTES, parseJson, withoutByteOrderMark } from './files.ts';
 import type { Folders } from './places.ts';
 import { plainName } from './plain-name.ts';
 import { createLocator, type KeyPath, lineAndColumn } from './position.ts';
@@ -82,20 +82,24 @@ function shorten(texts: DescriptionsLayer['texts']): Map<string, Description> {
 
 function readText(file: string, warnings: string[]): string | undefined {
   if (!existsSync(file)) return undefined; // as nearly always, and an error costs more to make
-  try {
-    return withoutByteOrderMark(readFileSync(file, 'utf8'));
-  } catch (error) {
-    const code = codeOf(error);
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') {
-      warnings.push(`${file}: cannot be read (${code}). The file is ignored.`);
-    }
-    return undefined;
-  }
+  const read = readTextFile(file, MOST_CONFIG_BYTES);
+  if ('text' in read) return withoutByteOrderMark(read.text);
+  if (!read.isMissing) warnings.push(`${file}: ${read.problem} The file is ignored.`);
+  return undefined;
 }
 
-interface Problem {
-  readonly path: KeyPath;
-  readonly says: string;
+/** Nobody reads more than these: a file that is wrong throughout is wrong in one way. */
+const MOST_PROBLEMS = 20;
+
+/** What is wrong, as far as it is told; the rest is only counted. */
+class Problems {
+  readonly told: { readonly path: KeyPath; readonly says: string }[] = [];
+  untold = 0;
+
+  add(path: KeyPath, says: () => string): void {
+    if (this.told.length < MOST_PROBLEMS) this.told.push({ path, says: says() });
+    else this.untold++;
+  }
 }
 
 async function parseDescriptions(
@@ -108,14 +112,16 @@ async function parseDescriptions(
     warnings.push(`${file}:${parsed.problem} The file is ignored.`);
     return undefined;
   }
-  const problems: Problem[] = [];
+  const problems = new Problems();
   const texts = collectTexts(parsed.value, problems);
-  if (problems.length > 0) {
+  const { told, untold } = problems;
+  if (told.length > 0) {
     const locate = await createLocator(text);
-    for (const { path, says } of problems) {
+    for (const { path, says } of told) {
       const where = path.length === 0 ? '' : `${formatPath(path)} `;
       warnings.push(`${file}:${lineAndColumn(text, locate(path))}: ${where}${says}`);
     }
+    if (untold > 0) warnings.push(`${file}: ${untold} more such entries are ignored.`);
   }
   return texts;
 }
@@ -125,16 +131,16 @@ const GROUPS = ['mcps', 'properties'];
 /** What a file in the shape of a JSON schema has beside them. */
 const FURTHER_KEYS = new Set(['$schema', '$id', 'type', 'title', 'description', 'version']);
 
-function collectTexts(value: unknown, problems: Problem[]): Map<string, Description> {
+function collectTexts(value: unknown, problems: Problems): Map<string, Description> {
   const texts = new Map<string, Description>();
   if (!isObject(value) || !GROUPS.some((group) => Object.hasOwn(value, group))) {
-    problems.push({ path: [], says: 'It has no "mcps" with servers by name, so nothing is used.' });
+    problems.add([], () => 'It has no "mcps" with servers by name, so nothing is used.');
     return texts;
   }
   for (const group of GROUPS.filter((one) => Object.hasOwn(value, one))) {
     const named = value[group];
     if (!isObject(named)) {
-      problems.push({ path: [group], says: 'is ignored: it must hold servers by name.' });
+      problems.add([group], () => 'is ignored: it must hold servers by name.');
       continue;
     }
     for (const [name, entry] of Object.entries(named)) {
@@ -143,7 +149,7 @@ function collectTexts(value: unknown, problems: Problem[]): Map<string, Descript
   }
   for (const key of Object.keys(value)) {
     if (!GROUPS.includes(key) && !FURTHER_KEYS.has(key)) {
-      problems.push({ path: [key], says: unknown(key, GROUPS) });
+      problems.add([key], () => unknown(key, GROUPS));
     }
   }
   return texts;
@@ -152,21 +158,21 @@ function collectTexts(value: unknown, problems: Problem[]): Map<string, Descript
 const TEXTS = ['switchboard', 'claude'] as const;
 
 /** A mere text is what the host's model reads. An empty one says nothing. */
-function parseEntry(path: KeyPath, entry: unknown, problems: Problem[]): Description {
+function parseEntry(path: KeyPath, entry: unknown, problems: Problems): Description {
   if (typeof entry === 'string') return entry.trim() === '' ? {} : { switchboard: entry };
   if (!isObject(entry)) {
-    problems.push({
+    problems.add(
       path,
-      says: 'is ignored: it must be a text, or have the texts "switchboard" and "claude".',
-    });
+      () => 'is ignored: it must be a text, or have the texts "switchboard" and "claude".',
+    );
     return {};
   }
   const said: { switchboard?: string; claude?: string } = {};
   for (const [key, text] of Object.entries(entry)) {
     const known = TEXTS.find((one) => one === key);
-    if (!known) problems.push({ path: [...path, key], says: unknown(key, TEXTS) });
+    if (!known) problems.add([...path, key], () => unknown(key, TEXTS));
     else if (typeof text !== 'string') {
-      problems.push({ path: [...path, key], says: 'is ignored: it must be a text.' });
+      problems.add([...path, key], () => 'is ignored: it must be a text.');
     } else if (text.trim() !== '') said[known] = text;
   }
   return said;

@@ -2,8 +2,9 @@
 // pattern stands for any text. Deny wins over allow.
 import type { Expose } from './config.ts';
 
-export function isExposed(subtool: string, { allow, deny }: Expose): boolean {
+export function isExposed(subtool: string, { allow, deny, within }: Expose): boolean {
   if (deny?.some((pattern) => matchesPattern(subtool, pattern))) return false;
+  if (within && !isExposed(subtool, within)) return false;
   return allow === undefined || allow.some((pattern) => matchesPattern(subtool, pattern));
 }
 

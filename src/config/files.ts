@@ -1,11 +1,12 @@
 // Where the configuration files are, and what is in them, before anyone has looked whether it makes
 // sense. JSON is read with comments, trailing commas and a byte order mark, as editors leave them.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, type Stats, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ParseError } from 'jsonc-parser';
 import { SwitchboardError } from '../base/errors.ts';
+import { readTextFile } from '../base/read-text.ts';
 import { lineAndColumn } from './position.ts';
 
 // JSON comes first: a JavaScript file runs code of the project, so it is taken only for want of one.
@@ -106,15 +107,15 @@ const REASONS = new Map([
 ]);
 
 function readText(file: string): string {
-  try {
-    return withoutByteOrderMark(readFileSync(file, 'utf8'));
-  } catch (cause) {
-    throw new SwitchboardError('CONFIG_INVALID', `${file} cannot be read.`, {
-      hint: `The system says: ${messageOf(cause)}.`,
-      cause,
-    });
-  }
+  const read = readTextFile(file, MOST_CONFIG_BYTES);
+  if ('text' in read) return withoutByteOrderMark(read.text);
+  throw new SwitchboardError('CONFIG_INVALID', `${file}: ${read.problem}`, {
+    hint: 'Put a file there that can be read, or remove what is there.',
+  });
 }
+
+/** More than anybody configures, and still read in a moment. */
+export const MOST_CONFIG_BYTES = 16 << 20;
 
 export function withoutByteOrderMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -126,9 +127,10 @@ async function runScript(file: string): Promise<unknown> {
     // A reload must see the file as it is now, and Node keeps modules: by address, and those of
     // the older kind by path as well.
     const path = resolve(file);
+    const { mtimeMs } = fileAt(path);
     const { cache } = createRequire(path);
     delete cache[path];
-    const address = `${pathToFileURL(path).href}?changed=${statSync(path).mtimeMs}`;
+    const address = `${pathToFileURL(path).href}?changed=${mtimeMs}`;
     const exported = exportOf(await import(address));
     return await (isFunction(exported) ? exported() : exported);
   } catch (cause) {
@@ -137,6 +139,13 @@ async function runScript(file: string): Promise<unknown> {
       cause,
     });
   }
+}
+
+/** Node would wait for ever for what a pipe has to say. */
+function fileAt(path: string): Stats {
+  const stats = statSync(path);
+  if (!stats.isFile()) throw new Error('it is not a file');
+  return stats;
 }
 
 function exportOf(module: object): unknown {

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { resolveAgents } from './agents.ts';
 import { checkConfigFile } from './check.ts';
-import { readChildFiles, readOriginal } from './child-files.ts';
+import { readAssistantFolder, readChildFiles } from './child-files.ts';
 import type { Config } from './config.ts';
 import { DEFAULTS, LONGEST_MS } from './defaults.ts';
 import { readDescriptions } from './descriptions.ts';
@@ -36,10 +36,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const layers = await readMainFiles(places);
   const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
   const found = await readChildFiles(await findFiles(globs, project, homeFolder));
-  if (options.assistantFolder !== undefined) {
-    const original = await readOriginal(options.assistantFolder);
-    found.children.set(original.entry.name, original);
-  }
+  const { assistantFolder } = options;
   const serversFiles: ServersLayer[] = [];
   for (const file of findServersFiles(namedServers(options, places, layers), project, home)) {
     serversFiles.push(await readServersFile(file));
@@ -54,6 +51,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     homeFolder,
     layers,
     childFiles: found.children,
+    meant: assistantFolder === undefined ? undefined : await readAssistantFolder(assistantFolder),
     serversFiles,
     descriptions: descriptions.layers,
     idleMs: usualIdleMs(env),
@@ -66,6 +64,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
       ({ file }) => file ?? [],
     ),
     children: settled.children,
+    ...(found.lost.size > 0 && { lost: found.lost }),
     era: setting(layers, ({ era }) => era) ?? DEFAULTS.era,
     questionMs:
       setting(layers, ({ timeouts }) => timeouts?.questionMs) ?? DEFAULTS.timeouts.questionMs,

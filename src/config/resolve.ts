@@ -1,6 +1,6 @@
 // From what the files say to what is meant: which declaration of a child counts, which setting
 // wins, what holds where nobody said anything.
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import { strangeServerKeys } from './check.ts';
@@ -9,6 +9,7 @@ import { type Declaration, explainMissingCommand, resolveCommand } from './comma
 import type { AssistantConfig, ChildConfig, Command } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { type DescriptionsLayer, descriptionOf } from './descriptions.ts';
+import { readFolderRole } from './folder-role.ts';
 import { expandHome } from './globs.ts';
 import { type Layer, NONE, setting, suiteOf } from './layers.ts';
 import { resolveRemote } from './remote.ts';
@@ -24,6 +25,8 @@ export interface Found {
   /** The main files, strongest first. */
   readonly layers: readonly Layer[];
   readonly childFiles: ReadonlyMap<string, FoundChild>;
+  /** One that counts before all others, whatever declares another of its name. */
+  readonly meant?: FoundChild | undefined;
   /** `servers.json`, strongest first. */
   readonly serversFiles: readonly ServersLayer[];
   /** `mcp-descriptions.json`, strongest first. */
@@ -39,10 +42,19 @@ export function resolveChildren(found: Found): {
   const common = resolveCommon(found.layers);
   const children = new Map<string, ChildConfig>();
   const declarations = collectDeclarations(found);
+  const warnings: string[] = [];
+  const warn = (sentence: string) => void warnings.push(sentence);
   for (const [name, declaration] of declarations) {
-    children.set(name, resolveChild(name, declaration, found, common));
+    const child = resolveChild(name, declaration, found, common);
+    children.set(
+      name,
+      withRoleInFolder(withServerBehind(child, declaration, found, common), found, warn),
+    );
   }
-  return { children, warnings: [...strangeKeys(found), ...strangeSuites(found, declarations)] };
+  return {
+    children,
+    warnings: [...strangeKeys(found), ...strangeSuites(found, declarations), ...warnings],
+  };
 }
 
 export function messageBytesOf(layers: readonly Layer[]): number {
@@ -53,19 +65,20 @@ export function messageBytesOf(layers: readonly Layer[]): number {
 function collectDeclarations({
   layers,
   childFiles,
+  meant,
   serversFiles,
   project,
 }: Found): Map<string, Declaration> {
   const declarations = new Map<string, Declaration>();
+  if (meant) declarations.set(meant.entry.name, declarationIn(meant));
   for (const { file, config } of layers) {
     for (const [name, entry] of Object.entries(config.mcpServers ?? {})) {
       if (declarations.has(name)) continue;
       declarations.set(name, { source: 'main-file', origin: file, entry, folder: project });
     }
   }
-  for (const [name, { file, entry }] of childFiles) {
-    if (declarations.has(name)) continue;
-    declarations.set(name, { source: 'child-file', origin: file, entry, folder: dirname(file) });
+  for (const [name, found] of childFiles) {
+    if (!declarations.has(name)) declarations.set(name, declarationIn(found));
   }
   for (const { file, servers } of serversFiles) {
     for (const [name, written] of Object.entries(servers)) {
@@ -75,6 +88,10 @@ function collectDeclarations({
     }
   }
   return declarations;
+}
+
+function declarationIn({ file, entry, original }: FoundChild): Declaration {
+  return { source: 'child-file', origin: file, entry, original, folder: dirname(file) };
 }
 
 /** What the files say about all children. */
@@ -150,6 +167,42 @@ function resolveChild(
     assistant: settingsOf(keys.assistant),
     behind: undefined,
   };
+}
+
+/**
+ * The server for which the assistant in its folder speaks: as its own file says, with what is said about
+ * it under `suites`. Rules for its tools may stand in all three places, and all of them hold.
+ */
+function withServerBehind(
+  child: ChildConfig,
+  declaration: Declaration,
+  found: Found,
+  common: Common,
+): ChildConfig {
+  if (declaration.source !== 'child-file' || !declaration.original) return child;
+  const { original, ...place } = declaration;
+  const server = resolveChild(child.name, { ...place, entry: original }, found, common);
+  const expose = {
+    ...child.expose,
+    within: { allow: undefined, deny: undefined, ...original.expose },
+  };
+  return { ...child, behind: { ...server, assistant: server.assistant ?? {}, expose } };
+}
+
+/** What stands in the server's own folder counts before other words on what its assistant is there for. */
+function withRoleInFolder(
+  child: ChildConfig,
+  { project }: Found,
+  warn: (sentence: string) => void,
+): ChildConfig {
+  const { behind, assistant, origin } = child;
+  const folder = dirname(origin);
+  // The project's own CLAUDE.md is about something else.
+  const isOwn = behind !== undefined || (basename(origin) === '.mcp.json' && folder !== project);
+  const role = isOwn && (behind || assistant) ? readFolderRole(folder, warn) : undefined;
+  if (role === undefined) return child;
+  if (behind) return { ...child, behind: { ...behind, assistant: { ...behind.assistant, role } } };
+  return { ...child, assistant: { ...assistant, role } };
 }
 
 function settingsOf(said: SuiteKeys['assistant']): AssistantConfig | undefined {

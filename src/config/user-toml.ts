@@ -1,9 +1,10 @@
 // `config.toml` in Switchboard's folder: settings of the user for agents and the log, weaker than
 // everything else. Few have it, so what reads TOML is loaded only where it exists; and what is wrong
 // with it stops nobody.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../base/object.ts';
+import { readTextFile } from '../base/read-text.ts';
 import { nearest } from '../base/text.ts';
 import { AGENT_KEYS } from './agent-keys.ts';
 import { withoutByteOrderMark } from './files.ts';
@@ -45,15 +46,11 @@ export async function readUserToml(home: string): Promise<UserToml> {
 type Parsed = { readonly tables: Readonly<Record<string, unknown>> } | { readonly problem: string };
 
 async function parse(file: string): Promise<Parsed> {
-  let text: string;
-  try {
-    text = withoutByteOrderMark(readFileSync(file, 'utf8'));
-  } catch (error) {
-    return { problem: `${file} cannot be read: ${firstLineOf(error)}.` };
-  }
+  const read = readTextFile(file);
+  if ('problem' in read) return { problem: `${file}: ${read.problem}` };
   const { parse: parseToml, TomlError } = await import('smol-toml');
   try {
-    return { tables: parseToml(text) };
+    return { tables: parseToml(withoutByteOrderMark(read.text)) };
   } catch (error) {
     const place = error instanceof TomlError ? `:${error.line}:${error.column}` : '';
     // Further lines quote the file, in which anything may stand.

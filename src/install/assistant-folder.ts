@@ -17,21 +17,20 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder } from '../base/process.ts';
 import { writeWhole } from '../base/whole-file.ts';
 import { checkChildFile } from '../config/check.ts';
 import { parseJson, withoutByteOrderMark } from '../config/files.ts';
+import { isUntouched, originalFile, wrapperIn } from '../config/laid-out.ts';
 import { whileLocked } from '../config/rewrite.ts';
 import type { ChildFile } from '../config/schema.ts';
 import {
   isRoleOf,
-  isUntouched,
   keysFor,
   templateRole,
   wrapperFile,
-  wrapperIn,
   wrapperName,
   wrapperScript,
 } from './assistant-texts.ts';
@@ -42,6 +41,8 @@ export interface FolderOptions {
   readonly file: string;
   /** Switchboard's own folder, for the lock and for backups. */
   readonly home: string;
+  /** The project, whose folders above the server's are looked at for links. */
+  readonly project: string;
   readonly dryRun: boolean;
 }
 
@@ -68,14 +69,15 @@ export async function switchOn(
   options: FolderOptions & { readonly role: string | undefined; readonly runtime: string },
 ): Promise<FolderSwitch> {
   return locked(options, async (work, folder) => {
-    refuseLinks(folder);
+    refuseLinks(folder, options);
     const { file, paths, original } = folder;
     const isOn = folder.script !== undefined;
     if (isOn && !original) throw withoutOriginal(folder, options.home);
     const own = original ?? folder.present;
-    if (!isOn) keepOriginal(folder, options, work);
+    // Read before anything is changed: what cannot be read is refused.
     const script = readIfThere(paths.script);
     const role = readIfThere(paths.role);
+    if (!isOn) keepOriginal(folder, options, work);
     const wanted = options.role ?? templateRole(own.entry.name, own.entry.description);
     const isOurs = role === undefined || (script !== undefined && isRoleOf(script, role));
     const isScriptKept = script !== undefined && !isUntouched(script);
@@ -96,7 +98,7 @@ export async function switchOff(options: FolderOptions): Promise<FolderSwitch> {
     const { file, paths, original, present, leftover } = folder;
     const backups = join(options.home, 'backups');
     const isOn = folder.script !== undefined;
-    if (isOn) refuseLinks(folder);
+    if (isOn) refuseLinks(folder, options);
     if (isOn && !original) throw withoutOriginal(folder, options.home);
     if (isOn && original) {
       if (present.text !== wrapperFile(original.entry)) work.backUp(file, backups);
@@ -148,7 +150,7 @@ async function locked(
 
 async function readFolder(file: string): Promise<Folder> {
   const folder = dirname(file);
-  const original = join(folder, 'original', basename(file));
+  const original = originalFile(folder);
   const present = await readText(file);
   if (!present) throw gone(file);
   const script = wrapperIn(present.entry);
@@ -184,8 +186,8 @@ async function readText(file: string): Promise<Text | undefined> {
 }
 
 /** What a link leads to is perhaps used by others, who did not ask for an assistant. */
-function refuseLinks({ file, paths, present }: Folder): void {
-  const folders = [dirname(file), dirname(paths.original)];
+function refuseLinks({ file, paths, present }: Folder, { project }: FolderOptions): void {
+  const folders = [...foldersBelow(project, dirname(file)), dirname(paths.original)];
   const link = [...folders, file, paths.original, paths.role, paths.script].find((path) =>
     entryAt(path)?.isSymbolicLink(),
   );
@@ -197,6 +199,14 @@ function refuseLinks({ file, paths, present }: Folder): void {
       hint: `Put this into switchboard.config.json instead, which does the same: ${keysFor(present.entry.name)}`,
     },
   );
+}
+
+/** A folder and those above it, as far as they belong to the project. */
+function foldersBelow(project: string, folder: string): string[] {
+  const way = relative(project, folder);
+  if (way === '' || way.startsWith('..') || isAbsolute(way)) return [folder];
+  const names = way.split(sep);
+  return names.map((_, index) => join(project, ...names.slice(0, index + 1)));
 }
 
 /** A copy with the same bytes and the same mode; and another among the backups. */

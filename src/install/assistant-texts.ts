@@ -2,10 +2,9 @@
 // starts the wrapper, and the wrapper itself, which only loads our runtime, so that updates reach it.
 import { shortDigest } from '../base/digest.ts';
 import { cleanText } from '../base/text.ts';
+import { WRAPPER_END, writtenDigest } from '../config/laid-out.ts';
 import type { ChildFile } from '../config/schema.ts';
 
-/** What the end of a wrapper's name is; before it stands the server's name. */
-const WRAPPER_END = '-claude-wrapper.mjs';
 const LONGEST_NAME = 100;
 
 /** The wrapper of a server: a name that is one file on every system. */
@@ -19,15 +18,6 @@ export function wrapperName(child: string): string {
 /** What has the same effect in the configuration, without files. */
 export function keysFor(child: string): string {
   return JSON.stringify({ suites: Object.fromEntries([[child, { assistant: true }]]) });
-}
-
-/** The wrapper that a server's file starts; undefined if it starts something else. */
-export function wrapperIn(file: unknown): string | undefined {
-  const { command } = file as Partial<ChildFile>;
-  const args = typeof command === 'object' ? command.args : undefined;
-  const [script = '', ...more] = args ?? [];
-  const isWrapper = more.length === 0 && /^[^/\\]+$/.test(script) && script.endsWith(WRAPPER_END);
-  return isWrapper ? script : undefined;
 }
 
 /**
@@ -90,26 +80,16 @@ async function load() {
 
 const { runAssistant } = await load();
 await runAssistant({ folder: import.meta.dirname });
-// CLAUDE.md as written: ${role === undefined ? 'not by us' : digestOf(role)}
+// CLAUDE.md as written: ${role === undefined ? 'not by us' : writtenDigest(role)}
 `;
-  return `${body}// This file as written: ${digestOf(body)}\n`;
-}
-
-/** Whether a wrapper is as some version of ours wrote it. */
-export function isUntouched(script: string): boolean {
-  const [, body = '', digest] =
-    /^([^]*?)\/\/ This file as written: ([0-9a-f]{8})\r?\n$/.exec(script) ?? [];
-  return digest !== undefined && digest === digestOf(body);
+  return `${body}// This file as written: ${writtenDigest(body)}\n`;
 }
 
 /** Whether a role is the one that stood there when the wrapper was written. */
 export function isRoleOf(script: string, role: string): boolean {
-  return /^\/\/ CLAUDE\.md as written: ([0-9a-f]{8})\r?$/m.exec(script)?.[1] === digestOf(role);
-}
-
-/** Version control may change line ends. */
-function digestOf(text: string): string {
-  return shortDigest(text.replaceAll('\r\n', '\n'));
+  return (
+    /^\/\/ CLAUDE\.md as written: ([0-9a-f]{8})\r?$/m.exec(script)?.[1] === writtenDigest(role)
+  );
 }
 
 /** What an assistant is told to be where nobody has said it: the name and what is known of it. */

@@ -44,12 +44,22 @@ export class Work {
 
 export function readIfThere(file: string): string | undefined {
   return explainFailure(file, () => {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (!stats) return undefined;
+    // A pipe would make us wait for ever.
+    if (!stats.isFile()) throw notAFile(file);
     try {
       return readFileSync(file, 'utf8');
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
       throw error;
     }
+  });
+}
+
+function notAFile(path: string): SwitchboardError {
+  return new SwitchboardError('INSTALL_FAILED', `${path} is not a file.`, {
+    hint: 'Move what is there out of the way. Nothing was changed.',
   });
 }
 

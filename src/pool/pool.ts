@@ -195,7 +195,8 @@ function processPartOf(config: ChildConfig): unknown {
     [command, remote, cwd, timeouts, messageBytes, environment, stderr],
     [framing, protocolVersion, problem?.text],
     // An assistant reads the configuration when it starts, the rules for its server's tools with it.
-    behind && [processPartOf(behind), behind.assistant, behind.expose, behind.description],
+    behind && [processPartOf(behind), behind.assistant, behind.role, behind.expose],
+    behind && [behind.description, behind.keywords, behind.idleMs],
   ];
 }
 

@@ -11,14 +11,11 @@ import type { Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
+import { OTHER_NAME, TOOL_NAME } from './assistant-names.ts';
 import { callSubtool, notAllowed, unknownSubtool } from './subtool.ts';
 import { alwaysLoaded } from './suite-tool.ts';
 import type { Surface, ToolCall } from './surface.ts';
 import { unknownTool } from './unknown-tool.ts';
-
-const TOOL_NAME = 'natural_language';
-/** What it was called before. */
-const OTHER_NAME = 'converse';
 
 const INPUT_SCHEMA = {
   type: 'object',

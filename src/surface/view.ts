@@ -9,6 +9,7 @@ import type { Pool } from '../pool/pool.ts';
 import { isObject } from '../rpc/message.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { AgentTools } from './agent-tools.ts';
+import { listedNameFor } from './assistant-names.ts';
 import { createGatewayTools } from './gateway.ts';
 import { instructionsFor } from './instructions.ts';
 import { Library } from './library.ts';
@@ -202,8 +203,15 @@ export class View implements Surface {
     const { pool, suites, agents } = this.#parts;
     if (suites.has(call.name)) return suites.callTool(call);
     if (agents.has(call.name)) return agents.callTool(call);
-    const own = this.#own().get(call.name);
+    const own = this.#own().get(call.name) ?? this.#assistantToolOf(call.name);
     return own && callSubtool(pool, own.config, call, own.subtool, call.args);
+  }
+
+  /** The tool of an assistant that is called by the name it had before. */
+  #assistantToolOf(name: string): OwnTool | undefined {
+    const listed = listedNameFor(name);
+    const own = listed === undefined ? undefined : this.#own().get(listed);
+    return own?.config.behind && own;
   }
 
   #changed(): void {

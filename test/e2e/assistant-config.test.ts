@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { wrapperScript } from '../../src/install/assistant-texts.ts';
 import { createScene, launchOf, memoryServer, type Scene } from '../support/assistant.ts';
 import { runSwitchboard } from '../support/command.ts';
 import { activate, becomes, GATEWAY, reaches } from '../support/gateway.ts';
@@ -32,8 +33,9 @@ test('it is listed directly where its server is', async () => {
   expect(await becomes(async () => (await host.toolNames()).includes('natural_language'))).toBe(
     true,
   );
-  const answer = await host.callTool('natural_language', QUERY);
-  expect(textOf(answer)).toBe('You asked: what do you know?');
+  for (const name of ['natural_language', 'converse']) {
+    expect(textOf(await host.callTool(name, QUERY))).toBe('You asked: what do you know?');
+  }
 });
 
 test('it is switched on and off where its server is', async () => {
@@ -242,17 +244,11 @@ describe('a folder that is laid out for an assistant', () => {
     const folder = join(project.dir, '.switchboard/mcps/kid');
     const runtime = pathToFileURL(join(ROOT, 'dist/assistant.js')).href;
     const script = 'kid-claude-wrapper.mjs';
-    project.write(
-      `.switchboard/mcps/kid/${script}`,
-      [
-        `import { runAssistant } from ${JSON.stringify(runtime)};`,
-        'await runAssistant({ folder: import.meta.dirname });',
-      ].join('\n'),
-    );
+    project.write(`.switchboard/mcps/kid/${script}`, wrapperScript('kid', runtime, undefined));
     project.write('.switchboard/mcps/kid/.mcp.json', {
       name: 'kid',
       description: 'long-term memory',
-      command: { cmd: process.execPath, args: [join(folder, script)] },
+      command: { cmd: process.execPath, args: [script] },
     });
     const { command, args, env } = memoryServer('.');
     project.write('.switchboard/mcps/kid/original/.mcp.json', {

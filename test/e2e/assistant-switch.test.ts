@@ -414,6 +414,8 @@ describe('what cannot be done is refused, and nothing is changed', () => {
   test.each([
     ['the folder', FOLDER],
     ['the file', `${FOLDER}/.mcp.json`],
+    ['the folder of all servers', '.switchboard/mcps'],
+    ['the folder above it', '.switchboard'],
   ])('%s is a link', async (_, path) => {
     const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
     mkdirSync(join(project.dir, 'elsewhere'));
@@ -448,7 +450,7 @@ describe('what cannot be done is refused, and nothing is changed', () => {
     });
     const before = tree(project.dir);
     expect(await runBadly(project, 'memory', 'on')).toMatchInlineSnapshot(`
-      "switchboard: With an assistant in its folder, server "memory" would not keep to suites.memory.expose in <project>/switchboard.config.json.
+      "switchboard: Started from its folder by another host, the assistant of server "memory" would not keep to suites.memory.expose in <project>/switchboard.config.json.
       Write "expose" into <project>/servers/memory/.mcp.json instead; or put {"suites":{"memory":{"assistant":true}}} into switchboard.config.json, which needs no files.
       "
     `);
@@ -463,16 +465,17 @@ describe('what cannot be done is refused, and nothing is changed', () => {
     await runWell(project, 'memory', 'on');
   });
 
-  test('surroundings that the assistant itself would have', async () => {
+  test('but not what the assistant finds: this project, with what is said there', async () => {
+    const rules = { expose: { deny: ['x'] }, environment: 'minimal' };
     const project = createProject({
       [`${FOLDER}/.mcp.json`]: MEMORY,
-      'switchboard.config.json': { suites: { memory: { environment: 'minimal' } } },
+      'switchboard.config.json': { environment: 'minimal', suites: { memory: rules } },
     });
-    expect(await runBadly(project, 'memory', 'on')).toContain('suites.memory.environment in');
-    // The assistant finds this project, and keeps to what is said there.
-    const known = { environment: 'minimal', suites: { memory: { expose: { deny: ['x'] } } } };
-    project.write('switchboard.config.json', known);
     await runWell(project, 'memory', 'on');
+    const { stdout } = await runSwitchboard(project, ['config', 'print']);
+    const [memory] = (JSON.parse(stdout) as { children: object[] }).children;
+    // The assistant needs the model's key; the server does not get it.
+    expect(memory).toMatchObject({ environment: 'inherit', behind: { environment: 'minimal' } });
   });
 
   test('a server or a word that does not exist', async () => {
@@ -648,6 +651,7 @@ test('a server whose own file is found and that is switched on by the configurat
     'switchboard.config.json': '{ "suites": { "memory": { "assistant": true } } }\n',
   });
   const file = readFileSync(join(project.dir, FOLDER, '.mcp.json'), 'utf8');
+  expect(await runWell(project, 'memory', 'on')).toContain('mcp-descriptions.json');
   expect(await runWell(project, 'memory', 'on')).toContain('Nothing was changed');
   await runWell(project, 'memory', 'off');
   expect(readFileSync(join(project.dir, FOLDER, '.mcp.json'), 'utf8')).toBe(file);
@@ -667,4 +671,71 @@ test('doctor says which descriptions nobody sees, and config check which files w
   );
   const check = await runSwitchboard(project, ['config', 'check']);
   expect(check.stdout).toContain(`, ${join(project.dir, 'mcp-descriptions.json')}.`);
+});
+
+test.each(['memory-claude-wrapper.mjs', 'CLAUDE.md'])(
+  'a folder in the place of %s is refused before anything is changed',
+  async (name) => {
+    const project = createProject({
+      [`${FOLDER}/.mcp.json`]: MEMORY,
+      [`${FOLDER}/${name}/a-file-in-it`]: '',
+    });
+    const before = tree(project.dir);
+    expect(await runBadly(project, 'memory', 'on')).toContain(`${FOLDER}/${name} is not a file.`);
+    expect(tree(project.dir)).toEqual(before);
+    expect(backups(project)).toEqual([]);
+  },
+);
+
+test('switched off it may have another name, which is no failure', async () => {
+  const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
+  await runWell(project, 'memory', 'on');
+  const file = join(project.dir, FOLDER, '.mcp.json');
+  const wrapper = JSON.parse(readFileSync(file, 'utf8')) as object;
+  project.write(`${FOLDER}/.mcp.json`, { ...wrapper, name: 'notes' });
+  const said = await runWell(project, 'notes', 'off');
+  expect(said).toContain('Now server "notes" has no assistant.');
+  expect(said).toContain('Its own file calls it "memory".');
+  expect(readFileSync(file, 'utf8')).toBe(JSON.stringify(MEMORY, null, 2));
+  expect(await runWell(project, 'memory')).toContain('off');
+});
+
+test('a server whose file was removed is told where it is kept, and is not started', async () => {
+  const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
+  await runWell(project, 'memory', 'on');
+  rmSync(join(project.dir, FOLDER, '.mcp.json'));
+  const where = `move <project>/${FOLDER}/original/.mcp.json there to have the server back`;
+  expect(await runBadly(project, 'memory', 'off')).toContain(where);
+  const call = await runSwitchboard(project, ['call', 'memory', 'natural_language']);
+  expect(call.stderr.replaceAll(project.dir, '<project>')).toContain(where);
+  expect((await runSwitchboard(project, ['config', 'check'])).stdout).toContain('is missing');
+});
+
+test.each(['serve', 'on', 'off', 'status'])('a server called %s is switched', async (name) => {
+  const project = createProject({
+    'switchboard.config.json': { mcpServers: { [name]: { command: 'server' } } },
+  });
+  const before = tree(project.dir);
+  expect(await runWell(project, name, 'on', '--dry-run')).toContain('would');
+  expect(tree(project.dir)).toEqual(before);
+  await runWell(project, name, 'on');
+  expect(await runWell(project, name, 'status')).toContain('on   by the configuration');
+  await runWell(project, name, 'off');
+  expect(tree(project.dir)).toEqual(before);
+});
+
+test('who has switched it on by hand gets the role, once', async () => {
+  const server = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] };
+  const project = createProject({
+    'switchboard.config.json': { mcpServers: { notes: { ...server, assistant: true } } },
+  });
+  expect(await runWell(project, 'notes', 'on')).toContain('mcp-descriptions.json');
+  const file = join(project.dir, 'mcp-descriptions.json');
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+    mcps: { notes: { claude: expect.stringContaining('knowledge graph') as string } },
+  });
+  expect(await runWell(project, 'notes', 'on')).toContain('Nothing was changed');
+  // It is known by what is started, also while an assistant stands before it.
+  await runWell(project, 'notes', 'off');
+  expect(existsSync(file)).toBe(false);
 });

@@ -47,7 +47,7 @@ test('in the place of the server its assistant is started, without the server’
     environment: 'inherit',
     stderr: 'inherit',
     framing: 'newline',
-    protocolVersion: undefined,
+    protocolVersion: '2025-11-25',
     show: 'flip',
     behind: KID,
   });
@@ -73,17 +73,33 @@ test('whoever asks an assistant waits longer than it may take, and for its own s
   expect(wrap(KID, env).timeouts.rpcMs).toBe(315_000);
 });
 
-test('a folder that was laid out for an assistant is started as it stands there', () => {
+test('in the place of a wrapper of ours the same is started, by the name of its server', () => {
+  const server = { ...KID, assistant: { timeoutMs: 300_000 } };
+  const command = {
+    cmd: 'node',
+    args: ['kid-claude-wrapper.mjs'],
+    env: { MODEL_KEY: 'secret-key' },
+  };
+  const wrapped = wrap(childConfig({ name: 'kid', command, behind: server }));
+  expect(wrapped).toMatchObject({
+    command: { cmd: '/bin/node', env: command.env },
+    cwd: '/here',
+    expose: { allow: undefined, deny: undefined },
+    behind: server,
+  });
+  expect(wrapped.timeouts.rpcMs).toBe(315_000);
+});
+
+test('what is only called a wrapper is a server like any other, and its rules stay', () => {
   const { dir } = createProject({ 'original/.mcp.json': { name: 'kid', command: 'server' } });
   const command = { cmd: 'node', args: ['kid-claude-wrapper.mjs'], env: {} };
   const expose = { allow: ['read_*'], deny: undefined };
   const kid = childConfig({ name: 'kid', origin: join(dir, '.mcp.json'), command, expose });
-  const wrapped = wrap(kid);
-  expect(wrapped).toMatchObject({ command, expose: { allow: undefined }, behind: undefined });
-  expect(wrapped.timeouts.rpcMs).toBe(135_000);
+  expect(wrap(kid)).toBe(kid);
   const shared = withAssistants({ children: new Map([['kid', kid]]) } as unknown as Config, {
     ...LAUNCH,
     hosts: 'many',
   });
+  // It may be ours with a line of the user's in it.
   expect(shared.children.get('kid')?.command?.env).toEqual({ SWITCHBOARD_SESSION_IDLE_MS: '0' });
 });

@@ -469,7 +469,7 @@ describe('config.toml', () => {
     const { warnings } = await project.load();
     expect(warnings.map(project.plain)).toEqual([
       expect.stringMatching(
-        /^<home>\/\.switchboard\/config\.toml cannot be read: EISDIR.*It is ignored\.$/,
+        /^<home>\/\.switchboard\/config\.toml: Not read: it is not a file\. It is ignored\.$/,
       ),
     ]);
   });

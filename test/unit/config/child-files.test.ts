@@ -42,7 +42,7 @@ test('a file that is no use is ignored with a reason, and costs only itself', as
     <project>/mcps/f/.mcp.json:6:3: framing: expected "auto", "newline" or "content-length", got "lines". The file is ignored.",
       "<project>/mcps/g/.mcp.json: "mcpServers" belongs into switchboard.config.json; a child file describes one server and needs a "name". The file is ignored.",
       "<project>/mcps/h/.mcp.json:7:5: expose.denied: unknown key. Did you mean "deny"? The file is ignored.",
-      "<project>/mcps/i/.mcp.json: is not a file. The file is ignored.",
+      "<project>/mcps/i/.mcp.json: Not read: it is not a file. The file is ignored.",
     ]
   `);
 });

@@ -159,7 +159,7 @@ describe('what is wrong is a warning, and the rest counts', () => {
       [`${FILE}/x`]: '',
     });
     expect((await textsOf(project)).warnings).toEqual([
-      `<project>/${FILE}: cannot be read (EISDIR). The file is ignored.`,
+      `<project>/${FILE}: Not read: it is not a file. The file is ignored.`,
     ]);
   });
 

@@ -43,7 +43,7 @@ describe('JSON', () => {
   test('a file that cannot be read is named', async () => {
     const project = createProject({ 'switchboard.config.json/file': '' });
     expect(await project.loadError()).toMatchInlineSnapshot(
-      `"CONFIG_INVALID: <project>/switchboard.config.json cannot be read. The system says: EISDIR: illegal operation on a directory, read."`,
+      `"CONFIG_INVALID: <project>/switchboard.config.json: Not read: it is not a file. Put a file there that can be read, or remove what is there."`,
     );
   });
 });

@@ -2,12 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { isUntouched, wrapperIn } from '../../../src/config/laid-out.ts';
 import {
   isRoleOf,
-  isUntouched,
   templateRole,
   wrapperFile,
-  wrapperIn,
   wrapperName,
   wrapperScript,
 } from '../../../src/install/assistant-texts.ts';

@@ -1,9 +1,9 @@
-// Reads a text that an agent is made of. Only what is a file and of a size that people write: a pipe would
-// make us wait for ever, and a device has no end.
+// Reads a text that somebody else has put on the disk. Only what is a file and of a size that people
+// write: a pipe would make us wait for ever, and a device has no end.
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { codeOf } from '../base/system-error.ts';
+import { codeOf } from './system-error.ts';
 
-/** What an agent's file may have. */
+/** What a file that people write may have. */
 const MOST_BYTES = 1 << 20;
 
 export type ReadText =
@@ -14,7 +14,7 @@ export type ReadText =
       readonly isMissing: boolean;
     };
 
-export function readAgentText(file: string, mostBytes = MOST_BYTES): ReadText {
+export function readTextFile(file: string, mostBytes = MOST_BYTES): ReadText {
   let descriptor: number | undefined;
   try {
     // Not to wait for who writes into it, should it be a pipe.

@@ -72,7 +72,7 @@ describe('the provider', () => {
     expect(scene.model.requests).toHaveLength(1);
   });
 
-  test.each([500, 529])('one that fails with %i is asked three times', async (status) => {
+  test.each([503, 529])('one that fails with %i is asked three times', async (status) => {
     const busy = { status, message: 'Overloaded', headers: { 'retry-after-ms': '10' } };
     const scene = await createScene(() => busy, memoryServer);
     expect(await failure(scene)).toContain(`(HTTP status ${status}): Overloaded.`);
@@ -174,9 +174,9 @@ describe('the model', () => {
       () => ({ text: '{"subtool": "read_grahp", "args": {}}' }),
       (dir) => ({ ...memoryServer(dir), assistant: { mode } }),
     );
-    expect(await failure(scene)).toContain(
-      'Server "kid" has no subtool "read_grahp". Did you mean "read_graph"',
-    );
+    const text = await failure(scene);
+    expect(text).toContain('Server "kid" has no subtool "read_grahp". Did you mean "read_graph"');
+    expect(text).not.toContain('introspect'); // which there is not, behind an assistant
     expect(scene.model.requests).toHaveLength(1);
   });
 
@@ -187,7 +187,7 @@ describe('the model', () => {
       assistant: { maxRounds: 3 },
     }));
     expect(await failure(scene)).toBe(
-      "The assistant's model has used tools 3 times and has not come to an answer. Ask for less at once, or raise assistant.maxRounds. By then it had called: read_graph, read_graph, read_graph.",
+      "The assistant's model has used tools in 3 rounds and has not come to an answer. Ask for less at once, or raise assistant.maxRounds. By then it had called: read_graph, read_graph, read_graph.",
     );
     expect(scene.model.requests).toHaveLength(4);
   });

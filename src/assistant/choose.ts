@@ -15,6 +15,14 @@ export interface ChoiceParts {
   readonly env: NodeJS.ProcessEnv;
   /** The server as a program of its own, for a provider that uses tools by itself. */
   readonly toolServer: ToolServer;
+  readonly processes: ProcessParts;
+}
+
+/** How a program that a provider starts is made known, so that it goes even if we are killed. */
+export interface ProcessParts {
+  /** What its environment is marked with. */
+  readonly mark: Readonly<Record<string, string>>;
+  readonly onProcess: (pid: number) => void;
 }
 
 /** What starts a server that has the tools of a child, as far as they may be used. */

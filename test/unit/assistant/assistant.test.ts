@@ -23,6 +23,7 @@ async function ask(script: Script) {
     settings: settleAssistant({}, env),
     env,
     toolServer: { command: 'none', args: [], env: {} },
+    processes: { mark: {}, onProcess: nothing },
     openToolbox: async () => ({
       tools: [],
       instructions: undefined,

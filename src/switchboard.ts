@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ListedAgent } from './agents/agent.ts';
 import type { Crew } from './agents/crew.ts';
 import type { RunAgent } from './agents/runs.ts';
+import { depthMark } from './assistant/depth.ts';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
 import { endOrphans, RunNote } from './base/orphans.ts';
@@ -29,6 +30,8 @@ export interface SwitchboardOptions {
   readonly agents?: readonly ListedAgent[];
   /** The program that runs now, as it was started, where that is known. */
   readonly program?: string | undefined;
+  /** Whether what is started here is started for an assistant. */
+  readonly isAssistant?: boolean;
 }
 
 /** Milliseconds between SIGTERM and SIGKILL for what a killed run left behind. */
@@ -102,6 +105,15 @@ export class Switchboard implements AsyncDisposable {
     }
   }
 
+  /** What marks a process that is started for us, and notes it, so that a later run finds it. */
+  get processes() {
+    const { env, isAssistant = false } = this.#options;
+    return {
+      mark: { ...this.#runNote.environment, ...depthMark(env, isAssistant) },
+      onProcess: (pid: number): void => void this.#noteProcess(pid),
+    };
+  }
+
   /** What is the same for all sessions: how they keep state, and what they change for all children. */
   get sessionParts() {
     return {
@@ -135,8 +147,7 @@ export class Switchboard implements AsyncDisposable {
       pool: this.pool,
       catalog: this.#catalog,
       start: (child, attempt) => this.#startChild(child, attempt),
-      mark: this.#runNote.environment,
-      onProcess: (pid) => void this.#noteProcess(pid),
+      ...this.processes,
     });
   }
 
@@ -149,8 +160,7 @@ export class Switchboard implements AsyncDisposable {
       ...attempt,
       env,
       credentials: await this.#credentialsFor(config),
-      mark: this.#runNote.environment,
-      onProcess: (pid) => void this.#noteProcess(pid),
+      ...this.processes,
       onStderr: stderrSink(config, this.#options),
       onNotification: (method, params) => {
         log.debug(`${config.name}: ${nameNotification(method)}`);

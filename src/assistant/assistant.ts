@@ -6,6 +6,7 @@ import type { Caller } from '../mcp/caller.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { type ChoiceParts, openProvider } from './choose.ts';
 import { type Conversation, Conversations } from './conversation.ts';
+import { cut } from './cut.ts';
 import { Deadline } from './deadline.ts';
 import { explainModelFailure, tooLate } from './failures.ts';
 import { runLoop, type Said, type Task } from './loop.ts';
@@ -49,10 +50,10 @@ export class Assistant implements Disposable {
 
   async answer(query: Query): Promise<Verbatim> {
     const { settings, log } = this.#parts;
-    const { timeoutMs, maxResultChars } = settings;
+    const { timeoutMs } = settings;
     const begin = performance.now();
     using deadline = new Deadline(timeoutMs, query.cancellation, () => tooLate(timeoutMs));
-    const work = new Work({ deadline, onProgress: query.onProgress, maxResultChars });
+    const work = new Work({ deadline, onProgress: query.onProgress });
     const party = query.caller?.party;
     const before = this.#conversations.of(party);
     try {
@@ -135,7 +136,7 @@ export class Assistant implements Disposable {
         cancellation: work.deadline.cancellation,
       })
       .catch((error: unknown) => {
-        throw error instanceof ModelFailure ? explainModelFailure(error, provider.name) : error;
+        throw error instanceof ModelFailure ? explainModelFailure(error, provider) : error;
       });
     work.noteUsage(answer.usage);
     if (answer.rounds !== undefined) work.noteRounds(answer.rounds);
@@ -197,11 +198,24 @@ function offTheClock(caller: Caller, deadline: Deadline): Caller {
   };
 }
 
-function formatAnswer(text: string, { name, model }: Provider | Delegate, work: Work): Verbatim {
+/** No host's model can read more. */
+const LONGEST_ANSWER = 1_000_000;
+/** What is longer stands in an answer once, and its beginning beside it. */
+const LONGEST_TWICE = 100_000;
+
+function formatAnswer(said: string, { name, model }: Provider | Delegate, work: Work): Verbatim {
   const { deeds: calls, rounds, usage } = work;
+  const text = cut(said, LONGEST_ANSWER);
   return Verbatim.of({
     content: [{ type: 'text', text }],
     // The answer once more: some hosts show their model this part alone.
-    structuredContent: { answer: text, calls, rounds, usage, provider: name, model },
+    structuredContent: {
+      answer: cut(text, LONGEST_TWICE),
+      calls,
+      rounds,
+      usage,
+      provider: name,
+      model,
+    },
   });
 }

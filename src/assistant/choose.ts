@@ -1,5 +1,7 @@
-// Who runs the model: the one that was named, or the first for which there is a key, or the program
-// `claude` with the user's own sign-in.
+// Who runs the model: the one that was named, or one at the address that was named, or the first for
+// which there is a key, or the program `claude` with the user's own sign-in. What was set for one is never
+// used for another: neither goes a key to an address that it is not for, nor a query to somebody else
+// because something is missing.
 import { SwitchboardError } from '../base/errors.ts';
 import type { AssistantProvider } from '../config/config.ts';
 import { isOnPath } from '../install/find-program.ts';
@@ -13,6 +15,14 @@ export interface ChoiceParts {
   readonly env: NodeJS.ProcessEnv;
   /** The server as a program of its own, for a provider that uses tools by itself. */
   readonly toolServer: ToolServer;
+  readonly processes: ProcessParts;
+}
+
+/** How a program that a provider starts is made known, so that it goes even if we are killed. */
+export interface ProcessParts {
+  /** What its environment is marked with. */
+  readonly mark: Readonly<Record<string, string>>;
+  readonly onProcess: (pid: number) => void;
 }
 
 /** What starts a server that has the tools of a child, as far as they may be used. */
@@ -28,33 +38,31 @@ export interface Choice {
   readonly model: string | undefined;
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
+  /** The variable that the key came from, or that it would be looked for in. */
+  readonly keyVariable: string | undefined;
 }
 
 /** Throws, with a way out, where there is nothing to choose from. */
 export function chooseProvider({ settings, env }: Pick<ChoiceParts, 'settings' | 'env'>): Choice {
-  const { apiKeyEnv } = settings;
-  const own = apiKeyEnv === undefined ? undefined : env[apiKeyEnv];
-  const anthropicKey = own || env['ANTHROPIC_API_KEY'] || env['CLAUDE_API_KEY'];
-  const openaiKey = own || env['OPENAI_API_KEY'];
-  switch (settings.provider ?? firstUsable(env, anthropicKey, openaiKey)) {
-    case 'anthropic':
-      if (!anthropicKey) throw noKey('anthropic', apiKeyEnv ?? 'ANTHROPIC_API_KEY');
+  switch (settings.provider ?? firstUsable(settings, env)) {
+    case 'anthropic': {
+      const key = findKey(settings, env, 'ANTHROPIC_API_KEY', 'CLAUDE_API_KEY');
+      if (key.apiKey === undefined) throw noKey('anthropic', key.keyVariable);
       return {
         provider: 'anthropic',
         model: settings.model ?? models.anthropic,
         baseUrl: settings.baseUrl ?? (env['ANTHROPIC_BASE_URL'] || undefined),
-        apiKey: anthropicKey,
+        ...key,
       };
+    }
     case 'openai': {
+      const key = findKey(settings, env, 'OPENAI_API_KEY');
       const baseUrl = settings.baseUrl ?? (env['OPENAI_BASE_URL'] || undefined);
       // One that runs on the user's own machine mostly wants none.
-      if (!openaiKey && baseUrl === undefined) throw noKey('openai', apiKeyEnv ?? 'OPENAI_API_KEY');
-      return {
-        provider: 'openai',
-        model: settings.model ?? models.openai,
-        baseUrl,
-        apiKey: openaiKey,
-      };
+      if (key.apiKey === undefined && baseUrl === undefined) {
+        throw noKey('openai', key.keyVariable);
+      }
+      return { provider: 'openai', model: settings.model ?? models.openai, baseUrl, ...key };
     }
     case 'claude-cli':
       return {
@@ -62,6 +70,7 @@ export function chooseProvider({ settings, env }: Pick<ChoiceParts, 'settings' |
         model: settings.model,
         baseUrl: undefined,
         apiKey: undefined,
+        keyVariable: undefined,
       };
   }
 }
@@ -87,12 +96,17 @@ export async function openProvider(parts: ChoiceParts): Promise<Provider | Deleg
 }
 
 function firstUsable(
+  { baseUrl, apiKeyEnv }: AssistantSettings,
   env: NodeJS.ProcessEnv,
-  anthropicKey: string | undefined,
-  openaiKey: string | undefined,
 ): AssistantProvider {
-  if (anthropicKey) return 'anthropic';
-  if (openaiKey) return 'openai';
+  // An address was named: whoever is there, and nobody else. Nearly all speak chat completions.
+  if (baseUrl !== undefined) return 'openai';
+  const isOpenAiElsewhere = Boolean(env['OPENAI_BASE_URL']);
+  if (apiKeyEnv !== undefined) {
+    return isOpenAiElsewhere || apiKeyEnv === 'OPENAI_API_KEY' ? 'openai' : 'anthropic';
+  }
+  if (env['ANTHROPIC_API_KEY'] || env['CLAUDE_API_KEY']) return 'anthropic';
+  if (env['OPENAI_API_KEY'] || isOpenAiElsewhere) return 'openai';
   if (isOnPath('claude', env)) return 'claude-cli';
   throw new SwitchboardError(
     'ASSISTANT_NOT_CONFIGURED',
@@ -100,6 +114,25 @@ function firstUsable(
     {
       hint: 'Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard.',
     },
+  );
+}
+
+/** The key of the first of these variables that has one; where another was named, of that one alone. */
+function findKey(
+  { apiKeyEnv }: AssistantSettings,
+  env: NodeJS.ProcessEnv,
+  ...usual: readonly [string, ...string[]]
+): { readonly apiKey: string | undefined; readonly keyVariable: string } {
+  if (apiKeyEnv === undefined) {
+    const keyVariable = usual.find((name) => env[name]) ?? usual[0];
+    return { apiKey: env[keyVariable] || undefined, keyVariable };
+  }
+  const apiKey = env[apiKeyEnv];
+  if (apiKey) return { apiKey, keyVariable: apiKeyEnv };
+  throw new SwitchboardError(
+    'ASSISTANT_NOT_CONFIGURED',
+    `The assistant's key is to be in ${apiKeyEnv} (assistant.apiKeyEnv), which is not set.`,
+    { hint: `Set ${apiKeyEnv} where the host starts Switchboard, or remove assistant.apiKeyEnv.` },
   );
 }
 

@@ -1,5 +1,6 @@
 // What was said before, for each of those who ask, so that a follow-up is understood. It is kept until
 // nobody has asked for a while, and never more of it than a bound.
+import { cut } from './cut.ts';
 import type { Message } from './provider.ts';
 
 /** One query with all that came of it, up to the answer. */
@@ -14,6 +15,8 @@ export interface Conversation {
 const NOTHING: Conversation = { turns: [], session: undefined };
 const MOST_TURNS = 20;
 const MOST_CHARS = 100_000;
+/** So much is left of a query, and of an answer, where the whole does not fit. */
+const LONGEST_IN_BRIEF = 20_000;
 
 export class Conversations {
   readonly #idleMs: number;
@@ -51,14 +54,28 @@ interface Kept {
   readonly timer: NodeJS.Timeout;
 }
 
-/** The last turns that fit. A turn stays whole: half of one means nothing to a model. */
+/** The last turns that fit; of those that do not, what was asked and what was answered. */
 function bounded(turns: readonly Turn[]): Turn[] {
   const fitting: Turn[] = [];
-  let chars = 0;
+  let room = MOST_CHARS;
   for (const turn of turns.slice(-MOST_TURNS).toReversed()) {
-    chars += JSON.stringify(turn).length;
-    if (chars > MOST_CHARS) break;
-    fitting.unshift(turn);
+    const kept = [turn, inBrief(turn)].find((form) => sizeOf(form) <= room);
+    if (!kept) break;
+    room -= sizeOf(kept);
+    fitting.unshift(kept);
   }
   return fitting;
+}
+
+function sizeOf(turn: Turn): number {
+  return JSON.stringify(turn).length;
+}
+
+/** A turn without the way to its answer: the uses of tools go with their results, or not at all. */
+function inBrief(turn: Turn): Turn {
+  const [first, last] = [turn[0], turn.at(-1)];
+  if (first?.role !== 'user') return [];
+  const asked = { role: 'user', text: cut(first.text, LONGEST_IN_BRIEF) } as const;
+  const answer = last?.role === 'assistant' ? last.answer.text : last?.role === 'said' && last.text;
+  return [asked, { role: 'said', text: cut(answer || '(no answer)', LONGEST_IN_BRIEF) }];
 }

@@ -1,20 +1,21 @@
 // Sentences for what can go wrong with a model.
 import { SwitchboardError } from '../base/errors.ts';
 import { formatLimit } from '../base/text.ts';
-import type { AssistantProvider } from '../config/config.ts';
-import type { ModelFailure } from './provider.ts';
+import { head } from './cut.ts';
+import type { Delegate, ModelFailure, Provider } from './provider.ts';
 
-export function explainModelFailure(
-  failure: ModelFailure,
-  provider: AssistantProvider,
-): SwitchboardError {
+/** Who was asked, as far as it is to be named. */
+type Asked = Pick<Provider | Delegate, 'name' | 'keyVariable'>;
+
+export function explainModelFailure(failure: ModelFailure, asked: Asked): SwitchboardError {
+  const provider = asked.name;
   const { status, retryAfterMs, isUnreadable, message } = failure;
   const what = status === undefined ? '' : ` (HTTP status ${status})`;
   return new SwitchboardError(
     'ASSISTANT_FAILED',
     `The assistant's provider "${provider}" ${isUnreadable ? 'gave an answer that cannot be read' : wordFor(status)}${what}: ${message.replace(/\.?$/, '.')}`,
     {
-      hint: hintFor(provider, status, retryAfterMs),
+      hint: hintFor(asked, failure),
       cause: failure,
       data: { provider, status, retryAfterMs },
     },
@@ -35,7 +36,7 @@ export function tooLate(limitMs: number): SwitchboardError {
 export function tooManyRounds(rounds: number): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The assistant's model has used tools ${rounds} times and has not come to an answer.`,
+    `The assistant's model has used tools in ${rounds} ${rounds === 1 ? 'round' : 'rounds'} and has not come to an answer.`,
     { hint: 'Ask for less at once, or raise assistant.maxRounds.', data: { rounds } },
   );
 }
@@ -63,7 +64,7 @@ export function noAnswer(): SwitchboardError {
 }
 
 export function refused(text: string): SwitchboardError {
-  const said = text.trim() === '' ? '' : ` It says: ${text.trim().slice(0, 1_000)}`;
+  const said = text.trim() === '' ? '' : ` It says: ${head(text.trim(), 1_000)}`;
   return new SwitchboardError(
     'ASSISTANT_FAILED',
     `The assistant's model has refused to answer.${said}`,
@@ -80,24 +81,38 @@ export function notACall(): SwitchboardError {
 
 function wordFor(status: number | undefined): string {
   if (status === undefined) return 'could not be asked';
+  if (status < 400) return 'sends us elsewhere';
   if (status === 401 || status === 403) return 'does not accept the key';
   if (status === 429) return 'allows no more requests at the moment';
   return status >= 500 ? 'has a failure of its own' : 'refused the request';
 }
 
 function hintFor(
-  provider: AssistantProvider,
-  status: number | undefined,
-  retryAfterMs: number | undefined,
+  { name, keyVariable }: Asked,
+  { status, retryAfterMs }: ModelFailure,
 ): string | undefined {
-  if (provider === 'claude-cli') return 'Try it by hand: claude -p hello';
-  if (status === 401 || status === 403) {
-    return `Check ${provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'} where the host starts Switchboard.`;
-  }
-  if (status === 404) return 'Check the model (SWITCHBOARD_ASSISTANT_MODEL) and the base URL.';
-  if (retryAfterMs !== undefined) {
-    return `Try again in ${formatLimit(Math.ceil(retryAfterMs / 1_000) * 1_000)}.`;
-  }
+  if (name === 'claude-cli') return 'Try it by hand: claude -p hello';
   if (status === undefined) return 'Check the base URL, and the network.';
+  if (status < 400) return 'If that is where it is meant to go, set that address as the base URL.';
+  if (status === 401 || status === 403) {
+    return `Check ${keyVariable ?? 'the key'} where the host starts Switchboard.`;
+  }
+  if (status === 404) {
+    return 'Check the model (SWITCHBOARD_ASSISTANT_MODEL), the base URL and assistant.provider.';
+  }
+  if (retryAfterMs !== undefined && retryAfterMs <= LONGEST_NAMED_MS) {
+    return `Try again in ${formatWait(retryAfterMs)}.`;
+  }
   return status === 429 || status >= 500 ? 'Try again later.' : undefined;
+}
+
+/** Nobody waits for longer than a day: that is "later". */
+const LONGEST_NAMED_MS = 86_400_000;
+
+/** A wait as one says it, in whole seconds. */
+export function formatWait(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  // From there on nobody counts the seconds.
+  const rounded = seconds > 120 ? Math.ceil(seconds / 60) * 60 : seconds;
+  return rounded === 0 ? 'a moment' : formatLimit(rounded * 1_000);
 }

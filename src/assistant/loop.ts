@@ -1,12 +1,13 @@
 // The usual way to an answer: the model is given the server's tools as its own and asked again with what
-// came of using them, until it uses none. Rounds, time, tokens and the size of results are bounded.
+// came of using them, until it uses none. Rounds, calls, time, tokens and the size of results are bounded.
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Turn } from './conversation.ts';
+import { cut } from './cut.ts';
 import { answerTooLong, noAnswer, refused, tooManyRounds, tooManyTokens } from './failures.ts';
 import type { Completion, Message, ModelTool, Provider, ToolOutcome, ToolUse } from './provider.ts';
 import { completePatiently } from './retry.ts';
 import type { AssistantSettings } from './settings.ts';
-import { nameTools } from './tool-names.ts';
+import { findTool, type NamedTools, nameTools } from './tool-names.ts';
 import type { Toolbox } from './toolbox.ts';
 import type { Work } from './work.ts';
 
@@ -27,6 +28,23 @@ export interface Said {
   readonly turn: Turn;
 }
 
+/** The most calls that are made for one query: as many as a careful model needs, many times over. */
+const MOST_CALLS = 100;
+/** What the results of one round may come to together, in results of the longest kind. */
+const RESULTS_OF_A_ROUND = 4;
+
+/** The name in it is the model's own, of any length. */
+const LONGEST_REFUSAL = 1_000;
+
+const TOO_MANY = {
+  text: `Not made: one query may make ${MOST_CALLS} calls. Answer with what you have.`,
+  isError: true,
+};
+const NO_ROOM =
+  '(left out: the results of this round are too long together; use fewer tools at once, or ask them for less)';
+const NO_ARGUMENTS =
+  'Not made: what was written as arguments cannot be read as a JSON object. Write them again.';
+
 export async function runLoop(task: Task): Promise<Said> {
   const { toolbox, settings, work, query } = task;
   const named = nameTools(toolbox.tools);
@@ -35,6 +53,8 @@ export async function runLoop(task: Task): Promise<Said> {
   while (work.rounds <= settings.maxRounds) {
     const answer = await askModel(task, turn, tools);
     turn.push({ role: 'assistant', answer });
+    // First of all: what a model wants to do in an answer that was refused is not done.
+    if (answer.stop === 'refused') throw refused(answer.text);
     if (answer.toolCalls.length === 0) return { text: finalText(answer, settings), turn };
     if (answer.stop === 'limit') throw answerTooLong(settings.maxTokens);
     if (work.rounds > settings.maxRounds) break;
@@ -42,13 +62,7 @@ export async function runLoop(task: Task): Promise<Said> {
     if (inputTokens + outputTokens >= settings.maxTotalTokens) {
       throw tooManyTokens(settings.maxTotalTokens);
     }
-    const outcomes: ToolOutcome[] = [];
-    // One after the other, as the model wrote them: the second may rest on what the first has done.
-    for (const use of answer.toolCalls) {
-      const subtool = named.get(use.name)?.name;
-      outcomes.push({ id: use.id, ...(await carryOut(use, subtool, task)) });
-    }
-    turn.push({ role: 'tools', outcomes });
+    turn.push({ role: 'tools', outcomes: await carryOutAll(answer.toolCalls, named, task) });
   }
   throw tooManyRounds(settings.maxRounds);
 }
@@ -85,14 +99,40 @@ export function finalText(
   return stop === 'limit' ? `${text}\n(The answer was cut off at ${maxTokens} tokens.)` : text;
 }
 
+/** One after the other, as the model wrote them: the second may rest on what the first has done. */
+async function carryOutAll(
+  uses: readonly ToolUse[],
+  named: NamedTools,
+  task: Task,
+): Promise<ToolOutcome[]> {
+  const { settings, work } = task;
+  const { maxResultChars } = settings;
+  const outcomes: ToolOutcome[] = [];
+  let room = RESULTS_OF_A_ROUND * maxResultChars;
+  for (const use of uses) {
+    // Every use must be answered, and there may be thousands.
+    const isTooMany = Math.max(outcomes.length, work.deeds.length) >= MOST_CALLS;
+    const maxChars = Math.min(maxResultChars, room);
+    const outcome = isTooMany ? TOO_MANY : await carryOut(use, named, task, maxChars);
+    room = Math.max(0, room - outcome.text.length);
+    outcomes.push({ id: use.id, ...outcome });
+  }
+  return outcomes;
+}
+
 async function carryOut(
   { name, args }: ToolUse,
-  subtool: string | undefined,
+  named: NamedTools,
   { toolbox, work }: Task,
+  maxChars: number,
 ): Promise<Omit<ToolOutcome, 'id'>> {
-  if (subtool === undefined) return { text: toolbox.refusal(name).text, isError: true };
-  if (!args) return { text: 'The arguments must be a JSON object.', isError: true };
-  return work.callForModel(toolbox, subtool, Verbatim.of(args));
+  const subtool = findTool(named, name)?.name;
+  if (subtool === undefined) {
+    return { text: cut(toolbox.refusal(name).text, LONGEST_REFUSAL), isError: true };
+  }
+  if (!args) return { text: NO_ARGUMENTS, isError: true };
+  const outcome = await work.callForModel(toolbox, subtool, Verbatim.of(args), maxChars);
+  return maxChars > 0 ? outcome : { ...outcome, text: NO_ROOM };
 }
 
 function toModelTool(name: string, tool: Toolbox['tools'][number]): ModelTool {

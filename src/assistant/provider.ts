@@ -7,6 +7,8 @@ export interface Provider {
   readonly name: AssistantProvider;
   /** What is asked; undefined where that is the provider's own choice. */
   readonly model: string | undefined;
+  /** Where its key is looked for, to be named to those who have to set it right. */
+  readonly keyVariable?: string | undefined;
   /**
    * One request, sent once. Rejects with a ModelFailure where no answer came of it, and with the
    * reason of `cancellation` when it is called off; the request is aborted then.
@@ -18,6 +20,7 @@ export interface Provider {
 export interface Delegate {
   readonly name: AssistantProvider;
   readonly model: string | undefined;
+  readonly keyVariable?: undefined;
   run(task: DelegatedTask): Promise<DelegatedAnswer>;
 }
 
@@ -34,7 +37,7 @@ export interface Completion {
   /** `limit`: the answer was cut off where it had become too long. */
   readonly stop: 'done' | 'tools' | 'limit' | 'refused';
   readonly usage: Usage;
-  /** The answer in the provider's own words, to be sent back to it as it came. */
+  /** What was understood of the answer, in the provider's own words, to be sent back to it. */
   readonly raw: unknown;
 }
 
@@ -58,6 +61,8 @@ export interface DelegatedAnswer {
 export type Message =
   | { readonly role: 'user'; readonly text: string }
   | { readonly role: 'assistant'; readonly answer: Completion }
+  /** The model's words without the way to them, as they are remembered. */
+  | { readonly role: 'said'; readonly text: string }
   | { readonly role: 'tools'; readonly outcomes: readonly ToolOutcome[] };
 
 export interface ModelTool {
@@ -122,11 +127,11 @@ interface FailureFacts {
 
 /** `retry-after` in seconds or as a date, and the finer word that some providers send beside it. */
 export function readRetryAfter(headers: Headers | undefined): number | undefined {
-  const ms = Number(headers?.get('retry-after-ms') ?? Number.NaN);
-  if (ms >= 0) return ms;
+  const ms = Number(headers?.get('retry-after-ms') || Number.NaN);
+  if (ms >= 0 && Number.isFinite(ms)) return ms;
   const text = headers?.get('retry-after');
   if (!text) return undefined;
   const seconds = Number(text);
   const wait = Number.isNaN(seconds) ? Date.parse(text) - Date.now() : seconds * 1_000;
-  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
 }

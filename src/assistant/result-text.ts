@@ -1,6 +1,7 @@
 // A tool's result as the model reads it: its texts, a word for what is no text, and not more of it
 // than was agreed on.
 import { isObject } from '../rpc/message.ts';
+import { cut } from './cut.ts';
 
 export interface ResultText {
   readonly text: string;
@@ -17,12 +18,6 @@ export function formatResult(result: unknown, maxChars: number): ResultText {
       ? JSON.stringify(structuredContent)
       : parts.join('\n');
   return { text: cut(text === '' ? '(no output)' : text, maxChars), isError: isError === true };
-}
-
-/** The beginning of a text that is too long, which says so itself. */
-function cut(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  return `${text.slice(0, maxChars)}\n… (cut off: these are ${maxChars} of ${text.length} characters)`;
 }
 
 function describePart(part: unknown): string {

@@ -17,8 +17,11 @@ export interface RetryOptions {
 
 /** Milliseconds before each repetition, where the provider names no time; there are no more. */
 const WAITS_MS = [500, 2_000];
-/** Refusals that mean "not now". A gateway's time-out (504) is none: the request may be under way. */
-const NOT_NOW = new Set([429, 500, 502, 503, 529]);
+/**
+ * Refusals that mean "not now", said before anything was begun. A failure in between (500) is none, nor is
+ * a gateway's that got no answer (502) or none in time (504): the model may have done its work by then.
+ */
+const NOT_NOW = new Set([429, 503, 529]);
 
 export async function completePatiently(
   provider: Provider,
@@ -32,7 +35,7 @@ export async function completePatiently(
       if (!(error instanceof ModelFailure)) throw error;
       const waitMs = waitAfter(error, attempt);
       if (waitMs === undefined || waitMs >= remainingMs()) {
-        throw explainModelFailure(error, provider.name);
+        throw explainModelFailure(error, provider);
       }
       onWait(waitMs);
       await pause(waitMs, request.cancellation);

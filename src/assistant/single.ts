@@ -11,7 +11,8 @@ export async function askForCall(task: Task): Promise<Said> {
   const question = { role: 'user', text: task.query } as const;
   const answer = await askModel(task, [question], []);
   const text = finalText(answer, task.settings);
-  return { text, turn: [question, { role: 'assistant', answer }] };
+  // Its words alone: a use of tools, which it was not given, would never be answered.
+  return { text, turn: [question, { role: 'said', text }] };
 }
 
 /** Carries out the call that a model has told; undefined where its answer is none. */

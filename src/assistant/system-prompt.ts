@@ -2,6 +2,7 @@
 // says about itself.
 import { cleanText } from '../base/text.ts';
 import type { Tool } from '../mcp/tools.ts';
+import { head } from './cut.ts';
 
 export interface PromptParts {
   readonly childName: string;
@@ -47,7 +48,7 @@ function roleOf({ role, childName }: PromptParts): string {
 
 function aboutServer({ instructions, childName }: PromptParts): string | undefined {
   if (!instructions?.trim()) return undefined;
-  const said = cleanText(instructions).slice(0, LONGEST_INSTRUCTIONS);
+  const said = head(cleanText(instructions), LONGEST_INSTRUCTIONS);
   return `The server "${cleanText(childName)}" says about its use:\n${said}`;
 }
 

@@ -12,6 +12,13 @@ export function toProviderName(own: string): string {
   return `${safe}_${shortDigest(own)}`;
 }
 
+export type NamedTools = ReadonlyMap<string, Tool>;
+
+/** The tool that the model means: some have read its own name elsewhere, and use that. */
+export function findTool(named: NamedTools, name: string): Tool | undefined {
+  return named.get(name) ?? [...named.values()].find((tool) => tool.name === name);
+}
+
 /** The tools by the names that the model knows them under; of two with one name the first. */
 export function nameTools(tools: readonly Tool[]): Map<string, Tool> {
   const named = new Map<string, Tool>();

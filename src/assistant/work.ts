@@ -1,10 +1,11 @@
 // What is done for one query, written down as it happens: for the one who asked, who is told of it while
 // he waits and gets the list with the answer. What was asked and what came of it stands nowhere in it.
 import { SwitchboardError } from '../base/errors.ts';
-import { formatLimit } from '../base/text.ts';
 import { isObject, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
+import { cut } from './cut.ts';
 import type { Deadline } from './deadline.ts';
+import { formatWait } from './failures.ts';
 import { addUsage, NO_USAGE, type ToolOutcome, type Usage } from './provider.ts';
 import { formatResult } from './result-text.ts';
 import type { Toolbox } from './toolbox.ts';
@@ -19,7 +20,6 @@ export interface Deed {
 export interface WorkParts {
   readonly deadline: Deadline;
   readonly onProgress: ((params: Verbatim) => void) | undefined;
-  readonly maxResultChars: number;
 }
 
 export class Work {
@@ -61,7 +61,7 @@ export class Work {
   }
 
   noteWait(ms: number): void {
-    this.#report(`The model is busy: asking again in ${formatLimit(Math.ceil(ms))}`);
+    this.#report(`The model is busy: asking again in ${formatWait(ms)}`);
   }
 
   /** Uses a subtool; its result as it is. */
@@ -87,14 +87,16 @@ export class Work {
     toolbox: Toolbox,
     subtool: string,
     args: Verbatim,
+    maxChars: number,
   ): Promise<Omit<ToolOutcome, 'id'>> {
     try {
       const result = await this.call(toolbox, subtool, args);
-      return formatResult(result.value, this.#parts.maxResultChars);
+      return formatResult(result.value, maxChars);
     } catch (error) {
       this.deadline.cancellation.throwIfCancelled();
-      if (error instanceof SwitchboardError) return { text: error.text, isError: true };
-      if (error instanceof RpcError) return { text: error.message, isError: true };
+      if (error instanceof SwitchboardError)
+        return { text: cut(error.text, maxChars), isError: true };
+      if (error instanceof RpcError) return { text: cut(error.message, maxChars), isError: true };
       throw error;
     }
   }

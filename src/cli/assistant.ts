@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { Assistant } from '../assistant/assistant.ts';
 import type { ToolServer } from '../assistant/choose.ts';
+import { depthMark, refuseTooDeep } from '../assistant/depth.ts';
 import { millisecondsIn, settleAssistant } from '../assistant/settings.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { createLog, type Log } from '../base/log.ts';
@@ -11,7 +12,6 @@ import type { ChildConfig, Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { resolveLogging } from '../config/logging.ts';
 import { findFolders } from '../config/places.ts';
-import type { Pool } from '../pool/pool.ts';
 import { AssistantSurface, toolboxFor } from '../surface/assistant.ts';
 import type { Surface } from '../surface/surface.ts';
 import { Switchboard } from '../switchboard.ts';
@@ -67,9 +67,11 @@ async function serveUntilHostGoes(
 ): Promise<void> {
   const { config, child, flags, log } = setting;
   const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0));
-  await using switchboard = new Switchboard({ config, log, env: process.env });
+  const isAssistant = !flags.tools;
+  if (isAssistant) refuseTooDeep(process.env, child.name);
+  await using switchboard = new Switchboard({ config, log, env: process.env, isAssistant });
   const { pool } = switchboard;
-  using assistant = flags.tools ? undefined : createAssistant(pool, setting);
+  using assistant = isAssistant ? createAssistant(switchboard, setting) : undefined;
   if (!assistant) {
     // Programs that use tools by themselves list them once.
     const known = pool.warm(child.name).catch((error: unknown) => log.error(String(error)));
@@ -147,7 +149,7 @@ function childIn(config: Config, folder: string): ChildConfig {
   throw new Error(`${folder} was read, and has no server.`);
 }
 
-function createAssistant(pool: Pool, setting: Setting): Assistant {
+function createAssistant({ pool, processes }: Switchboard, setting: Setting): Assistant {
   const { child, flags, log } = setting;
   const { env } = process;
   const said = { role: child.role, ...child.assistant };
@@ -157,6 +159,7 @@ function createAssistant(pool: Pool, setting: Setting): Assistant {
     settings: flags.conversation === false ? { ...settings, conversationMs: 0 } : settings,
     env,
     toolServer: toolServerFor(setting),
+    processes,
     openToolbox: toolboxFor(pool, child),
     log,
   });
@@ -168,7 +171,11 @@ function toolServerFor({ config, child, place, flags }: Setting): ToolServer {
   const files = { configFile: flags.config, serversFile: flags.servers, cwd };
   const which = folder === undefined ? ['--', child.name] : ['--folder', folder];
   const { cmd, args } = assistantCommand(files, ['--tools', ...which]);
-  const env = { WORKSPACE_DIR: config.project, SWITCHBOARD_HOME: config.home };
+  const env = {
+    WORKSPACE_DIR: config.project,
+    SWITCHBOARD_HOME: config.home,
+    ...depthMark(process.env, true),
+  };
   return { command: cmd, args, env };
 }
 

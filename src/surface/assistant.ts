@@ -110,8 +110,8 @@ export function toolboxFor(pool: Pool, config: ChildConfig): OpenToolbox {
         ),
       refusal: (subtool) =>
         isExposed(subtool, config.expose)
-          ? unknownSubtool(child, config, subtool)
-          : notAllowed(config, subtool),
+          ? unknownSubtool(child, config, subtool, 'assistant')
+          : notAllowed(config, subtool, 'assistant'),
     };
   };
 }

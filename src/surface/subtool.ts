@@ -89,25 +89,36 @@ function toResult(
   );
 }
 
+/** Whoever has called a subtool by its name: through a suite the list can be asked for, too. */
+type Through = 'suite' | 'assistant';
+
 export function unknownSubtool(
   child: Child,
   { name, expose }: ChildConfig,
   subtool: string,
+  through: Through = 'suite',
 ): SwitchboardError {
   const names = child.toolNames.filter((toolName) => isExposed(toolName, expose));
   const near = nearest(subtool, names).map((word) => `"${word}"`);
-  const suggestion = near.length > 0 ? `Did you mean ${near.join(' or ')}? ` : '';
+  const suggestion = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : '';
+  const list =
+    through === 'suite'
+      ? `The action "introspect" (in a terminal: switchboard tools ${name}) lists what it has.`
+      : '';
   return new SwitchboardError('SUBTOOL_UNKNOWN', `Server "${name}" has no subtool "${subtool}".`, {
-    hint: `${suggestion}The action "introspect" (in a terminal: switchboard tools ${name}) lists what it has.`,
+    hint: `${suggestion} ${list}`.trim() || undefined,
   });
 }
 
-export function notAllowed({ name }: ChildConfig, subtool: string): SwitchboardError {
+export function notAllowed(
+  { name }: ChildConfig,
+  subtool: string,
+  through: Through = 'suite',
+): SwitchboardError {
+  const list = through === 'suite' ? '; the action "introspect" lists what is allowed' : '';
   return new SwitchboardError(
     'TOOL_NOT_ALLOWED',
     `Subtool '${subtool}' not allowed by Switchboard (suite '${name}').`,
-    {
-      hint: 'expose.allow and expose.deny in the configuration decide; the action "introspect" lists what is allowed.',
-    },
+    { hint: `expose.allow and expose.deny in the configuration decide${list}.` },
   );
 }

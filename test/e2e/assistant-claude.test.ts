@@ -7,6 +7,7 @@ import { ask, launchOf, memoryServer } from '../support/assistant.ts';
 import { createPrintingClaude } from '../support/claude-print.ts';
 import { eventually, processesWith } from '../support/processes.ts';
 import { createProject } from '../support/project.ts';
+import { RawHost } from '../support/raw-host.ts';
 import { V1 } from './matrix/hosts.ts';
 import { textOf } from './matrix/results.ts';
 
@@ -46,15 +47,20 @@ test('the query goes over stdin, the tools are those of this server, permissions
   const { args = [], mcpServers, cwd = '', query } = call ?? {};
   const file = join(cwd, 'claude.mcp.json');
   expect(query).toBe(SECRET);
-  const fixed = `-p --output-format json --mcp-config ${file} --strict-mcp-config --tools  --allowedTools mcp__kid --permission-mode default --append-system-prompt`;
+  const fixed = `-p --output-format json --mcp-config ${file} --strict-mcp-config --tools  --allowedTools mcp__kid --permission-mode default --max-turns 21 --append-system-prompt`;
   expect(args.slice(0, -1)).toEqual(fixed.split(' '));
-  expect(args.at(-1)).toContain('You speak for the MCP server "kid".');
+  expect(call?.system).toContain('You speak for the MCP server "kid".');
+  expect(args.join(' ')).not.toContain('You speak for');
   expect(mcpServers).toEqual({
     kid: {
       type: 'stdio',
       command: process.execPath,
       args: expect.arrayContaining(['assistant', 'serve', '--tools', 'kid']) as unknown,
-      env: { WORKSPACE_DIR: project.dir, SWITCHBOARD_HOME: expect.any(String) as unknown },
+      env: {
+        WORKSPACE_DIR: project.dir,
+        SWITCHBOARD_HOME: expect.any(String) as unknown,
+        SWITCHBOARD_ASSISTANT_DEPTH: '1',
+      },
     },
   });
   expect(call).not.toHaveProperty('CLAUDECODE'); // it would not run inside another
@@ -79,6 +85,7 @@ test('a follow-up resumes the session', async () => {
   const resumed = claude.calls().map(({ args }) => args[args.indexOf('--resume') + 1]);
   expect(resumed.slice(1)).toEqual(['session-3', 'session-4']);
   expect(claude.calls()[0]?.args).not.toContain('--resume');
+  expect(claude.calls().map(({ system }) => system !== '')).toEqual([true, false, false]);
 });
 
 test('a call that it only tells is carried out', async () => {
@@ -124,3 +131,67 @@ test('who calls off a query ends the program', async () => {
   await expect(answer).rejects.toBeInstanceOf(Error);
   expect(await eventually(() => processesWith(program).length === 0)).toBe(true);
 });
+
+test('a role that is longer than an argument may be is told all the same, and not for all to see', async () => {
+  const role = `You know a lot. ${'x'.repeat(300_000)}`;
+  const { claude, host } = await connect('{"subtool": "read_graph"}', {
+    assistant: { mode: 'single', role },
+  });
+  expect(await ask(host, 'suite', { query: 'what do you know?' })).toMatchObject({
+    structuredContent: { entities: [], relations: [] },
+  });
+  const [call] = claude.calls();
+  expect(call?.system).toContain(role);
+  expect(call?.system).toContain('"name":"read_graph"');
+  expect(call?.args.join(' ').length).toBeLessThan(2_000);
+});
+
+test('its rounds are bounded by ours', async () => {
+  const { claude, host } = await connect('too-many', { assistant: { maxRounds: 3 } });
+  const answer = await ask(host, 'suite', { query: 'what do you know?' });
+  expect(textOf(answer)).toBe(
+    "The assistant's model has used tools in 3 rounds and has not come to an answer. Ask for less at once, or raise assistant.maxRounds.",
+  );
+  const { args = [] } = claude.calls()[0] ?? {};
+  expect(args.slice(args.indexOf('--max-turns')).slice(0, 2)).toEqual(['--max-turns', '4']);
+});
+
+/** An assistant that is started by itself and has asked `claude`, which does not answer. */
+async function startAsking() {
+  const project = createProject();
+  const { args, ...entry } = memoryServer(project.dir);
+  const kid = { args: [...args, project.dir], ...entry, assistant: true };
+  project.write('switchboard.config.json', { mcpServers: { kid } });
+  const claude = createPrintingClaude(project);
+  const options = { args: ['assistant', 'serve', 'kid'], env: claude.env };
+  const env = { ...claude.env, CLAUDE_DOES: 'hang' };
+  const host = await RawHost.connect(project, { ...options, env });
+  void host.callTool('natural_language', { query: 'wait' });
+  expect(await eventually(() => claude.calls().length === 1)).toBe(true);
+  const folder = claude.calls()[0]?.cwd ?? '';
+  const isRunning = () => processesWith(join(project.dir, 'bin/claude')).length > 0;
+  expect(isRunning()).toBe(true);
+  return { project, claude, options, host, folder, isRunning };
+}
+
+test('what stays when the assistant is killed is ended and removed by the next one', async () => {
+  const { project, options, host, folder, isRunning } = await startAsking();
+  host.process.kill('SIGKILL');
+  await host.exited;
+  expect([isRunning(), existsSync(folder)]).toEqual([true, true]);
+  const next = await RawHost.connect(project, options);
+  expect(await eventually(() => !isRunning(), 30_000)).toBe(true);
+  await next.callTool('natural_language', { query: 'hello' });
+  expect(existsSync(folder)).toBe(false);
+});
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'an assistant that is ended with %s leaves neither claude nor its folder',
+  async (signal) => {
+    const { host, folder, isRunning } = await startAsking();
+    host.process.kill(signal);
+    await host.exited;
+    expect(await eventually(() => !isRunning())).toBe(true);
+    expect(existsSync(folder)).toBe(false);
+  },
+);

@@ -2,8 +2,9 @@
 // to do, nothing hung, nothing asked twice that may have been paid for.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ask, createScene, launchOf, memoryServer, type Scene } from '../support/assistant.ts';
-import { KEY, type Reply, type Script } from '../support/model-server-chat.ts';
-import { eventually } from '../support/processes.ts';
+import { KEY, type Reply, type Script, startModelServer } from '../support/model-server-chat.ts';
+import { eventually, processesWith } from '../support/processes.ts';
+import { createProject, PROGRAM } from '../support/project.ts';
 import { RawHost, textOf as textOfAnswer } from '../support/raw-host.ts';
 import { testServer } from '../support/servers.ts';
 import { V1 } from './matrix/hosts.ts';
@@ -72,7 +73,7 @@ describe('the provider', () => {
     expect(scene.model.requests).toHaveLength(1);
   });
 
-  test.each([500, 529])('one that fails with %i is asked three times', async (status) => {
+  test.each([503, 529])('one that fails with %i is asked three times', async (status) => {
     const busy = { status, message: 'Overloaded', headers: { 'retry-after-ms': '10' } };
     const scene = await createScene(() => busy, memoryServer);
     expect(await failure(scene)).toContain(`(HTTP status ${status}): Overloaded.`);
@@ -174,9 +175,9 @@ describe('the model', () => {
       () => ({ text: '{"subtool": "read_grahp", "args": {}}' }),
       (dir) => ({ ...memoryServer(dir), assistant: { mode } }),
     );
-    expect(await failure(scene)).toContain(
-      'Server "kid" has no subtool "read_grahp". Did you mean "read_graph"',
-    );
+    const text = await failure(scene);
+    expect(text).toContain('Server "kid" has no subtool "read_grahp". Did you mean "read_graph"');
+    expect(text).not.toContain('introspect'); // which there is not, behind an assistant
     expect(scene.model.requests).toHaveLength(1);
   });
 
@@ -187,7 +188,7 @@ describe('the model', () => {
       assistant: { maxRounds: 3 },
     }));
     expect(await failure(scene)).toBe(
-      "The assistant's model has used tools 3 times and has not come to an answer. Ask for less at once, or raise assistant.maxRounds. By then it had called: read_graph, read_graph, read_graph.",
+      "The assistant's model has used tools in 3 rounds and has not come to an answer. Ask for less at once, or raise assistant.maxRounds. By then it had called: read_graph, read_graph, read_graph.",
     );
     expect(scene.model.requests).toHaveLength(4);
   });
@@ -322,3 +323,41 @@ test('two queries at once are kept apart', async () => {
   ]);
   expect(scene.model.requests.map(({ said }) => said.length)).toEqual([1, 1, 1]);
 });
+
+describe('an assistant that is started by itself', () => {
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'and ended with %s takes its server with it, and its request',
+    async (signal) => {
+      const scene = await createScene(() => 'never', memoryServer);
+      const args = ['assistant', 'serve', 'kid'];
+      const host = await RawHost.connect(scene.project, { args, env: scene.env });
+      void host.callTool('natural_language', QUERY);
+      expect(await eventually(() => scene.model.requests.length === 1)).toBe(true);
+      expect(processesWith(scene.project.dir)).toHaveLength(1);
+      host.process.kill(signal);
+      await host.exited;
+      expect(await eventually(() => processesWith(scene.project.dir).length === 0)).toBe(true);
+      expect(await eventually(() => scene.model.requests[0]?.isAborted === true)).toBe(true);
+    },
+  );
+});
+
+test.each(['inherit', 'minimal'])(
+  'a server that is Switchboard again, with the same assistant, does not go on without end: %s',
+  async (environment) => {
+    const call = { action: 'call', subtool: 'natural_language', args: QUERY };
+    const model = await startModelServer(({ results }) =>
+      results[0] ? { text: results[0].text } : { calls: [{ name: 'kid_suite', args: call }] },
+    );
+    const project = createProject();
+    const env = { ...project.env, ...model.env('messages') };
+    const kid = { command: process.execPath, args: [PROGRAM], env, environment, assistant: true };
+    project.write('switchboard.config.json', { mcpServers: { kid } });
+    const host = await RawHost.connect(project, { env });
+    const answer = await host.call('kid', 'natural_language', QUERY);
+    expect(textOfAnswer(answer)).toContain(
+      'The assistant of the server "kid" is not started: there are 2 assistants above it already',
+    );
+    expect(model.requests).toHaveLength(4);
+  },
+);

@@ -10,10 +10,11 @@ const { appendFileSync, readFileSync } = require('node:fs');
 const { spawn } = require('node:child_process');
 const args = process.argv.slice(2);
 const { CLAUDE_CALLS, CLAUDE_DOES = '', CLAUDECODE } = process.env;
-const query = readFileSync(0, 'utf8');
+const input = readFileSync(0, 'utf8');
+const [, system = '', query = input] = /^<instructions>\\n([^]*)\\n<\\/instructions>\\n\\n([^]*)$/.exec(input) ?? [];
 const file = args[args.indexOf('--mcp-config') + 1];
 const { mcpServers } = JSON.parse(readFileSync(file, 'utf8'));
-appendFileSync(CLAUDE_CALLS, JSON.stringify({ args, query, mcpServers, cwd: process.cwd(), CLAUDECODE }) + '\\n');
+appendFileSync(CLAUDE_CALLS, JSON.stringify({ args, system, query, mcpServers, cwd: process.cwd(), CLAUDECODE }) + '\\n');
 const answer = (result, more = {}) => process.stdout.write(JSON.stringify({
   type: 'result', subtype: 'success', is_error: false, result, num_turns: 3,
   session_id: 'session-' + query.length,
@@ -46,12 +47,15 @@ async function callTools() {
 if (CLAUDE_DOES === 'use-tools') callTools();
 else if (CLAUDE_DOES === 'hang') setInterval(() => {}, 1000);
 else if (CLAUDE_DOES === 'fail') { console.error('Invalid API key · Please run /login'); process.exit(1); }
+else if (CLAUDE_DOES === 'too-many') answer(undefined, { subtype: 'error_max_turns', is_error: true });
 else if (CLAUDE_DOES === 'error') answer('Credit balance is too low', { is_error: true });
 else answer(CLAUDE_DOES || 'You asked: ' + query);
 `;
 
 interface ClaudeCall {
   readonly args: string[];
+  /** What it was told that it is there for. */
+  readonly system: string;
   readonly query: string;
   readonly mcpServers: Record<string, { command: string; args: string[] }>;
   readonly cwd: string;

@@ -21,14 +21,16 @@ interface ModelRequest {
 
 export type Reply =
   | { readonly text: string; readonly stop?: 'limit' | 'refused' }
+  /** The connection is cut after the beginning of an answer. */
+  | 'broken'
   | {
       readonly calls: readonly { name: string; args: unknown }[];
       readonly text?: string;
-      readonly stop?: 'limit';
+      readonly stop?: 'limit' | 'refused';
     }
   | { readonly status: number; readonly message?: string; readonly headers?: object }
   /** The whole body, whatever it is. */
-  | { readonly body: string }
+  | { readonly body: string; readonly headers?: object }
   /** No answer at all. */
   | 'never';
 
@@ -68,11 +70,15 @@ export async function startModelServer(
     const reply = await script(request, index);
     if (reply === 'never') return;
     response.setHeader('content-type', 'application/json');
+    if (reply === 'broken') {
+      response.setHeader('content-length', '1000');
+      return void response.write('{"type":', () => incoming.socket.resetAndDestroy());
+    }
+    for (const [name, value] of Object.entries('headers' in reply ? (reply.headers ?? {}) : {})) {
+      response.setHeader(name, String(value));
+    }
     if ('body' in reply) return void response.end(reply.body);
     if ('status' in reply) {
-      for (const [name, value] of Object.entries(reply.headers ?? {})) {
-        response.setHeader(name, String(value));
-      }
       response.statusCode = reply.status;
       const error = { type: 'some_error', message: reply.message ?? 'No.' };
       return void response.end(JSON.stringify({ type: 'error', error }));
@@ -96,7 +102,7 @@ export async function startModelServer(
   };
 }
 
-type Answer = Exclude<Reply, 'never' | { status: number } | { body: string }>;
+type Answer = Exclude<Reply, 'never' | 'broken' | { status: number } | { body: string }>;
 
 function writeMessages(reply: Answer, index: number): Json {
   const uses = 'calls' in reply ? reply.calls : [];

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { Cancellation } from '../../base/cancellation.ts';
 import { shortDigest } from '../../base/digest.ts';
 import { isObject } from '../../base/object.ts';
+import { readTextFile } from '../../base/read-text.ts';
 import { writeWhole } from '../../base/whole-file.ts';
-import { readAgentText } from '../read.ts';
 import { outputOf } from './output-of.ts';
 import { readUserConfig } from './user-config.ts';
 
@@ -148,7 +148,7 @@ function readKept(file: string): Model[] | undefined {
 }
 
 function readText(file: string): string {
-  const read = readAgentText(file, MOST_BYTES);
+  const read = readTextFile(file, MOST_BYTES);
   if ('problem' in read) throw new Error(`${file}: ${read.problem.replace(/\.$/, '')}`);
   return read.text;
 }

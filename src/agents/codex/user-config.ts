@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isObject } from '../../base/object.ts';
-import { readAgentText } from '../read.ts';
+import { readTextFile } from '../../base/read-text.ts';
 
 export interface UserConfig {
   /** `$CODEX_HOME`. */
@@ -32,7 +32,7 @@ export async function readUserConfig(folder: string): Promise<UserConfig> {
 }
 
 async function readToml(file: string): Promise<Record<string, unknown>> {
-  const read = readAgentText(file, MOST_BYTES);
+  const read = readTextFile(file, MOST_BYTES);
   if ('problem' in read) return {};
   const { parse } = await import('smol-toml');
   try {

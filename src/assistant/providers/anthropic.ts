@@ -1,9 +1,10 @@
 // Claude, through Anthropic's own SDK and its Messages API.
 import type { Anthropic, ClientOptions } from '@anthropic-ai/sdk';
-import { createMask, type Mask } from '../../base/secrets.ts';
+import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
 import { LONGEST_MS } from '../../config/defaults.ts';
 import { isObject } from '../../rpc/message.ts';
+import { wellFormed } from '../cut.ts';
 import {
   type Completion,
   type CompletionRequest,
@@ -15,26 +16,28 @@ import {
   type Usage,
 } from '../provider.ts';
 import { abortable } from './abortable.ts';
-import type { ApiOptions } from './openai.ts';
+import { type ApiOptions, explainRedirect, maskFor, messageIn, request } from './http.ts';
 
 type Content = Anthropic.Messages.ContentBlock[];
 
 export async function createAnthropic(options: ApiOptions): Promise<Provider> {
   const { default: Client, APIError } = await import('@anthropic-ai/sdk');
-  const { apiKey = '', baseUrl, model = '', maxTokens } = options;
+  const { apiKey = '', keyVariable, baseUrl, model = '', maxTokens } = options;
   const settings: ClientOptions = {
     apiKey,
     maxRetries: 0, // what may be repeated is known in retry.ts
     timeout: LONGEST_MS, // the query as a whole has its limit
     logLevel: 'off', // its log has the requests in it, and what people ask is nobody's business
     openTelemetry: false,
+    fetch: requestForSdk,
     ...(baseUrl !== undefined && { baseURL: baseUrl }),
   };
   const client = new Client(settings);
-  const mask = createMask([apiKey]);
+  const mask = maskFor(options);
   return {
     name: 'anthropic',
     model,
+    keyVariable,
     complete: ({ system, messages, tools, cancellation }: CompletionRequest) =>
       abortable(cancellation, async (signal) => {
         const body: Anthropic.Messages.MessageCreateParamsNonStreaming = {
@@ -46,7 +49,7 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
           ...(tools.length > 0 && { tools: tools.map(toTool) }),
         };
         try {
-          return toCompletion(await client.messages.create(body, { signal }));
+          return toCompletion(await client.messages.create(wellFormed(body), { signal }), mask);
         } catch (error) {
           if (error instanceof ModelFailure || signal.aborted) throw error;
           throw error instanceof APIError ? toFailure(error, mask) : explainOther(error, mask);
@@ -55,12 +58,28 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
   };
 }
 
+/** Whatever an answer says that it is, it is JSON or cannot be read. */
+async function requestForSdk(
+  address: string | URL | Request,
+  init?: RequestInit,
+): Promise<Response> {
+  const target = address instanceof Request ? address.url : address;
+  const { status, headers, text } = await request(target, init ?? {});
+  const shown = new Headers(headers);
+  shown.set('content-type', 'application/json');
+  for (const name of ['content-length', 'content-encoding']) shown.delete(name);
+  const hasNoBody = status === 204 || status === 205 || status === 304;
+  return new Response(hasNoBody ? null : text, { status, headers: shown });
+}
+
 function toMessage(message: Message): Anthropic.Messages.MessageParam {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: message.text };
     case 'assistant':
       return { role: 'assistant', content: message.answer.raw as Content };
+    case 'said':
+      return { role: 'assistant', content: message.text };
     case 'tools':
       return {
         role: 'user',
@@ -80,12 +99,14 @@ function toTool({ name, description, inputSchema }: ModelTool): Anthropic.Messag
   return { name, description, input_schema: { ...schema, type: 'object' } };
 }
 
-function toCompletion(answer: Anthropic.Messages.Message): Completion {
+function toCompletion(answer: Anthropic.Messages.Message, mask: Mask): Completion {
   // What the SDK takes for a message is whatever came.
   if (!isObject(answer) || !Array.isArray(answer.content)) {
-    throw new ModelFailure('it is no message', { isUnreadable: true });
+    const said = messageIn(answer) ?? 'it is no message';
+    throw new ModelFailure(excerpt(said, 300, mask), { isUnreadable: true });
   }
-  const { content, stop_reason: reason, usage } = answer;
+  const { stop_reason: reason, usage } = answer;
+  const content = answer.content.filter(isUnderstood);
   const uses = content.filter((block) => block.type === 'tool_use');
   return {
     text: content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
@@ -96,8 +117,21 @@ function toCompletion(answer: Anthropic.Messages.Message): Completion {
     })),
     stop: toStop(reason, uses.length),
     usage: toUsage(usage),
-    raw: content,
+    raw: content.map(withInput),
   };
+}
+
+/** What was no object is answered with an error, and refused when it is sent back. */
+function withInput(block: Content[number]): Content[number] {
+  return block.type === 'tool_use' && !isObject(block.input) ? { ...block, input: {} } : block;
+}
+
+/** What is no block, or one without what it is there for, is refused when it is sent back. */
+function isUnderstood(block: Content[number]): boolean {
+  if (!isObject(block)) return false;
+  if (block.type === 'text') return typeof block.text === 'string' && block.text !== '';
+  if (block.type !== 'tool_use') return true;
+  return typeof block.id === 'string' && block.id !== '' && typeof block.name === 'string';
 }
 
 function toStop(
@@ -120,7 +154,9 @@ function toUsage(usage: Anthropic.Messages.Usage | undefined): Usage {
 
 function toFailure(error: InstanceType<typeof Anthropic.APIError>, mask: Mask): ModelFailure {
   const { status, headers, apiMessage, message, cause } = error;
-  const said = apiMessage ?? (cause instanceof Error ? `${message} ${cause.message}` : message);
+  const redirect = status === undefined ? undefined : explainRedirect(status, headers);
+  const said =
+    redirect ?? apiMessage ?? (cause instanceof Error ? `${message} ${cause.message}` : message);
   return new ModelFailure(excerpt(said, 300, mask), {
     ...(status !== undefined && { status }),
     retryAfterMs: readRetryAfter(headers),

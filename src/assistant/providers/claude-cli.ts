@@ -2,14 +2,14 @@
 // given a server with exactly those of this child, and nothing else: none of its own tools, no other
 // servers, and its permissions as they are.
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cancellation } from '../../base/cancellation.ts';
-import { isGroupAlive, signalGroup, spawnGroup } from '../../base/process.ts';
+import { isGroupAlive, signalGroup, spawnGroup, withVariables } from '../../base/process.ts';
 import { excerpt } from '../../base/text.ts';
 import { isObject } from '../../rpc/message.ts';
 import type { ChoiceParts } from '../choose.ts';
+import { tooManyRounds } from '../failures.ts';
 import {
   type Delegate,
   type DelegatedAnswer,
@@ -19,6 +19,7 @@ import {
   type Usage,
 } from '../provider.ts';
 import { toProviderName } from '../tool-names.ts';
+import { makeRunFolder } from './run-folder.ts';
 
 const MOST_OUTPUT_CHARS = 16 << 20;
 const KEPT_STDERR_CHARS = 2_000;
@@ -26,6 +27,10 @@ const KEPT_STDERR_CHARS = 2_000;
 const GRACE_MS = 2_000;
 /** Inside Claude Code these say so to what it starts, and `claude` would not run there again. */
 const OF_THE_HOST = new Set(['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT']);
+
+/** What it is there for stands before the query: arguments can be seen by others, and are not long. */
+const WHERE_TO_LOOK =
+  'What stands between <instructions> and </instructions> at the beginning of a message says what you are there for: follow it.';
 
 export interface ClaudeCliOptions extends ChoiceParts {
   readonly model: string | undefined;
@@ -44,16 +49,20 @@ export class ClaudeCli implements Delegate, Disposable {
   }
 
   async run(task: DelegatedTask): Promise<DelegatedAnswer> {
-    const { cancellation, query } = task;
+    const { cancellation } = task;
+    const { processes, settings } = this.#options;
     cancellation.throwIfCancelled();
-    // Nobody else can look into it, and there is nothing in it that `claude` would read by itself.
-    const cwd = (this.#folder ??= mkdtempSync(join(tmpdir(), 'switchboard-assistant-')));
-    const env = withoutHost(this.#options.env);
+    // There is nothing in it that `claude` would read by itself.
+    const cwd = (this.#folder ??= makeRunFolder());
+    const env = withVariables(withoutHost(this.#options.env), processes.mark);
     const args = this.#arguments(task, cwd);
     const claude = await spawnGroup({ cmd: 'claude', args, cwd, env }).catch((cause: unknown) => {
       throw new ModelFailure(`the program claude cannot be started: ${String(cause)}`);
     });
-    return readAnswer(await finish(claude, query, cancellation));
+    if (claude.pid !== undefined) processes.onProcess(claude.pid);
+    const answer = readAnswer(await finish(claude, inputOf(task), cancellation));
+    if (answer === 'too many rounds') throw tooManyRounds(settings.maxRounds);
+    return answer;
   }
 
   /** Its conversations are gone with the folder. */
@@ -62,8 +71,10 @@ export class ClaudeCli implements Delegate, Disposable {
     this.#folder = undefined;
   }
 
-  #arguments({ system, tools, session }: DelegatedTask, folder: string): string[] {
-    const { childName, toolServer, model } = this.#options;
+  #arguments({ tools, session }: DelegatedTask, folder: string): string[] {
+    const { childName, toolServer, model, settings } = this.#options;
+    // The last one is for the answer.
+    const turns = (tools === 'all' ? settings.maxRounds : 0) + 1;
     const server = toProviderName(childName);
     const servers =
       tools === 'none'
@@ -79,12 +90,19 @@ export class ClaudeCli implements Delegate, Disposable {
       ['--tools', ''],
       tools === 'all' ? ['--allowedTools', `mcp__${server}`] : [],
       ['--permission-mode', 'default'],
-      ['--append-system-prompt', system],
+      ['--max-turns', String(turns)],
+      ['--append-system-prompt', WHERE_TO_LOOK],
       model === undefined ? [] : ['--model', model],
       session === undefined ? [] : ['--resume', session],
     ];
     return words.flat();
   }
+}
+
+/** A conversation that is gone on with has heard it before, unless it names tools, which may be others now. */
+function inputOf({ system, query, tools, session }: DelegatedTask): string {
+  if (session !== undefined && tools === 'all') return query;
+  return `<instructions>\n${system}\n</instructions>\n\n${query}`;
 }
 
 function withoutHost(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -97,10 +115,10 @@ interface Finished {
   readonly stderr: string;
 }
 
-/** Hands it the query and waits for its end; one that is called off is ended with all it has started. */
+/** Hands it what it is asked and waits for its end; one that is called off is ended with all it has started. */
 async function finish(
   claude: ChildProcess,
-  query: string,
+  input: string,
   cancellation: Cancellation,
 ): Promise<Finished> {
   const { pid, stdin, stdout, stderr } = claude;
@@ -113,7 +131,7 @@ async function finish(
     complained = (complained + text).slice(-KEPT_STDERR_CHARS);
   });
   stdin?.on('error', () => {}); // it has ended before it has read all: its end says why
-  stdin?.end(query); // not an argument, which others on this machine can see
+  stdin?.end(input);
   let killing: NodeJS.Timeout | undefined;
   const end = (): void => {
     if (pid === undefined) return;
@@ -129,13 +147,14 @@ async function finish(
   return { status, stdout: said, stderr: complained };
 }
 
-function readAnswer({ status, stdout, stderr }: Finished): DelegatedAnswer {
+function readAnswer({ status, stdout, stderr }: Finished): DelegatedAnswer | 'too many rounds' {
   const answer = parseAnswer(stdout);
   if (!answer) {
     const words = excerpt(stderr || stdout, 300);
     throw new ModelFailure(words || `claude ended with status ${status} and said nothing`);
   }
   const { result, is_error: isError, subtype, session_id: session, num_turns: rounds } = answer;
+  if (subtype === 'error_max_turns') return 'too many rounds';
   if (isError === true || typeof result !== 'string') {
     const words = [result, subtype].find((word) => typeof word === 'string');
     throw new ModelFailure(excerpt(words ?? 'it gives no reason', 300));

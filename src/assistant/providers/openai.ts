@@ -1,9 +1,9 @@
 // Any model behind the chat completions API, which many providers and programs speak.
-import { Readable } from 'node:stream';
-import { createMask, type Mask } from '../../base/secrets.ts';
+import { randomUUID } from 'node:crypto';
+import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
-import { readText } from '../../child/remote/body.ts';
 import { isObject } from '../../rpc/message.ts';
+import { wellFormed } from '../cut.ts';
 import {
   type Completion,
   type CompletionRequest,
@@ -17,28 +17,20 @@ import {
   type Usage,
 } from '../provider.ts';
 import { abortable } from './abortable.ts';
-
-/** What every provider with an address and a key is made of. */
-export interface ApiOptions {
-  readonly apiKey: string | undefined;
-  readonly baseUrl: string | undefined;
-  readonly model: string | undefined;
-  readonly maxTokens: number;
-}
+import { type ApiOptions, explainRedirect, maskFor, messageIn, request } from './http.ts';
 
 const OWN_ADDRESS = 'https://api.openai.com/v1';
-/** No answer of a model is longer than this. */
-const MOST_BYTES = 32 << 20;
 
 export function createOpenAi(options: ApiOptions): Provider {
-  const { apiKey, baseUrl = OWN_ADDRESS, model = '', maxTokens } = options;
+  const { apiKey, keyVariable, baseUrl = OWN_ADDRESS, model = '', maxTokens } = options;
   const address = `${baseUrl.replace(/\/+$/, '')}/chat/completions`;
   // The provider itself has renamed it; those who speak its language mostly know the old name alone.
   const limit = baseUrl.startsWith(OWN_ADDRESS) ? 'max_completion_tokens' : 'max_tokens';
-  const mask = createMask([apiKey ?? '']);
+  const mask = maskFor(options);
   return {
     name: 'openai',
     model,
+    keyVariable,
     complete: ({ system, messages, tools, cancellation }: CompletionRequest) =>
       abortable(cancellation, async (signal) => {
         const body = {
@@ -51,9 +43,9 @@ export function createOpenAi(options: ApiOptions): Provider {
           'content-type': 'application/json',
           ...(apiKey && { authorization: `Bearer ${apiKey}` }),
         };
-        const request = { method: 'POST', headers, body: JSON.stringify(body), signal };
+        const init = { method: 'POST', headers, body: JSON.stringify(wellFormed(body)), signal };
         try {
-          return toCompletion(await send(address, request, mask));
+          return toCompletion(await send(address, init, mask), mask);
         } catch (error) {
           if (error instanceof ModelFailure || signal.aborted) throw error;
           throw new ModelFailure(excerpt(describe(error), 300, mask));
@@ -63,15 +55,13 @@ export function createOpenAi(options: ApiOptions): Provider {
 }
 
 /** The answer's JSON. */
-async function send(address: string, request: RequestInit, mask: Mask): Promise<unknown> {
-  const response = await fetch(address, request);
-  const { ok, status, headers } = response;
-  const stream = response.body;
-  const text = stream ? await readText(Readable.fromWeb(stream), MOST_BYTES) : '';
+async function send(address: string, init: RequestInit, mask: Mask): Promise<unknown> {
+  const { ok, status, headers, text } = await request(address, init);
   const value = parse(text);
   if (ok && value !== undefined) return value;
   if (ok) throw new ModelFailure('it is no JSON', { isUnreadable: true });
-  throw new ModelFailure(excerpt(messageIn(value) ?? text, 300, mask) || 'it gives no reason', {
+  const said = explainRedirect(status, headers) ?? messageIn(value) ?? text;
+  throw new ModelFailure(excerpt(said, 300, mask) || 'it gives no reason', {
     status,
     retryAfterMs: readRetryAfter(headers),
   });
@@ -83,6 +73,8 @@ function toMessages(message: Message): object[] {
       return [{ role: 'user', content: message.text }];
     case 'assistant':
       return [message.answer.raw as object];
+    case 'said':
+      return [{ role: 'assistant', content: message.text }];
     case 'tools':
       return message.outcomes.map(({ id, text, isError }) => ({
         role: 'tool',
@@ -98,36 +90,72 @@ function toTool({ name, description, inputSchema }: ModelTool): object {
   return { type: 'function', function: { name, description, parameters } };
 }
 
-function toCompletion(answer: unknown): Completion {
+function toCompletion(answer: unknown, mask: Mask): Completion {
   const choices = isObject(answer) && Array.isArray(answer['choices']) ? answer['choices'] : [];
   const choice: unknown = choices[0];
   const message = isObject(choice) ? choice['message'] : undefined;
   if (!isObject(choice) || !isObject(message)) {
-    throw new ModelFailure(messageIn(answer) ?? 'it is no message', { isUnreadable: true });
+    const said = messageIn(answer) ?? messageIn(choice) ?? 'it is no message';
+    throw new ModelFailure(excerpt(said, 300, mask), { isUnreadable: true });
   }
   const { content, tool_calls: calls, refusal } = message;
-  const toolCalls = Array.isArray(calls) ? calls.flatMap(toToolUse) : [];
+  const uses = Array.isArray(calls) ? readUses(calls) : [];
   const isRefused = typeof refusal === 'string' && refusal !== '';
+  const text = textOf(content);
   return {
-    text: isRefused ? refusal : typeof content === 'string' ? content : '',
-    toolCalls,
-    stop: isRefused ? 'refused' : toStop(choice['finish_reason'], toolCalls.length),
+    text: isRefused ? refusal : text,
+    toolCalls: uses.map(({ use }) => use),
+    stop: isRefused ? 'refused' : toStop(choice['finish_reason'], uses.length),
     usage: toUsage(isObject(answer) ? answer['usage'] : undefined),
-    raw: { role: 'assistant', content: content ?? null, ...(calls ? { tool_calls: calls } : {}) },
+    // Only what was understood: a call that nobody answers makes the next request one that is refused.
+    raw: {
+      role: 'assistant',
+      content: text === '' && uses.length > 0 ? null : text,
+      ...(uses.length > 0 && { tool_calls: uses.map(({ raw }) => raw) }),
+    },
   };
 }
 
-function toToolUse(call: unknown): ToolUse[] {
-  const { id, function: used } = isObject(call) ? call : {};
-  if (typeof id !== 'string' || !isObject(used) || typeof used['name'] !== 'string') return [];
-  const { name, arguments: written } = used;
-  const args = readArguments(written);
-  return [{ id, name, args: isObject(args) ? args : undefined }];
+/** One text, or, as some have it, a list of parts. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  const texts = content.map((part: unknown) => (isObject(part) ? part['text'] : part));
+  return texts.filter((text) => typeof text === 'string').join('\n');
+}
+
+/** A call as it was understood, and as it is sent back. */
+interface ReadUse {
+  readonly use: ToolUse;
+  readonly raw: object;
+}
+
+function readUses(calls: readonly unknown[]): ReadUse[] {
+  const ids = new Set<string>();
+  return calls.flatMap((call) => {
+    const used = isObject(call) ? call['function'] : undefined;
+    if (!isObject(call) || !isObject(used) || typeof used['name'] !== 'string') return [];
+    const { name, arguments: written } = used;
+    const read = readArguments(written);
+    const args = isObject(read) ? read : undefined;
+    const given = call['id'];
+    // Some give none, some the same to all; the result must find its call.
+    const id = typeof given === 'string' && given !== '' && !ids.has(given) ? given : randomUUID();
+    ids.add(id);
+    // With whatever else stands beside it, which some want to see again.
+    const raw = {
+      ...call,
+      id,
+      type: 'function',
+      function: { ...used, arguments: JSON.stringify(args ?? {}) },
+    };
+    return [{ use: { id, name, args }, raw }];
+  });
 }
 
 /** A tool that takes nothing is called with nothing by some; some write no text but the object. */
 function readArguments(written: unknown): unknown {
-  if (written === undefined || written === '') return {};
+  if (written === undefined || written === null || written === '') return {};
   return typeof written === 'string' ? parse(written) : written;
 }
 
@@ -152,13 +180,6 @@ function parse(text: string): unknown {
   } catch {
     return undefined; // the one who asked says what it means
   }
-}
-
-/** What a refusal says, in either of the usual forms. */
-function messageIn(value: unknown): string | undefined {
-  const error = isObject(value) ? (value['error'] ?? value) : undefined;
-  const message = isObject(error) ? error['message'] : error;
-  return typeof message === 'string' ? message : undefined;
 }
 
 /** fetch says only that it failed; why stands in its cause. */

@@ -18,12 +18,14 @@ describe('who runs the model', () => {
       model: models.anthropic,
       baseUrl: 'http://a',
       apiKey: 'a',
+      keyVariable: 'ANTHROPIC_API_KEY',
     });
     expect(choose({ OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: '' })).toEqual({
       provider: 'openai',
       model: models.openai,
       baseUrl: undefined,
       apiKey: 'o',
+      keyVariable: 'OPENAI_API_KEY',
     });
     expect(choose({ CLAUDE_API_KEY: 'c' })).toMatchObject({ provider: 'anthropic', apiKey: 'c' });
   });
@@ -57,6 +59,43 @@ describe('who runs the model', () => {
   test('has the key of the variable that is named', () => {
     const env = { MINE: 'm', ANTHROPIC_API_KEY: 'a' };
     expect(choose(env, { apiKeyEnv: 'MINE' }).apiKey).toBe('m');
+  });
+
+  test('is at the address that is named and nobody else, with a key or without', () => {
+    const project = createProject();
+    chmodSync(project.write('claude', '#!/bin/sh\n'), 0o755);
+    const baseUrl = 'http://127.0.0.1:11434/v1';
+    const local = { provider: 'openai', baseUrl, apiKey: undefined };
+    expect(choose({ PATH: project.dir }, { baseUrl })).toMatchObject(local);
+    expect(choose({ PATH: project.dir, OPENAI_BASE_URL: baseUrl })).toMatchObject(local);
+    expect(choose({ ANTHROPIC_API_KEY: 'a' }, { baseUrl })).toMatchObject(local);
+    const named = { baseUrl, provider: 'anthropic' } as const;
+    expect(choose({ ANTHROPIC_API_KEY: 'a' }, named)).toMatchObject({ ...named, apiKey: 'a' });
+  });
+
+  test.each([
+    {},
+    { provider: 'anthropic' },
+    { provider: 'openai' },
+    { provider: 'openai', baseUrl: 'http://127.0.0.1:11434/v1' },
+  ] as const)('has no other key than that of the variable that is named: %j', (said) => {
+    const env = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o', MINE: '' };
+    expect(() => choose(env, { ...said, apiKeyEnv: 'MINE' })).toThrow(
+      "The assistant's key is to be in MINE (assistant.apiKeyEnv), which is not set.",
+    );
+  });
+
+  test('is not claude because a key is missing that was named', () => {
+    const project = createProject();
+    chmodSync(project.write('claude', '#!/bin/sh\n'), 0o755);
+    expect(() => choose({ PATH: project.dir }, { apiKeyEnv: 'MINE' })).toThrow('MINE');
+    const claude = { provider: 'claude-cli', apiKeyEnv: 'MINE' } as const;
+    expect(choose({ PATH: project.dir }, claude).provider).toBe('claude-cli');
+  });
+
+  test('is OpenAI for the key of OpenAI, by whatever way it is named', () => {
+    const env = { OPENAI_API_KEY: 'o' };
+    expect(choose(env, { apiKeyEnv: 'OPENAI_API_KEY' }).provider).toBe('openai');
   });
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Conversations, type Turn } from '../../../src/assistant/conversation.ts';
+import { NO_USAGE } from '../../../src/assistant/provider.ts';
 import { eventually } from '../../support/processes.ts';
 
 const turn = (text: string): Turn => [{ role: 'user', text }];
@@ -30,7 +31,7 @@ test('none is kept where none is wanted', () => {
   expect(conversations.of(party).turns).toEqual([]);
 });
 
-test('no more is kept than a bound, and turns stay whole', () => {
+test('no more is kept than a bound, and turns that fit stay whole', () => {
   const conversations = new Conversations(LONG);
   const party = {};
   for (let count = 0; count < 30; count++) conversations.add(party, turn(`${count}`));
@@ -38,6 +39,45 @@ test('no more is kept than a bound, and turns stay whole', () => {
   expect(conversations.of(party).turns.at(-1)).toEqual(turn('29'));
   conversations.add(party, turn('x'.repeat(99_960)));
   expect(conversations.of(party).turns.length).toBeLessThanOrEqual(2);
-  conversations.add(party, turn('x'.repeat(200_000)));
-  expect(conversations.of(party).turns).toEqual([]);
+});
+
+/** A query for which a tool was used, with a result and an answer of these lengths. */
+function worked(query: string, resultChars: number, answer: string): Turn {
+  const use = { text: '', stop: 'tools', usage: NO_USAGE, raw: { a: 'use' } } as const;
+  const done = { text: answer, toolCalls: [], stop: 'done', usage: NO_USAGE, raw: {} } as const;
+  const outcome = { id: '1', text: 'r'.repeat(resultChars), isError: false };
+  return [
+    { role: 'user', text: query },
+    { role: 'assistant', answer: { ...use, toolCalls: [{ id: '1', name: 'look', args: {} }] } },
+    { role: 'tools', outcomes: [outcome] },
+    { role: 'assistant', answer: done },
+  ];
+}
+
+test('of a turn that is too large the query and the answer are kept, and what was before', () => {
+  const conversations = new Conversations(LONG);
+  const party = {};
+  conversations.add(party, turn('before'));
+  conversations.add(party, worked('large', 200_000, 'So it is.'));
+  expect(conversations.of(party).turns).toEqual([
+    turn('before'),
+    [
+      { role: 'user', text: 'large' },
+      { role: 'said', text: 'So it is.' },
+    ],
+  ]);
+  conversations.add(party, worked('small', 10, 'Fine.'));
+  expect(conversations.of(party).turns).toHaveLength(3);
+  expect(conversations.of(party).turns[2]).toHaveLength(4);
+});
+
+test('a query and an answer that are too large are cut', () => {
+  const conversations = new Conversations(LONG);
+  const party = {};
+  conversations.add(party, turn('before'));
+  conversations.add(party, worked('q'.repeat(300_000), 10, 'a'.repeat(300_000)));
+  const [before, large] = conversations.of(party).turns;
+  expect(before).toEqual(turn('before'));
+  expect(JSON.stringify(large).length).toBeLessThan(50_000);
+  expect(large?.map(({ role }) => role)).toEqual(['user', 'said']);
 });

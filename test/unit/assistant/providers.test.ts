@@ -1,7 +1,12 @@
 // What every provider with an address promises an assistant: the same answers and the same failures,
 // whichever API it speaks. The official SDK is the one that asks.
 import { describe, expect, test } from 'vitest';
-import type { CompletionRequest, Message, Provider } from '../../../src/assistant/provider.ts';
+import type {
+  CompletionRequest,
+  Message,
+  ModelFailure,
+  Provider,
+} from '../../../src/assistant/provider.ts';
 import { createAnthropic } from '../../../src/assistant/providers/anthropic.ts';
 import { createOpenAi } from '../../../src/assistant/providers/openai.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
@@ -132,6 +137,114 @@ describe.each(APIS)('$name', ({ create }) => {
     },
   );
 
+  test.each([301, 302, 307, 308])('sends nothing to where it is led on to: %i', async (status) => {
+    const other = await startModelServer(() => ({ text: 'Thank you.' }));
+    const headers = { location: `${other.url}/v1/elsewhere` };
+    const { provider } = await open(() => ({ status, headers }));
+    await expect(provider.complete(request())).rejects.toMatchObject({
+      name: 'ModelFailure',
+      status,
+      message: `it leads on to ${new URL(other.url).host}, and nothing is sent to another address than the one that is set`,
+    });
+    expect(other.requests).toEqual([]);
+  });
+
+  test('an answer is not read without end', async () => {
+    const body = JSON.stringify({ content: 'x'.repeat(33 << 20) });
+    const { provider } = await open(() => ({ body }));
+    await expect(provider.complete(request())).rejects.toMatchObject({
+      name: 'ModelFailure',
+      message: expect.stringContaining('The body is too large.') as unknown,
+    });
+  });
+
+  test('an answer that breaks off is a failure without a status', async () => {
+    const { server, provider } = await open(() => 'broken');
+    await expect(provider.complete(request())).rejects.toMatchObject({
+      name: 'ModelFailure',
+      status: undefined,
+      message: expect.stringContaining('broke off') as unknown,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each(['text/html', 'text/event-stream', ''])('whatever it says it is: %s', async (type) => {
+    const first = await open(() => ({ text: 'Hi.' }));
+    const whole = JSON.stringify((await first.provider.complete(request())).raw);
+    const body = whole.startsWith('[')
+      ? `{"content":${whole},"stop_reason":"end_turn"}`
+      : `{"choices":[{"message":${whole}}]}`;
+    const headers = { 'content-type': type };
+    const { provider } = await open(() => ({ body, headers }));
+    expect(await provider.complete(request())).toMatchObject({ text: 'Hi.' });
+    const page = await open(() => ({ body: '<html>Sign in</html>', headers }));
+    await expect(page.provider.complete(request())).rejects.toMatchObject({
+      isUnreadable: true,
+      message: 'it is no JSON',
+    });
+  });
+
+  test('a failure that calls itself a success keeps its reason, without the key', async () => {
+    const error = { type: 'overloaded_error', message: `Overloaded for ${KEY}` };
+    const { provider } = await open(() => ({ body: JSON.stringify({ type: 'error', error }) }));
+    await expect(provider.complete(request())).rejects.toMatchObject({
+      isUnreadable: true,
+      message: 'Overloaded for ***',
+    });
+  });
+
+  test('no half of a character is sent', async () => {
+    const { server, provider } = await open(() => ({ text: 'Hi.' }));
+    await provider.complete(
+      request({
+        system: 'a\ud83d',
+        messages: [{ role: 'user', text: '\ude00b' }],
+        tools: [{ ...TOOL, description: 'c\ud83d' }],
+      }),
+    );
+    expect(server.requests[0]).toMatchObject({
+      system: 'a\ufffd',
+      said: ['\ufffdb'],
+      tools: [{ description: 'c\ufffd' }],
+    });
+  });
+
+  test('words alone can be sent back to it', async () => {
+    const { server, provider } = await open(() => ({ text: 'Hi.' }));
+    const messages: Message[] = [
+      { role: 'user', text: 'one' },
+      { role: 'said', text: 'two' },
+      { role: 'user', text: 'three' },
+    ];
+    await provider.complete(request({ messages }));
+    expect(server.requests[0]?.said).toEqual(['one', 'two', 'three']);
+  });
+
+  test('a password in its address is in no failure', async () => {
+    const provider = await create({ url: 'http://ada:geheim@127.0.0.1:9' });
+    const failure = provider.complete(request());
+    await expect(failure).rejects.toMatchObject({ name: 'ModelFailure' });
+    await expect(failure).rejects.not.toThrow('geheim');
+  });
+
+  test.each([
+    ['in two minutes', new Date(Date.now() + 120_000).toUTCString(), 100_000, 120_000],
+    ['long ago', new Date(0).toUTCString(), 0, 0],
+  ])('the time to wait may be a date: %s', async (_name, date, least, most) => {
+    const headers = { 'retry-after': date };
+    const { provider } = await open(() => ({ status: 429, headers }));
+    const failure: unknown = await provider.complete(request()).catch((error: unknown) => error);
+    const { retryAfterMs } = failure as ModelFailure;
+    expect(retryAfterMs).toBeGreaterThanOrEqual(least);
+    expect(retryAfterMs).toBeLessThanOrEqual(most);
+  });
+
+  test.each(['Infinity', 'soon', '1e999'])('a time to wait that is none: %s', async (text) => {
+    const headers = { 'retry-after': text, 'retry-after-ms': text };
+    const { provider } = await open(() => ({ status: 429, headers }));
+    await expect(provider.complete(request())).rejects.toMatchObject({ retryAfterMs: undefined });
+  });
+
   test('nobody there is a failure without a status', async () => {
     const provider = await create({ url: 'http://127.0.0.1:9' });
     await expect(provider.complete(request())).rejects.toMatchObject({
@@ -164,6 +277,7 @@ describe.each(APIS)('$name', ({ create }) => {
 
 test.each([
   ['', {}],
+  [null, {}],
   ['{"a":1}', { a: 1 }],
   [{ a: 1 }, { a: 1 }],
   ['{"a":', undefined],
@@ -189,4 +303,83 @@ test('what providers refuse in a schema is not sent to them', async () => {
     { type: 'object' },
     { ...inputSchema, properties: {} },
   ]);
+});
+
+describe('chat completions as some speak them', () => {
+  const chat = async (message: object) => {
+    const body = JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] });
+    const server = await startModelServer((_request, index) =>
+      index === 0 ? { body } : { text: 'Done.' },
+    );
+    const provider = createOpenAi({ ...OPTIONS, baseUrl: server.url });
+    return { server, provider, answer: await provider.complete(request()) };
+  };
+  const look = (args: unknown) => ({
+    type: 'function',
+    function: { name: 'look', arguments: args },
+  });
+
+  test('calls without a name of their own are given one, under which their results are found', async () => {
+    const calls = [look('{}'), { ...look('{}'), id: '' }, { ...look('{}'), id: 'a' }];
+    const { server, provider, answer } = await chat({
+      content: null,
+      tool_calls: [...calls, { ...look('{}'), id: 'a' }],
+    });
+    const ids = answer.toolCalls.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(4);
+    expect(ids).toContain('a');
+    const outcomes = ids.map((id) => ({ id, text: 'seen', isError: false }));
+    const messages: Message[] = [
+      { role: 'user', text: 'Hello' },
+      { role: 'assistant', answer },
+      { role: 'tools', outcomes },
+    ];
+    await provider.complete(request({ messages }));
+    expect(server.requests[1]?.results).toEqual(outcomes);
+    expect(answer.raw).toMatchObject({ tool_calls: ids.map((id) => ({ id })) });
+  });
+
+  test('an answer in parts is one text', async () => {
+    const content = [
+      { type: 'text', text: 'one' },
+      { type: 'image' },
+      { type: 'text', text: 'two' },
+    ];
+    const { answer } = await chat({ content });
+    expect(answer).toMatchObject({ text: 'one\ntwo', raw: { content: 'one\ntwo' } });
+  });
+
+  test('a call that is not understood is not sent back, and what stands beside one is', async () => {
+    const good = { ...look('{"a":'), id: 'g', extra_content: { signature: 's' } };
+    const { answer } = await chat({ content: 'x', tool_calls: [null, { id: 'b' }, good] });
+    expect(answer.toolCalls).toEqual([{ id: 'g', name: 'look', args: undefined }]);
+    expect(answer.raw).toEqual({
+      role: 'assistant',
+      content: 'x',
+      tool_calls: [{ ...good, function: { name: 'look', arguments: '{}' } }],
+    });
+    const { answer: none } = await chat({ content: 'x', tool_calls: [{ id: 'b' }] });
+    expect(none).toMatchObject({ stop: 'done', toolCalls: [] });
+    expect(none.raw).toEqual({ role: 'assistant', content: 'x' });
+  });
+});
+
+test('blocks of the Messages API that are none are passed over', async () => {
+  const good = { type: 'tool_use', id: 'a', name: 'look', input: null };
+  const content = [
+    null,
+    'x',
+    { type: 'text' },
+    { type: 'text', text: '' },
+    { type: 'tool_use' },
+    good,
+  ];
+  const body = JSON.stringify({ content, stop_reason: 'tool_use' });
+  const server = await startModelServer(() => ({ body }));
+  const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url });
+  expect(await provider.complete(request())).toMatchObject({
+    text: '',
+    toolCalls: [{ id: 'a', name: 'look', args: undefined }],
+    raw: [{ ...good, input: {} }],
+  });
 });

@@ -16,6 +16,7 @@ function open(some: Partial<ChildConfig> = {}): AssistantSurface {
     settings: settleAssistant({}, {}),
     env: {},
     toolServer: { command: 'x', args: [], env: {} },
+    processes: { mark: {}, onProcess: () => {} },
     openToolbox: () => Promise.reject(new Error('The server was started.')),
     log: createLog({ level: 'error', form: 'compact', folder: undefined }, process.stderr),
   });

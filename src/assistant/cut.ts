@@ -1,0 +1,31 @@
+// Texts of somebody else's that are too long: their beginning, which says so itself. A character that
+// takes two places is never cut in half, which providers refuse, with the whole request.
+
+/** At most so many places of a text, from its beginning. */
+export function head(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const last = text.charCodeAt(maxChars - 1);
+  const isFirstHalf = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, isFirstHalf ? maxChars - 1 : maxChars);
+}
+
+export function cut(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  return `${head(text, maxChars)}\n… (cut off: these are ${maxChars} of ${text.length} characters)`;
+}
+
+/** A value with all its texts such that every character is whole. */
+export function wellFormed<T>(value: T): T {
+  return repair(value) as T;
+}
+
+function repair(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(repair);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, member]) => [
+    key.toWellFormed(),
+    repair(member),
+  ]);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,58 @@
+// One request to a provider over HTTP, whichever API it speaks: to the address that was set and nowhere
+// else, and not more of the answer is read than a bound.
+import { Readable } from 'node:stream';
+import { createMask, type Mask } from '../../base/secrets.ts';
+import { readText } from '../../child/remote/body.ts';
+import { isObject } from '../../rpc/message.ts';
+
+/** What every provider with an address and a key is made of. */
+export interface ApiOptions {
+  readonly apiKey: string | undefined;
+  /** The variable that the key came from, or that it would be looked for in. */
+  readonly keyVariable?: string | undefined;
+  readonly baseUrl: string | undefined;
+  readonly model: string | undefined;
+  readonly maxTokens: number;
+}
+
+/** An answer that was read to its end. */
+export interface Reply {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** No answer of a model is longer than this. */
+const MOST_BYTES = 32 << 20;
+
+export async function request(address: string | URL, init: RequestInit): Promise<Reply> {
+  // Whoever sends us elsewhere would get the whole conversation sent there.
+  const response = await fetch(address, { ...init, redirect: 'manual' });
+  const { ok, status, headers, body } = response;
+  // It is a web stream, which Node declares once more with types of its own.
+  const text = body ? await readText(Readable.fromWeb(body), MOST_BYTES) : '';
+  return { ok, status, headers, text };
+}
+
+/** Why an answer that sends us elsewhere is not followed; undefined for any other. */
+export function explainRedirect(status: number, headers: Headers | undefined): string | undefined {
+  if (status < 300 || status >= 400) return undefined;
+  const where = headers?.get('location') ?? '';
+  const host = URL.canParse(where) ? ` to ${new URL(where).host}` : '';
+  return `it leads on${host}, and nothing is sent to another address than the one that is set`;
+}
+
+/** What a refusal says, in either of the usual forms. */
+export function messageIn(value: unknown): string | undefined {
+  const error = isObject(value) ? (value['error'] ?? value) : undefined;
+  const message = isObject(error) ? error['message'] : error;
+  return typeof message === 'string' && message.trim() !== '' ? message : undefined;
+}
+
+/** Hides the key, and what stands in an address to sign in with. */
+export function maskFor({ apiKey = '', baseUrl = '' }: ApiOptions): Mask {
+  const signIn = /^[a-z]+:\/\/([^/?#]*)@/i.exec(baseUrl)?.[1] ?? '';
+  const mask = createMask([apiKey]);
+  return (text) => mask(signIn === '' ? text : text.replaceAll(`${signIn}@`, '***@'));
+}

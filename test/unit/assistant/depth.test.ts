@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { depthMark, refuseTooDeep } from '../../../src/assistant/depth.ts';
+
+const at = (depth: string) => ({ SWITCHBOARD_ASSISTANT_DEPTH: depth });
+
+test('what an assistant starts is told of one more than it was', () => {
+  expect(depthMark({}, false)).toEqual({});
+  expect(depthMark({}, true)).toEqual(at('1'));
+  expect(depthMark(at('1'), true)).toEqual(at('2'));
+  expect(depthMark(at('1'), false)).toEqual(at('1'));
+});
+
+test('a third is refused', () => {
+  refuseTooDeep(at('1'), 'kid');
+  expect(() => refuseTooDeep(at('2'), 'kid')).toThrow('there are 2 assistants above it already');
+});
+
+test.each(['', 'many', '-3', '1.5', 'Infinity'])(
+  'what is no count counts for nothing: %s',
+  (text) => {
+    refuseTooDeep(at(text), 'kid');
+    expect(depthMark(at(text), true)).toEqual(at('1'));
+  },
+);

@@ -47,6 +47,10 @@ const ABOUT_RUN = `
 A task that begins with a dash goes after --: switchboard run review -- "--help me"
 `;
 
+const ABOUT_ASSISTANT = `
+[state] is on, off or status, which is what it is without one.
+`;
+
 /** Runs the command that the arguments name; gives the exit status. */
 export async function runProgram(args: readonly string[]): Promise<number> {
   let status = 0;
@@ -137,9 +141,10 @@ export function buildProgram(action: Action): Command {
     .action(action(async (options, server, how) => show(server, how, options)));
   const assistant = command(
     'assistant [server] [state]',
-    'say which servers are spoken to in plain language, or switch it: state is on, off or status',
+    'say which servers are spoken to in plain language, or switch it: on or off',
   )
     .option('--dry-run', 'only say what would be done')
+    .addHelpText('after', ABOUT_ASSISTANT)
     .helpCommand(false)
     .action(action(async (options, server, state) => switchAssistant(server, state, options)));
   withCommonOptions(assistant.command('serve [server]'))

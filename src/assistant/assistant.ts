@@ -205,7 +205,7 @@ const LONGEST_TWICE = 100_000;
 
 function formatAnswer(said: string, { name, model }: Provider | Delegate, work: Work): Verbatim {
   const { deeds: calls, rounds, usage } = work;
-  const text = cut(said, LONGEST_ANSWER);
+  const text = cut(said, LONGEST_ANSWER).toWellFormed();
   return Verbatim.of({
     content: [{ type: 'text', text }],
     // The answer once more: some hosts show their model this part alone.

@@ -89,9 +89,12 @@ function wordFor(status: number | undefined): string {
 
 function hintFor(
   { name, keyVariable }: Asked,
-  { status, retryAfterMs }: ModelFailure,
+  { status, retryAfterMs, isUnreadable }: ModelFailure,
 ): string | undefined {
   if (name === 'claude-cli') return 'Try it by hand: claude -p hello';
+  if (isUnreadable) {
+    return 'Check the base URL, and that what is there speaks the API of assistant.provider.';
+  }
   if (status === undefined) return 'Check the base URL, and the network.';
   if (status < 400) return 'If that is where it is meant to go, set that address as the base URL.';
   if (status === 401 || status === 403) {

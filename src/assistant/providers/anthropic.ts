@@ -12,6 +12,7 @@ import {
   ModelFailure,
   type ModelTool,
   type Provider,
+  readCount,
   readRetryAfter,
   type Usage,
 } from '../provider.ts';
@@ -145,10 +146,11 @@ function toStop(
 
 /** What was read from the provider's cache was read, too. */
 function toUsage(usage: Anthropic.Messages.Usage | undefined): Usage {
-  const cached = (usage?.cache_read_input_tokens ?? 0) + (usage?.cache_creation_input_tokens ?? 0);
+  const cached =
+    readCount(usage?.cache_read_input_tokens) + readCount(usage?.cache_creation_input_tokens);
   return {
-    inputTokens: (usage?.input_tokens ?? 0) + cached,
-    outputTokens: usage?.output_tokens ?? 0,
+    inputTokens: readCount(usage?.input_tokens) + cached,
+    outputTokens: readCount(usage?.output_tokens),
   };
 }
 

@@ -16,6 +16,7 @@ import {
   type DelegatedTask,
   ModelFailure,
   NO_USAGE,
+  readCount,
   type Usage,
 } from '../provider.ts';
 import { toProviderName } from '../tool-names.ts';
@@ -180,10 +181,7 @@ function parseAnswer(text: string): Record<string, unknown> | undefined {
 
 function toUsage(usage: unknown): Usage {
   if (!isObject(usage)) return NO_USAGE;
-  const count = (key: string): number => {
-    const value = usage[key];
-    return typeof value === 'number' ? value : 0;
-  };
+  const count = (key: string): number => readCount(usage[key]);
   return {
     inputTokens:
       count('input_tokens') +

@@ -30,7 +30,6 @@ export async function request(address: string | URL, init: RequestInit): Promise
   // Whoever sends us elsewhere would get the whole conversation sent there.
   const response = await fetch(address, { ...init, redirect: 'manual' });
   const { ok, status, headers, body } = response;
-  // It is a web stream, which Node declares once more with types of its own.
   const text = body ? await readText(Readable.fromWeb(body), MOST_BYTES) : '';
   return { ok, status, headers, text };
 }
@@ -50,9 +49,9 @@ export function messageIn(value: unknown): string | undefined {
   return typeof message === 'string' && message.trim() !== '' ? message : undefined;
 }
 
-/** Hides the key, and what stands in an address to sign in with. */
+/** Hides the key, and what stands in an address to sign in with, however it is written there. */
 export function maskFor({ apiKey = '', baseUrl = '' }: ApiOptions): Mask {
-  const signIn = /^[a-z]+:\/\/([^/?#]*)@/i.exec(baseUrl)?.[1] ?? '';
-  const mask = createMask([apiKey]);
-  return (text) => mask(signIn === '' ? text : text.replaceAll(`${signIn}@`, '***@'));
+  const password = URL.canParse(baseUrl) ? new URL(baseUrl).password : '';
+  const mask = createMask([apiKey, password]);
+  return (text) => mask(text.replaceAll(/:\/\/[^/]*@/g, '://***@'));
 }

@@ -12,6 +12,7 @@ import {
   type ModelTool,
   NO_USAGE,
   type Provider,
+  readCount,
   readRetryAfter,
   type ToolUse,
   type Usage,
@@ -168,10 +169,7 @@ function toStop(reason: unknown, uses: number): Completion['stop'] {
 function toUsage(usage: unknown): Usage {
   if (!isObject(usage)) return NO_USAGE;
   const { prompt_tokens: read, completion_tokens: written } = usage;
-  return {
-    inputTokens: typeof read === 'number' ? read : 0,
-    outputTokens: typeof written === 'number' ? written : 0,
-  };
+  return { inputTokens: readCount(read), outputTokens: readCount(written) };
 }
 
 function parse(text: string): unknown {
@@ -185,5 +183,5 @@ function parse(text: string): unknown {
 /** fetch says only that it failed; why stands in its cause. */
 function describe(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: '' };
-  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+  return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;
 }

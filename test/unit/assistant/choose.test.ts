@@ -27,7 +27,11 @@ describe('who runs the model', () => {
       apiKey: 'o',
       keyVariable: 'OPENAI_API_KEY',
     });
-    expect(choose({ CLAUDE_API_KEY: 'c' })).toMatchObject({ provider: 'anthropic', apiKey: 'c' });
+    expect(choose({ CLAUDE_API_KEY: 'c' })).toMatchObject({
+      provider: 'anthropic',
+      apiKey: 'c',
+      keyVariable: 'CLAUDE_API_KEY',
+    });
   });
 
   test('is claude where there is no key', () => {

@@ -19,7 +19,7 @@ export interface ChoiceParts {
 }
 
 /** How a program that a provider starts is made known, so that it goes even if we are killed. */
-export interface ProcessParts {
+interface ProcessParts {
   /** What its environment is marked with. */
   readonly mark: Readonly<Record<string, string>>;
   readonly onProcess: (pid: number) => void;

@@ -41,7 +41,7 @@ const TOO_MANY = {
   isError: true,
 };
 const NO_ROOM =
-  '(left out: the results of this round are too long together; use fewer tools at once, or ask them for less)';
+  '(left out, though the call was made: the results of this round are too long together; use fewer tools at once, or ask them for less)';
 const NO_ARGUMENTS =
   'Not made: what was written as arguments cannot be read as a JSON object. Write them again.';
 

@@ -71,7 +71,7 @@ const assistant = z.strictObject({
   role: key(z.string(), 'What the model is told that it is there for.'),
   maxRounds: key(
     z.int().check(z.minimum(1), z.maximum(1_000)),
-    'How often the model may use tools before it has to answer.',
+    'In how many rounds the model may use tools before it has to answer.',
     DEFAULTS.assistant.maxRounds,
   ),
   timeoutMs: key(

@@ -344,8 +344,10 @@ function answerIn({ resultType, _meta, ...answer }: Record<string, unknown>): ob
   return Object.keys(meta).length > 0 ? { ...answer, _meta: meta } : answer;
 }
 
-/** The everything server puts the time of the answer into some texts. */
+/** The everything server puts the time of the answer into some texts, and into a blob. */
 function withoutTimes(result: unknown): unknown {
-  const text = JSON.stringify(result).replaceAll(/\d{1,2}:\d\d:\d\d/g, 'TIME');
-  return JSON.parse(text) as unknown;
+  const readable = JSON.stringify(result, (key, value: unknown) =>
+    key === 'blob' ? Buffer.from(String(value), 'base64').toString() : value,
+  );
+  return JSON.parse(readable.replaceAll(/\d{1,2}:\d\d:\d\d/g, 'TIME')) as unknown;
 }

@@ -1,13 +1,17 @@
 import { expect, test } from 'vitest';
 import { chooseProvider } from '../../../src/assistant/choose.ts';
 import { settleAssistant } from '../../../src/assistant/settings.ts';
+import type { AssistantConfig, AssistantProvider } from '../../../src/config/config.ts';
 
-test.each([
+test.each<[AssistantProvider, Record<string, string>]>([
   ['anthropic', { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: 'http://usual' }],
   ['openai', { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://usual' }],
 ])('the address in the files is stronger than the usual one of %s', (provider, env) => {
-  const addressOf = (said: { baseUrl?: string }) =>
+  const addressOf = (said: AssistantConfig) =>
     chooseProvider({ settings: settleAssistant(said, env), env });
-  expect(addressOf({ baseUrl: 'http://own' })).toMatchObject({ provider, baseUrl: 'http://own' });
+  expect(addressOf({ provider, baseUrl: 'http://own' })).toMatchObject({
+    provider,
+    baseUrl: 'http://own',
+  });
   expect(addressOf({})).toMatchObject({ provider, baseUrl: 'http://usual' });
 });

@@ -1,6 +1,6 @@
 // Reads a text that somebody else has put on the disk. Only what is a file and of a size that people
 // write: a pipe would make us wait for ever, and a device has no end.
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { codeOf } from './system-error.ts';
 
 /** What a file that people write may have. */
@@ -14,24 +14,23 @@ export type ReadText =
       readonly isMissing: boolean;
     };
 
+const MISSING = { problem: 'It is not there.', isMissing: true };
+
 export function readTextFile(file: string, mostBytes = MOST_BYTES): ReadText {
-  let descriptor: number | undefined;
   try {
-    // Not to wait for who writes into it, should it be a pipe.
-    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const stat = fstatSync(descriptor);
+    // Looked at before it is opened: every start does this for every file, and two calls are fewer than four.
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (!stat) return MISSING;
     if (!stat.isFile()) return { problem: 'Not read: it is not a file.', isMissing: false };
     if (stat.size > mostBytes) {
       const limit = `${mostBytes / (1 << 20)} MiB`;
       return { problem: `Not read: it is larger than ${limit}.`, isMissing: false };
     }
-    return { text: readFileSync(descriptor, 'utf8') };
+    return { text: readFileSync(file, 'utf8') };
   } catch (error) {
     const code = codeOf(error);
     if (code === undefined) throw error;
-    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
-    return { problem: isMissing ? 'It is not there.' : `It cannot be read (${code}).`, isMissing };
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
+    if (code === 'ENOTDIR') return MISSING;
+    return { problem: `It cannot be read (${code}).`, isMissing: false };
   }
 }

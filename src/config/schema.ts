@@ -5,28 +5,15 @@
 //
 // Only its types may be imported on the way to serving: building it costs some 10 ms (measured).
 import * as z from 'zod/mini';
-import { AGENT_KEYS } from './agent-keys.ts';
-import { ASSISTANT_MODES, ASSISTANT_PROVIDERS, SHOWS, STARTS } from './config.ts';
-import { DEFAULTS, LONGEST_MS } from './defaults.ts';
-import type { Setting } from './said.ts';
-import type { Kind } from './values.ts';
+import { agentsSchema } from './agents-schema.ts';
+import { assistantSchema } from './assistant-schema.ts';
+import { SHOWS, STARTS } from './config.ts';
+import { DEFAULTS } from './defaults.ts';
+import { atLeastOne, idleMilliseconds, key, milliseconds, text, texts } from './schema-parts.ts';
 
 /** A message is one string, and V8 has none much longer than this. */
 const MOST_BYTES = 512 * 1024 * 1024;
 
-/** A key that may be left out: what it is for, and what holds without it. */
-const key = <T extends z.ZodMiniType>(schema: T, description: string, standard?: unknown) =>
-  z.optional(
-    schema.check(
-      z.meta(standard === undefined ? { description } : { description, default: standard }),
-    ),
-  );
-
-const text = z.string().check(z.minLength(1));
-const texts = z.array(z.string());
-// Fractions are welcome: limits are sometimes computed.
-const milliseconds = z.number().check(z.minimum(1), z.maximum(LONGEST_MS));
-const atLeastOne = z.int().check(z.minimum(1));
 const environment = z.enum(['inherit', 'minimal']);
 const results = z.strictObject({
   wrap: key(
@@ -43,61 +30,6 @@ const expose = z.strictObject({
   deny: key(
     texts,
     'These tools can be neither seen nor called, even where `allow` names them. `*` stands for any text.',
-  ),
-});
-
-/** 0 switches the limit off. */
-const idleMilliseconds = z.number().check(z.minimum(0), z.maximum(LONGEST_MS));
-
-const assistant = z.strictObject({
-  mode: key(
-    z.enum(ASSISTANT_MODES),
-    "`loop`: the model uses the server's tools until it has an answer. `single`: it names one call, and the result of that is the answer.",
-    DEFAULTS.assistant.mode,
-  ),
-  provider: key(
-    z.enum(ASSISTANT_PROVIDERS),
-    'Who runs the model. `openai` is anything that speaks chat completions, `claude-cli` the program `claude`. Unset: the first for which there is a key; without any, `claude-cli`.',
-  ),
-  model: key(text, "The model. Unset: a small one of the provider's."),
-  baseUrl: key(
-    text,
-    "The address of the provider. Unset: `ANTHROPIC_BASE_URL` or `OPENAI_BASE_URL`, or the provider's own.",
-  ),
-  apiKeyEnv: key(
-    text,
-    'The environment variable that holds the key. Unset: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`.',
-  ),
-  role: key(z.string(), 'What the model is told that it is there for.'),
-  maxRounds: key(
-    z.int().check(z.minimum(1), z.maximum(1_000)),
-    'In how many rounds the model may use tools before it has to answer.',
-    DEFAULTS.assistant.maxRounds,
-  ),
-  timeoutMs: key(
-    milliseconds,
-    'How long one query may take, in milliseconds, with all that the model and the tools do.',
-    DEFAULTS.assistant.timeoutMs,
-  ),
-  maxResultChars: key(
-    atLeastOne,
-    "The most characters of a tool's result that the model is given.",
-    DEFAULTS.assistant.maxResultChars,
-  ),
-  maxTokens: key(
-    atLeastOne,
-    'The most tokens of one answer of the model.',
-    DEFAULTS.assistant.maxTokens,
-  ),
-  maxTotalTokens: key(
-    atLeastOne,
-    'The most tokens that one query may cost, read and written, over all rounds.',
-    DEFAULTS.assistant.maxTotalTokens,
-  ),
-  conversationMs: key(
-    idleMilliseconds,
-    'How long the assistant remembers a conversation after the last query, in milliseconds. 0: not at all.',
-    DEFAULTS.assistant.conversationMs,
   ),
 });
 
@@ -153,7 +85,7 @@ const childKeys = {
     'As `results` at the top, for this server alone. Unset: what stands there.',
   ),
   assistant: key(
-    z.union([z.boolean(), assistant]),
+    z.union([z.boolean(), assistantSchema]),
     'The host speaks to the server in plain language: in place of its tools there is one, `natural_language`, behind which a model uses them. `true`, or an object with settings.',
     false,
   ),
@@ -281,37 +213,6 @@ const flip = z.strictObject({
   ),
 });
 
-/** A setting that can also be made by a variable. */
-function settingKey({ kind, standard, variable, says }: Setting<unknown>) {
-  return key(schemaOf(kind), `${says} Or: \`${variable}\`.`, standard);
-}
-
-function schemaOf({ json }: Kind<unknown>): z.ZodMiniType {
-  switch (json) {
-    case 'boolean':
-      return z.boolean();
-    case 'count':
-      return atLeastOne;
-    case 'milliseconds':
-      return milliseconds;
-    case 'text':
-      return z.string();
-    case 'texts':
-      return z.union([z.string(), texts]);
-    default:
-      return z.enum([...json]);
-  }
-}
-
-const agents = z.strictObject(
-  Object.fromEntries(
-    Object.entries<Setting<unknown>>(AGENT_KEYS).map(([name, setting]) => [
-      name,
-      settingKey(setting),
-    ]),
-  ),
-);
-
 /** A `servers.json`: servers by name, and nothing else. */
 export const serversFileSchema = z.record(z.string(), serverSchema);
 
@@ -351,7 +252,7 @@ export const configSchema = z.strictObject({
     DEFAULTS.environment,
   ),
   results: key(results, 'How results of tools are handed on.'),
-  agents: key(agents, 'Agents as tools: see docs/agents.md.'),
+  agents: key(agentsSchema, 'Agents as tools: see docs/agents.md.'),
 });
 
 export type ConfigFile = z.infer<typeof configSchema>;

@@ -4,14 +4,15 @@
 // only the POSTs.
 import { SwitchboardError } from '../../base/errors.ts';
 import { parseJson } from '../../rpc/json-text.ts';
-import { METHOD_NOT_FOUND } from '../../rpc/message.ts';
 import { explainOversize } from '../failures.ts';
 import { readAnswerStream } from './answer-stream.ts';
 import { BrokenOff, OpenBodies, Oversize, readText } from './body.ts';
+import { Endpoint, type EndpointOptions } from './endpoint.ts';
 import { explainContent, explainCut, explainStatus, type Refusal } from './failures.ts';
 import { readGreeting } from './greeting.ts';
 import type { HttpReply } from './http.ts';
 import { listen } from './listener.ts';
+import { isLost, isRefused, mayBeLost, SESSION_NOT_FOUND } from './lost-session.ts';
 import { explainReply, modernHeaders } from './modern.ts';
 import { cancelledRequest, readOutgoing } from './outgoing.ts';
 import type { InputSchemaOf } from './param-headers.ts';
@@ -25,15 +26,12 @@ import {
   mediaType,
   readRefusal,
 } from './reply.ts';
-import { discard, type Sender } from './sender.ts';
 import type { RemoteServer } from './server.ts';
 import { NO_SESSION, type Session, sessionHeaders, settleSession } from './session.ts';
-import { sleep, type Wire, type WireEvents } from './wire.ts';
+import type { Wire, WireEvents } from './wire.ts';
 
-export interface StreamableOptions extends WireEvents {
+export interface StreamableOptions extends WireEvents, EndpointOptions {
   readonly server: RemoteServer;
-  readonly url: URL;
-  readonly sender: Sender;
   /** How long a handshake may take that is made again, and the reply to what has no answer. */
   readonly handshakeMs: number;
   readonly inputSchemaOf?: InputSchemaOf | undefined;
@@ -56,15 +54,11 @@ interface Call {
 
 /** Replies to the handshake of a server that may know only the older transport. */
 const OLDER_STATUSES = new Set([400, 404, 405]);
-/** JSON-RPC's code for whatever a server has no code for. */
-const SERVER_ERROR = -32000;
-/** What many servers say of a session that they do not know. */
-const SESSION_NOT_FOUND = -32001;
-const GOODBYE_MS = 1_000;
 const PING_MS = 1_000;
 
 export class StreamableWire implements Wire {
   readonly #options: StreamableOptions;
+  readonly #endpoint: Endpoint;
   readonly #bodies = new OpenBodies();
   readonly #calls = new Map<number, Call>();
   readonly #open = new Set<AbortController>();
@@ -79,6 +73,7 @@ export class StreamableWire implements Wire {
 
   constructor(options: StreamableOptions) {
     this.#options = options;
+    this.#endpoint = new Endpoint(options);
   }
 
   send(json: string): void {
@@ -113,7 +108,7 @@ export class StreamableWire implements Wire {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const controller of this.#open) controller.abort();
-    if (this.#session.id !== undefined) await this.#endSession(this.#session);
+    if (this.#session.id !== undefined) await this.#endpoint.endSession(this.#session);
     this.#options.sender.close();
   }
 
@@ -148,7 +143,11 @@ export class StreamableWire implements Wire {
   async #exchange(call: Call, isRepeated = false): Promise<void> {
     const { server } = this.#options;
     const session = call.modern ? NO_SESSION : this.#session;
-    const reply = await this.#post(call.json, call.modern ?? sessionHeaders(session), call.signal);
+    const reply = await this.#endpoint.post(
+      call.json,
+      call.modern ?? sessionHeaders(session),
+      call.signal,
+    );
     if (isSuccess(reply)) return this.#readReply(call, reply);
     const refusal = await readRefusal(reply, server.messageBytes);
     const error = errorIn(refusal);
@@ -158,7 +157,7 @@ export class StreamableWire implements Wire {
       return this.#takeRefusal(call, refusal);
     }
     // A request that was refused for its session has not been looked at, and may be sent again.
-    if (!isRepeated && (await this.#isLost(session, refusal))) {
+    if (!isRepeated && (await isLost(session, refusal, () => this.#isRefusedPing(session)))) {
       await this.#renew(session);
       return this.#exchange(call, true);
     }
@@ -209,7 +208,9 @@ export class StreamableWire implements Wire {
       signal: call.signal,
       onMessage: (text, value) => this.#receive(call, reply, text, value),
       onOpen: ({ body }) => this.#bodies.add(body),
-      resume: call.modern ? undefined : (lastEventId) => this.#get(lastEventId, call.signal),
+      resume: call.modern
+        ? undefined
+        : (lastEventId) => this.#endpoint.get(this.#session, lastEventId, call.signal),
     });
   }
 
@@ -220,37 +221,19 @@ export class StreamableWire implements Wire {
     this.#options.onMessage(text, value);
   }
 
-  /** Whether the server no longer knows the session that the request was sent in. */
-  async #isLost(session: Session, refusal: Refusal): Promise<boolean> {
-    const { status } = refusal;
-    if (session.id === undefined || (status !== 400 && status !== 404)) return false;
-    const code = errorIn(refusal)?.code;
-    if (status === 404 || code === SESSION_NOT_FOUND) return true;
-    // Many servers answer so, and 400, though 404 is what the protocol has for it. To be sure, they
-    // are asked something that nobody can take amiss.
-    return code === SERVER_ERROR && this.#isRefusedPing(session);
-  }
-
   /** The answer may still be about the session: then the requests behind it get a new one. */
   async #checkSession(session: Session, refusal: Refusal): Promise<void> {
-    if (session.id === undefined || errorIn(refusal)?.code !== SERVER_ERROR) return;
-    if (!(await this.#isRefusedPing(session))) return;
+    if (!mayBeLost(session, refusal) || !(await this.#isRefusedPing(session))) return;
     await this.#renew(session).catch(() => {
       // they will find out for themselves
     });
   }
 
-  /** Who does not reply has not refused it. */
   async #isRefusedPing(session: Session): Promise<boolean> {
     using scope = this.#begin(PING_MS);
-    try {
-      const ping = await this.#post(PING, sessionHeaders(session), scope.controller.signal);
-      const refusal = await readRefusal(ping, this.#options.server.messageBytes);
-      const isUnknown = errorIn(refusal)?.code === METHOD_NOT_FOUND;
-      return (ping.status === 400 || ping.status === 404) && !isUnknown;
-    } catch {
-      return false;
-    }
+    const { signal } = scope.controller;
+    const ping = (json: string) => this.#endpoint.post(json, sessionHeaders(session), signal);
+    return await isRefused(ping, this.#options.server.messageBytes);
   }
 
   /** Shakes hands again, once for all who have noticed. */
@@ -270,7 +253,7 @@ export class StreamableWire implements Wire {
     try {
       const outgoing = readOutgoing(this.#handshake);
       const id = outgoing.kind === 'request' ? outgoing.id : -1;
-      const reply = await this.#post(this.#handshake, {}, signal);
+      const reply = await this.#endpoint.post(this.#handshake, {}, signal);
       if (!isSuccess(reply)) {
         throw explainStatus(server, await readRefusal(reply, server.messageBytes));
       }
@@ -287,7 +270,7 @@ export class StreamableWire implements Wire {
     using scope = this.#begin(this.#options.handshakeMs);
     const { signal } = scope.controller;
     try {
-      await drain(await this.#post(json, sessionHeaders(this.#session), signal));
+      await drain(await this.#endpoint.post(json, sessionHeaders(this.#session), signal));
     } catch {
       // the next request finds out, and can say so
     }
@@ -302,7 +285,7 @@ export class StreamableWire implements Wire {
     await listen({
       messageBytes: server.messageBytes,
       signal: controller.signal,
-      get: (lastEventId) => this.#get(lastEventId, controller.signal),
+      get: (lastEventId) => this.#endpoint.get(this.#session, lastEventId, controller.signal),
       onMessage,
       onOpen: ({ body }) => {
         this.#bodies.add(body);
@@ -312,44 +295,6 @@ export class StreamableWire implements Wire {
         if (this.#listener === controller) this.#isListening = false;
       },
     });
-  }
-
-  /** `about` is what the headers say of the message itself. */
-  #post(
-    json: string,
-    about: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<HttpReply> {
-    const { sender, url } = this.#options;
-    const headers = {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...about,
-    };
-    return sender.send({ method: 'POST', url, headers, body: json, signal });
-  }
-
-  #get(lastEventId: string | undefined, signal: AbortSignal): Promise<HttpReply> {
-    const { sender, url } = this.#options;
-    const headers = {
-      accept: 'text/event-stream',
-      ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
-      ...sessionHeaders(this.#session),
-    };
-    return sender.send({ method: 'GET', url, headers, signal });
-  }
-
-  async #endSession(session: Session): Promise<void> {
-    const { sender, url } = this.#options;
-    const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(), GOODBYE_MS);
-    const headers = sessionHeaders(session);
-    const { signal } = controller;
-    const sent = sender.send({ method: 'DELETE', url, headers, signal }).then(discard, () => {
-      // a server that does not hear of it ends the session by itself
-    });
-    await Promise.race([sent, sleep(GOODBYE_MS, signal)]);
-    clearTimeout(timer);
   }
 
   /** Something that `close` has to end, or its limit, until it has ended by itself. */
@@ -376,7 +321,6 @@ export class StreamableWire implements Wire {
 }
 
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
-const PING = '{"jsonrpc":"2.0","id":"switchboard-ping","method":"ping"}';
 
 /** The handshake was refused as by a server that knows only the older transport. */
 class OlderServer extends Error {

@@ -1,37 +1,25 @@
 // A child's settled configuration with the defaults, for tests that need only some of it.
 import type { ChildConfig } from '../../src/config/config.ts';
+import { declareServer } from '../../src/config/declare.ts';
+
+const UNSAID = 'no file says otherwise';
 
 export function childConfig(some: Partial<ChildConfig> & { name: string }): ChildConfig {
   return {
-    origin: '/project/switchboard.config.json',
+    ...declareServer({
+      name: some.name,
+      origin: '/project/switchboard.config.json',
+      command: { cmd: 'server', args: [], env: {} },
+      remote: undefined,
+      cwd: '/project',
+      timeouts: { spawnMs: 8_000, rpcMs: 60_000, stopMs: 2_000 },
+    }),
     show: 'suite',
-    showBecause: 'no file says otherwise',
-    start: 'lazy',
-    startBecause: 'no file says otherwise',
+    showBecause: UNSAID,
+    startBecause: UNSAID,
     idleMs: 600_000,
-    idleBecause: 'no file says otherwise',
-    command: { cmd: 'server', args: [], env: {} },
-    remote: undefined,
-    problem: undefined,
-    cwd: '/project',
-    description: undefined,
-    switchboardDescription: undefined,
-    suiteName: undefined,
-    keywords: undefined,
-    suiteDescription: undefined,
-    notedDescription: undefined,
-    role: undefined,
-    expose: { allow: undefined, deny: undefined },
-    introspection: { mode: 'summary', summaryMaxChars: 160 },
-    timeouts: { spawnMs: 8_000, rpcMs: 60_000, stopMs: 2_000 },
-    messageBytes: 16 << 20,
-    environment: 'inherit',
+    idleBecause: UNSAID,
     stderr: 'inherit',
-    framing: 'auto',
-    protocolVersion: undefined,
-    wrapResults: 'mcp',
-    assistant: undefined,
-    behind: undefined,
     ...some,
   };
 }

@@ -101,22 +101,12 @@ const LIST_CHANGED = 'notifications/tools/list_changed';
 export const connectV1: ConnectHttp = async ({ url, headers }, atEnd = onTestFinished) => {
   const client = new ClientV1(CLIENT);
   const transport = new HttpV1(new URL(url), { requestInit: { headers } });
-  let listChanges = 0;
-  client.fallbackNotificationHandler = async ({ method }) => {
-    if (method === LIST_CHANGED) listChanges++;
-  };
+  const listChanges = countListChanges(client);
   await client.connect(transport);
   atEnd(() => client.close());
-  return {
-    server: client.getServerVersion(),
-    sessionId: () => transport.sessionId,
-    listChanges: () => listChanges,
-    toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
-    callTool: (name, args, options) =>
-      client.callTool({ name, arguments: { ...args } }, undefined, options),
-    terminate: () => transport.terminateSession(),
-    close: () => client.close(),
-  };
+  const callTool: HttpClient['callTool'] = (name, args, options) =>
+    client.callTool({ name, arguments: { ...args } }, undefined, options);
+  return { ...described(client, transport), listChanges, callTool };
 };
 
 export const connectV2 =
@@ -124,19 +114,30 @@ export const connectV2 =
   async ({ url, headers }, atEnd = onTestFinished) => {
     const client = new ClientV2(CLIENT, { versionNegotiation: { mode } });
     const transport = new HttpV2(new URL(url), { requestInit: { headers } });
-    let listChanges = 0;
-    client.fallbackNotificationHandler = async ({ method }) => {
-      if (method === LIST_CHANGED) listChanges++;
-    };
+    const listChanges = countListChanges(client);
     await client.connect(transport);
     atEnd(() => client.close());
-    return {
-      server: client.getServerVersion(),
-      sessionId: () => transport.sessionId,
-      listChanges: () => listChanges,
-      toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
-      callTool: (name, args, options) => client.callTool({ name, arguments: { ...args } }, options),
-      terminate: () => transport.terminateSession(),
-      close: () => client.close(),
-    };
+    const callTool: HttpClient['callTool'] = (name, args, options) =>
+      client.callTool({ name, arguments: { ...args } }, options);
+    return { ...described(client, transport), listChanges, callTool };
   };
+
+/** How often the client is told from now on that the list has changed. */
+function countListChanges(client: Pick<ClientV1 | ClientV2, 'fallbackNotificationHandler'>) {
+  let count = 0;
+  client.fallbackNotificationHandler = async ({ method }: { method: string }) => {
+    if (method === LIST_CHANGED) count++;
+  };
+  return () => count;
+}
+
+/** What clients of both versions have in the same words. */
+function described(client: ClientV1 | ClientV2, transport: HttpV1 | HttpV2) {
+  return {
+    server: client.getServerVersion(),
+    sessionId: () => transport.sessionId,
+    toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
+    terminate: () => transport.terminateSession(),
+    close: () => client.close(),
+  };
+}

@@ -6,7 +6,7 @@ import type { AgentSettings } from '../config/config.ts';
 import type { RunFields } from './agent.ts';
 import { AgentFileError, createWarnings } from './formats/draft.ts';
 import { COMMAS, listOf, textOf } from './formats/fields.ts';
-import { isTable, parseToml, type Toml } from './formats/toml.ts';
+import { isTable, readToml, type Toml } from './formats/toml.ts';
 import { MODELS, type ModelEntry, PROVIDER_ALIASES } from './model-table.ts';
 
 export interface ModelMap {
@@ -35,7 +35,7 @@ export async function loadModelMap(file: string, project: string): Promise<Model
     );
   }
   try {
-    return readMap(await parseToml(read.text), file);
+    return readMap(await readToml(read.text), file);
   } catch (error) {
     if (!(error instanceof AgentFileError)) throw error;
     return createModelMap([], {}, [`${file}:${error.message} The built-in map holds.`]);

@@ -10,6 +10,7 @@ import { AGENT_KEYS } from './agent-keys.ts';
 import { withoutByteOrderMark } from './files.ts';
 import { LOG_KEYS } from './logging.ts';
 import { NO_TABLE, type Setting, type TomlTable } from './said.ts';
+import { parseToml } from './toml.ts';
 
 export interface UserToml {
   /** Undefined where there is none. */
@@ -48,15 +49,9 @@ type Parsed = { readonly tables: Readonly<Record<string, unknown>> } | { readonl
 async function parse(file: string): Promise<Parsed> {
   const read = readTextFile(file);
   if ('problem' in read) return { problem: `${file}: ${read.problem}` };
-  const { parse: parseToml, TomlError } = await import('smol-toml');
-  try {
-    return { tables: parseToml(withoutByteOrderMark(read.text)) };
-  } catch (error) {
-    const place = error instanceof TomlError ? `:${error.line}:${error.column}` : '';
-    // Further lines quote the file, in which anything may stand.
-    const reason = firstLineOf(error).replace(/^Invalid TOML document: /, '');
-    return { problem: `${file}${place}: Not valid TOML: ${reason}.` };
-  }
+  const parsed = await parseToml(withoutByteOrderMark(read.text));
+  if ('table' in parsed) return { tables: parsed.table };
+  return { problem: `${file}:${parsed.line}:${parsed.column}: ${parsed.problem}` };
 }
 
 function warningsAbout(file: string, tables: Readonly<Record<string, unknown>>): string[] {
@@ -79,9 +74,4 @@ function describeStranger(path: string, key: string, known: readonly string[]): 
 
 function tomlKeysOf(settings: Readonly<Record<string, Setting<unknown>>>): string[] {
   return Object.values(settings).flatMap(({ toml, tomlAdds }) => toml ?? tomlAdds ?? []);
-}
-
-function firstLineOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/\n.*/s, '').replace(/\.$/, '');
 }

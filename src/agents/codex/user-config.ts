@@ -2,8 +2,8 @@
 // the folder it keeps its things in, and a few keys of the config.toml there.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isObject } from '../../base/object.ts';
 import { readTextFile } from '../../base/read-text.ts';
+import { parseToml } from '../../config/toml.ts';
 
 export interface UserConfig {
   /** `$CODEX_HOME`. */
@@ -31,19 +31,13 @@ export async function readUserConfig(folder: string): Promise<UserConfig> {
   };
 }
 
-async function readToml(file: string): Promise<Record<string, unknown>> {
+async function readToml(file: string): Promise<Readonly<Record<string, unknown>>> {
   const read = readTextFile(file, MOST_BYTES);
-  if ('problem' in read) return {};
-  const { parse } = await import('smol-toml');
-  try {
-    const table: unknown = parse(read.text);
-    return isObject(table) ? table : {};
-  } catch {
-    return {}; // not TOML
-  }
+  const parsed = 'problem' in read ? read : await parseToml(read.text);
+  return 'problem' in parsed ? {} : parsed.table;
 }
 
-function textIn(table: Record<string, unknown>, key: string): string | undefined {
+function textIn(table: Readonly<Record<string, unknown>>, key: string): string | undefined {
   const value = table[key];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -12,12 +12,12 @@ import {
 import { COMMAS_AND_SPACES, listOf, textOf } from './fields.ts';
 import { runFieldsOf } from './run-fields.ts';
 import { serversOf } from './server-entry.ts';
-import { isTable, parseToml } from './toml.ts';
+import { isTable, readToml } from './toml.ts';
 
 type Table = Readonly<Record<string, unknown>>;
 
 export async function parseCodexToml(file: AgentFile): Promise<Draft> {
-  const { table, lineOf } = await parseToml(file.text);
+  const { table, lineOf } = await readToml(file.text);
   const required = (key: string) => {
     const text = textOf(table[key]);
     if (text === undefined) throw new AgentFileError(lineOf(key), `It has no ${key}.`);

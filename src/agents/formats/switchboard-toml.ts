@@ -11,7 +11,7 @@ import {
 import { COMMAS_AND_SPACES, describeValue, listOf, textOf, toolsOf } from './fields.ts';
 import { RUN_KEYS, runFieldsOf } from './run-fields.ts';
 import { SERVER_KEYS, serversOf } from './server-entry.ts';
-import { isTable, parseToml } from './toml.ts';
+import { isTable, readToml } from './toml.ts';
 
 const KEYS = [
   'name',
@@ -27,7 +27,7 @@ const TABLES = new Set(['run', 'mcp_servers']);
 const LISTS = new Set(['tags', 'tools']);
 
 export async function parseSwitchboardToml(file: AgentFile): Promise<Draft> {
-  const { table, lineOf } = await parseToml(file.text);
+  const { table, lineOf } = await readToml(file.text);
   const name = textOf(table['name']);
   if (name === undefined) throw new AgentFileError(lineOf('name'), 'It has no name.');
   const { list: warnings, add } = createWarnings();

@@ -1,5 +1,6 @@
 // Reads TOML, and finds the lines of its keys for messages: the parser tells them only of what it cannot read.
 import { isObject } from '../../base/object.ts';
+import { parseToml } from '../../config/toml.ts';
 import { AgentFileError } from './draft.ts';
 
 export interface Toml {
@@ -9,17 +10,10 @@ export interface Toml {
 }
 
 /** Throws an `AgentFileError` for a text that is not TOML. */
-export async function parseToml(text: string): Promise<Toml> {
-  const { parse, TomlError } = await import('smol-toml');
-  try {
-    const table = parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 100 });
-    return { table, lineOf: (...path) => findLine(text, path) };
-  } catch (error) {
-    if (error instanceof RangeError) throw new AgentFileError(1, 'Not used: it nests too deep.');
-    if (!(error instanceof TomlError)) throw error;
-    const [reason = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
-    throw new AgentFileError(error.line, `Not valid TOML: ${reason}.`);
-  }
+export async function readToml(text: string): Promise<Toml> {
+  const parsed = await parseToml(text);
+  if ('problem' in parsed) throw new AgentFileError(parsed.line, parsed.problem);
+  return { ...parsed, lineOf: (...path) => findLine(text, path) };
 }
 
 export function isTable(value: unknown): value is Record<string, unknown> {

@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { codeOf, isSystemError } from '../../base/system-error.ts';
 import { parseJson, withoutByteOrderMark } from '../../config/files.ts';
 import { isPlainObject } from '../../config/fits.ts';
+import { parseToml } from '../../config/toml.ts';
 
 export type Settings = Readonly<Record<string, unknown>>;
 
@@ -23,7 +24,7 @@ export function readJsonSettings(file: string): Promise<SettingsFile> {
 }
 
 export function readTomlSettings(file: string): Promise<SettingsFile> {
-  return readSettings(file, parseToml);
+  return readSettings(file, parseTomlSettings);
 }
 
 type Parsed = { readonly value: unknown } | { readonly problem: string };
@@ -57,16 +58,8 @@ async function readSettings(
   }
 }
 
-async function parseToml(text: string): Promise<Parsed> {
-  const { parse, TomlError } = await import('smol-toml');
-  try {
-    return { value: parse(text) };
-  } catch (error) {
-    // Its own message quotes the lines around the mistake.
-    if (error instanceof TomlError) {
-      return { problem: `${error.line}:${error.column}: Not valid TOML.` };
-    }
-    if (error instanceof RangeError) return { problem: '1:1: Not used: it nests too deep.' };
-    throw error;
-  }
+async function parseTomlSettings(text: string): Promise<Parsed> {
+  const parsed = await parseToml(text);
+  if ('table' in parsed) return { value: parsed.table };
+  return { problem: `${parsed.line}:${parsed.column}: ${parsed.problem}` };
 }

@@ -291,7 +291,7 @@ test('files that are broken are named, their content is not, and the others are 
       "<ws>/.mcp.json:1:46: Not valid JSON: a closing } was expected. It is left out.",
       "<ws>/.cursor/mcp.json: mcpServers is not an object with servers.",
       "~/.cursor/mcp.json is not a file. It is left out.",
-      "<ws>/.codex/config.toml:2:20: Not valid TOML. It is left out.",
+      "<ws>/.codex/config.toml:2:20: Not valid TOML: each key-value declaration must be followed by an end-of-line. It is left out.",
       "~/.gemini/settings.json is larger than 8388608 bytes. It is left out.",
     ]
   `);

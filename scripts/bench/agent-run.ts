@@ -34,6 +34,7 @@ export async function measureAgentRun({ workspace, rounds, progress }: Bench): P
     onProcess: () => {},
     project: cwd,
     home: join(workspace.dir, 'engine-home'),
+    homeFolder: workspace.dir,
   });
   const runAgent = async (): Promise<void> => {
     const { ok, output } = await engine.run(watchedRun(cwd));

@@ -8,6 +8,7 @@ import type { Catalog } from '../pool/catalog.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { StartChild } from '../pool/starter.ts';
 import type { Agent, ListedAgent } from './agent.ts';
+import { codexHomeOf } from './codex-home.ts';
 import type { Engine } from './engine.ts';
 import { Runs } from './runs.ts';
 import type { AgentServers } from './servers/agent-servers.ts';
@@ -76,9 +77,9 @@ export class Crew implements AsyncDisposable {
   async warningsAboutModel({ file, run }: Agent): Promise<string[]> {
     if (run.model === undefined) return [];
     const { env, config, onProcess } = this.#parts;
-    const { home, homeFolder, agents } = config();
+    const { home, homeFolder, agents: settings } = config();
     const { knowsModel, unknownModel } = await import('./codex/catalog.ts');
-    const codexHome = agents.codexHome ?? (env['CODEX_HOME'] || join(homeFolder, '.codex'));
+    const codexHome = codexHomeOf({ settings, env, homeFolder });
     const binary = await this.findEngine().catch(() => undefined);
     const folder = join(home, 'cache', 'engine');
     if (binary === undefined) return [];
@@ -93,8 +94,9 @@ export class Crew implements AsyncDisposable {
   async #createEngine(): Promise<Engine> {
     const { createCodexEngine } = await import('./codex/engine.ts');
     const { config } = this.#parts;
-    const { project, home } = config();
-    return createCodexEngine({ ...this.#parts, settings: () => config().agents, project, home });
+    const { project, home, homeFolder } = config();
+    const settings = () => config().agents;
+    return createCodexEngine({ ...this.#parts, settings, project, home, homeFolder });
   }
 }
 

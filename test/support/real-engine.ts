@@ -33,6 +33,7 @@ export async function realEngine(options: RealEngineOptions): Promise<RealEngine
     onProcess: (pid) => processes.push(pid),
     project: project.dir,
     home: join(project.dir, '.switchboard'),
+    homeFolder: project.env['HOME'] ?? '',
   });
   return { ...parts, engine, log, processes };
 }

@@ -67,6 +67,7 @@ export function scriptedEngine(options: ScriptedEngineOptions = {}): ScriptedEng
     onProcess: (pid) => processes.push(pid),
     project: project.dir,
     home: join(project.dir, '.switchboard'),
+    homeFolder: project.env['HOME'] ?? '',
     initializeMs: options.initializeMs,
   });
   const records = () => readRecords(file);

@@ -1,7 +1,6 @@
 // Codex as the engine of agents: from an agent and a task to a process, a thread and a turn in it, and
 // from what the engine tells of that turn to a result. Whatever way a run ends, nothing of it is left.
 import { randomUUID } from 'node:crypto';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
@@ -15,6 +14,7 @@ import { VERSION } from '../../base/version.ts';
 import { LinkEnded } from '../../child/link.ts';
 import type { AgentSettings } from '../../config/config.ts';
 import { RpcError } from '../../rpc/message.ts';
+import { codexHomeOf } from '../codex-home.ts';
 import type { Engine, EngineResult, EngineRun } from '../engine.ts';
 import { AppServer, type AppServerOptions, describeEnd } from './app-server.ts';
 import { answerEngine } from './approvals.ts';
@@ -45,6 +45,8 @@ export interface CodexEngineOptions {
   readonly project: string;
   /** Switchboard's own folder. */
   readonly home: string;
+  /** What `~` stands for. */
+  readonly homeFolder: string;
   /** Milliseconds until the engine must have answered for the first time. */
   readonly initializeMs?: number | undefined;
 }
@@ -138,11 +140,11 @@ class CodexRun {
   }
 
   async #prepare(): Promise<AppServerOptions> {
-    const { env, log, project, home, initializeMs = INITIALIZE_MS } = this.#options;
+    const { env, log, project, home, homeFolder, initializeMs = INITIALIZE_MS } = this.#options;
     const settings = this.#settings;
     const { run } = this.#run.agent;
     const binary = locateEngine({ codexBin: settings.codexBin, project, env });
-    const codexHome = settings.codexHome ?? (env['CODEX_HOME'] || join(homeOf(env), '.codex'));
+    const codexHome = codexHomeOf({ settings, env, homeFolder });
     const user = await readUserConfig(codexHome);
     const engineEnv = this.#environment();
     const catalog = await prepareCatalog({
@@ -296,10 +298,6 @@ class CodexRun {
       ...(codexHome !== undefined && { CODEX_HOME: codexHome }),
     });
   }
-}
-
-function homeOf(env: NodeJS.ProcessEnv): string {
-  return env['HOME'] || env['USERPROFILE'] || homedir();
 }
 
 function idIn(answer: unknown, key: string): string {

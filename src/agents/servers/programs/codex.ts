@@ -3,16 +3,17 @@
 import { join } from 'node:path';
 import { isObject } from '../../../base/object.ts';
 import { withoutVariables } from '../../../config/expand.ts';
+import { codexHomeOf } from '../../codex-home.ts';
 import { type Listing, listServers, mapEntries } from '../listing.ts';
 import { readTomlSettings } from '../settings-file.ts';
-import { codexFolder, type ProgramPlaces } from './places.ts';
+import type { ProgramPlaces } from './places.ts';
 
 /** Strongest first. */
 export async function readCodex(places: ProgramPlaces): Promise<Listing[]> {
   const { project, env } = places;
   const [ofProject, ofUser] = await Promise.all([
     readTomlSettings(join(project, '.codex', 'config.toml')),
-    readTomlSettings(join(codexFolder(places), 'config.toml')),
+    readTomlSettings(join(codexHomeOf(places), 'config.toml')),
   ]);
   return [
     listServers(ofProject, 'mcp_servers', project),

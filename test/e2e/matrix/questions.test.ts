@@ -4,7 +4,7 @@
 import { expect } from 'vitest';
 import type { Host, Message, Question } from './hosts.ts';
 import { describeMatrix } from './matrix.ts';
-import { jsonOf, textOf } from './results.ts';
+import { jsonOf, lastErrorOf, textOf } from './results.ts';
 import { waitFor } from './wait.ts';
 
 const NAME_QUESTION = {
@@ -80,7 +80,7 @@ describeMatrix('questions', ['direct', 'switchboard', 'suite', 'http'], (tryCell
     const call = () => host.callTool('need_url', { key: 'page-1' });
     if (place.driver.era === 'handshake' && place.server === 'handshake') {
       await expect(call()).rejects.toMatchObject({ code: -32_042 });
-      expect(host.received.at(-1)?.error?.data).toEqual({
+      expect(lastErrorOf(host)?.data).toEqual({
         elicitations: [{ ...PAGE_QUESTION, elicitationId: 'page-1' }],
       });
       expect(jsonOf(await call())).toEqual({ action: 'accept' });

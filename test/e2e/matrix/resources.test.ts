@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import type { Host } from './hosts.ts';
 import { describeMatrix } from './matrix.ts';
+import { lastErrorOf } from './results.ts';
 import { waitFor } from './wait.ts';
 
 const STATIC = 'fixture://static';
@@ -73,7 +74,7 @@ describeMatrix('resources', ['direct', 'switchboard', 'http'], (tryCell) => {
     const uri = 'fixture://missing';
     await expect(host.readResource(uri)).rejects.toThrow('Resource not found');
     const isOld = host.era === 'handshake' && place.server === 'handshake';
-    expect(host.received.at(-1)?.error).toEqual({
+    expect(lastErrorOf(host)).toEqual({
       code: isOld ? -32_002 : -32_602,
       message: expect.stringMatching(/^Resource not found/),
       data: { uri },

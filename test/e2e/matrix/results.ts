@@ -14,6 +14,11 @@ export function jsonOf(result: Result): unknown {
   return JSON.parse(textOf(result));
 }
 
+/** The last refusal that a host heard; news may have come behind it. */
+export function lastErrorOf({ received }: Host): Message['error'] {
+  return received.findLast(({ error }) => error)?.error;
+}
+
 /** What came since there were `from` messages, without news of lists: those may come at any time. */
 export function heardSince({ received }: Host, from: number): Message[] {
   return received.slice(from).filter(({ method }) => !method?.endsWith('/list_changed'));

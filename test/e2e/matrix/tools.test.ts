@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { eventually } from '../../support/processes.ts';
 import type { Host } from './hosts.ts';
 import { describeMatrix } from './matrix.ts';
-import { heardSince, textOf } from './results.ts';
+import { heardSince, lastErrorOf, textOf } from './results.ts';
 
 describeMatrix('tools', ['direct', 'switchboard', 'suite', 'http'], (tryCell) => {
   tryCell('list-tools', async ({ host, place }) => {
@@ -74,8 +74,7 @@ describeMatrix('tools', ['direct', 'switchboard', 'suite', 'http'], (tryCell) =>
     await expect(host.callTool('refuses')).rejects.toThrow('Not today.');
     // Switchboard adds which server has said so.
     const through = expect.stringMatching(/^Not today\. .*"eras"/);
-    // News may come behind it.
-    expect(host.received.findLast(({ error }) => error)?.error).toEqual({
+    expect(lastErrorOf(host)).toEqual({
       code: -31_999,
       message: place.route === 'direct' ? 'Not today.' : through,
       data: { retryAfter: 7 },

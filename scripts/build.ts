@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { makeStartScript } from './start-script.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const skill = readFileSync('skill/SKILL.md', 'utf8');
@@ -45,7 +46,11 @@ const oneFileForTheStart: Plugin = {
 const NEW = 'dist.new';
 const OLD = 'dist.old';
 for (const folder of [NEW, OLD]) rmSync(folder, { recursive: true, force: true });
-await build({
+// CommonJS packages inside the bundle call require() for Node's own modules.
+const SHEBANG = '#!/usr/bin/env node';
+const banner = `${SHEBANG}
+import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`;
+const { metafile } = await build({
   entryPoints: { index: 'src/index.ts', assistant: 'src/assistant-entry.ts' },
   outdir: NEW,
   plugins: [oneFileForTheStart],
@@ -58,16 +63,22 @@ await build({
   minify: true,
   legalComments: 'linked',
   define: { __VERSION__: JSON.stringify(version), __SKILL__: JSON.stringify(skill) },
-  banner: {
-    // CommonJS packages inside the bundle call require() for Node's own modules.
-    js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
+  banner: { js: banner },
+  metafile: true,
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
 });
+const { outputs } = metafile;
+await makeStartScript({ outputs, source: 'src/cli/run.ts', banner, minify: true });
+// The entry needs that alone: no `require`, and nothing that is in the script already.
+const entry = readFileSync(`${NEW}/index.js`, 'utf8');
+writeFileSync(
+  `${NEW}/index.js`,
+  entry.replace(banner, SHEBANG).replaceAll(/import"\.\/chunks\/[^"]+";/g, ''),
+);
 
 // The same program under the name that does not end in `.js`, for hosts configured that way.
-writeFileSync(`${NEW}/switchboard`, "#!/usr/bin/env node\nimport './index.js';\n");
+writeFileSync(`${NEW}/switchboard`, `${SHEBANG}\nimport './index.js';\n`);
 for (const file of ['index.js', 'switchboard']) chmodSync(`${NEW}/${file}`, 0o755);
 if (existsSync('dist')) renameSync('dist', OLD);
 renameSync(NEW, 'dist');

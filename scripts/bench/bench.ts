@@ -37,7 +37,7 @@ import { measureIntrospect } from './introspect.ts';
 import { measureLarge } from './large.ts';
 import { measurePrewarming } from './prewarm.ts';
 import type { Group, Row } from './row.ts';
-import { measureModernStartup, measureStartup } from './startup.ts';
+import { measureModernStartup, measureStartup, runOnce } from './startup.ts';
 import { measureSwitching } from './switching.ts';
 import { formatBeside, formatTable, formatVerdict } from './table.ts';
 import { countCatalog, countWorkflow } from './tokens.ts';
@@ -96,6 +96,8 @@ async function measure({ only, isQuick }: Options, workspace: Workspace): Promis
   const rounds = (full: number): number => (isQuick ? Math.max(3, Math.round(full * QUICK)) : full);
   const isWanted = (group: number): boolean => only.size === 0 || only.has(group);
   const rows: Row[] = [];
+  progress('a first run');
+  await runOnce(workspace.switchboard('first', []));
   for (const { numbers, run } of GROUPS) {
     if (!numbers.some(isWanted)) continue;
     const group = run({ workspace, rounds, progress });

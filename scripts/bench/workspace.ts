@@ -1,8 +1,8 @@
 // A folder of its own for one run: projects with servers in them, a HOME that is nobody's, and the
 // programs that are started there. All of them get the same environment.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Program } from './client.ts';
 
@@ -119,6 +119,15 @@ export class Workspace implements Disposable {
     return { ...program, env: { ...program.env, SWITCHBOARD_HOME: home } };
   }
 
+  /** The same from a copy of the program that runs for the first time, whenever that is. */
+  withNewProgram(program: Program): Program {
+    const folder = mkdtempSync(join(this.dir, 'program-'));
+    const dist = dirname(this.#program);
+    cpSync(join(dist, '../package.json'), join(folder, 'package.json'));
+    cpSync(dist, join(folder, 'dist'), { recursive: true, filter: (file) => !isKept(file) });
+    return { ...program, args: [join(folder, 'dist', basename(this.#program))] };
+  }
+
   #switchboardIn(project: string): Program {
     mkdirSync(join(this.dir, project), { recursive: true });
     return { args: [this.#program], cwd: join(this.dir, project), env: this.#env };
@@ -132,6 +141,11 @@ export class Workspace implements Disposable {
       MEMORY_FILE_PATH: join(this.dir, 'memory.jsonl'), // server-memory keeps its graph there
     };
   }
+}
+
+/** What the program keeps beside itself of what was compiled. */
+function isKept(file: string): boolean {
+  return /start-\w+\.txt\../.test(file);
 }
 
 /** Servers that differ in name alone. Those that are only listed, as suites are, never start. */

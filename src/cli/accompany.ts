@@ -1,11 +1,13 @@
 // What goes on beside serving, whichever way hosts reach us: other commands of the user are answered, a
-// signal has the configuration read again, and what a killed run has left is ended. None of it is for the
-// host, so all of it begins when the host has got its first answers.
+// signal has the configuration read again, what a killed run has left is ended, and what was compiled at
+// the start is kept for the next one. None of it is for the host, so all of it begins when the host has got
+// its first answers.
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import { openControlLater } from '../host/control-later.ts';
 import { createReport, type SessionStatus } from '../host/status-report.ts';
 import type { Switchboard } from '../switchboard.ts';
+import { keepCompiledStart } from './compiled-start.ts';
 import { createReload, type Loaded } from './serving.ts';
 
 export interface AccompanyOptions {
@@ -17,6 +19,7 @@ export interface AccompanyOptions {
 }
 
 const ORPHANS_AFTER_MS = 1_000;
+const COMPILED_AFTER_MS = 1_000;
 /** `status` and `reload` are to find us soon. */
 const CONTROL_AFTER_MS = 200;
 
@@ -24,6 +27,7 @@ const CONTROL_AFTER_MS = 200;
 export function accompany(switchboard: Switchboard, options: AccompanyOptions): AsyncDisposable {
   const { config, load, log, sessions } = options;
   const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
+  const compiled = setTimeout(() => keepCompiledStart(log), COMPILED_AFTER_MS).unref();
   const reload = createReload(switchboard, load, log);
   const control = openControlLater({
     afterMs: CONTROL_AFTER_MS,
@@ -40,6 +44,7 @@ export function accompany(switchboard: Switchboard, options: AccompanyOptions): 
   return {
     async [Symbol.asyncDispose]() {
       clearTimeout(orphans);
+      clearTimeout(compiled);
       await control[Symbol.asyncDispose]();
     },
   };

@@ -22,6 +22,7 @@ const LAYERS = [
   'rpc',
   'config',
   'base',
+  'load-start.ts',
 ];
 
 const SOURCE = join(ROOT, 'src');

@@ -17,6 +17,8 @@ export interface Answer {
 export interface HostOptions {
   readonly framing?: 'newline' | 'content-length';
   readonly args?: readonly string[];
+  /** Another copy of the program. */
+  readonly program?: string;
   readonly env?: Record<string, string>;
   /** The name that the host gives itself in the handshake. */
   readonly client?: string;
@@ -45,9 +47,10 @@ export class RawHost {
   #unread: Buffer = Buffer.alloc(0);
   #lastId = 0;
 
-  constructor(project: Project, { framing = 'newline', args = [], env = {} }: HostOptions = {}) {
+  constructor(project: Project, options: HostOptions = {}) {
+    const { framing = 'newline', program = PROGRAM, args = [], env = {} } = options;
     this.#framing = framing;
-    this.process = spawn(process.execPath, [PROGRAM, ...args], {
+    this.process = spawn(process.execPath, [program, ...args], {
       cwd: project.dir,
       env: { ...project.env, ...env },
       stdio: 'pipe',

@@ -2,7 +2,7 @@
 // not answer the question may be one that never will, or one that is still starting. So it is greeted
 // the older way after a moment, and the question stays open: where it has refused that greeting,
 // the answer to the question tells why.
-import type { Cancellation } from '../base/cancellation.ts';
+import { Cancellation } from '../base/cancellation.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { Era } from '../mcp/eras.ts';
 import { RpcError } from '../rpc/message.ts';
@@ -39,10 +39,19 @@ export async function greet(
   if (era === 'handshake' || protocolVersion !== undefined) return handshake();
   const patienceMs = remote || preferredEra === 'modern' ? PATIENT_PROBE_MS : PROBE_MS;
   const limitMs = remote ? patienceMs : patienceMs + timeoutMs;
-  const question = discoverAlive(link, limitMs, cancellation);
-  const found = await within(patienceMs, question);
-  if (found && (preferredEra === 'modern' || !found.speaksBoth)) return found.greeting;
-  return greetMeanwhile(question, handshake());
+  const asking = new Cancellation();
+  const stopAsking = (): void => asking.cancel(cancellation.reason ?? new Error('It was greeted.'));
+  cancellation.listen(stopAsking);
+  const question = discoverAlive(link, limitMs, asking);
+  question.catch(() => {}); // looked at where it matters
+  try {
+    const found = await within(patienceMs, question);
+    if (found && (preferredEra === 'modern' || !found.speaksBoth)) return found.greeting;
+    return await greetMeanwhile(question, handshake());
+  } finally {
+    cancellation.unlisten(stopAsking);
+    stopAsking();
+  }
 }
 
 /** The greeting that the child accepts, whose answer to the question may still come. */
@@ -50,7 +59,6 @@ async function greetMeanwhile(
   question: Promise<Discovery | undefined>,
   handshake: Promise<Greeting>,
 ): Promise<Greeting> {
-  question.catch(() => {}); // looked at where the handshake has failed
   try {
     return await handshake;
   } catch (failure) {

@@ -1,14 +1,12 @@
 // Starts one child: fills in its variables, starts its process or connects to its address, shakes
 // hands. Either a child that can be used comes out, or an error that says what to do, and what was
 // started is stopped.
-import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts';
 import { maskValue } from '../base/secrets.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
 import { expandCommand, expandRemote } from '../config/expand.ts';
 import type { Question } from '../mcp/caller.ts';
-import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { type IncomingRequest, type PeerOptions, RpcTimeout } from '../rpc/peer.ts';
@@ -25,12 +23,12 @@ import {
   explainSilence,
   explainSpawnError,
 } from './failures.ts';
-import { type Greeting, shakeHands } from './handshake.ts';
+import { DiedOfProbe, type GreetOptions, greet } from './greet.ts';
+import type { Greeting } from './handshake.ts';
 import { type Link, LinkEnded } from './link.ts';
-import { discover } from './probe.ts';
 import { ProcessLink } from './process-link.ts';
 
-export interface StartOptions {
+export interface StartOptions extends GreetOptions {
   readonly framing: Framing;
   /** The framing of the next start, should this one end in silence; undefined if it is fixed. */
   readonly nextFraming: Framing | undefined;
@@ -39,8 +37,6 @@ export interface StartOptions {
   readonly credentials?: Credentials | undefined;
   /** What is added to the environment so that the process can be found again. */
   readonly mark: Readonly<Record<string, string>>;
-  /** Calls the start off. */
-  readonly cancellation: Cancellation;
   /** All is in order, and the process is about to be started, or the address to be called. */
   readonly onStarting: () => void;
   readonly onProcess: (pid: number) => void;
@@ -51,18 +47,9 @@ export interface StartOptions {
   readonly onBug: (error: unknown) => void;
   /** What a tool of the child takes, as it was last listed. */
   readonly inputSchemaOf?: ((tool: string) => unknown) | undefined;
-  /** What the child is known to speak; undefined to find it out. */
-  readonly era: Era | undefined;
-  /** What it should speak if it speaks both. */
-  readonly preferredEra: Era;
   /** Asks somebody what the child wants to know while nobody has called it. */
   readonly askOutside: (question: Question) => Promise<Verbatim>;
 }
-
-/** A program that does not know the question answers at once, or never. */
-const PROBE_MS = 1_000;
-/** Over the network the way takes time, and a refusal comes as an answer. */
-const REMOTE_PROBE_MS = 5_000;
 
 /** What the links need, with the answers to what a child asks. */
 type LinkParts = StartOptions & Pick<PeerOptions, 'onRequest'>;
@@ -96,33 +83,6 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
     options.cancellation.unlisten(stop);
   }
 }
-
-/** Greets the child in the era it speaks: the known one, or the one that is found out. */
-async function greet(config: ChildConfig, link: Link, options: StartOptions): Promise<Greeting> {
-  const { era, preferredEra, cancellation } = options;
-  const isFixed = era === 'handshake' || config.protocolVersion !== undefined;
-  const limitMs = config.remote ? REMOTE_PROBE_MS : PROBE_MS;
-  const found = isFixed ? undefined : await discoverAlive(link, limitMs, cancellation);
-  if (found && (preferredEra === 'modern' || !found.speaksBoth)) return found.greeting;
-  return shakeHands(link.peer, {
-    childName: config.name,
-    protocolVersion: config.protocolVersion,
-    timeoutMs: config.timeouts.spawnMs,
-    cancellation,
-  });
-}
-
-/** A child that dies of the question is told apart from one that dies of something else. */
-async function discoverAlive(link: Link, limitMs: number, cancellation: Cancellation) {
-  try {
-    return await discover(link.peer, limitMs, cancellation);
-  } catch (error) {
-    throw error instanceof LinkEnded ? new DiedOfProbe(error.end) : error;
-  }
-}
-
-/** The child ended when it was asked what it is: it may live if it is not. */
-class DiedOfProbe extends LinkEnded {}
 
 function startConversation(
   greeting: Greeting,

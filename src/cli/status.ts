@@ -35,7 +35,8 @@ interface Overview {
   readonly configured: OfflineReport | undefined;
 }
 
-const LIMIT_MS = 1_000;
+/** Not sooner: also a program that is well takes a while on a machine that has much else to do. */
+const LIMIT_MS = 3_000;
 
 export async function showStatus(
   childName: string | undefined,

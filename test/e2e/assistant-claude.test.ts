@@ -180,7 +180,7 @@ test('what stays when the assistant is killed is ended and removed by the next o
   await host.exited;
   expect([isRunning(), existsSync(folder)]).toEqual([true, true]);
   const next = await RawHost.connect(project, options);
-  expect(await eventually(() => !isRunning(), 30_000)).toBe(true);
+  expect(await eventually(() => !isRunning())).toBe(true);
   await next.callTool('natural_language', { query: 'hello' });
   expect(existsSync(folder)).toBe(false);
 });

@@ -95,15 +95,18 @@ describe('the provider', () => {
   });
 
   test('one that does not answer is asked once, and let go in time', async () => {
-    const scene = await createScene(
-      () => 'never',
-      (dir) => ({ ...memoryServer(dir), assistant: { timeoutMs: 1_000 } }),
+    const scene = await createScene(inTurn({ text: 'Nothing.' }, 'never'), (dir) => ({
+      ...memoryServer(dir),
+      assistant: { timeoutMs: 10_000 },
+    }));
+    const host = await V1.connect(launchOf('suite', scene));
+    onTestFinished(() => host.close());
+    expect(textOf(await ask(host, 'suite', QUERY))).toBe('Nothing.'); // all is loaded and started
+    expect(textOf(await ask(host, 'suite', QUERY))).toBe(
+      'The assistant was not done within 10 seconds, and was stopped. Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
     );
-    expect(await failure(scene)).toBe(
-      'The assistant was not done within 1 second, and was stopped. Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
-    );
-    expect(scene.model.requests).toHaveLength(1);
-    expect(await eventually(() => scene.model.requests[0]?.isAborted === true)).toBe(true);
+    expect(scene.model.requests).toHaveLength(2);
+    expect(await eventually(() => scene.model.requests[1]?.isAborted === true)).toBe(true);
   });
 
   test('the environment may allow more time, and the one who asks waits as long', async () => {
@@ -273,10 +276,10 @@ describe('the server', () => {
   test('one that takes too long for a call, by the time that is set for it', async () => {
     const script: Script = ({ results }) =>
       results[0] ? { text: results[0].text } : { calls: [{ name: 'wait', args: { ms: 60_000 } }] };
-    const env = { SWITCHBOARD_CHILD_TIMEOUT_MS: '300' };
+    const env = { SWITCHBOARD_CHILD_TIMEOUT_MS: '4000' };
     const scene = await createScene(script, () => testServer('toolbox'), env);
     expect(textOf(await askOnce(scene))).toContain(
-      'did not answer for subtool "wait" within 300 ms',
+      'did not answer for subtool "wait" within 4000 ms',
     );
   });
 

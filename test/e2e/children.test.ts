@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { wholeLines } from '../support/lines.ts';
 import { eventually, processesWith } from '../support/processes.ts';
 import { configWith, createProject, FIXTURES, type Project } from '../support/project.ts';
 import { type Answer, RawHost, textOf } from '../support/raw-host.ts';
@@ -25,9 +26,7 @@ function recordingIn(project: Project) {
     file,
     wasStarted: () => existsSync(file),
     messages: () =>
-      readFileSync(file, 'utf8')
-        .trim()
-        .split('\n')
+      wholeLines(file)
         .filter((line) => !line.startsWith('started'))
         .map((line) => JSON.parse(line) as { id?: number; method: string; params: object }),
   };
@@ -201,13 +200,13 @@ describe('a child that cannot be started says why', () => {
   test('it does not answer within childSpawnMs', async () => {
     const project = createProject(
       configWith(
-        { mute: testServer('starts-slowly', '600000') },
-        { timeouts: { childSpawnMs: 1_000 } },
+        { mute: { command: 'sh', args: ['-c', 'echo getting ready >&2; exec sleep 600'] } },
+        { timeouts: { childSpawnMs: 3_000 } },
       ),
     );
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('mute'), project)).toMatchInlineSnapshot(`
-      "Server "mute" did not answer the handshake within 1000 ms (command: <node> <fixtures>/servers/starts-slowly.mjs 600000). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one. Its last output:
+      "Server "mute" did not answer the handshake within 3000 ms (command: sh -c "echo getting ready >&2; exec sleep 600"). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one. Its last output:
       getting ready"
     `);
   });
@@ -363,12 +362,10 @@ describe('framing', () => {
   });
 
   test('a child that wants headers fails once, with a hint, and works at the next use', async () => {
-    const project = createProject(
-      configWith({ old: testServer('only-headers') }, { timeouts: { childSpawnMs: 3_000 } }),
-    );
+    const project = createProject(configWith({ old: testServer('only-headers') }));
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('old'), project)).toMatchInlineSnapshot(
-      `"Server "old" did not answer the handshake within 3000 ms (command: <node> <fixtures>/servers/only-headers.mjs). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`,
+      `"Server "old" did not answer the handshake within 8000 ms (command: <node> <fixtures>/servers/only-headers.mjs). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`,
     );
     expect(textOf(await host.call('old', 'echo', { text: 'žluť 🦊' }))).toBe('{"text":"žluť 🦊"}');
   });
@@ -410,8 +407,8 @@ describe('framing', () => {
 
 describe('a call that takes too long', () => {
   test.each([
-    { limit: 'timeouts.rpcMs', entry: {}, common: { timeouts: { rpcMs: 1_000 } } },
-    { limit: 'rpcTimeoutMs of the server', entry: { rpcTimeoutMs: 1_000 }, common: {} },
+    { limit: 'timeouts.rpcMs', entry: {}, common: { timeouts: { rpcMs: 4_000 } } },
+    { limit: 'rpcTimeoutMs of the server', entry: { rpcTimeoutMs: 4_000 }, common: {} },
   ])('ends at $limit: the child is told, its late answer ignored', async ({ entry, common }) => {
     const project = createProject();
     const { file, messages } = recordingIn(project);
@@ -419,15 +416,14 @@ describe('a call that takes too long', () => {
     project.write('switchboard.config.json', { mcpServers: { rec }, ...common });
     const host = await RawHost.connect(project);
     expect(failureOf(await host.call('rec', 'hold'), project)).toMatchInlineSnapshot(
-      `"RPC timeout for tools/call: server "rec" did not answer for subtool "hold" within 1000 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
+      `"RPC timeout for tools/call: server "rec" did not answer for subtool "hold" within 4000 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
     );
-    expect(await eventually(() => messages().at(-1)?.method === 'notifications/cancelled')).toBe(
-      true,
-    );
-    const [held, cancelled] = messages().slice(-2);
-    expect(cancelled?.params).toEqual({
+    const sent = (method: string) => messages().find((message) => message.method === method);
+    expect(await eventually(() => sent('notifications/cancelled') !== undefined)).toBe(true);
+    const held = sent('tools/call');
+    expect(sent('notifications/cancelled')?.params).toEqual({
       requestId: held?.id,
-      reason: expect.stringContaining('1000 ms'),
+      reason: expect.stringContaining('4000 ms'),
     });
     // The child has answered late by now; the next call gets its own answer.
     expect(textOf(await host.call('rec', 'other'))).toBe('recorded');

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { becomes } from '../support/gateway.ts';
 import { eventually, processesWith } from '../support/processes.ts';
 import { createProject, type Project } from '../support/project.ts';
 import { RawHost, textOf } from '../support/raw-host.ts';
@@ -55,6 +56,7 @@ test('known tools are listed without a start, and the first call starts the serv
   expect(second.listChanges).toBe(0);
   // Asked for its tools at the call and not before.
   expect(await ask(second)).toMatch(/^listed 0 times/);
+  expect(await becomes(async () => (await ask(second)).startsWith('listed 1 times'))).toBe(true);
   expect(await eventually(() => second.listChanges > 0, 1_000)).toBe(false);
   expect(await ask(second)).toMatch(/^listed 1 times/);
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { configWith, createProject, FIXTURES } from '../support/project.ts';
+import { configWith, createProject, FIXTURES, type Project } from '../support/project.ts';
 import { RawHost, textOf, toolsOf } from '../support/raw-host.ts';
 import { testServer } from '../support/servers.ts';
 
@@ -11,39 +11,70 @@ const envelope = (version = '2026-07-28') => ({
   'io.modelcontextprotocol/clientCapabilities': {},
 });
 
-test('a server that ends when it is asked is started again without, and never asked again', async () => {
-  const project = createProject();
-  const log = join(project.dir, 'log.txt');
-  const server = testServer('dies-of-question', log);
-  project.write('switchboard.config.json', { mcpServers: { frail: server } });
-  const first = await RawHost.connect(project);
-  expect(textOf(await first.call('frail', 'echo', { a: 1 }))).toBe('{"a":1}');
-  await first.close();
-  expect(readFileSync(log, 'utf8')).toBe('server/discover\ninitialize\n');
+const AT_ONCE = 'that starts at once';
+const SLOWLY = 'that takes longer to start than it is only asked';
 
-  const second = await RawHost.connect(project);
-  expect(textOf(await second.call('frail', 'echo', { a: 2 }))).toBe('{"a":2}');
-  expect(readFileSync(log, 'utf8')).toBe('server/discover\ninitialize\ninitialize\n');
-});
+/** An entry for a program of ours that begins at once, or later than it is greeted. */
+function starting(when: string, project: Project, program: string, ...args: string[]) {
+  const delayMs = when === SLOWLY ? 1_200 : 0;
+  const script = project.write(
+    'starting.mjs',
+    `setTimeout(() => import(${JSON.stringify(program)}), ${delayMs});`,
+  );
+  return { command: process.execPath, args: [script, ...args] };
+}
 
-test('a server that speaks both is spoken to in the era of the host that needs it first', async () => {
-  const both = {
-    command: process.execPath,
-    args: [join(FIXTURES, 'eras/both-server.mjs'), '/tmp'],
-  };
-  const project = createProject(configWith({ both }));
-  const modern = new RawHost(project);
-  const { result } = await modern.request('tools/call', {
-    name: 'both_suite',
-    arguments: { action: 'call', subtool: 'ask_form', args: {} },
-    _meta: {
-      ...envelope(),
-      'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
-    },
-  });
-  // Asked in its own era it keeps the name it gave the question; parked here it would be ours.
-  expect(Object.keys(result?.['inputRequests'] ?? {})).toEqual(['name']);
-});
+const eraServer = (name: string) => join(FIXTURES, 'eras', `${name}-server.mjs`);
+
+test.each([AT_ONCE, SLOWLY])(
+  'a modern server %s is spoken to in its era, by a host of the other one',
+  async (when) => {
+    const project = createProject();
+    const modern = starting(when, project, eraServer('modern'), project.dir);
+    project.write('switchboard.config.json', { mcpServers: { modern } });
+    const host = await RawHost.connect(project);
+    expect(textOf(await host.call('modern', 'echo', { text: 'hello' }))).toBe('hello');
+  },
+);
+
+test.each([AT_ONCE, SLOWLY])(
+  'a server %s and ends when it is asked is started again without, and never asked again',
+  async (when) => {
+    const project = createProject();
+    const log = join(project.dir, 'log.txt');
+    const program = join(FIXTURES, 'servers/dies-of-question.mjs');
+    const server = starting(when, project, program, log);
+    project.write('switchboard.config.json', { mcpServers: { frail: server } });
+    const first = await RawHost.connect(project);
+    expect(textOf(await first.call('frail', 'echo', { a: 1 }))).toBe('{"a":1}');
+    await first.close();
+    expect(readFileSync(log, 'utf8')).toBe('server/discover\ninitialize\n');
+
+    const second = await RawHost.connect(project);
+    expect(textOf(await second.call('frail', 'echo', { a: 2 }))).toBe('{"a":2}');
+    expect(readFileSync(log, 'utf8')).toBe('server/discover\ninitialize\ninitialize\n');
+  },
+);
+
+test.each([AT_ONCE, SLOWLY])(
+  'a server %s and speaks both is spoken to in the era of the host that needs it first',
+  async (when) => {
+    const project = createProject();
+    const both = starting(when, project, eraServer('both'), project.dir);
+    project.write('switchboard.config.json', { mcpServers: { both } });
+    const modern = new RawHost(project);
+    const { result } = await modern.request('tools/call', {
+      name: 'both_suite',
+      arguments: { action: 'call', subtool: 'ask_form', args: {} },
+      _meta: {
+        ...envelope(),
+        'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+      },
+    });
+    // Asked in its own era it keeps the name it gave the question; parked here it would be ours.
+    expect(Object.keys(result?.['inputRequests'] ?? {})).toEqual(['name']);
+  },
+);
 
 test('a host may look twice before it begins, in either era', async () => {
   const project = createProject(configWith({ box: testServer('toolbox') }));

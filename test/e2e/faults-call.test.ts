@@ -1,18 +1,20 @@
 // Part B of the faults: servers that go wrong while they work on a call.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answerLine, until, withFaults } from '../support/faults.ts';
 import { processesWith } from '../support/processes.ts';
 import { textOf } from '../support/raw-host.ts';
 
 test('a call that is never answered fails in time, and the server is told', () =>
-  withFaults({ kid: { rpcTimeoutMs: 1_500 } }, async (trial) => {
+  withFaults({ kid: { rpcTimeoutMs: 4_000 } }, async (trial) => {
     const { host } = trial;
     const call = host.call('kid', 'never');
     await until(() => trial.journal('kid', 'call').length > 0, 'the call has come');
     await trial.askNeighbour();
 
     expect(trial.failure(await call)).toMatchInlineSnapshot(
-      `"RPC timeout for tools/call: server "kid" did not answer for subtool "never" within 1500 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
+      `"RPC timeout for tools/call: server "kid" did not answer for subtool "never" within 4000 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
     );
     await until(() => trial.journal('kid', 'cancelled').length > 0, 'the server is told');
     expect(textOf(await host.call('kid', 'echo', { text: 'next' }))).toBe('next');
@@ -20,15 +22,16 @@ test('a call that is never answered fails in time, and the server is told', () =
   }));
 
 test('an answer that comes too late is dropped, and is not taken for the next one', () =>
-  withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
+  withFaults({ kid: { rpcTimeoutMs: 4_000 } }, async (trial) => {
     const { host } = trial;
-    const late = host.call('kid', 'sleep', { ms: 1_600 });
-    const failure = trial.failure(await late);
+    const failure = trial.failure(await host.call('kid', 'never'));
+    const [{ id } = { id: undefined }] = trial.journal('kid', 'call');
     // The late answer comes while this one is waited for.
-    const next = await host.call('kid', 'sleep', { ms: 800 });
+    const late = answerLine('too late').replace('%ID%', String(id));
+    const next = await host.call('kid', 'print', { before: late, after: answerLine('its own') });
 
-    expect(failure).toContain('within 1000 ms');
-    expect(textOf(next)).toBe('slept 800');
+    expect(failure).toContain('within 4000 ms');
+    expect(textOf(next)).toBe('its own');
   }));
 
 test('a server that dies in mid call fails the call, which is sent once only', () =>
@@ -121,25 +124,33 @@ test('a server that was stopped (SIGSTOP) fails in time and is ended with the pr
 test('a stopped server that leaves megabytes of its input unread fails alone', () =>
   withFaults({ kid: { rpcTimeoutMs: 8_000 } }, async (trial) => {
     const { host } = trial;
-    const text = 'x'.repeat(8 << 20);
-    const calls = [host.call('kid', 'freeze')];
-    for (let n = 0; n < 12; n++) calls.push(host.call('kid', 'echo', { text }));
+    const texts = Array.from({ length: 12 }, () => 'x'.repeat(8 << 20));
+    const frozen = host.call('kid', 'freeze');
+    await until(() => trial.journal('kid', 'call').length > 0, 'it is about to stop');
+    const calls = texts.map((text) => host.call('kid', 'echo', { text }));
+    await host.request('ping'); // all of them have been read
     await new Promise((resolve) => setTimeout(resolve, 6_000)); // longer than it may read nothing
-    calls.push(host.call('kid', 'echo', { text: 'the last straw' }));
+    const lastStraw = host.call('kid', 'echo', { text: 'the last straw' });
 
-    for (const answer of await Promise.all(calls)) {
+    const [first, ...others] = await Promise.all([frozen, ...calls, lastStraw]);
+    expect(trial.failure(first)).toMatch(/did not read its input|within 8000 ms/);
+    for (const [index, answer] of others.entries()) {
+      // Where it was given up before all of them had come, the rest found its next life.
+      if (textOf(answer) === (texts[index] ?? 'the last straw')) continue;
       expect(trial.failure(answer)).toMatch(/did not read its input|within 8000 ms/);
     }
+    expect(others.some(({ result }) => result?.isError)).toBe(true);
   }));
 
 test('a server that burns time delays nobody else', () =>
   withFaults({ kid: {} }, async (trial) => {
-    const call = trial.host.call('kid', 'spin', { ms: 1_500 });
+    const enough = join(trial.project.dir, 'enough');
+    const call = trial.host.call('kid', 'spin', { until: enough });
     await until(() => trial.journal('kid', 'call').length > 0, 'the call has come');
 
-    const neighbour = trial.askNeighbour().then(() => 'the neighbour');
-    expect(await Promise.race([neighbour, call])).toBe('the neighbour');
-    expect(textOf(await call)).toBe('spun 1500');
+    await trial.askNeighbour();
+    writeFileSync(enough, '');
+    expect(textOf(await call)).toBe('spun');
   }));
 
 test.for(['sampling/createMessage', 'roots/list', 'elicitation/create'])(

@@ -49,9 +49,10 @@ test('child files that are broken are named and cost nobody else anything', () =
       expect(trial.failure(await next.call('no-command', 'echo'))).toContain('has no command');
       for (const path of Object.keys(BROKEN)) {
         const file = path.replace('/.mcp.json/.mcp.json', '/.mcp.json');
-        expect(host.stderr).toContain(file);
+        await until(() => host.stderr.includes(file), `${file} is named`);
       }
-      expect(next.stderr).toContain('Two child files have the name "one"');
+      const twice = 'Two child files have the name "one"';
+      await until(() => next.stderr.includes(twice), 'it is said that there are two');
     },
     { files: BROKEN },
   ));
@@ -78,6 +79,10 @@ test.skipIf(!existsSync('/proc/self/fd'))(
       const { host } = trial;
       const openFiles = () => readdirSync(`/proc/${host.process.pid}/fd`).length;
       for (const name of names) await host.call(name, 'echo');
+      // What it opens once, a moment after its start.
+      const run = join(trial.project.dir, 'home/.switchboard/run');
+      const isOpen = () => readdirSync(run).some((file) => file.endsWith('.endpoint'));
+      await until(() => existsSync(run) && isOpen(), 'its control endpoint is open');
       const before = openFiles();
 
       for (let round = 0; round < 4; round++) {

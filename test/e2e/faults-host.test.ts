@@ -125,7 +125,7 @@ test('a number that JavaScript cannot hold comes back exactly as it was sent', (
     host.write('{"jsonrpc":"2.0","id":12345678901234567891,"method":"ping"}\n');
     await host.request('ping');
 
-    expect(host.texts.at(-2)).toBe('{"jsonrpc":"2.0","id":12345678901234567891,"result":{}}');
+    expect(host.texts).toContain('{"jsonrpc":"2.0","id":12345678901234567891,"result":{}}');
   }));
 
 test.for(['{"a":1}', '[1]', 'true', '1e400'])('a request with the id %s is refused', (id) =>
@@ -150,13 +150,13 @@ test('the number 1 and the text "1" are two ids', () =>
 test('two requests under one id are both answered, and do not end each other', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
-    void host.call('kid', 'sleep', { ms: 300 }, 7002);
+    void host.call('kid', 'sleep', { ms: 1_500 }, 7002);
     void host.call('kid', 'echo', { text: 'the second' }, 7002);
     const answers = () => host.messages.filter(({ id }) => id === 7002);
     await until(() => answers().length === 2, 'both are answered');
 
     const texts = answers().map((answer) => textOf({ id: 7002, ...answer }));
-    expect(texts).toEqual(['the second', 'slept 300']);
+    expect(texts).toEqual(['the second', 'slept 1500']);
   }));
 
 test.for(['arguments', '_meta', 'params', 'message'])(

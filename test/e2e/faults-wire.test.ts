@@ -233,7 +233,7 @@ test('a server that speaks with Content-Length headers fails once, with the reas
       trial.failure(await host.call('kid', 'crash'));
       expect(textOf(await host.call('kid', 'echo', { text: 'again' }))).toBe('again');
     },
-    { config: { timeouts: { childSpawnMs: 3_000 } } },
+    { config: { timeouts: { childSpawnMs: 8_000 } } },
   ));
 
 test('a server that is said to speak with Content-Length headers works at once', () =>

@@ -31,6 +31,12 @@ function projectWith(servers: object, config: object = {}): Project {
   });
 }
 
+/** A server that is ready when it is told to go on. */
+function slowIn({ dir }: Project) {
+  const [own, other] = [join(dir, 'slow-begun'), join(dir, 'slow-goes-on')];
+  return { slow: testServer('waits-for-file', own, other), goOn: () => writeFileSync(other, '') };
+}
+
 async function reload(host: RawHost, says = 'read the configuration again'): Promise<void> {
   const before = host.stderr.length;
   host.process.kill('SIGHUP');
@@ -66,7 +72,7 @@ test('a server that ends while it is being switched on is not said to be on', as
        tools: [{ name: 'one', inputSchema: { type: 'object' } }],
        call: () => ({ content: [] }),
        onMessage: (text) => {
-         if (JSON.parse(text).method === 'tools/list') setTimeout(() => process.exit(9), 300);
+         if (JSON.parse(text).method === 'tools/list') setTimeout(() => process.exit(9), 50);
        },
      });`,
   );
@@ -107,7 +113,7 @@ test('a switched-on server that cannot be started is in error, and its tools lea
     active: false,
     error: expect.stringContaining('exited with code 7') as string,
   });
-  expect(host.listChanges).toBe(told + 1);
+  expect(await eventually(() => host.listChanges === told + 1)).toBe(true);
   expect(await host.toolNames()).toEqual(GATEWAY);
 });
 
@@ -163,7 +169,7 @@ test('what is switched on and declared otherwise later has its new tools listed'
   configure('two');
   await reload(host);
   const hasNew = async () => (await host.toolNames()).includes('two');
-  expect(await becomes(hasNew, 10_000)).toBe(true);
+  expect(await becomes(hasNew)).toBe(true);
   expect(await statusOf(host, 'own')).toMatchObject({ state: 'active', tools: 3 });
 });
 
@@ -189,12 +195,11 @@ test('a server that is turned off by a new configuration is stopped', async () =
 
 test('one that stops being switchable while it is being switched on is not on', async () => {
   const project = createProject();
+  const { slow, goOn } = slowIn(project);
   const configure = (show: string) =>
     project.write('switchboard.config.json', {
-      mcpServers: {
-        slow: { ...testServer('starts-slowly', '1500'), show, start: 'lazy' },
-        box: flip(toolbox),
-      },
+      mcpServers: { slow: { ...slow, show, start: 'lazy' }, box: flip(toolbox) },
+      timeouts: { childSpawnMs: 120_000 },
     });
   configure('flip');
   const host = await RawHost.connect(project);
@@ -202,6 +207,7 @@ test('one that stops being switchable while it is being switched on is not on', 
   await host.request('ping');
   configure('suite');
   await reload(host);
+  goOn();
   const answer = await switching;
   expect(answer.result?.isError).toBe(true);
   expect(textOf(answer)).toContain('use it through the tool slow_suite');
@@ -236,7 +242,7 @@ test('of many servers, those that hang hold up the others only for a moment', as
     const { result } = await host.callTool('gateway_status');
     return serversIn(result).filter(({ state }) => state === 'ready').length === 30;
   };
-  expect(await becomes(areUp, 60_000)).toBe(true);
+  expect(await becomes(areUp)).toBe(true);
 });
 
 test('switching on and off five hundred times leaves the same server and the same list', async () => {
@@ -274,16 +280,18 @@ test('many that are switched on at once are all on, and one that is asked for tw
 });
 
 test('who calls off the switching on of a server that starts gets no answer, and it is not on', async () => {
-  const project = createProject({
-    'switchboard.config.json': {
-      mcpServers: { slow: flip(testServer('starts-slowly', '1000'), { start: 'lazy' }) },
-    },
+  const project = createProject();
+  const { slow, goOn } = slowIn(project);
+  project.write('switchboard.config.json', {
+    mcpServers: { slow: flip(slow, { start: 'lazy' }) },
+    timeouts: { childSpawnMs: 120_000 },
   });
   const host = await RawHost.connect(project);
   void activate(host, 'slow');
   const id = host.requested.at(-1);
-  await host.request('ping');
   host.notify('notifications/cancelled', { requestId: id });
+  await host.request('ping'); // it has been read
+  goOn();
   expect(await reaches(host, 'slow', 'ready')).toMatchObject({ active: false, tools: 7 });
   expect(await host.toolNames()).toEqual(GATEWAY);
   expect(host.messages.some((message) => message['id'] === id)).toBe(false);

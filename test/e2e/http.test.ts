@@ -64,7 +64,7 @@ describe.each([
     );
     const recorded = (word: string) =>
       existsSync(file) && readFileSync(file, 'utf8').includes(word);
-    expect(await eventually(() => recorded('"hold"'), 30_000)).toBe(true);
+    expect(await eventually(() => recorded('"hold"'))).toBe(true);
     abort.abort();
     await expect(held).rejects.toThrow(/abort/i);
     expect(await eventually(() => recorded('notifications/cancelled'))).toBe(true);
@@ -120,7 +120,7 @@ describe.each([
     'a session that was ended, or that nobody used for too long, is gone',
     async () => {
       const project = createProject(configWith({ box: testServer('toolbox') }));
-      const env = { SWITCHBOARD_HTTP_IDLE_MS: '1000' };
+      const env = { SWITCHBOARD_HTTP_IDLE_MS: '4000' };
       const serving = await startServing(project, { env });
       const host = await connect(serving);
       const id = host.sessionId() ?? '';
@@ -150,7 +150,7 @@ describe.each([
       let status = 200;
       for (let tries = 0; tries < 20 && status !== 404; tries++) {
         // Asking is using it: it must be left alone for longer than it may be idle.
-        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        await new Promise((resolve) => setTimeout(resolve, 5_000));
         status = await ask(otherId);
       }
       expect(status).toBe(404);
@@ -209,7 +209,9 @@ test('a call whose stream breaks off is taken up again, to its result', async ()
     text += new TextDecoder().decode((await reader?.read())?.value as Uint8Array);
   }
   cut.abort();
-  const [lastEventId = ''] = [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id).slice(-1);
+  // More may have come with it: taken up again is what came behind this one.
+  const until = text.slice(0, text.indexOf('"progress":1'));
+  const [lastEventId = ''] = [...until.matchAll(/^id: (.*)$/gm)].map(([, id]) => id).slice(-1);
   const again = await fetch(url, {
     headers: { ...headers, ...session, accept: 'text/event-stream', 'last-event-id': lastEventId },
   });
@@ -276,7 +278,7 @@ describe('the program', () => {
     let progresses = 0;
     const running = host.callTool('everything_suite', long, { onprogress: () => progresses++ });
     running.catch(() => {}); // looked at below
-    expect(await eventually(() => progresses > 0, 30_000)).toBe(true);
+    expect(await eventually(() => progresses > 0)).toBe(true);
     expect(await serving.stop()).toBe(0);
     await expect(running).rejects.toThrow(/ending|closed|terminated/i);
     expect(processesWith(here.dir)).toEqual([]);

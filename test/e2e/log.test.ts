@@ -1,7 +1,7 @@
 // The log of the built program: how much it says, in which form, and where it is kept.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
 import { configWith, createProject, type Project } from '../support/project.ts';
 import { RawHost } from '../support/raw-host.ts';
@@ -94,9 +94,9 @@ describe('the form', () => {
     const project = createProject();
     const env = { TRACING_JSON: '1', LOG_TO_FILE: '1', TRANSPORT: 'http', PORT: '0' };
     const host = new RawHost(project, { env });
-    await vi.waitFor(() => expect(host.stderr).toContain('\n'), { timeout: 30_000 });
+    await expect.poll(() => host.stderr).toContain('\n');
     host.process.kill('SIGTERM');
-    await host.exited;
+    await host.lastWords();
     expect(JSON.parse(host.stderr)).toMatchObject({
       level: 'info',
       message: expect.stringMatching(/^serving MCP over HTTP at http:\/\/127\.0\.0\.1:\d+\/mcp$/),

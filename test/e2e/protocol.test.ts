@@ -1,6 +1,6 @@
 // The protocol as a host sees it, byte for byte: handshake, framings, ids, errors.
 import { afterEach, describe, expect, test } from 'vitest';
-import { eventually } from '../support/processes.ts';
+import { eventually, isAlive } from '../support/processes.ts';
 import { configWith, createProject } from '../support/project.ts';
 import { type HostOptions, RawHost, textOf } from '../support/raw-host.ts';
 import { MOCK_CHILD, testServer } from '../support/servers.ts';
@@ -446,7 +446,7 @@ describe('the end', () => {
       };
       host.process.kill(signal);
       expect(await host.exited).toEqual({ code: 0, signal: null });
-      expect(isRunning(pid)).toBe(false);
+      expect(isAlive(pid)).toBe(false);
     },
   );
 
@@ -454,19 +454,10 @@ describe('the end', () => {
     const host = start();
     const { pid } = JSON.parse(textOf(await host.call('toolbox', 'where_am_i'))) as { pid: number };
     expect(await host.close()).toEqual({ code: 0, signal: null });
-    expect(isRunning(pid)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
   });
 });
 
 function codeOf(error: unknown): unknown {
   return (error as { code: number } | undefined)?.code;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false; // there is no such process
-  }
 }

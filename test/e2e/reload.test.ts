@@ -1,6 +1,6 @@
 // SIGHUP reads the configuration again: what changed is taken over, what did not goes on.
 import { expect, test } from 'vitest';
-import { eventually } from '../support/processes.ts';
+import { eventually, isAlive } from '../support/processes.ts';
 import { createProject, type Project } from '../support/project.ts';
 import { RawHost, textOf } from '../support/raw-host.ts';
 import { testServer } from '../support/servers.ts';
@@ -21,15 +21,6 @@ async function reload(host: RawHost, says = 'read the configuration again'): Pro
 
 const pidOf = async (host: RawHost, name = 'a') =>
   (JSON.parse(textOf(await host.call(name, 'where_am_i'))) as { pid: number }).pid;
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 test('new servers appear, old ones go, and the host is told', async () => {
   const project = createProject();
@@ -116,8 +107,5 @@ test('a new eager server is started at once', async () => {
   project.write('.switchboard/servers.json', { late: toolbox });
   await reload(host);
   const status = async () => textOf(await host.callTool('gateway_status'));
-  for (let left = 200; left > 0 && !(await status()).includes('ready'); left--) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  expect(await status()).toBe('● late: ready (7 tools)');
+  await expect.poll(status).toBe('● late: ready (7 tools)');
 });

@@ -7,6 +7,7 @@ import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/st
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { wholeLines } from '../support/lines.ts';
 import { eventually, processesWith } from '../support/processes.ts';
 import { createProject, PROGRAM, type Project, ROOT } from '../support/project.ts';
 import { CAPABILITIES } from '../support/relisting-host.ts';
@@ -286,15 +287,11 @@ describe.each([
     await eventually(() => readFileSync(file, 'utf8').includes('"hold"'));
     abort.abort();
     expect(await outcome).toBe('refused');
-    const lines = () => readFileSync(file, 'utf8').trim().split('\n');
-    expect(
-      await eventually(() => lines().at(-1)?.includes('notifications/cancelled') ?? false),
-    ).toBe(true);
-    const [request, cancelled] = lines()
-      .slice(-2)
-      .map((line) => JSON.parse(line) as object);
-    expect(cancelled).toMatchObject({
-      params: { requestId: (request as { id: number }).id },
+    const lineWith = (word: string) => wholeLines(file).find((line) => line.includes(word));
+    expect(await eventually(() => lineWith('notifications/cancelled') !== undefined)).toBe(true);
+    const { id } = JSON.parse(lineWith('"hold"') ?? '{}') as { id?: number };
+    expect(JSON.parse(lineWith('notifications/cancelled') ?? '{}')).toMatchObject({
+      params: { requestId: id },
     });
     expect(await suite('recording', 'other')).toMatchObject({ content: [{ text: 'recorded' }] });
   });

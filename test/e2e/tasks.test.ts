@@ -24,11 +24,9 @@ async function connect(era: string): Promise<RawHost> {
 /** A host that has no handshake; the list is there once the server has been asked for it. */
 async function connectModern(era: string): Promise<{ host: RawHost; tools: Answer }> {
   const host = new RawHost(projectWith(era));
-  for (let left = 200; ; left--) {
-    const tools = await host.request('tools/list', { _meta: envelope() });
-    if (toolsOf(tools).length > 0 || left === 0) return { host, tools };
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const list = () => host.request('tools/list', { _meta: envelope() });
+  await expect.poll(async () => toolsOf(await list()).length).toBeGreaterThan(0);
+  return { host, tools: await list() };
 }
 
 test('in the handshake era', async () => {

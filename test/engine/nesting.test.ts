@@ -31,7 +31,7 @@ const runningOf = async ({ project }: EngineProject): Promise<number> =>
   (await groupsMarked(`HOME=${project.env['HOME']}`)).size;
 
 const isQuiet = (parts: EngineProject): Promise<boolean> =>
-  becomes(async () => (await runningOf(parts)) === 0, 30_000);
+  becomes(async () => (await runningOf(parts)) === 0);
 
 const inputs = ({ model }: EngineProject): string[] =>
   model.requests.map(({ body }) => JSON.stringify(body.input));
@@ -152,13 +152,13 @@ test.each(['calls it off', 'goes', 'is killed'] as const)(
     const params = { name: 'agent_loop', arguments: { task: 'begin', cwd } };
     void host.request('tools/call', params, 'the-run');
     const isSleeping = () => processesWith(`sleep ${seconds}`).length > 0;
-    expect(await eventually(isSleeping, 60_000)).toBe(true);
+    expect(await eventually(isSleeping)).toBe(true);
     // Three engines, and what each of them has started.
     expect(await runningOf(parts)).toBeGreaterThan(5);
     if (how === 'calls it off') host.notify('notifications/cancelled', { requestId: 'the-run' });
     else if (how === 'goes') host.process.stdin?.end();
     else host.process.kill('SIGKILL');
-    expect(await eventually(() => !isSleeping(), 30_000)).toBe(true);
+    expect(await eventually(() => !isSleeping())).toBe(true);
     if (how === 'calls it off') await host.close();
     expect(await isQuiet(parts)).toBe(true);
   },

@@ -165,7 +165,7 @@ describe('a run that fails', () => {
     const agent = plainAgent({ run: { sandboxMode: 'danger-full-access' } });
     const running = engine.run(watchedRun(cwd, { agent }));
     const isSleeping = () => processesWith(`sleep ${seconds}`).length > 0;
-    expect(await eventually(isSleeping, 30_000)).toBe(true);
+    expect(await eventually(isSleeping)).toBe(true);
     process.kill(processes[0] ?? 0, 'SIGKILL');
     const { ok, output } = await running;
     expect(ok).toBe(false);
@@ -223,7 +223,7 @@ describe('calling a run off', () => {
       });
       const running = engine.run(run);
       const isSleeping = () => processesWith(`sleep ${seconds}`).length >= 2;
-      expect(await eventually(isSleeping, 30_000)).toBe(true);
+      expect(await eventually(isSleeping)).toBe(true);
       run.cancellation.cancel(reason);
       await expect(running).rejects.toBe(reason);
       expect(processesWith(`sleep ${seconds}`)).toEqual([]);
@@ -237,7 +237,7 @@ describe('calling a run off', () => {
     const { engine, model, cwd, processes } = await realEngine({ script: [{ kind: 'hangs' }] });
     const run = watchedRun(cwd);
     const running = engine.run(run);
-    expect(await eventually(() => model.requests.length === 1, 30_000)).toBe(true);
+    expect(await eventually(() => model.requests.length === 1)).toBe(true);
     run.cancellation.cancel(reason);
     await expect(running).rejects.toBe(reason);
     expect(processes.filter(isAlive)).toEqual([]);
@@ -301,10 +301,10 @@ test('when Switchboard itself is killed, engine and commands go with it', async 
     stdio: 'ignore',
   });
   const isSleeping = () => processesWith(`sleep ${seconds}`).length > 0;
-  expect(await eventually(isSleeping, 60_000)).toBe(true);
+  expect(await eventually(isSleeping)).toBe(true);
   killed.kill('SIGKILL');
-  expect(await eventually(() => !isSleeping(), 30_000)).toBe(true);
-  expect(await eventually(() => processesWith(project.dir).length === 0, 30_000)).toBe(true);
+  expect(await eventually(() => !isSleeping())).toBe(true);
+  expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
 });
 
 test('a server over HTTP gets the headers that it is configured with, and nothing repeats them', async () => {

@@ -55,7 +55,7 @@ export function ask(
   args: object,
   options: Parameters<Connected['callTool']>[2] = {},
 ): Promise<Readonly<Record<string, unknown>>> {
-  const settings = { timeoutMs: 60_000, ...options };
+  const settings = { timeoutMs: 120_000, ...options };
   if (route === 'alone') return host.callTool('natural_language', args, settings);
   const call = { action: 'call', subtool: 'natural_language', args };
   return host.callTool('kid_suite', call, settings);

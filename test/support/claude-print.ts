@@ -1,8 +1,9 @@
 // A `claude` that answers `claude -p` as the real one does, and writes down what it was asked: its
 // arguments, what came on stdin, and its file of servers. `CLAUDE_DOES` says what else it does.
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathWith } from './claude.ts';
+import { wholeLines } from './lines.ts';
 import type { Project } from './project.ts';
 
 const PROGRAM = `#!${process.execPath}
@@ -72,12 +73,6 @@ export function createPrintingClaude(project: Project): PrintingClaude {
   chmodSync(project.write('bin/claude', PROGRAM), 0o755);
   return {
     env: { PATH: pathWith(join(project.dir, 'bin')), CLAUDE_CALLS: file, CLAUDECODE: '1' },
-    calls: () =>
-      existsSync(file)
-        ? readFileSync(file, 'utf8')
-            .split('\n')
-            .filter(Boolean)
-            .map((line) => JSON.parse(line) as ClaudeCall)
-        : [],
+    calls: () => wholeLines(file).map((line) => JSON.parse(line) as ClaudeCall),
   };
 }

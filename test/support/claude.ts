@@ -1,8 +1,9 @@
 // A `claude` that knows as much of `claude mcp` as an installation needs, and writes down what it was
 // asked. Like the real one it keeps its servers in `.claude.json`, adds none twice, and fails to remove
 // what is not there.
-import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { wholeLines } from './lines.ts';
 import type { Project } from './project.ts';
 
 const PROGRAM = `#!${process.execPath}
@@ -46,13 +47,7 @@ export function createClaude(project: Project): FakeClaude {
   mkdirSync(project.env['HOME'] ?? '', { recursive: true });
   return {
     env: { PATH: join(project.dir, 'bin'), CLAUDE_CALLS: calls },
-    calls: () =>
-      existsSync(calls)
-        ? readFileSync(calls, 'utf8')
-            .split('\n')
-            .filter(Boolean)
-            .map((line) => JSON.parse(line) as string[])
-        : [],
+    calls: () => wholeLines(calls).map((line) => JSON.parse(line) as string[]),
   };
 }
 

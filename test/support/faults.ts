@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { expect, onTestFinished } from 'vitest';
+import { wholeLines } from './lines.ts';
 import { eventually, processesWith } from './processes.ts';
 import { createProject, FIXTURES, type Project } from './project.ts';
 import { type Answer, type HostOptions, RawHost, textOf } from './raw-host.ts';
@@ -36,9 +37,6 @@ export interface JournalEntry {
   readonly [key: string]: unknown;
 }
 
-/** How long anything may take that is not meant to wait, on a machine that has much else to do. */
-const PATIENCE_MS = 30_000;
-
 export class Trial {
   readonly project: Project;
   /** Stands on the command line of every server of this trial, and on no other. */
@@ -62,7 +60,7 @@ export class Trial {
     const all = Object.entries({ calm: {}, ...children });
     this.project.write('switchboard.config.json', {
       ...config,
-      timeouts: { childSpawnMs: 20_000, rpcMs: 20_000, stopMs: 500, ...config.timeouts },
+      timeouts: { childSpawnMs: 60_000, rpcMs: 60_000, stopMs: 500, ...config.timeouts },
       mcpServers: Object.fromEntries(all.map(([name, child]) => [name, this.entry(name, child)])),
     });
     this.project.write('journals/README', 'what the servers wrote down');
@@ -111,10 +109,7 @@ export class Trial {
 
   /** What a server has written down, or only what it has written down about one thing. */
   journal(child: string, what?: string): JournalEntry[] {
-    const file = this.#journalFile(child);
-    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-    // What stands behind the last line break is still being written.
-    const lines = text.split('\n').slice(0, -1);
+    const lines = wholeLines(this.#journalFile(child));
     const entries = lines.map((line) => JSON.parse(line) as JournalEntry);
     return what === undefined ? entries : entries.filter((entry) => entry.what === what);
   }
@@ -152,7 +147,7 @@ export class Trial {
       this.#expectOneAnswerEach(host, owes);
     }
     expect(this.#leaks, 'the secret was told').toEqual([]);
-    await eventually(() => processesWith(this.tag).length === 0, PATIENCE_MS);
+    await eventually(() => processesWith(this.tag).length === 0);
     expect(processesWith(this.tag)).toEqual([]);
     const home = this.project.env['HOME'] ?? '';
     expect(filesBelow(home).filter((file) => file.text.includes(this.secret))).toEqual([]);
@@ -160,8 +155,8 @@ export class Trial {
 
   #watchForSecret(stream: Readable): void {
     let before = '';
-    stream.on('data', (chunk: Buffer) => {
-      const text = before + chunk.toString('latin1');
+    stream.on('data', (chunk: Buffer | string) => {
+      const text = before + String(chunk);
       if (text.includes(this.secret)) this.#leaks.push(text);
       before = text.slice(-this.secret.length);
     });
@@ -215,7 +210,7 @@ export async function withFaults(
 
 /** Waits until it is true, and fails if that does not come. */
 export async function until(isTrue: () => boolean, what: string): Promise<void> {
-  expect(await eventually(isTrue, PATIENCE_MS), what).toBe(true);
+  expect(await eventually(isTrue), what).toBe(true);
 }
 
 /** A line that answers the call in which the faulty server is told to print it. */

@@ -43,7 +43,7 @@ export async function reaches(host: RawHost, name: string, state: string): Promi
 }
 
 /** Waits until `isTrue`, which itself may take a while; gives whether it became true. */
-export async function becomes(isTrue: () => Promise<boolean>, limitMs = 60_000): Promise<boolean> {
+export async function becomes(isTrue: () => Promise<boolean>, limitMs = 120_000): Promise<boolean> {
   const end = performance.now() + limitMs;
   while (!(await isTrue())) {
     if (performance.now() > end) return false;

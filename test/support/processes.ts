@@ -1,5 +1,5 @@
 // Which processes run: found by a word on their command line, as `ps` shows it.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 
 export interface Running {
   readonly pid: number;
@@ -24,17 +24,22 @@ export function childrenOf(parent: number): Running[] {
   });
 }
 
+/** Whether a process runs: one that has ended does not, though nobody may have asked about it yet. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch {
     return false; // there is no such process
   }
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim() !== '' && !stdout.trim().startsWith('Z');
 }
 
+/** How long anything may take that is not meant to wait, on a machine that has much else to do. */
+const PATIENCE_MS = 60_000;
+
 /** Waits until `isTrue`; gives whether it became true within the limit. */
-export async function eventually(isTrue: () => boolean, limitMs = 10_000): Promise<boolean> {
+export async function eventually(isTrue: () => boolean, limitMs = PATIENCE_MS): Promise<boolean> {
   const end = performance.now() + limitMs;
   while (!isTrue()) {
     if (performance.now() > end) return false;

@@ -4,34 +4,50 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { publishedServer } from './servers.ts';
 
+const PATHS = { streamableHttp: 'mcp', sse: 'sse' };
+
 export interface PublishedHttp {
   readonly url: string;
   stop(): Promise<void>;
 }
 
+/** On a port that is free, or on this one. */
 export async function startEverything(
   transport: 'streamableHttp' | 'sse',
   port?: number,
 ): Promise<PublishedHttp> {
+  // Another program may take the port that was free a moment ago.
+  for (let tries = port === undefined ? 5 : 1; tries > 0; tries--) {
+    const started = await startAt(transport, port ?? (await freePort()));
+    if (started) return started;
+  }
+  throw new Error('The server does not start.');
+}
+
+/** Undefined if it ends instead of listening. */
+async function startAt(
+  transport: 'streamableHttp' | 'sse',
+  port: number,
+): Promise<PublishedHttp | undefined> {
   const { command, args } = publishedServer('everything', transport);
-  const wanted = port ?? (await freePort());
-  const env = { ...process.env, PORT: String(wanted) };
+  const env = { ...process.env, PORT: String(port) };
   const server = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = once(server, 'exit');
-  await new Promise<void>((resolve) => {
+  const listens = new Promise<boolean>((resolve) => {
     let said = '';
     server.stderr.on('data', (piece: Buffer) => {
       said += piece.toString();
-      if (/on port \d+/.test(said)) resolve();
+      if (/on port \d+/.test(said)) resolve(true);
     });
+    void exited.then(() => resolve(false));
   });
-  return {
-    url: `http://127.0.0.1:${wanted}/${transport === 'sse' ? 'sse' : 'mcp'}`,
-    stop: async () => {
-      server.kill('SIGKILL');
-      await exited;
-    },
+  const stop = async (): Promise<void> => {
+    server.kill('SIGKILL');
+    await exited;
   };
+  if (await listens) return { url: `http://127.0.0.1:${port}/${PATHS[transport]}`, stop };
+  await stop();
+  return undefined;
 }
 
 async function freePort(): Promise<number> {

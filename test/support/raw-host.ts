@@ -65,13 +65,13 @@ export class RawHost {
       for (const { reject } of this.#waiting.values()) reject(error);
     });
     this.process.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
-    this.process.stderr?.on('data', (chunk: Buffer) => {
-      this.stderr += chunk.toString();
+    this.process.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
     });
     this.process.stdin?.on('error', () => {}); // it may end before we have written all
     onTestFinished(async () => {
       this.process.stdin?.end();
-      const timer = setTimeout(() => this.process.kill('SIGKILL'), 15_000);
+      const timer = setTimeout(() => this.process.kill('SIGKILL'), 60_000);
       await this.exited;
       clearTimeout(timer);
     });
@@ -145,9 +145,10 @@ export class RawHost {
     this.process.stdin?.write(bytes);
   }
 
-  /** Closes the program's stdin, as a host does that goes; gives its exit status. */
-  close(): Promise<{ code: number | null; signal: string | null }> {
+  /** Closes the program's stdin, as a host does that goes; gives its exit status when all it said is here. */
+  async close(): Promise<{ code: number | null; signal: string | null }> {
     this.process.stdin?.end();
+    await this.#closed;
     return this.exited;
   }
 

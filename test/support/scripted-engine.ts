@@ -1,11 +1,12 @@
 // An engine in a project of a test's own, run by the scripted program, whose records can be read.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCodexEngine } from '../../src/agents/codex/engine.ts';
 import type { Engine } from '../../src/agents/engine.ts';
 import type { AgentSettings } from '../../src/config/config.ts';
 import { agentSettings } from './agent-settings.ts';
 import { keepingLog } from './agents.ts';
+import { wholeLines } from './lines.ts';
 import { createProject, FIXTURES, type Project } from './project.ts';
 
 export const SCRIPTED_CODEX = join(FIXTURES, 'engine', 'scripted-codex.mjs');
@@ -40,9 +41,7 @@ export interface ScriptedEngine {
 
 /** What the scripted program has noted in its file so far. */
 export function readRecords(file: string): EngineRecord[] {
-  if (!existsSync(file)) return [];
-  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-  return lines.map((line) => JSON.parse(line) as EngineRecord);
+  return wholeLines(file).map((line) => JSON.parse(line) as EngineRecord);
 }
 
 export interface ScriptedEngineOptions {

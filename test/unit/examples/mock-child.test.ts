@@ -22,7 +22,7 @@ function run(input: string): string {
   const { status, stdout, stderr } = spawnSync(process.execPath, [INDEX], {
     input,
     encoding: 'utf8',
-    timeout: 15_000,
+    timeout: 120_000,
   });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return stdout;
@@ -143,7 +143,7 @@ describe('the commands of its README', () => {
   it.each(alone)('work when pasted: %s', (block) => {
     const { status, stdout } = spawnSync('bash', ['-euo', 'pipefail', '-c', block], {
       encoding: 'utf8',
-      timeout: 15_000,
+      timeout: 120_000,
     });
     expect(status).toBe(0);
     expect(stdout).toMatch(/"jsonrpc":"2.0","id":\d,"result":/);

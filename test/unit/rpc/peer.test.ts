@@ -286,7 +286,7 @@ test('a peer that may leave out the version is answered, one that may not is ref
   lenient.peer.receive(Verbatim.of({ id: 0, method: 'approve', params: {} }));
   const strict = createPeer();
   strict.peer.receive(Verbatim.of({ id: 0, method: 'approve', params: {} }));
-  await vi.waitFor(() => expect(lenient.sent.concat(strict.sent)).toHaveLength(2));
+  await expect.poll(() => lenient.sent.concat(strict.sent)).toHaveLength(2);
   expect(lenient.sent).toEqual([{ jsonrpc: '2.0', id: 0, result: {} }]);
   expect(strict.sent).toEqual([
     {

@@ -9,6 +9,9 @@ import { FakeCaller } from '../../../support/fake-caller.ts';
 import { turn } from '../../../support/fake-child.ts';
 import { createScriptedPeer } from '../../../support/scripted-peer.ts';
 
+/** Of every request, which none is meant to run into. */
+const LIMIT_MS = 60_000;
+
 afterEach(() => void vi.useRealTimers());
 
 function createConversation(
@@ -23,12 +26,12 @@ function createConversation(
   const conversation = new HandshakeConversation({
     peer,
     capabilities,
-    timeoutMs: 1_000,
+    timeoutMs: LIMIT_MS,
     askOutside,
   });
   const call = (name: string, caller?: Caller, more: Partial<ChildRequest> = {}) => {
     const params = Verbatim.of({ name, arguments: {} });
-    const request = { method: 'tools/call', params, timeoutMs: 1_000, caller, ...more };
+    const request = { method: 'tools/call', params, timeoutMs: LIMIT_MS, caller, ...more };
     const answered = conversation.request(request);
     answered.catch(() => {});
     return answered;
@@ -59,7 +62,7 @@ test('a request reaches the server with what of _meta is meant for it, and nothi
     progressToken: 'of the host',
     traceparent: '00-1',
   });
-  const request = { method: 'tools/call', timeoutMs: 1_000, params: new Verbatim(text, {}) };
+  const request = { method: 'tools/call', timeoutMs: LIMIT_MS, params: new Verbatim(text, {}) };
   conversation.request({ ...request, meta }).catch(() => {});
   conversation.request({ ...request, meta, onProgress: () => {} }).catch(() => {});
   conversation.request(request).catch(() => {});
@@ -93,12 +96,12 @@ test('the time that a user takes does not count for the call', async () => {
       reply = resolve;
     });
   const answered = call('a', caller);
-  await vi.advanceTimersByTimeAsync(900);
+  await vi.advanceTimersByTimeAsync(0.9 * LIMIT_MS);
   await ask('elicitation/create');
-  await vi.advanceTimersByTimeAsync(3_600_000);
+  await vi.advanceTimersByTimeAsync(100 * LIMIT_MS);
   reply(Verbatim.of({ action: 'accept' }));
   await turn();
-  await vi.advanceTimersByTimeAsync(900);
+  await vi.advanceTimersByTimeAsync(0.9 * LIMIT_MS);
   finish('a');
   expect((await answered).value).toEqual({ done: 'a' });
 });

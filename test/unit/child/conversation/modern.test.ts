@@ -18,7 +18,7 @@ function createConversation(capabilities: Record<string, unknown> = {}) {
   const call = (more: Partial<ChildRequest> = {}) => {
     const text = '{"name":"a","arguments":{"n":12345678901234567890}}';
     const params = new Verbatim(text, JSON.parse(text));
-    const request = { method: 'tools/call', params, timeoutMs: 1_000, ...more };
+    const request = { method: 'tools/call', params, timeoutMs: 60_000, ...more };
     const answered = conversation.request(request);
     answered.catch(() => {});
     return answered;

@@ -46,9 +46,9 @@ async function failOnce(first: Handler, options: Parameters<typeof startRemote>[
   return { error: error as SwitchboardError, tookMs, server };
 }
 
-/** Noisy machines are slow; what is meant to come at once comes far sooner than any limit. */
-const SOON_MS = 5_000;
-const TEST_LIMITS = { config: { timeouts: { spawnMs: 3_000, rpcMs: 700, stopMs: 500 } } };
+/** Noisy machines are slow; what is meant to come at once comes far sooner than the limit of a call. */
+const SOON_MS = 40_000;
+const TEST_LIMITS = { config: { timeouts: { spawnMs: 60_000, rpcMs: 3_000, stopMs: 500 } } };
 
 describe('a reply that is a failure', () => {
   test('of the server itself names the status and quotes the page', async () => {
@@ -151,10 +151,12 @@ describe('a reply that is a failure', () => {
 describe('too many requests', () => {
   test('are not repeated before the server wants them', async () => {
     let isBusy = true;
+    const asked: number[] = [];
     const server = await OddServer.start({
       onRequest: (request, reply) => {
+        asked.push(performance.now());
         if (!isBusy) return answer(request, reply);
-        return reply.writeHead(429, { 'retry-after': '1' }).end();
+        return reply.writeHead(429, { 'retry-after': '5' }).end();
       },
     });
     const { child } = await startRemote(server.url);
@@ -162,25 +164,18 @@ describe('too many requests', () => {
     expect(first).toMatchObject({
       code: 'CHILD_UNREACHABLE',
       message: 'Server "far" has had too many requests (HTTP 429).',
-      hint: 'Try again in 1 second; nothing is sent to it before.',
-      data: { child: 'far', status: 429, retryAfterSeconds: 1 },
+      hint: 'Try again in 5 seconds; nothing is sent to it before.',
+      data: { child: 'far', status: 429, retryAfterSeconds: 5 },
     });
     isBusy = false;
     const second = await failureOf(callText(child, 'any'));
     expect(second).toMatchObject({ data: { status: 429 } });
     expect(server.count('tools/call')).toBe(1);
 
-    const began = performance.now();
-    let text = '';
-    while (text === '') {
-      text = await callText(child, 'any').catch(async () => {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        return '';
-      });
-    }
-    expect(text).toBe(DONE);
-    expect(performance.now() - began).toBeGreaterThan(500);
+    await expect.poll(() => callText(child, 'any').catch(() => 'not yet')).toBe(DONE);
     expect(server.count('tools/call')).toBe(2);
+    const [refusedAt = 0, answeredAt = 0] = asked;
+    expect(answeredAt - refusedAt).toBeGreaterThan(4_900);
   });
 });
 
@@ -677,7 +672,7 @@ describe('a server that does not answer', () => {
       });
     }, TEST_LIMITS);
     expect(error.text).toBe(
-      'RPC timeout for tools/call: server "far" did not answer for subtool "any" within 700 ms. If it needs longer, raise rpcTimeoutMs for it (declared in /project/switchboard.config.json).',
+      'RPC timeout for tools/call: server "far" did not answer for subtool "any" within 3000 ms. If it needs longer, raise rpcTimeoutMs for it (declared in /project/switchboard.config.json).',
     );
     await until(() => server.count('notifications/cancelled') === 1);
     expect(
@@ -685,7 +680,7 @@ describe('a server that does not answer', () => {
         .params,
     ).toEqual({
       requestId: 2,
-      reason: 'No answer within 700 ms.',
+      reason: 'No answer within 3000 ms.',
     });
     await until(() => hasLeft);
   });
@@ -720,7 +715,7 @@ describe('a server that does not answer', () => {
           return true;
         },
       });
-      const config = { timeouts: { spawnMs: 2_000, rpcMs: 700, stopMs: 300 } };
+      const config = { timeouts: { spawnMs: 8_000, rpcMs: 3_000, stopMs: 300 } };
       const { child } = await startRemote(server.url, { type, config });
       // Given up before it was sent: there is nothing to call off.
       await failureOf(callText(child, 'any'));
@@ -767,12 +762,9 @@ async function startTcp(onConnection: Parameters<typeof createServer>[1]): Promi
 
 describe('an address', () => {
   test('where nothing listens', async () => {
-    const place = await startTcp(() => {});
-    const port = Number(place.split(':')[1]);
-    const free = port === 65_535 ? port - 1 : port + 1;
-    const error = await failureOf(startRemote(`http://127.0.0.1:${free}/mcp`));
+    const error = await failureOf(startRemote('http://127.0.0.1:9/mcp'));
     expect((error as SwitchboardError).text).toBe(
-      `Server "far" cannot be reached at http://127.0.0.1:${free}: nothing listens there (ECONNREFUSED). Check that it runs, and "url" in /project/switchboard.config.json.`,
+      'Server "far" cannot be reached at http://127.0.0.1:9: nothing listens there (ECONNREFUSED). Check that it runs, and "url" in /project/switchboard.config.json.',
     );
   });
 

@@ -204,8 +204,9 @@ test('what the server says unasked arrives, and what it asks is answered', async
   expect(notifications).toEqual([
     { method: 'notifications/tools/list_changed', params: undefined },
   ]);
-  await until(() => server.requests.some(({ text }) => text.includes('are you there')));
-  expect(server.requests.at(-1)?.text).toBe('{"jsonrpc":"2.0","id":"are you there","result":{}}');
+  const answer = () => server.requests.find(({ text }) => text.includes('are you there'));
+  await until(() => answer() !== undefined);
+  expect(answer()?.text).toBe('{"jsonrpc":"2.0","id":"are you there","result":{}}');
   await child.stop();
   await until(() => server.openSockets === 0);
 });

@@ -310,7 +310,7 @@ test('batches belong to one revision', async () => {
 });
 
 test('a session that nobody uses ends; one with an open stream or a running call does not', async () => {
-  const host = await openTestHost({ limits: { sessionIdleMs: 1_000 } });
+  const host = await openTestHost({ limits: { sessionIdleMs: 3_000 } });
   const [idle, watched, busy] = [await begin(host), await begin(host), await begin(host)];
   const stream = new StreamReader(await open(host, { method: 'GET', headers: watched }));
   const call = send(host, { headers: busy, body: rpc('wait', {}, 1) });

@@ -51,9 +51,7 @@ test('programs that make it at once all get the same', async () => {
   const home = join(dir, 'home');
   mkdirSync(home);
   const programs = Array.from({ length: 4 }, () => startProgram(home));
-  expect(await eventually(() => programs.every(({ lines }) => lines().length === 1), 60_000)).toBe(
-    true,
-  );
+  expect(await eventually(() => programs.every(({ lines }) => lines().length === 1))).toBe(true);
   writeFileSync(join(home, 'go'), '');
   await Promise.all(programs.map(({ ended }) => ended));
   const tokens = programs.map(({ lines }) => lines()[1]);

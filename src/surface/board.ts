@@ -43,7 +43,7 @@ export class Board {
     const view = new View(this.#parts(), audience, {
       onClose: () => {
         this.#views.delete(view);
-        void this.#watchAll();
+        this.#watchAll().catch(() => {}); // who goes on telling of what nobody watches is not heard
         this.#listenForAll();
       },
       onWatch: () => this.#watchAll(),

@@ -342,6 +342,27 @@ test('a server is told of the resources that any session watches, as long as one
   expect(child.watched).toEqual([['a:1'], ['a:1', 'a:2'], ['a:1'], []]);
 });
 
+test('what a session watches is watched on when its server becomes another, or is known only later', async () => {
+  const children: FakeChild[] = [];
+  const { board, pool, update } = createBoard([childConfig({ name: 'a' })], async () => {
+    const child = new FakeChild();
+    child.greeting = { ...child.greeting, capabilities: { resources: {} } };
+    child.others = { resources: [{ uri: 'a:1' }] };
+    children.push(child);
+    return child;
+  });
+  const { view } = openView(board);
+  await view.watch(new Set(['a:1'])); // nobody knows yet whose it is
+  await pool.warm('a');
+  update([childConfig({ name: 'a', cwd: '/elsewhere' })]);
+  await pool.warm('a');
+  await turn();
+  expect(children.map(({ watched }) => watched)).toEqual([
+    [[], ['a:1']],
+    [[], ['a:1']],
+  ]);
+});
+
 test('a server that refuses to forget a resource takes nobody down with it', async () => {
   const child = new FakeChild();
   child.greeting = { ...child.greeting, capabilities: { resources: {} } };

@@ -2,7 +2,7 @@
 // the era that the request belongs to.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SwitchboardError } from '../../base/errors.ts';
+import { describeBug, SwitchboardError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { type Era, MODERN_REVISION } from '../../mcp/eras.ts';
 import { formatHost, type ListenAddress, urlOf } from './address.ts';
@@ -93,7 +93,7 @@ export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> 
   const front = new Front({ ...options, port }, limits);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     front.serve(request, response).catch((error: unknown) => {
-      log.error(`HTTP: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      log.error(`HTTP: ${describeBug(error)}`);
       response.destroy();
     });
   };

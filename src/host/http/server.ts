@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { describeBug, SwitchboardError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { type Era, MODERN_REVISION } from '../../mcp/eras.ts';
+import { type Era, MODERN_REVISION, SESSION_NOT_FOUND } from '../../mcp/eras.ts';
 import { formatHost, type ListenAddress, urlOf } from './address.ts';
 import { checkBodyHeaders, readBody } from './body.ts';
 import { classify, versionHeader } from './era.ts';
@@ -285,7 +285,7 @@ class Front {
       return badRequest('The header Mcp-Session-Id is missing. A session begins with initialize.');
     }
     const unknown = 'There is no such session. Begin a new one with initialize.';
-    return this.#sessions.get(id) ?? refusal(404, unknown, { code: -32001 });
+    return this.#sessions.get(id) ?? refusal(404, unknown, { code: SESSION_NOT_FOUND });
   }
 }
 

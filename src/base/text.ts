@@ -62,6 +62,12 @@ function editDistance(a: string, b: string): number {
   // Names of this length are not typed by hand; comparing them letter by letter would be slow.
   if (a.length > 128 || b.length > 128) return a === b ? 0 : Math.max(a.length, b.length);
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+/** `Did you mean "x"?` for the name that is nearest to a word that nobody knows; empty where none is near. */
+export function didYouMean(word: string, names: Iterable<string>): string {
+  const [meant] = nearest(word, names, 1);
+  return meant === undefined ? '' : `Did you mean "${meant}"?`;
+}
+
   for (let row = 1; row <= a.length; row++) {
     const current = [row];
     for (let column = 1; column <= b.length; column++) {

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../base/object.ts';
 import { readTextFile } from '../base/read-text.ts';
-import { nearest } from '../base/text.ts';
+import { didYouMean } from '../base/text.ts';
 import { MOST_CONFIG_BYTES, parseJson, withoutByteOrderMark } from './files.ts';
 import type { Folders } from './places.ts';
 import { plainName } from './plain-name.ts';
@@ -179,6 +179,5 @@ function parseEntry(path: KeyPath, entry: unknown, problems: Problems): Descript
 }
 
 function unknown(key: string, known: readonly string[]): string {
-  const [meant] = nearest(key, known, 1);
-  return `is unknown and ignored.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`;
+  return `is unknown and ignored. ${didYouMean(key, known)}`.trimEnd();
 }

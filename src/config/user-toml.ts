@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../base/object.ts';
 import { readTextFile } from '../base/read-text.ts';
-import { nearest } from '../base/text.ts';
+import { didYouMean } from '../base/text.ts';
 import { AGENT_KEYS } from './agent-keys.ts';
 import { withoutByteOrderMark } from './files.ts';
 import { LOG_KEYS } from './logging.ts';
@@ -67,8 +67,7 @@ function warningsAbout(file: string, tables: Readonly<Record<string, unknown>>):
 }
 
 function describeStranger(path: string, key: string, known: readonly string[]): string {
-  const [meant] = nearest(key, known, 1);
-  const hint = meant === undefined ? `Known are: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+  const hint = didYouMean(key, known) || `Known are: ${known.join(', ')}.`;
   return `${path} is unknown and ignored. ${hint}`;
 }
 

@@ -5,6 +5,7 @@ import type { ListedAgent } from './agents/agent.ts';
 import type { Crew } from './agents/crew.ts';
 import type { RunAgent } from './agents/runs.ts';
 import { depthMark } from './assistant/depth.ts';
+import { describeBug } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
 import { endOrphans, RunNote } from './base/orphans.ts';
@@ -63,7 +64,7 @@ export class Switchboard implements AsyncDisposable {
         onResourceUpdated: (name, params) => this.board.resourceUpdated(name, params),
         onLost: (name, error) => this.#noteLost(name, error),
       },
-      onBug: (error) => log.error(String(error)),
+      onBug: (error) => log.error(describeBug(error)),
     });
     this.board = new Board(config, this.pool, log, { listed: agents, run: this.#runAgent });
   }
@@ -168,7 +169,7 @@ export class Switchboard implements AsyncDisposable {
       },
       askOutside: (question) => this.board.askOutside(question),
       inputSchemaOf: (tool) => this.#inputSchemaOf(config, tool),
-      onBug: (error) => log.error(`${config.name}: ${String(error)}`),
+      onBug: (error) => log.error(`${config.name}: ${describeBug(error)}`),
     });
     log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
     return child;

@@ -63,3 +63,8 @@ export class SwitchboardError extends Error {
     return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
   }
 }
+
+/** What was not foreseen, for the log: with where it came from, since somebody has to mend it. */
+export function describeBug(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

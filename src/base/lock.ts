@@ -2,10 +2,10 @@
 // program leaves does not lock out the others: it is taken over once its owner is gone, or once it
 // is older than any work under it takes.
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isObject } from './object.ts';
 import { isAlive, processPlace } from './process-table.ts';
 import { codeOf } from './system-error.ts';
+import { sleep } from './time.ts';
 
 export interface LockTimes {
   /** Who holds the lock for longer than this many milliseconds is gone. */
@@ -18,7 +18,6 @@ interface Owner {
   readonly pid: number;
   /** Where that number means something. */
   readonly place: string;
-  readonly id: string;
 }
 
 const RETRY_MS = 20;
@@ -37,12 +36,13 @@ export async function withLockFile<T>(
   const owner = JSON.stringify({
     pid: process.pid,
     place: processPlace(),
+    // Tells two of one program apart.
     id: Math.random().toString(36).slice(2),
-  } satisfies Owner);
+  });
   const end = performance.now() + waitMs;
   while (!(await take(lock, owner, staleMs))) {
     if (performance.now() > end) throw new LockedError(lock);
-    await delay(RETRY_MS);
+    await sleep(RETRY_MS);
   }
   try {
     return await work();
@@ -76,7 +76,7 @@ async function take(lock: string, owner: string, staleMs: number): Promise<boole
     return false; // somebody was faster
   }
   renameSync(mine, lock);
-  await delay(SETTLE_MS);
+  await sleep(SETTLE_MS);
   return contentOf(lock) === owner;
 }
 
@@ -94,10 +94,9 @@ function parseOwner(text: string): Owner | undefined {
   try {
     const owner: unknown = JSON.parse(text);
     if (!isObject(owner)) return undefined;
-    const { pid, place, id } = owner;
-    const isOwner =
-      typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 && typeof place === 'string';
-    return isOwner ? { pid, place, id: String(id) } : undefined;
+    const { pid, place } = owner;
+    const isPid = typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0;
+    return isPid && typeof place === 'string' ? { pid, place } : undefined;
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shortDigest } from './digest.ts';
-import { cleanText } from './text.ts';
+import { cleanText, fileNamePart } from './text.ts';
 
 const LARGEST_BYTES = 5 << 20;
 const LARGEST_DAY_BYTES = 50 << 20;
@@ -75,9 +75,8 @@ function createFile(file: string, largestBytes: number): Append {
   };
 }
 
-/** A child's name is anybody's text: only harmless characters of it become part of a path. */
+/** Two names of which the same is left are told apart. */
 function fileName(name: string): string {
-  const safe = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60);
-  if (safe === name) return safe;
-  return `${safe}-${shortDigest(name)}`;
+  const safe = fileNamePart(name);
+  return safe === name ? safe : `${safe}-${shortDigest(name)}`;
 }

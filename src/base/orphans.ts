@@ -15,6 +15,7 @@ import {
   readText,
   startTime,
 } from './process-table.ts';
+import { sleep } from './time.ts';
 
 const MARK = 'SWITCHBOARD_RUN';
 /** What every process of an agent's run carries besides, with the name of that run. */
@@ -35,7 +36,7 @@ interface Note {
 export class RunNote {
   readonly #folder: string;
   readonly #id = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
-  readonly #groups: number[] = [];
+  #groups: readonly number[] = [];
   #start: Promise<string> | undefined;
   #exists = false;
 
@@ -50,7 +51,8 @@ export class RunNote {
 
   /** The note is written whole each time, so that it is whole even if somebody has removed it. */
   async add(leader: number): Promise<void> {
-    this.#groups.push(leader);
+    // Those that are gone are forgotten: children come and go for as long as the run lasts.
+    this.#groups = [...this.#groups.filter(isGroupAlive), leader];
     this.#start ??= startTime(process.pid);
     const note: Note = { start: await this.#start, place: processPlace(), groups: this.#groups };
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
@@ -83,7 +85,7 @@ export async function endOrphans(folder: string, graceMs: number): Promise<numbe
     const noted = note.groups.filter((group) => marked.has(group));
     const orphans = [...new Set([...noted, ...(await groupsMarked(mark, AGENT_MARK))])];
     for (const group of orphans) signalGroup(group, 'SIGTERM');
-    if (orphans.some(isGroupAlive)) await new Promise((resolve) => setTimeout(resolve, graceMs));
+    if (orphans.some(isGroupAlive)) await sleep(graceMs);
     for (const group of orphans.filter(isGroupAlive)) signalGroup(group, 'SIGKILL');
     rmSync(join(folder, id), { force: true, recursive: true });
     ended += orphans.length;

@@ -4,6 +4,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from './system-error.ts';
 
 export interface GroupCommand {
   readonly cmd: string;
@@ -197,6 +198,6 @@ function endTree(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
 
 /** EPERM: what is left of the group is not ours any more. */
 function isGone(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   return code === 'ESRCH' || code === 'EPERM';
 }

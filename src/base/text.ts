@@ -33,6 +33,11 @@ export function excerpt(
   return words.length > longest ? `${words.slice(0, longest)}…` : words;
 }
 
+/** Somebody else's text as a part of a path: of its characters the harmless ones, and not too many. */
+export function fileNamePart(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60);
+}
+
 /** A limit as one says it: 300 ms, 5 seconds, 5 minutes. */
 export function formatLimit(ms: number): string {
   if (ms < 1_000 || ms % 1_000 !== 0) return `${ms} ms`;
@@ -55,6 +60,12 @@ export function nearest(word: string, names: Iterable<string>, count = 3): strin
   }
   scored.sort((a, b) => a.score - b.score);
   return scored.slice(0, count).map(({ name }) => name);
+}
+
+/** `Did you mean "x"?` for the name that is nearest to a word that nobody knows; empty where none is near. */
+export function didYouMean(word: string, names: Iterable<string>): string {
+  const [meant] = nearest(word, names, 1);
+  return meant === undefined ? '' : `Did you mean "${meant}"?`;
 }
 
 /** How many letters must be added, dropped or changed to turn one word into the other. */

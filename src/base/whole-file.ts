@@ -49,7 +49,7 @@ export function writeWhole(
   }
 }
 
-/** A name beside a file that nobody else uses. */
+/** A name beside a file that nobody else uses; programs in two containers may have the same number. */
 export function unfinishedName(file: string): string {
   return `${file}.${process.pid}-${Math.random().toString(36).slice(2)}.new`;
 }

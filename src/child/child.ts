@@ -41,7 +41,7 @@ export interface ListOptions {
 /** A child whose list does not come to an end is cut off here. */
 const MAX_PAGES = 1_000;
 const MAX_ITEMS = 20_000;
-/** No description of a tool for people or models nests this deep. */
+/** What nests deeper is for neither people nor models, and writing it again may overflow the stack. */
 const DEEPEST = 500;
 /** A list that is asked for only to explain a failure: how long it may take, and how long it serves. */
 const QUICK_LIST_MS = 2_000;
@@ -293,7 +293,7 @@ export class Child {
   #maskData(data: Verbatim): Verbatim | undefined {
     if (this.#mask(data.text) === data.text) return data;
     // What nests too deep to be written again is left out.
-    return nestingDepth(data.text) > 500
+    return nestingDepth(data.text) > DEEPEST
       ? undefined
       : Verbatim.of(maskValue(data.value, this.#mask));
   }

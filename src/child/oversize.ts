@@ -29,7 +29,7 @@ export function judgeOversize(
 }
 
 /** Where only one request waits, what is no notification can only be its answer. */
-function failOnlyRequest(peer: Peer, { name, messageBytes }: OversizeOptions): void {
+export function failOnlyRequest(peer: Peer, { name, messageBytes }: OversizeOptions): void {
   const { waiting } = peer;
   if (waiting.length !== 1) return;
   for (const id of waiting) peer.failRequest(id, explainOversize(name, messageBytes));

@@ -2,6 +2,7 @@
 // its input, which well-behaved servers take for the end, then SIGTERM, then SIGKILL.
 import { isGroupAlive, signalGroup } from '../base/process.ts';
 import { isGroupDead } from '../base/process-table.ts';
+import { sleep } from '../base/time.ts';
 
 const POLL_MS = 15;
 
@@ -28,6 +29,6 @@ export async function stopGroup(group: StoppableGroup, graceMs: number): Promise
 async function waitUntil(isTrue: () => boolean, limitMs: number): Promise<void> {
   const end = performance.now() + limitMs;
   while (!isTrue() && performance.now() < end) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS);
   }
 }

@@ -1,5 +1,4 @@
 // `switchboard call <child> <subtool> [json]`: one call, as a host would make it.
-import { readFileSync } from 'node:fs';
 import { SwitchboardError } from '../base/errors.ts';
 import { cleanText } from '../base/text.ts';
 import { isObject, RpcError } from '../rpc/message.ts';
@@ -7,6 +6,7 @@ import { Verbatim } from '../rpc/verbatim.ts';
 import { callSubtool } from '../surface/subtool.ts';
 import { createOutput } from './output.ts';
 import { Progress } from './progress.ts';
+import { readStdin } from './stdin.ts';
 import { type CommandOptions, chosenChild, withSwitchboard } from './with-switchboard.ts';
 
 export async function call(
@@ -36,7 +36,7 @@ export async function call(
 
 function readArguments(json: string | undefined): Verbatim {
   if (json === undefined) return Verbatim.of({});
-  const text = json === '-' ? readStdin() : json;
+  const text = json === '-' ? readStdin('The arguments', HOW_TO_PIPE) : json;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -55,20 +55,7 @@ function readArguments(json: string | undefined): Verbatim {
   });
 }
 
-function readStdin(): string {
-  try {
-    return readFileSync(0, 'utf8');
-  } catch (cause) {
-    throw new SwitchboardError(
-      'USAGE',
-      `The arguments cannot be read from stdin: ${String(cause)}.`,
-      {
-        hint: `Pipe them in: echo '{"query": "tea"}' | switchboard call memory search_nodes -`,
-        cause,
-      },
-    );
-  }
-}
+const HOW_TO_PIPE = `Pipe them in: echo '{"query": "tea"}' | switchboard call memory search_nodes -`;
 
 function asToolFailure(error: unknown): never {
   if (!(error instanceof RpcError)) throw error;

@@ -76,8 +76,8 @@ async function examine(
   { switchboard, cancellation }: Workplace,
 ): Promise<Finding> {
   const { name, origin, expose } = config;
+  const about = { name, origin, advice: adviceOnConfig(config) };
   const begin = performance.now();
-  const base = { name, origin, startMs: undefined, listMs: undefined, server: undefined };
   try {
     const child = await switchboard.pool.use(name, cancellation);
     const startMs = Math.round(performance.now() - begin);
@@ -85,8 +85,7 @@ async function examine(
     switchboard.pool.remember(config, tools);
     const { serverName, serverVersion, revision } = child.greeting;
     return {
-      name,
-      origin,
+      ...about,
       ok: true,
       startMs,
       listMs: Math.round(performance.now() - begin) - startMs,
@@ -94,21 +93,21 @@ async function examine(
       revision,
       tools: tools.length,
       allowedTools: tools.filter((tool) => isExposed(tool.name, expose)).length,
-      advice: adviceOnConfig(config),
       error: undefined,
     };
   } catch (error) {
-    return {
-      ...base,
-      ok: false,
-      revision: undefined,
-      tools: undefined,
-      allowedTools: undefined,
-      advice: adviceOnConfig(config),
-      error: describeFailure(error),
-    };
+    return { ...about, ...NOTHING, ok: false, error: describeFailure(error) };
   }
 }
+
+const NOTHING = {
+  startMs: undefined,
+  listMs: undefined,
+  server: undefined,
+  revision: undefined,
+  tools: undefined,
+  allowedTools: undefined,
+};
 
 /** Descriptions that somebody wrote and nobody sees. */
 function adviceOnConfig(config: ChildConfig): string[] {

@@ -8,10 +8,9 @@ import type { ChildConfig, Config, Remote } from '../config/config.ts';
 import { expandRemote } from '../config/expand.ts';
 import { findFolders } from '../config/places.ts';
 import { askAll } from '../host/control-client.ts';
-import { unknownChild } from '../pool/pool.ts';
 import { createOutput, type Output } from './output.ts';
 import { Progress } from './progress.ts';
-import { type CommandOptions, withSwitchboard } from './with-switchboard.ts';
+import { type CommandOptions, chosenChild, withSwitchboard } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
 
 const RELOAD_MS = 5_000;
@@ -105,8 +104,7 @@ function tokenFolder({ home }: Config): string {
 
 /** How the server is reached, with variables filled in. */
 function addressOf(config: Config, childName: string, env: NodeJS.ProcessEnv): Remote {
-  const child = config.children.get(childName);
-  if (!child) throw unknownChild(childName, [...config.children.keys()]);
+  const child = chosenChild(config, childName);
   checkRemote(child);
   const remote = expandRemote(child, env);
   if (/^https?:/i.test(remote.url) && URL.canParse(remote.url)) return remote;

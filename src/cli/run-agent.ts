@@ -1,17 +1,16 @@
 // `switchboard run <agent> "<task>"`: one run of an agent, as a host would have it, with what it does
 // shown on a terminal while it does it.
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ListedAgent } from '../agents/agent.ts';
 import type { EngineEvent, EngineResult } from '../agents/engine.ts';
 import { type AgentList, listAgents } from '../agents/list.ts';
-import { SwitchboardError } from '../base/errors.ts';
 import { cleanText, excerpt } from '../base/text.ts';
 import type { Config } from '../config/config.ts';
 import { unknownAgent } from '../surface/agent-tools.ts';
 import type { Switchboard } from '../switchboard.ts';
 import { createOutput } from './output.ts';
 import { Progress } from './progress.ts';
+import { readStdin } from './stdin.ts';
 import { TerminalCaller } from './terminal-caller.ts';
 import { type CommandOptions, withSwitchboard } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
@@ -21,10 +20,11 @@ export interface RunOptions extends CommandOptions {
 }
 
 const LONGEST_NOTE = 200;
+const HOW_TO_PIPE = 'Pipe it in: echo "Explain the build" | switchboard run NAME -';
 
 export async function runAgent(name: string, given: string, options: RunOptions): Promise<number> {
   const output = createOutput(options);
-  const task = given === '-' ? readTask() : given;
+  const task = given === '-' ? readStdin('The task', HOW_TO_PIPE) : given;
   const cwd = resolve(workingFolder(), options.cwd ?? '.');
   const result = await withSwitchboard(options, async ({ config, switchboard, cancellation }) => {
     for (const warning of config.warnings) {
@@ -103,16 +103,5 @@ class Watch {
 
   #note(text: string): void {
     if (text !== '') this.#progress.note(`  ${excerpt(text, LONGEST_NOTE)}`);
-  }
-}
-
-function readTask(): string {
-  try {
-    return readFileSync(0, 'utf8');
-  } catch (cause) {
-    throw new SwitchboardError('USAGE', `The task cannot be read from stdin: ${String(cause)}.`, {
-      hint: 'Pipe it in: echo "Explain the build" | switchboard run NAME -',
-      cause,
-    });
   }
 }

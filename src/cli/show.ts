@@ -3,7 +3,7 @@ import { SwitchboardError } from '../base/errors.ts';
 import { type Change, type Wanted as Changes, changeUse } from '../config/change.ts';
 import { type ChildConfig, SHOWS, STARTS } from '../config/config.ts';
 import { LONGEST_MS } from '../config/defaults.ts';
-import type { Layer } from '../config/layers.ts';
+import { type Layer, suiteOf } from '../config/layers.ts';
 import { parseIdleMs, readMainFiles } from '../config/load.ts';
 import { findPlaces } from '../config/places.ts';
 import { type Appearance, appearanceOf, printAppearance, printAppearances } from './appearance.ts';
@@ -77,7 +77,8 @@ function keysSaidBy(
   name: string,
   wanted: Wanted,
 ): Key[] {
-  const said = layers.find((layer) => layer.file === file)?.config.suites?.[name] ?? {};
+  const layer = layers.find((one) => one.file === file);
+  const said = layer ? suiteOf(layer.config, name) : {};
   const keys = Object.keys(wanted) as Key[];
   return keys.filter((key) => said[key] !== undefined && said[key] !== wanted[key]);
 }

@@ -38,7 +38,10 @@ export async function changeUse(
     choice === 'project'
       ? (projectFile ?? join(project, 'switchboard.config.json'))
       : (userFile ?? join(home, 'switchboard.config.json'));
-  if (isScript(file)) throw isProgram(file, child, wanted);
+  if (isScript(file)) {
+    const keys = JSON.stringify({ suites: Object.fromEntries([[child.name, wanted]]) });
+    throw isProgram(file, `Add to what it exports: ${keys}`);
+  }
   const edit = (text: string | undefined): Promise<string> =>
     text === undefined
       ? setKeys(beginning(choice, project), child.name, wanted)
@@ -68,10 +71,11 @@ export async function withdrawUse(
     for (const { file, config } of layers) {
       const said: Readonly<Record<string, unknown>> = suiteOf(config, name);
       if (said[key] === undefined) continue;
-      if (isScript(file)) throw isProgramToClean(file, name, key);
+      const path = ['suites', name, key];
+      if (isScript(file)) throw isProgram(file, `Take ${formatPath(path)} out of what it exports.`);
       const owner = file === projectFile ? 'project' : 'user';
       const rewritten = await takeBack(file, {
-        path: ['suites', name, key],
+        path,
         set: (text) => setKeys(text ?? beginning(owner, project), name, wanted),
         home,
         dryRun,
@@ -142,19 +146,10 @@ function beginning(owner: Owner, project: string): string {
   return hasSchema ? `{\n  "$schema": "${SCHEMA}"\n}\n` : '{}\n';
 }
 
-function isProgram(file: string, { name }: ChildConfig, wanted: Wanted): SwitchboardError {
-  const keys = JSON.stringify({ suites: Object.fromEntries([[name, wanted]]) });
+function isProgram(file: string, hint: string): SwitchboardError {
   return new SwitchboardError(
     'CONFIG_NOT_CHANGED',
     `${file} is a program, which Switchboard does not rewrite.`,
-    { hint: `Add to what it exports: ${keys}`, data: { file } },
-  );
-}
-
-function isProgramToClean(file: string, name: string, key: string): SwitchboardError {
-  return new SwitchboardError(
-    'CONFIG_NOT_CHANGED',
-    `${file} is a program, which Switchboard does not rewrite.`,
-    { hint: `Take ${formatPath(['suites', name, key])} out of what it exports.`, data: { file } },
+    { hint, data: { file } },
   );
 }

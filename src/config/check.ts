@@ -2,7 +2,7 @@
 // at every start is the bare shape; the schema with its words follows for a file that is wrong.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
-import { nearest } from '../base/text.ts';
+import { didYouMean } from '../base/text.ts';
 import type { Source } from './files.ts';
 import { fits, type JsonSchema } from './fits.ts';
 import type { KeyPath } from './position.ts';
@@ -102,8 +102,7 @@ function strangersIn(value: object, known: object, where: KeyPath): string[] {
   return Object.keys(value)
     .filter((key) => !Object.hasOwn(known, key))
     .map((key) => {
-      const [meant] = nearest(key, Object.keys(known), 1);
-      const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
-      return `${formatPath([...where, key])} is unknown and ignored.${hint}`;
+      const hint = didYouMean(key, Object.keys(known));
+      return `${formatPath([...where, key])} is unknown and ignored. ${hint}`.trimEnd();
     });
 }

@@ -2,11 +2,10 @@
 // say what the host's model reads (`switchboard`) and what the server's assistant is told to be
 // (`claude`). Nothing depends on these texts, so what is wrong in such a file is a warning, and the
 // rest of it counts.
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../base/object.ts';
 import { readTextFile } from '../base/read-text.ts';
-import { nearest } from '../base/text.ts';
+import { didYouMean } from '../base/text.ts';
 import { MOST_CONFIG_BYTES, parseJson, withoutByteOrderMark } from './files.ts';
 import type { Folders } from './places.ts';
 import { plainName } from './plain-name.ts';
@@ -81,7 +80,6 @@ function shorten(texts: DescriptionsLayer['texts']): Map<string, Description> {
 }
 
 function readText(file: string, warnings: string[]): string | undefined {
-  if (!existsSync(file)) return undefined; // as nearly always, and an error costs more to make
   const read = readTextFile(file, MOST_CONFIG_BYTES);
   if ('text' in read) return withoutByteOrderMark(read.text);
   if (!read.isMissing) warnings.push(`${file}: ${read.problem} The file is ignored.`);
@@ -179,6 +177,5 @@ function parseEntry(path: KeyPath, entry: unknown, problems: Problems): Descript
 }
 
 function unknown(key: string, known: readonly string[]): string {
-  const [meant] = nearest(key, known, 1);
-  return `is unknown and ignored.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`;
+  return `is unknown and ignored. ${didYouMean(key, known)}`.trimEnd();
 }

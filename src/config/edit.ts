@@ -11,12 +11,8 @@ export async function setKey(
   path: readonly string[],
   value: unknown,
 ): Promise<string> {
-  const { createScanner, getNodeValue, parseTree } = await import('jsonc-parser');
-  const json = withoutByteOrderMark(text);
-  const mark = text.slice(0, text.length - json.length);
-  const root = parseTree(json, [], { allowTrailingComma: true });
-  const sheet = { text: json, root, scanner: createScanner(json) };
-  let object = root;
+  const { mark, ...sheet } = await openSheet(text);
+  let object = sheet.root;
   for (const [depth, key] of path.entries()) {
     if (object?.type !== 'object') throw new Error('There is no object to set a key in.');
     const found = findValue(object, key);
@@ -24,14 +20,26 @@ export async function setKey(
     object = found;
   }
   if (!object) throw new Error('A key needs a path.');
+  const { getNodeValue } = await import('jsonc-parser');
   const isSame = JSON.stringify(getNodeValue(object)) === JSON.stringify(value);
   return isSame ? text : mark + replace(sheet, object, value);
 }
 
+/** A JSON text, laid out to be changed. */
 export interface Sheet {
+  /** Without its byte order mark. */
   readonly text: string;
   readonly root: Node | undefined;
   readonly scanner: Scanner;
+}
+
+/** `mark` is the byte order mark, or nothing. */
+export async function openSheet(written: string): Promise<Sheet & { readonly mark: string }> {
+  const { createScanner, parseTree } = await import('jsonc-parser');
+  const text = withoutByteOrderMark(written);
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  const mark = written.slice(0, written.length - text.length);
+  return { text, root, scanner: createScanner(text), mark };
 }
 
 /** The kinds of tokens are an enum, which would have to be loaded to be named. */

@@ -37,8 +37,13 @@ export async function readConfigFile(file: string): Promise<Source> {
 
 export async function readJsonFile(file: string): Promise<Source> {
   const text = readText(file);
+  return { file, value: await readJsonText(file, text), text };
+}
+
+/** The value of a file's text. Throws a sentence about where and why it is not JSON. */
+export async function readJsonText(file: string, text: string): Promise<unknown> {
   const parsed = await parseJson(text);
-  if ('value' in parsed) return { file, value: parsed.value, text };
+  if ('value' in parsed) return parsed.value;
   throw new SwitchboardError('CONFIG_INVALID', `${file}:${parsed.problem}`, {
     hint: 'The file must be JSON; comments and trailing commas are allowed.',
   });

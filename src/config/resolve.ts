@@ -2,7 +2,7 @@
 // wins, what holds where nobody said anything.
 import { basename, dirname, resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
-import { nearest } from '../base/text.ts';
+import { didYouMean } from '../base/text.ts';
 import { strangeServerKeys } from './check.ts';
 import type { FoundChild } from './child-files.ts';
 import { type Declaration, explainMissingCommand, resolveCommand } from './command.ts';
@@ -248,9 +248,9 @@ function strangeSuites({ layers }: Found, known: ReadonlyMap<string, unknown>): 
     Object.keys(config.suites ?? {})
       .filter((name) => !known.has(name))
       .map((name) => {
-        const [meant] = nearest(name, known.keys(), 1);
-        const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
-        return `${file}: ${formatPath(['suites', name])} is for a server that does not exist.${hint}`;
+        const path = formatPath(['suites', name]);
+        const hint = didYouMean(name, known.keys());
+        return `${file}: ${path} is for a server that does not exist. ${hint}`.trimEnd();
       }),
   );
 }

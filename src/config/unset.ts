@@ -1,17 +1,19 @@
 // Takes a key out of a JSON text and changes nothing else: the counterpart of edit.ts. Objects that
 // hold nothing any more go with it, unless somebody wrote a comment into them.
 import type { Node } from 'jsonc-parser';
-import { findValue, indentOnOwnLine, lastCommentEnd, type Sheet, scanTail } from './edit.ts';
-import { withoutByteOrderMark } from './files.ts';
+import {
+  findValue,
+  indentOnOwnLine,
+  lastCommentEnd,
+  openSheet,
+  type Sheet,
+  scanTail,
+} from './edit.ts';
 
 /** The text without the value at this path; the same text if there is none. */
 export async function unsetKey(text: string, path: readonly string[]): Promise<string> {
-  const { createScanner, parseTree } = await import('jsonc-parser');
-  const json = withoutByteOrderMark(text);
-  const mark = text.slice(0, text.length - json.length);
-  const root = parseTree(json, [], { allowTrailingComma: true });
-  const sheet = { text: json, root, scanner: createScanner(json) };
-  let value = root;
+  const { mark, ...sheet } = await openSheet(text);
+  let value = sheet.root;
   for (const key of path) value = value?.type === 'object' ? findValue(value, key) : undefined;
   const property = value?.parent;
   return property?.type === 'property' ? mark + cut(sheet, emptyWithout(sheet, property)) : text;

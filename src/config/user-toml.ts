@@ -1,11 +1,10 @@
 // `config.toml` in Switchboard's folder: settings of the user for agents and the log, weaker than
 // everything else. Few have it, so what reads TOML is loaded only where it exists; and what is wrong
 // with it stops nobody.
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../base/object.ts';
 import { readTextFile } from '../base/read-text.ts';
-import { nearest } from '../base/text.ts';
+import { didYouMean } from '../base/text.ts';
 import { AGENT_KEYS } from './agent-keys.ts';
 import { withoutByteOrderMark } from './files.ts';
 import { LOG_KEYS } from './logging.ts';
@@ -28,10 +27,9 @@ const TABLES: Readonly<Record<'agents' | 'logging', Readonly<Record<string, Sett
 export async function readUserToml(home: string): Promise<UserToml> {
   const file = join(home, 'config.toml');
   const nothing = { file: undefined, agents: NO_TABLE, logging: NO_TABLE, warnings: [] };
-  if (!existsSync(file)) return nothing;
-  const parsed = await parse(file);
-  if ('problem' in parsed) return { ...nothing, warnings: [`${parsed.problem} It is ignored.`] };
-  const { tables } = parsed;
+  const tables = await readTables(file);
+  if (tables === undefined) return nothing;
+  if (typeof tables === 'string') return { ...nothing, warnings: [`${tables} It is ignored.`] };
   const table = (name: keyof typeof TABLES): TomlTable => {
     const values = tables[name];
     return { values: isObject(values) ? values : {}, where: `${file}: ${name}` };
@@ -44,14 +42,15 @@ export async function readUserToml(home: string): Promise<UserToml> {
   };
 }
 
-type Parsed = { readonly tables: Readonly<Record<string, unknown>> } | { readonly problem: string };
-
-async function parse(file: string): Promise<Parsed> {
+/** What stands in the file, or a sentence about why that is not known; undefined where there is none. */
+async function readTables(
+  file: string,
+): Promise<Readonly<Record<string, unknown>> | string | undefined> {
   const read = readTextFile(file);
-  if ('problem' in read) return { problem: `${file}: ${read.problem}` };
+  if ('problem' in read) return read.isMissing ? undefined : `${file}: ${read.problem}`;
   const parsed = await parseToml(withoutByteOrderMark(read.text));
-  if ('table' in parsed) return { tables: parsed.table };
-  return { problem: `${file}:${parsed.line}:${parsed.column}: ${parsed.problem}` };
+  if ('table' in parsed) return parsed.table;
+  return `${file}:${parsed.line}:${parsed.column}: ${parsed.problem}`;
 }
 
 function warningsAbout(file: string, tables: Readonly<Record<string, unknown>>): string[] {
@@ -67,8 +66,7 @@ function warningsAbout(file: string, tables: Readonly<Record<string, unknown>>):
 }
 
 function describeStranger(path: string, key: string, known: readonly string[]): string {
-  const [meant] = nearest(key, known, 1);
-  const hint = meant === undefined ? `Known are: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+  const hint = didYouMean(key, known) || `Known are: ${known.join(', ')}.`;
   return `${path} is unknown and ignored. ${hint}`;
 }
 

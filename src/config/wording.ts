@@ -1,15 +1,12 @@
 // The words in which mistakes in the configuration are told: what was expected, what is there
 // instead, and where.
 import type * as z from 'zod/mini';
-import { nearest } from '../base/text.ts';
+import { didYouMean } from '../base/text.ts';
 import { isPlainObject } from './fits.ts';
 import type { KeyPath } from './position.ts';
 
 export function describeUnknown(key: string, known: readonly string[]): string {
-  const [meant] = nearest(key, known, 1);
-  const hint =
-    meant === undefined ? `Known keys: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
-  return `unknown key. ${hint}`;
+  return `unknown key. ${didYouMean(key, known) || `Known keys: ${known.join(', ')}.`}`;
 }
 
 export function describeExpected(issue: z.core.$ZodIssue): string {

@@ -1,6 +1,7 @@
 // Asking running Switchboards something at their control endpoints: all at once, each with a limit.
 import { connect } from 'node:net';
 import { processPlace } from '../base/process-table.ts';
+import { codeOf } from '../base/system-error.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { type Endpoint, findEndpoints, removeEndpoint } from './endpoints.ts';
 import { createSocketPeer } from './socket-peer.ts';
@@ -56,7 +57,7 @@ async function ask(
  * age is not known on Windows, nor anything of an owner in another container.
  */
 function isNobodyThere(error: unknown, { start, place }: Endpoint): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   const isRefused = code === 'ECONNREFUSED' || code === 'ENOENT';
   return isRefused && (start === 'unknown' || place !== processPlace());
 }

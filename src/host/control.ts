@@ -3,7 +3,7 @@
 // there for convenience, so nothing that happens at it may disturb serving: a connection is bounded
 // in size, number and time, and one that misbehaves is closed.
 import { createServer, type Server, type Socket } from 'node:net';
-import { SwitchboardError } from '../base/errors.ts';
+import { describeBug, SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { makePrivateSocket } from '../base/process.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
@@ -116,8 +116,4 @@ async function callMethod(
     if (!(error instanceof SwitchboardError)) throw error;
     throw new RpcError(REFUSED, error.text, Verbatim.of({ code: error.code }));
   }
-}
-
-function describeBug(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -8,15 +8,7 @@
 // Putting the new `.mcp.json` in the place of the old one is the last step of switching on, and the
 // first of switching off. Whatever ends us in between, the server works, and the same command again
 // finishes the rest. What the user wrote is kept.
-import {
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder } from '../base/process.ts';
@@ -34,7 +26,7 @@ import {
   wrapperName,
   wrapperScript,
 } from './assistant-texts.ts';
-import { type Change, entryAt, explainFailure, readIfThere, Work } from './disk.ts';
+import { type Change, entryAt, explainFailure, readIfThere, removeIfEmpty, Work } from './disk.ts';
 
 export interface FolderOptions {
   /** The server's `.mcp.json`. */
@@ -238,14 +230,6 @@ function removeRole(file: string, script: string, work: Work): string[] {
 function write(file: string, text: string, like: Stats | undefined, work: Work): void {
   const act = () => writeWhole(file, text, { mode: 0o666, like });
   work.perform({ action: 'write', path: file }, act);
-}
-
-function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // It is not there, or something else is in it and stays.
-  }
 }
 
 function withoutOriginal({ file, paths }: Folder, home: string): SwitchboardError {

@@ -2,7 +2,7 @@
 // it is, with its comments and in its order; the file they come from is only read.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
-import { nearest } from '../base/text.ts';
+import { didYouMean } from '../base/text.ts';
 import { isServerEntry } from '../config/check.ts';
 import { setKey } from '../config/edit.ts';
 import { rewriteFile } from '../config/rewrite.ts';
@@ -107,12 +107,9 @@ function chosen(
   return new Map(
     only.map((alias) => {
       if (offered.has(alias)) return [alias, offered.get(alias)];
-      const [meant] = nearest(alias, offered.keys(), 1);
+      const names = [...offered.keys()];
       throw new SwitchboardError('USAGE', `${file} has no server "${alias}".`, {
-        hint:
-          meant === undefined
-            ? `It has: ${[...offered.keys()].join(', ') || 'none'}.`
-            : `Did you mean "${meant}"?`,
+        hint: didYouMean(alias, names) || `It has: ${names.join(', ') || 'none'}.`,
       });
     }),
   );

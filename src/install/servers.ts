@@ -2,7 +2,7 @@
 // hosts write it. Read so that they can be compared and taken over, whatever else is in them.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
-import { parseJson, withoutByteOrderMark } from '../config/files.ts';
+import { readJsonText, withoutByteOrderMark } from '../config/files.ts';
 import { unwrapServers } from '../config/servers-file.ts';
 
 export type ServerEntry = Readonly<Record<string, unknown>>;
@@ -16,18 +16,10 @@ export interface Servers {
 
 /** `file` is for errors. */
 export async function readServers(file: string, text: string): Promise<Servers> {
-  const { servers, where } = unwrapServers(await parse(file, withoutByteOrderMark(text)));
+  const { servers, where } = unwrapServers(await readJsonText(file, withoutByteOrderMark(text)));
   if (isObject(servers)) return { entries: new Map(Object.entries(servers)), under: where };
   throw new SwitchboardError('CONFIG_INVALID', `${file}: expected an object with servers.`, {
     hint: 'Such as: { "memory": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"] } }',
-  });
-}
-
-async function parse(file: string, text: string): Promise<unknown> {
-  const parsed = await parseJson(text);
-  if ('value' in parsed) return parsed.value;
-  throw new SwitchboardError('CONFIG_INVALID', `${file}:${parsed.problem}`, {
-    hint: 'The file must be JSON; comments and trailing commas are allowed.',
   });
 }
 

@@ -1,14 +1,7 @@
 // The Claude Code skill on the user's disk: a copy of its text in Switchboard's folder, and a link to
 // that where Claude Code looks. Nothing that the user may have written is lost: what differs from our
 // text is backed up before it is replaced or removed.
-import {
-  readlinkSync,
-  renameSync,
-  rmdirSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { readlinkSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { codeOf } from '../base/system-error.ts';
 import { unfinishedName } from '../base/whole-file.ts';
@@ -18,6 +11,7 @@ import {
   explainFailure,
   makeFolder,
   readIfThere,
+  removeIfEmpty,
   Work,
   writeText,
 } from './disk.ts';
@@ -119,14 +113,6 @@ function removeFile(file: string, { backups }: InstallPlaces, work: Work): void 
     unlinkSync(file);
     removeIfEmpty(dirname(file));
   });
-}
-
-function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // Something else is in it, and stays.
-  }
 }
 
 function isLink(path: string): boolean {

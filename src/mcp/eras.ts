@@ -27,3 +27,5 @@ export const UNSUPPORTED_VERSION = -32022;
 export const RESOURCE_NOT_FOUND = -32002;
 /** What handshake revisions say where the user has to visit an address first. */
 export const URL_ELICITATION_REQUIRED = -32042;
+/** Of a session over HTTP that is not known any more. MCP has a status for it alone; many servers say so, too. */
+export const SESSION_NOT_FOUND = -32001;

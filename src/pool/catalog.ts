@@ -6,6 +6,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
+import { fileNamePart } from '../base/text.ts';
+import { unfinishedName } from '../base/whole-file.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { Era } from '../mcp/eras.ts';
@@ -133,9 +135,8 @@ export class Catalog {
   }
 
   async #write(config: ChildConfig, file: string, known: Known): Promise<void> {
-    // Programs in two containers that share a home may have the same number.
-    const own = `${process.pid}-${Math.random().toString(36).slice(2)}`;
-    const unfinished = join(this.#folder, `${file}.${own}.new`);
+    const path = join(this.#folder, file);
+    const unfinished = unfinishedName(path);
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       const secret = this.#secret.get(file);
@@ -144,7 +145,7 @@ export class Catalog {
       );
       const text = JSON.stringify({ form: FORM, name: config.name, ...known, lists });
       await writeFile(unfinished, text, { mode: 0o600 });
-      await rename(unfinished, join(this.#folder, file));
+      await rename(unfinished, path);
       await this.#removeOutdated(config, file);
     } catch (error) {
       await rm(unfinished, { force: true }).catch(() => {}); // where nothing can be written
@@ -178,8 +179,6 @@ function parseLists(value: unknown): Lists {
   return Object.fromEntries(found.filter(([, items]) => Array.isArray(items)));
 }
 
-/** Names are anybody's text: only harmless characters of them become part of a path. */
 function declarationOf({ name, origin, cwd }: ChildConfig): string {
-  const safe = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60);
-  return `${safe}-${shortDigest([origin, cwd, name].join('\0'))}`;
+  return `${fileNamePart(name)}-${shortDigest([origin, cwd, name].join('\0'))}`;
 }

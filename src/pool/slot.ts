@@ -165,6 +165,8 @@ export class Slot {
 
   /** Has the child tell of changes of these resources, in this life and later ones. */
   async watch(uris: ReadonlySet<string>): Promise<void> {
+    const before = this.#watched;
+    if (uris.size === before.size && [...uris].every((uri) => before.has(uri))) return;
     this.#watched = uris;
     await this.#running?.started?.watch(uris);
   }

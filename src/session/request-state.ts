@@ -1,5 +1,6 @@
 // The text that a modern host keeps for us between two rounds of a request. It is signed, so that
 // nothing can be made up or changed, bound to the request it belongs to, and expires.
+import { isSameSecret } from '../base/secrets.ts';
 import { INVALID_PARAMS, isObject, RpcError } from '../rpc/message.ts';
 
 /** What a text stands for. */
@@ -26,7 +27,8 @@ export class StateSeal {
   /** What a text stands for; refuses what was not sealed here, for this request, in time. */
   open(text: unknown, digest: string): State {
     const [payload = '', signature = '', ...rest] = typeof text === 'string' ? text.split('.') : [];
-    if (rest.length > 0 || !this.#isSigned(payload, signature)) throw invalidState();
+    const isSigned = isSameSecret(signature, this.#sign(payload));
+    if (rest.length > 0 || !isSigned) throw invalidState();
     const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
     if (!isObject(value) || value['digest'] !== digest) throw invalidState();
     if (typeof value['until'] !== 'number' || Date.now() > value['until']) throw invalidState();
@@ -38,12 +40,6 @@ export class StateSeal {
   #sign(payload: string): string {
     this.#key ??= crypto().randomBytes(32);
     return crypto().createHmac('sha256', this.#key).update(payload).digest('base64url');
-  }
-
-  #isSigned(payload: string, signature: string): boolean {
-    const expected = Buffer.from(this.#sign(payload));
-    const given = Buffer.from(signature);
-    return given.length === expected.length && crypto().timingSafeEqual(given, expected);
   }
 }
 

@@ -1,5 +1,6 @@
 // One connection of a host: its requests answered in the era it speaks and the framing it uses. How its
 // bytes reach us is not known here.
+import { describeBug } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { noteHandled } from '../base/memory.ts';
 import { type Era, META, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
@@ -205,8 +206,4 @@ function unsupported(params: Verbatim | undefined): RpcError {
     'Begin with initialize: this session speaks the handshake revisions.',
     data,
   );
-}
-
-function describeBug(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

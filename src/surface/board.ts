@@ -43,7 +43,7 @@ export class Board {
     const view = new View(this.#parts(), audience, {
       onClose: () => {
         this.#views.delete(view);
-        void this.#watchAll();
+        this.#watchOn();
         this.#listenForAll();
       },
       onWatch: () => this.#watchAll(),
@@ -71,6 +71,7 @@ export class Board {
     this.#suites = this.#createSuites();
     this.#agents = this.#createAgentTools(agents);
     for (const [view, shown] of before) view.update(this.#parts(), shown);
+    this.#watchOn();
     if (this.#hasBegun) void this.#warmDue();
   }
 
@@ -81,6 +82,8 @@ export class Board {
 
   listChanged(childName: string, kind: ListKind): void {
     for (const view of this.#views) view.listChanged(childName, kind);
+    // Whose a resource is that somebody watches may be known only now.
+    if (kind === 'resources' || kind === 'templates') this.#watchOn();
   }
 
   resourceUpdated(childName: string, params: Verbatim): void {
@@ -132,6 +135,11 @@ export class Board {
     this.#watchedNames = new Set(wanted.keys());
     const known = [...names].filter((name) => this.#config.children.has(name));
     await Promise.all(known.map((name) => this.#pool.watch(name, wanted.get(name) ?? new Set())));
+  }
+
+  /** The same without anybody who waits for it: a child that refuses is not asked again. */
+  #watchOn(): void {
+    this.#watchAll().catch(() => {});
   }
 
   #parts() {

@@ -33,6 +33,8 @@ interface Call {
 
 /** Pages that somebody is to visit, of which the child may still tell. */
 const MOST_PAGES = 100;
+/** A host may read any number of addresses; what is known of more calls than this is found out again. */
+const MOST_QUIET = 10_000;
 
 export class HandshakeConversation implements Conversation {
   readonly era = 'handshake';
@@ -138,6 +140,7 @@ export class HandshakeConversation implements Conversation {
 
   #leave(call: Call): void {
     this.#calls.delete(call);
+    if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
     if (!call.hasAsked) this.#quiet.add(call.what);
     for (const goOn of this.#waiting.splice(0)) goOn();
   }

@@ -1,5 +1,6 @@
 // Whether a refusal means that the server no longer knows the session. The protocol has a status for it,
 // and servers have several; where it is not clear, they are asked something that nobody can take amiss.
+import { SESSION_NOT_FOUND } from '../../mcp/eras.ts';
 import { METHOD_NOT_FOUND } from '../../rpc/message.ts';
 import type { Refusal } from './failures.ts';
 import type { HttpReply } from './http.ts';
@@ -11,8 +12,6 @@ type Ping = (json: string) => Promise<HttpReply>;
 
 /** JSON-RPC's code for whatever a server has no code for. */
 const SERVER_ERROR = -32000;
-/** What many servers say of a session that they do not know. */
-export const SESSION_NOT_FOUND = -32001;
 
 /** Of a request that was not looked at. */
 export async function isLost(

@@ -4,9 +4,9 @@ import type { Mask } from '../../base/secrets.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
 import { Peer, type PeerOptions } from '../../rpc/peer.ts';
 import type { Credentials } from '../credentials.ts';
-import { explainOversize } from '../failures.ts';
 import { receiveMessage } from '../incoming.ts';
 import { type Link, type LinkEnd, LinkEnded } from '../link.ts';
+import { failOnlyRequest } from '../oversize.ts';
 import { type Address, parseAddress } from './address.ts';
 import { OlderSseWire } from './older-sse.ts';
 import type { InputSchemaOf } from './param-headers.ts';
@@ -152,20 +152,11 @@ export class RemoteLink implements Link {
       onMessage: (text, value) => receiveMessage(this.peer, text, value),
       onFailure: (id, error) => this.peer.failRequest(id, error),
       onEnd: (end, error) => {
-        const only = this.peer.waiting.length === 1;
-        // Where only one request waits, it can only be its answer that was too large.
-        if (end.kind === 'oversized' && only) this.#failOversized();
+        if (end.kind === 'oversized') failOnlyRequest(this.peer, this.#config);
         this.#end(end, error);
         void this.stop();
       },
     };
-  }
-
-  #failOversized(): void {
-    const { name, messageBytes } = this.#config;
-    for (const id of this.peer.waiting) {
-      this.peer.failRequest(id, explainOversize(name, messageBytes));
-    }
   }
 
   #end(end: LinkEnd, error?: Error): void {

@@ -3,6 +3,7 @@
 // open. A server may keep a session, which it may also lose. In the era without handshakes there are
 // only the POSTs.
 import { SwitchboardError } from '../../base/errors.ts';
+import { SESSION_NOT_FOUND } from '../../mcp/eras.ts';
 import { parseJson } from '../../rpc/json-text.ts';
 import { explainOversize } from '../failures.ts';
 import { readAnswerStream } from './answer-stream.ts';
@@ -12,7 +13,7 @@ import { explainContent, explainCut, explainStatus, type Refusal } from './failu
 import { readGreeting } from './greeting.ts';
 import type { HttpReply } from './http.ts';
 import { listen } from './listener.ts';
-import { isLost, isRefused, mayBeLost, SESSION_NOT_FOUND } from './lost-session.ts';
+import { isLost, isRefused, mayBeLost } from './lost-session.ts';
 import { explainReply, modernHeaders } from './modern.ts';
 import { cancelledRequest, readOutgoing } from './outgoing.ts';
 import type { InputSchemaOf } from './param-headers.ts';

@@ -1,9 +1,10 @@
 // The address on this machine to which the browser comes back. It takes one answer, and only the
 // one that carries our `state`: any web page may send the browser to a port of this machine, which
 // must neither sign anybody in nor end the sign-in.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isSameSecret } from '../../base/secrets.ts';
 import { signInFailed } from './failures.ts';
 
 export interface Callback extends AsyncDisposable {
@@ -32,7 +33,7 @@ export async function openCallback(childName: string, port: number | undefined):
     if (request.method !== 'GET' || path !== PATH || isAnswered) {
       return sendPage(response, 404, 'There is nothing here.');
     }
-    if (!isSame(searchParams.get('state') ?? '', state)) {
+    if (!isSameSecret(searchParams.get('state') ?? '', state)) {
       return sendPage(response, 400, 'This answer does not belong to the sign-in.');
     }
     isAnswered = true;
@@ -62,12 +63,6 @@ export async function openCallback(childName: string, port: number | undefined):
 }
 
 const PORT_HINT = 'The browser comes back to it. End what uses it, or set another "callbackPort".';
-
-/** Takes the same time whatever is wrong. */
-function isSame(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
-}
 
 /** Nothing of the request is repeated in it. */
 function sendPage(response: ServerResponse, status: number, sentence: string): void {

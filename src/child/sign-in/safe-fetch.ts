@@ -15,6 +15,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { formatLimit } from '../../base/text.ts';
+import { withinLimit } from '../../base/time.ts';
 import { VERSION } from '../../base/version.ts';
 import { type AddressKind, kindOfAddress } from './addresses.ts';
 import { quote, signInFailed } from './failures.ts';
@@ -78,24 +79,18 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
 
   const send = async (address: string | URL, init: RequestInit, body: 'read' | 'drop') => {
     const url = parseUrl(childName, address);
-    const end = new Cancellation();
-    const stop = (): void => end.cancel(cancellation.reason ?? new Error('Called off.'));
-    const timer = setTimeout(() => {
-      const reason = `${quote(url.host)} did not answer within ${formatLimit(limitMs)}`;
-      end.cancel(signInFailed(childName, reason));
-    }, limitMs);
-    cancellation.listen(stop);
+    const tooLate = () =>
+      signInFailed(childName, `${quote(url.host)} did not answer within ${formatLimit(limitMs)}`);
     try {
-      const addresses = await end.orElse(allowedAddresses(url));
-      end.throwIfCancelled();
-      return await exchange(url, init, { addresses, body, end, childName });
+      return await withinLimit(limitMs, cancellation, tooLate, async (end) => {
+        const addresses = await end.orElse(allowedAddresses(url));
+        end.throwIfCancelled();
+        return exchange(url, init, { addresses, body, end, childName });
+      });
     } catch (error) {
       if (error instanceof SwitchboardError) throw error;
       const reason = `${quote(url.host)} could not be reached (${quote(reasonOf(error))})`;
       throw signInFailed(childName, reason, { cause: error });
-    } finally {
-      clearTimeout(timer);
-      cancellation.unlisten(stop);
     }
   };
 

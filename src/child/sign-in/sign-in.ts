@@ -7,9 +7,10 @@ import {
   startAuthorization,
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client';
-import { Cancellation } from '../../base/cancellation.ts';
+import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { formatLimit } from '../../base/text.ts';
+import { withinLimit } from '../../base/time.ts';
 import type { OAuthSettings } from '../../config/config.ts';
 import { checkBrowserAddress } from './browser-address.ts';
 import { type Callback, openCallback } from './callback.ts';
@@ -129,7 +130,7 @@ async function obtainTokens(attempt: Attempt): Promise<OAuthTokens> {
     }),
   );
   await visit(checkBrowserAddress(childName, authorizationUrl, new URL(options.url)), issuer);
-  const answer = await inTime(options, callback.answer);
+  const answer = await inTime(options, callback);
   const code = await readAnswer(childName, place, answer);
   const iss = answer.get('iss');
   const secrets = [code, codeVerifier, client.client_secret];
@@ -179,23 +180,15 @@ async function readAnswer(
 }
 
 /** What came back, unless that takes too long or is called off. */
-async function inTime<T>(options: SignInOptions, answer: Promise<T>): Promise<T> {
-  const { childName, cancellation, limitMs = LIMIT_MS } = options;
-  const end = new Cancellation();
-  const stop = (): void => end.cancel(cancellation.reason ?? new Error('Called off.'));
-  cancellation.listen(stop);
-  const timer = setTimeout(() => {
-    const reason = `nobody came back from the browser within ${formatLimit(limitMs)}`;
-    end.cancel(
-      signInFailed(childName, reason, { hint: `Run again: switchboard login ${childName}` }),
-    );
-  }, limitMs);
-  try {
-    return await end.orElse(answer);
-  } finally {
-    clearTimeout(timer);
-    cancellation.unlisten(stop);
-  }
+function inTime(
+  { childName, cancellation, limitMs = LIMIT_MS }: SignInOptions,
+  { answer }: Callback,
+): Promise<URLSearchParams> {
+  const tooLate = () =>
+    signInFailed(childName, `nobody came back from the browser within ${formatLimit(limitMs)}`, {
+      hint: `Run again: switchboard login ${childName}`,
+    });
+  return withinLimit(limitMs, cancellation, tooLate, (limited) => limited.orElse(answer));
 }
 
 async function keep(childName: string, file: string, signedIn: StoredSignIn): Promise<void> {

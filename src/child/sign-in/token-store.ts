@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isObject } from '../../base/object.ts';
+import { codeOf } from '../../base/system-error.ts';
 import { writeWhole } from '../../base/whole-file.ts';
 
 const VERSION = 1;
@@ -51,7 +52,7 @@ export function readSignIn(file: string): Kept {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     return code === 'ENOENT' || code === 'ENOTDIR' ? 'nothing' : 'damaged';
   }
   try {

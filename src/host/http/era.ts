@@ -1,15 +1,17 @@
 // Which era a request belongs to. A host of the modern era says its revision with every request, in the
 // body and in a header; one that does neither means a session that began with a handshake.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Era } from '../../mcp/eras.ts';
-import { HEADER_MISMATCH, MODERN_REVISION, UNSUPPORTED_VERSION } from '../../mcp/eras.ts';
+import {
+  type Era,
+  HEADER_MISMATCH,
+  META,
+  MODERN_REVISION,
+  UNSUPPORTED_VERSION,
+} from '../../mcp/eras.ts';
 import { HANDSHAKE_REVISIONS, isRevision } from '../../mcp/revisions.ts';
 import { INVALID_PARAMS, isObject } from '../../rpc/message.ts';
 import { type Body, type Incoming, isBatch } from './incoming.ts';
 import { badRequest, type Refusal } from './refusal.ts';
-
-const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
-const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 
 export type Classified =
   | { readonly era: 'modern'; readonly message: Incoming }
@@ -79,9 +81,9 @@ function checkModern(
 /** What a request must say of its sender and does not. */
 function missingKeys({ value, kind }: Incoming, claim: unknown): string[] {
   if (metaOf(value) === undefined) return ['_meta'];
-  const missing = typeof claim === 'string' ? [] : [VERSION_KEY];
-  if (kind === 'request' && !isObject(metaOf(value)?.[CAPABILITIES_KEY])) {
-    missing.push(CAPABILITIES_KEY);
+  const missing: string[] = typeof claim === 'string' ? [] : [META.version];
+  if (kind === 'request' && !isObject(metaOf(value)?.[META.capabilities])) {
+    missing.push(META.capabilities);
   }
   return missing;
 }
@@ -89,7 +91,7 @@ function missingKeys({ value, kind }: Incoming, claim: unknown): string[] {
 /** The revision that a message itself says it is of. */
 function claimOf({ value }: Incoming): unknown {
   const meta = metaOf(value);
-  return meta && Object.hasOwn(meta, VERSION_KEY) ? meta[VERSION_KEY] : undefined;
+  return meta && Object.hasOwn(meta, META.version) ? meta[META.version] : undefined;
 }
 
 function metaOf({ params }: Record<string, unknown>): Record<string, unknown> | undefined {

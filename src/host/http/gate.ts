@@ -1,7 +1,7 @@
 // What every request must pass before anything is done for it, whatever it is for. The token comes
 // first and is wanted everywhere: a path that is forgotten here is a path that is closed.
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isSameSecret } from '../../base/secrets.ts';
 import { isOurOrigin, isOurs, type ListenAddress } from './address.ts';
 import { badRequest, type Refusal, refusal } from './refusal.ts';
 
@@ -62,11 +62,5 @@ export function pathOf({ url = '' }: IncomingMessage): string {
 
 function shows({ authorization = '' }: IncomingMessage['headers'], token: string): boolean {
   const given = /^bearer +([^ ]+)$/i.exec(authorization)?.[1] ?? '';
-  return isSame(given, token);
-}
-
-/** Takes the same time whatever is wrong. */
-function isSame(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
+  return isSameSecret(given, token);
 }

@@ -61,10 +61,9 @@ export class HandshakeSession {
   receive(body: Body, response: ServerResponse): Refusal | undefined {
     this.#usedAt = performance.now();
     const messages = isBatch(body) ? body : [body];
-    const refused = isBatch(body) ? this.#checkBatch(body) : undefined;
     const ids = messages.flatMap(({ id }) => id ?? []);
-    const refusedIds = refused ?? this.#checkIds(ids);
-    if (refusedIds) return refusedIds;
+    const refused = (isBatch(body) && this.#checkBatch(body)) || this.#checkIds(ids);
+    if (refused) return refused;
     if (ids.length > 0) this.#openExchange(messages, isBatch(body), response);
     for (const { text, value } of messages) {
       this.#session.receive({ text, value, framing: 'newline' });

@@ -2,7 +2,7 @@
 // ends with the response; a client that closes the connection before calls it off.
 import type { ServerResponse } from 'node:http';
 import type { Log } from '../../base/log.ts';
-import { HEADER_MISMATCH, UNSUPPORTED_VERSION } from '../../mcp/eras.ts';
+import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from '../../mcp/eras.ts';
 import { parseJson } from '../../rpc/json-text.ts';
 import { isObject, METHOD_NOT_FOUND } from '../../rpc/message.ts';
 import type { HttpSession, OpenSession } from './exchange.ts';
@@ -14,8 +14,6 @@ export interface ModernOptions extends ReplyTimes {
   readonly openSession: OpenSession;
   readonly log: Log;
 }
-
-const MISSING_CAPABILITY = -32021;
 
 /** Ends the request before it is answered. */
 export type BreakOff = (reason: Refusal) => void;

@@ -2,9 +2,9 @@
 // the era that the request belongs to.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SwitchboardError } from '../../base/errors.ts';
+import { describeBug, SwitchboardError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { type Era, MODERN_REVISION } from '../../mcp/eras.ts';
+import { type Era, MODERN_REVISION, SESSION_NOT_FOUND } from '../../mcp/eras.ts';
 import { formatHost, type ListenAddress, urlOf } from './address.ts';
 import { checkBodyHeaders, readBody } from './body.ts';
 import { classify, versionHeader } from './era.ts';
@@ -93,7 +93,7 @@ export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> 
   const front = new Front({ ...options, port }, limits);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     front.serve(request, response).catch((error: unknown) => {
-      log.error(`HTTP: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      log.error(`HTTP: ${describeBug(error)}`);
       response.destroy();
     });
   };
@@ -285,7 +285,7 @@ class Front {
       return badRequest('The header Mcp-Session-Id is missing. A session begins with initialize.');
     }
     const unknown = 'There is no such session. Begin a new one with initialize.';
-    return this.#sessions.get(id) ?? refusal(404, unknown, { code: -32001 });
+    return this.#sessions.get(id) ?? refusal(404, unknown, { code: SESSION_NOT_FOUND });
   }
 }
 

@@ -1,6 +1,7 @@
 // The sessions of all hosts that began with a handshake. Most hosts just leave: what they leave behind
 // ends by itself after a while without a word from them.
 import type { Log } from '../../base/log.ts';
+import { SESSION_NOT_FOUND } from '../../mcp/eras.ts';
 import type { OpenSession } from './exchange.ts';
 import { HandshakeSession } from './handshake-session.ts';
 import { type Refusal, refusal } from './refusal.ts';
@@ -17,7 +18,7 @@ export interface SessionsOptions extends ReplyTimes {
 const MOST_SESSIONS = 1_000;
 const LOOK_EVERY_MS = 60_000;
 
-const EXPIRED: Refusal = refusal(404, 'The session has ended.', { code: -32001 });
+const EXPIRED: Refusal = refusal(404, 'The session has ended.', { code: SESSION_NOT_FOUND });
 
 export class Sessions {
   readonly #options: SessionsOptions;

@@ -14,6 +14,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
+import { codeOf } from '../../base/system-error.ts';
+import { unfinishedName } from '../../base/whole-file.ts';
 
 const TOKEN_BYTES = 32;
 /** What may stand in a header behind `Bearer`. */
@@ -56,7 +58,7 @@ function readToken(file: string): string | undefined {
   try {
     text = readFileSync(file, 'utf8').trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
   if (text.length < SHORTEST || !TOKEN.test(text)) {
@@ -71,14 +73,14 @@ function readToken(file: string): string | undefined {
 /** Written whole beside its place, then put there unless somebody else was faster. */
 function makeToken(file: string): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const unfinished = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.new`;
+  const unfinished = unfinishedName(file);
   try {
     const token = randomBytes(TOKEN_BYTES).toString('hex');
     writeFileSync(unfinished, `${token}\n`, { flag: 'wx', mode: 0o600, flush: true });
     putInPlace(unfinished, file);
     return token;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
     const theirs = readToken(file);
     if (theirs === undefined) throw error;
     return theirs;
@@ -92,7 +94,7 @@ function putInPlace(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
+    if (codeOf(error) === 'EEXIST') throw error;
     copyFileSync(unfinished, file, constants.COPYFILE_EXCL); // a disk without hard links
   }
 }

@@ -1,6 +1,7 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { ChildConfig, Config } from '../../../src/config/config.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Board } from '../../../src/surface/board.ts';
 import type { Audience, Surface } from '../../../src/surface/surface.ts';
@@ -339,6 +340,46 @@ test('a server is told of the resources that any session watches, as long as one
   one.view.close();
   await turn();
   expect(child.watched).toEqual([['a:1'], ['a:1', 'a:2'], ['a:1'], []]);
+});
+
+test('what a session watches is watched on when its server becomes another, or is known only later', async () => {
+  const children: FakeChild[] = [];
+  const { board, pool, update } = createBoard([childConfig({ name: 'a' })], async () => {
+    const child = new FakeChild();
+    child.greeting = { ...child.greeting, capabilities: { resources: {} } };
+    child.others = { resources: [{ uri: 'a:1' }] };
+    children.push(child);
+    return child;
+  });
+  const { view } = openView(board);
+  await view.watch(new Set(['a:1'])); // nobody knows yet whose it is
+  await pool.warm('a');
+  update([childConfig({ name: 'a', cwd: '/elsewhere' })]);
+  await pool.warm('a');
+  await turn();
+  expect(children.map(({ watched }) => watched)).toEqual([
+    [[], ['a:1']],
+    [[], ['a:1']],
+  ]);
+});
+
+test('a server that refuses to forget a resource takes nobody down with it', async () => {
+  const child = new FakeChild();
+  child.greeting = { ...child.greeting, capabilities: { resources: {} } };
+  child.others = { resources: [{ uri: 'a:1' }] };
+  child.watch = async (uris) => {
+    if (uris.size === 0) throw new RpcError(METHOD_NOT_FOUND, 'Method not found');
+  };
+  const { board, pool } = createBoard([childConfig({ name: 'a' })], async () => child);
+  const uncaught = vi.fn();
+  process.once('unhandledRejection', uncaught);
+  onTestFinished(() => void process.off('unhandledRejection', uncaught));
+  await pool.warm('a');
+  const { view } = openView(board);
+  await view.watch(new Set(['a:1']));
+  view.close();
+  await turn();
+  expect(uncaught).not.toHaveBeenCalled();
 });
 
 test('news of a resource reach those who watch it, from the server that has it', async () => {

@@ -182,6 +182,23 @@ test('what was done once without a question is not kept apart from others', asyn
   expect(idsOf('quiet')).toHaveLength(2);
 });
 
+test('how many calls are known to be quiet has a bound', async () => {
+  const { call, finish, idsOf, sent, receive } = createConversation();
+  const caller = new FakeCaller();
+  const quiet = call('quiet', caller);
+  finish('quiet');
+  await quiet;
+  for (let count = 0; count < 10_000; count++) {
+    const answered = call(`one of many ${count}`, caller);
+    receive({ id: sent.at(-1)?.id, result: {} });
+    await answered;
+  }
+  void call('a', new FakeCaller());
+  void call('quiet', new FakeCaller());
+  await turn();
+  expect(idsOf('quiet')).toHaveLength(1);
+});
+
 test('what has asked once is kept apart from then on', async () => {
   const { call, ask, finish, idsOf } = createConversation();
   const asking = call('asking', new FakeCaller());

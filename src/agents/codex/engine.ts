@@ -56,6 +56,8 @@ const START_AGAIN_MS = 300;
 /** What an engine that still listens needs to interrupt a turn, several times over. */
 const INTERRUPT_MS = 600;
 const LONGEST_REASON = 500;
+/** In the log there may be more of it. */
+const LONGEST_DETAILS = 4_000;
 /** What is ours alone: those below us get none of it. */
 const OUR_SECRETS = /^SWITCHBOARD_.*(?:TOKEN|KEY|SECRET)$/i;
 
@@ -208,11 +210,11 @@ class CodexRun {
       builtinsDefault: this.#settings.builtinsDefault,
       timeoutMs: this.#settings.timeoutMs,
     };
-    const threadId = idIn(await server.request('thread/start', threadParameters(wish)), 'thread');
+    const threadId = await server.begin('thread', threadParameters(wish));
     this.#turn.belongTo(threadId);
     const input = [{ type: 'text', text: task, text_elements: [] }];
     const turn = { threadId, input, ...turnSandbox(wish) };
-    const turnId = idIn(await server.request('turn/start', turn), 'turn');
+    const turnId = await server.begin('turn', turn);
     this.#turn.begin(turnId);
     this.#running = { threadId, turnId };
     const end = await Promise.race([this.#turn.ended, server.ended]);
@@ -270,15 +272,18 @@ class CodexRun {
 
   /** The engine's words as one sentence: without the layers of its own that they came through. */
   #failed(reason: string): EngineResult {
-    if (!this.#run.cancellation.reason)
-      this.#options.log.warn(`agent ${this.#run.agent.name}: ${this.#mask(reason)}`);
+    const { cancellation, agent } = this.#run;
+    if (!cancellation.reason) {
+      const details = excerpt(reason, LONGEST_DETAILS, this.#mask);
+      this.#options.log.info(`${agent.toolName}: ${details}`);
+    }
     const words = reason.replace(
       /^error creating thread: (?:Fatal error: )?(?:Failed to initialize session: )?/,
       '',
     );
     const output = excerpt(words, LONGEST_REASON, this.#mask);
     if (!words.startsWith('required MCP servers failed')) return { ok: false, output };
-    const hint = `Try: switchboard agents ${this.#run.agent.toolName} --check`;
+    const hint = `Try: switchboard agents ${agent.toolName} --check`;
     return { ok: false, output: `${output.replace(/[.\s]*$/, '.')} ${hint}` };
   }
 
@@ -298,9 +303,4 @@ class CodexRun {
       ...(codexHome !== undefined && { CODEX_HOME: codexHome }),
     });
   }
-}
-
-function idIn(answer: unknown, key: string): string {
-  const member = isObject(answer) ? answer[key] : undefined;
-  return isObject(member) ? textOf(member['id']) : '';
 }

@@ -592,6 +592,13 @@ test('`run` runs one, by any of its names, and its status tells how it went', as
   const failed = await runSwitchboard(project, ['run', 'aide', 'script: failed', '--json']);
   expect(failed.status).toBe(5);
   expect(JSON.parse(failed.stdout)).toMatchObject({ ok: false });
+  const reason = 'unexpected status 500 Internal Server Error: oops\n';
+  expect((await runSwitchboard(project, ['run', 'aide', 'script: failed'])).stderr).toBe(reason);
+  const nowhere = await runSwitchboard(project, ['run', 'aide', 'x', '--cwd', '']);
+  expect([nowhere.status, nowhere.stderr]).toEqual([
+    2,
+    'switchboard: --cwd names no folder.\nLeave it out to have the agent work in this folder.\n',
+  ]);
   const piped = await runSwitchboard(project, ['run', 'aide', '-'], { input: 'from stdin' });
   expect(piped.stdout).toBe('The task was: from stdin\n');
   const dashes = await runSwitchboard(project, ['run', 'aide', '--', '--help me']);

@@ -42,6 +42,8 @@ export interface CodexEngineOptions {
   /** What is added to the environment so that a later Switchboard finds what a killed one left. */
   readonly mark: Readonly<Record<string, string>>;
   readonly onProcess: (pid: number) => void;
+  /** Told which folders are to be removed, if they are empty, should we be killed. */
+  readonly onLitter: (folders: readonly string[]) => void;
   readonly project: string;
   /** Switchboard's own folder. */
   readonly home: string;
@@ -62,7 +64,7 @@ const LONGEST_DETAILS = 4_000;
 const OUR_SECRETS = /^SWITCHBOARD_.*(?:TOKEN|KEY|SECRET)$/i;
 
 export function createCodexEngine(options: CodexEngineOptions): Engine {
-  const litter = new Litter();
+  const litter = new Litter(options.onLitter);
   const gate = new StartGate();
   return { run: (run) => new CodexRun(run, options).toEnd(gate, litter) };
 }
@@ -98,7 +100,7 @@ class CodexRun {
     onEvent({ kind: 'starting', text: `starts ${agent.name}` });
     const server = await gate.pass(cancellation, () => this.#start());
     let cameToItsEnd = false;
-    litter.enter(cwd);
+    const leave = litter.enter(cwd);
     try {
       const result = await cancellation.orElse(this.#converse(server));
       cameToItsEnd = result.ok;
@@ -106,7 +108,7 @@ class CodexRun {
     } finally {
       if (cancellation.reason) await this.#interrupt(server);
       await server.close();
-      litter.leave(cwd, cameToItsEnd);
+      leave(cameToItsEnd);
     }
   }
 

@@ -1,5 +1,13 @@
 // Runs of agents, from the task to the result, with a program that does what a script says.
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { EngineRun } from '../../../../src/agents/engine.ts';
@@ -404,6 +412,25 @@ describe('calling a run off', () => {
     run.cancellation.cancel(reason);
     await expect(running).rejects.toBe(reason);
     expect(readdirSync(cwd).sort()).toEqual(['.aws', '.git']);
+  });
+
+  test('knows a folder by any of its names', async () => {
+    const { engine, cwd } = scriptedEngine();
+    const link = `${cwd}-too`;
+    symlinkSync(cwd, link);
+    const [first, second] = [cwd, link].map((folder) => watchedRun(folder, scripted('litters')));
+    if (!first || !second) throw new Error('There are two runs.');
+    const ends = [];
+    for (const run of [first, second]) {
+      ends.push(engine.run(run));
+      expect(await hasBegun(run)).toBe(true);
+    }
+    first.cancellation.cancel(reason);
+    await expect(ends[0]).rejects.toBe(reason);
+    expect(readdirSync(cwd)).not.toEqual([]);
+    second.cancellation.cancel(reason);
+    await expect(ends[1]).rejects.toBe(reason);
+    expect(readdirSync(cwd)).toEqual([]);
   });
 
   test('in a folder where another run goes on leaves that one what it needs', async () => {

@@ -111,7 +111,7 @@ export class Switchboard implements AsyncDisposable {
     const { env, isAssistant = false } = this.#options;
     return {
       mark: { ...this.#runNote.environment, ...depthMark(env, isAssistant) },
-      onProcess: (pid: number): void => void this.#noteProcess(pid),
+      onProcess: (pid: number): void => void this.#note(() => this.#runNote.add(pid)),
     };
   }
 
@@ -149,6 +149,7 @@ export class Switchboard implements AsyncDisposable {
       catalog: this.#catalog,
       start: (child, attempt) => this.#startChild(child, attempt),
       ...this.processes,
+      onLitter: (folders) => void this.#note(() => this.#runNote.noteFolders(folders)),
     });
   }
 
@@ -209,12 +210,12 @@ export class Switchboard implements AsyncDisposable {
     this.board.lost(name);
   }
 
-  async #noteProcess(pid: number): Promise<void> {
+  async #note(write: () => Promise<void>): Promise<void> {
     try {
-      await this.#runNote.add(pid);
+      await write();
     } catch (error) {
       // A home that cannot be written is no reason not to work.
-      this.#options.log.debug(`could not note process ${pid}: ${String(error)}`);
+      this.#options.log.debug(`could not note what was started: ${String(error)}`);
     }
   }
 }

@@ -32,6 +32,7 @@ export async function measureAgentRun({ workspace, rounds, progress }: Bench): P
     log: keepingLog(),
     mark: {},
     onProcess: () => {},
+    onLitter: () => {},
     project: cwd,
     home: join(workspace.dir, 'engine-home'),
     homeFolder: workspace.dir,

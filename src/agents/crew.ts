@@ -26,6 +26,8 @@ export interface CrewParts {
   /** What marks our processes, so that a later run finds what a killed one left. */
   readonly mark: Readonly<Record<string, string>>;
   readonly onProcess: (pid: number) => void;
+  /** Told which folders a later run is to remove, if they are empty, should this one be killed. */
+  readonly onLitter: (folders: readonly string[]) => void;
 }
 
 export class Crew implements AsyncDisposable {

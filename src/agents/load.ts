@@ -8,7 +8,7 @@ import type { AgentSettings } from '../config/config.ts';
 import { withoutByteOrderMark } from '../config/files.ts';
 import { expandHome } from '../config/globs.ts';
 import type { Agent, ListedAgent } from './agent.ts';
-import { AgentFileError, type Draft, LONGEST_SENTENCE } from './formats/draft.ts';
+import { AgentFileError, type Draft, isReadable, LONGEST_SENTENCE } from './formats/draft.ts';
 import { parseAgentFile } from './formats/parse.ts';
 import { loadModelMap, mapModel } from './model-map.ts';
 import type { Roots } from './places.ts';
@@ -97,7 +97,7 @@ function readFirst(files: readonly string[]): string | undefined {
   for (const file of files) {
     const read = readTextFile(file);
     const text = 'text' in read ? withoutByteOrderMark(read.text).trim() : '';
-    if (text !== '') return text;
+    if (text !== '' && isReadable(text)) return text;
   }
   return undefined;
 }

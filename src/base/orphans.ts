@@ -3,9 +3,11 @@
 // an environment variable; the next run ends groups whose Switchboard is gone. Group numbers are
 // used again by the system, so only a process that carries the mark is ours to end. Programs that a
 // child has put into groups of their own, such as a browser, are not followed; but what an agent has
-// started is, wherever it has gone.
+// started is, wherever it has gone. Empty folders that an agent leaves when it is ended in the middle
+// are noted, too, and removed.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeEmptyFolder } from './empty-folder.ts';
 import { isGroupAlive, signalGroup } from './process.ts';
 import {
   groupsMarked,
@@ -30,6 +32,8 @@ interface Note {
   /** Where its process numbers mean something: a home may be shared with a container. */
   readonly place: string;
   readonly groups: readonly number[];
+  /** Folders to be removed where they are there and empty; absent in notes of older versions. */
+  readonly folders?: readonly string[];
 }
 
 /** The note of one run. The file exists from the first child on and goes with the run. */
@@ -37,6 +41,7 @@ export class RunNote {
   readonly #folder: string;
   readonly #id = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
   #groups: readonly number[] = [];
+  #folders: readonly string[] = [];
   #start: Promise<string> | undefined;
   #exists = false;
 
@@ -49,21 +54,33 @@ export class RunNote {
     return { [MARK]: this.#id };
   }
 
-  /** The note is written whole each time, so that it is whole even if somebody has removed it. */
   async add(leader: number): Promise<void> {
     // Those that are gone are forgotten: children come and go for as long as the run lasts.
     this.#groups = [...this.#groups.filter(isGroupAlive), leader];
+    await this.#write();
+  }
+
+  /** These folders, and no others, are to be removed where they are left empty. */
+  async noteFolders(folders: readonly string[]): Promise<void> {
+    this.#folders = folders;
+    await this.#write();
+  }
+
+  remove(): void {
+    if (this.#exists) rmSync(this.#file, { force: true });
+  }
+
+  /** The note is written whole each time, so that it is whole even if somebody has removed it. */
+  async #write(): Promise<void> {
     this.#start ??= startTime(process.pid);
-    const note: Note = { start: await this.#start, place: processPlace(), groups: this.#groups };
+    const start = await this.#start;
+    const groups = this.#groups;
+    const note: Note = { start, place: processPlace(), groups, folders: this.#folders };
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const unfinished = `${this.#file}.new`;
     writeFileSync(unfinished, JSON.stringify(note), { mode: 0o600 });
     renameSync(unfinished, this.#file);
     this.#exists = true;
-  }
-
-  remove(): void {
-    if (this.#exists) rmSync(this.#file, { force: true });
   }
 
   get #file(): string {
@@ -74,12 +91,9 @@ export class RunNote {
 /** Ends the groups of runs that are gone; answers how many groups that were. */
 export async function endOrphans(folder: string, graceMs: number): Promise<number> {
   let ended = 0;
-  for (const id of listFolder(folder)) {
-    const owner = Number(NOTE.exec(id)?.[1]);
-    const note = parseNote(readText(join(folder, id)));
-    // What is no note of ours, or of another place, is left alone.
-    if (Number.isNaN(owner) || note?.place !== processPlace()) continue;
-    if (isAlive(owner) && (await startTime(owner)) === note.start) continue;
+  const found = await readNotes(folder);
+  const inUse = new Set(found.flatMap(({ note, isGone }) => (isGone ? [] : foldersIn(note))));
+  for (const { id, note } of found.filter(({ isGone }) => isGone)) {
     const mark = `${MARK}=${id}`;
     const marked = await groupsMarked(mark);
     const noted = note.groups.filter((group) => marked.has(group));
@@ -87,10 +101,35 @@ export async function endOrphans(folder: string, graceMs: number): Promise<numbe
     for (const group of orphans) signalGroup(group, 'SIGTERM');
     if (orphans.some(isGroupAlive)) await sleep(graceMs);
     for (const group of orphans.filter(isGroupAlive)) signalGroup(group, 'SIGKILL');
+    for (const left of foldersIn(note)) if (!inUse.has(left)) removeEmptyFolder(left);
     rmSync(join(folder, id), { force: true, recursive: true });
     ended += orphans.length;
   }
   return ended;
+}
+
+interface FoundNote {
+  readonly id: string;
+  readonly note: Note;
+  /** Whether the run that wrote it is over. */
+  readonly isGone: boolean;
+}
+
+/** What is no note of ours, or of another place, is left alone. */
+async function readNotes(folder: string): Promise<FoundNote[]> {
+  const found: FoundNote[] = [];
+  for (const id of listFolder(folder)) {
+    const owner = Number(NOTE.exec(id)?.[1]);
+    const note = parseNote(readText(join(folder, id)));
+    if (Number.isNaN(owner) || note?.place !== processPlace()) continue;
+    const isGone = !isAlive(owner) || (await startTime(owner)) !== note.start;
+    found.push({ id, note, isGone });
+  }
+  return found;
+}
+
+function foldersIn({ folders }: Note): string[] {
+  return Array.isArray(folders) ? folders.filter((one) => typeof one === 'string') : [];
 }
 
 function parseNote(text: string): Note | undefined {

@@ -25,7 +25,7 @@ const HOW_TO_PIPE = 'Pipe it in: echo "Explain the build" | switchboard run NAME
 export async function runAgent(name: string, given: string, options: RunOptions): Promise<number> {
   const output = createOutput(options);
   const task = given === '-' ? readStdin('The task', HOW_TO_PIPE) : given;
-  const cwd = resolve(workingFolder(), options.cwd ?? '.');
+  const cwd = folderOfRun(options);
   const result = await withSwitchboard(options, async ({ config, switchboard, cancellation }) => {
     for (const warning of config.warnings) {
       process.stderr.write(`warning: ${cleanText(warning)}\n`);
@@ -53,6 +53,14 @@ export async function runAgent(name: string, given: string, options: RunOptions)
     stream.write(`${cleanText(result.output).trimEnd()}\n`);
   }
   return result.ok ? 0 : 5;
+}
+
+/** One that is empty is a variable that was not set, and not this folder. */
+function folderOfRun({ cwd = '.' }: RunOptions): string {
+  if (cwd !== '') return resolve(workingFolder(), cwd);
+  throw new SwitchboardError('USAGE', '--cwd names no folder.', {
+    hint: 'Leave it out to have the agent work in this folder.',
+  });
 }
 
 /** The agents there are, with the names that hosts know them by. */

@@ -65,8 +65,11 @@ async function loadAloud(
   log.adjust(config.logging);
   // A project's file was run with the user's rights: that is worth a word.
   for (const file of config.files.filter(isScript)) log.info(`ran ${file} for the configuration.`);
-  const { agents, problems } = await findAgents(config);
+  const { agents, hidden, problems } = await findAgents(config);
   for (const warning of [...config.warnings, ...problems]) log.warn(warning);
+  if (agents.length === 0 && hidden > 0) {
+    log.warn(`AGENTS_FILTER lets none of the agents through that there are (${hidden}).`);
+  }
   return { config, agents };
 }
 

@@ -125,13 +125,17 @@ export function nameAgents(
   return named;
 }
 
-/** What happens in a run, passed on as progress: not too often, and never nothing for long. */
+/**
+ * What happens in a run, passed on as progress: not too often, and never nothing for long. Of what comes
+ * too fast the last is told when it is time, since it may go on for an hour.
+ */
 class News implements Disposable {
   readonly #onProgress: ToolCall['onProgress'];
   readonly #began = performance.now();
   readonly #timer: NodeJS.Timeout | undefined;
   #count = 0;
   #toldAt = -Infinity;
+  #later: { readonly timer: NodeJS.Timeout; text: string } | undefined;
 
   constructor(onProgress: ToolCall['onProgress']) {
     this.#onProgress = onProgress;
@@ -139,12 +143,27 @@ class News implements Disposable {
   }
 
   tell({ kind, text }: EngineEvent): void {
-    const isSoon = performance.now() - this.#toldAt < LEAST_MS_BETWEEN_NEWS;
-    if (kind === 'warning' || (kind !== 'text' && !isSoon)) this.#send(text);
+    if (kind === 'text' || !this.#onProgress) return;
+    const waitMs = this.#toldAt + LEAST_MS_BETWEEN_NEWS - performance.now();
+    if (kind === 'warning') {
+      this.#catchUp();
+      this.#send(text);
+    } else if (this.#later) this.#later.text = text;
+    else if (waitMs <= 0) this.#send(text);
+    else this.#later = { timer: setTimeout(() => this.#catchUp(), waitMs).unref(), text };
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#later?.timer);
+  }
+
+  /** Tells what had to wait. */
+  #catchUp(): void {
+    const { timer, text } = this.#later ?? {};
+    clearTimeout(timer);
+    this.#later = undefined;
+    if (text !== undefined) this.#send(text);
   }
 
   #signOfLife(): void {

@@ -283,6 +283,22 @@ test('what an agent of a killed Switchboard left is ended by the next, wherever 
   expect(await eventually(() => !isAlive(left()))).toBe(true);
 });
 
+test('what the sandbox of a killed Switchboard left in a folder is removed by the next', async () => {
+  const project = agentProject({
+    '.agents/a.toml': toml('Aide', 'instructions = "script: litters"'),
+    'work/.codex/mine': 'is here',
+  });
+  const work = join(project.dir, 'work');
+  const killed = await RawHost.connect(project);
+  void killed.callTool('agent_aide', { task: 'go', cwd: work }).catch(() => {});
+  expect(await eventually(() => existsSync(join(work, '.aws')))).toBe(true);
+  killed.process.kill('SIGKILL');
+  await killed.exited;
+  expect(readdirSync(work).sort()).toEqual(['.aws', '.codex', '.git']);
+  await RawHost.connect(project);
+  expect(await eventually(() => readdirSync(work).join() === '.codex')).toBe(true);
+});
+
 test('a run that takes too long is ended, and what it said is kept', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') }, { AGENTS_TIMEOUT_MS: '1500' });
   const host = await RawHost.connect(project);
@@ -592,6 +608,13 @@ test('`run` runs one, by any of its names, and its status tells how it went', as
   const failed = await runSwitchboard(project, ['run', 'aide', 'script: failed', '--json']);
   expect(failed.status).toBe(5);
   expect(JSON.parse(failed.stdout)).toMatchObject({ ok: false });
+  const reason = 'unexpected status 500 Internal Server Error: oops\n';
+  expect((await runSwitchboard(project, ['run', 'aide', 'script: failed'])).stderr).toBe(reason);
+  const nowhere = await runSwitchboard(project, ['run', 'aide', 'x', '--cwd', '']);
+  expect([nowhere.status, nowhere.stderr]).toEqual([
+    2,
+    'switchboard: --cwd names no folder.\nLeave it out to have the agent work in this folder.\n',
+  ]);
   const piped = await runSwitchboard(project, ['run', 'aide', '-'], { input: 'from stdin' });
   expect(piped.stdout).toBe('The task was: from stdin\n');
   const dashes = await runSwitchboard(project, ['run', 'aide', '--', '--help me']);

@@ -79,6 +79,14 @@ describe('a run', () => {
     expect(model.requests[0]?.body.input.at(-1)).toMatchObject({ role: 'user', content });
   });
 
+  test('with a task that was cut in the middle of a character begins all the same', async () => {
+    const { engine, model, cwd } = await realEngine({ script: [DONE] });
+    const run = watchedRun(cwd, { task: 'a smile: \ud83d' });
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'done' });
+    const content = [{ type: 'input_text', text: 'a smile: \ufffd' }];
+    expect(model.requests[0]?.body.input.at(-1)).toMatchObject({ role: 'user', content });
+  });
+
   test('with a task that is longer than the engine takes fails with its limit', async () => {
     const { engine, model, cwd } = await realEngine({ script: [DONE] });
     const { ok, output } = await engine.run(watchedRun(cwd, { task: 'x'.repeat((1 << 20) + 1) }));

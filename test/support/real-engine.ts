@@ -31,6 +31,7 @@ export async function realEngine(options: RealEngineOptions): Promise<RealEngine
     log,
     mark: { SWITCHBOARD_RUN: 'some-run' },
     onProcess: (pid) => processes.push(pid),
+    onLitter: () => {},
     project: project.dir,
     home: join(project.dir, '.switchboard'),
     homeFolder: project.env['HOME'] ?? '',

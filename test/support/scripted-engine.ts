@@ -64,6 +64,7 @@ export function scriptedEngine(options: ScriptedEngineOptions = {}): ScriptedEng
     log,
     mark: { SWITCHBOARD_RUN: 'some-run' },
     onProcess: (pid) => processes.push(pid),
+    onLitter: () => {},
     project: project.dir,
     home: join(project.dir, '.switchboard'),
     homeFolder: project.env['HOME'] ?? '',

@@ -3,6 +3,7 @@
 import { tmpdir } from 'node:os';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
+import { isObject } from '../../base/object.ts';
 import { isFolder, isGroupAlive, signalGroup } from '../../base/process.ts';
 import { groupsMarked, isGroupDead } from '../../base/process-table.ts';
 import { codeOf } from '../../base/system-error.ts';
@@ -11,7 +12,7 @@ import { sleep } from '../../base/time.ts';
 import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import { ProcessLink, type ProcessLinkOptions } from '../../child/process-link.ts';
 import { RpcTimeout } from '../../rpc/peer.ts';
-import { Verbatim } from '../../rpc/verbatim.ts';
+import { toEngine } from './engine-json.ts';
 
 export interface AppServerOptions
   extends Pick<ProcessLinkOptions, 'secrets' | 'onRequest' | 'onNotification' | 'onOversize'> {
@@ -32,6 +33,7 @@ const MESSAGE_BYTES = 16 << 20;
 /** The engine ends within tens of milliseconds when its input does. */
 const STOP_MS = 600;
 const GONE_MS = 400;
+const LONGEST_WORDS = 300;
 
 /** News that we have no use for; the output of commands alone can be gigabytes. */
 const UNWANTED_NEWS = [
@@ -59,7 +61,7 @@ export class AppServer {
 
   /** Rejects with an ENGINE_FAILED where the program cannot be started. */
   static async open(options: AppServerOptions): Promise<AppServer> {
-    const { binary, args, env, codexHome, log } = options;
+    const { binary, args, env, codexHome, log, onRequest } = options;
     // A neutral folder: the engine reads settings from the one that it is started in.
     const cwd = isFolder(codexHome) ? codexHome : tmpdir();
     try {
@@ -71,6 +73,7 @@ export class AppServer {
         messageBytes: MESSAGE_BYTES,
         stopMs: STOP_MS,
         mayOmitVersion: true,
+        onRequest: async (request) => toEngine((await onRequest(request)).value),
         onStderr: (line) => log.debug(`codex: ${line}`),
         onBug: (error) => log.error(`codex: ${String(error)}`),
       });
@@ -95,7 +98,7 @@ export class AppServer {
 
   /** The last line that the engine printed beside the protocol; empty where there is none. */
   get lastLine(): string {
-    return excerpt(this.#link.lastOutput.split('\n').at(-1) ?? '', 300);
+    return excerpt(this.#link.lastOutput.split('\n').at(-1) ?? '', LONGEST_WORDS);
   }
 
   /** Rejects with an ENGINE_FAILED where it ends at once or does not answer. */
@@ -119,8 +122,27 @@ export class AppServer {
 
   /** Without a limit, a request takes as long as the run may. */
   async request(method: string, params: object, timeoutMs = Infinity): Promise<unknown> {
-    const answer = await this.#link.peer.request(method, Verbatim.of(params), { timeoutMs });
-    return answer.value;
+    try {
+      const answer = await this.#link.peer.request(method, toEngine(params), { timeoutMs });
+      return answer.value;
+    } catch (error) {
+      const isTooLarge = error instanceof SwitchboardError && error.code === 'MESSAGE_TOO_LARGE';
+      if (!isTooLarge) throw error;
+      const limit = `${MESSAGE_BYTES / (1 << 20)} MiB`;
+      const sentence = `Codex answered ${method} with more than ${limit}, which is not read.`;
+      throw failure(sentence, this.#options.binary, error);
+    }
+  }
+
+  /** Starts a thread or a turn, and gives the name that the engine has for it. */
+  async begin(what: 'thread' | 'turn', params: object): Promise<string> {
+    const answer = await this.request(`${what}/start`, params);
+    const begun = isObject(answer) ? answer[what] : undefined;
+    const id = isObject(begun) ? begun['id'] : undefined;
+    if (typeof id === 'string' && id !== '') return id;
+    // News without that name would never be known to be the run's, and it would wait for ever.
+    const sentence = `Codex did not say which ${what} it has begun: its version may be too old or too new.`;
+    throw failure(sentence, this.#options.binary, undefined);
   }
 
   /**
@@ -152,7 +174,9 @@ export class AppServer {
       const limit = formatLimit(initializeMs);
       return failure(`Codex did not answer within ${limit}.${said}`, binary, error);
     }
-    return failure(`Codex refused to begin: ${(error as Error).message}`, binary, error);
+    if (error instanceof SwitchboardError) return error;
+    const reason = excerpt((error as Error).message, LONGEST_WORDS);
+    return failure(`Codex refused to begin: ${reason}`, binary, error);
   }
 }
 

@@ -42,6 +42,8 @@ export interface CodexEngineOptions {
   /** What is added to the environment so that a later Switchboard finds what a killed one left. */
   readonly mark: Readonly<Record<string, string>>;
   readonly onProcess: (pid: number) => void;
+  /** Told which folders are to be removed, if they are empty, should we be killed. */
+  readonly onLitter: (folders: readonly string[]) => void;
   readonly project: string;
   /** Switchboard's own folder. */
   readonly home: string;
@@ -56,11 +58,13 @@ const START_AGAIN_MS = 300;
 /** What an engine that still listens needs to interrupt a turn, several times over. */
 const INTERRUPT_MS = 600;
 const LONGEST_REASON = 500;
+/** In the log there may be more of it. */
+const LONGEST_DETAILS = 4_000;
 /** What is ours alone: those below us get none of it. */
 const OUR_SECRETS = /^SWITCHBOARD_.*(?:TOKEN|KEY|SECRET)$/i;
 
 export function createCodexEngine(options: CodexEngineOptions): Engine {
-  const litter = new Litter();
+  const litter = new Litter(options.onLitter);
   const gate = new StartGate();
   return { run: (run) => new CodexRun(run, options).toEnd(gate, litter) };
 }
@@ -96,7 +100,7 @@ class CodexRun {
     onEvent({ kind: 'starting', text: `starts ${agent.name}` });
     const server = await gate.pass(cancellation, () => this.#start());
     let cameToItsEnd = false;
-    litter.enter(cwd);
+    const leave = litter.enter(cwd);
     try {
       const result = await cancellation.orElse(this.#converse(server));
       cameToItsEnd = result.ok;
@@ -104,7 +108,7 @@ class CodexRun {
     } finally {
       if (cancellation.reason) await this.#interrupt(server);
       await server.close();
-      litter.leave(cwd, cameToItsEnd);
+      leave(cameToItsEnd);
     }
   }
 
@@ -208,11 +212,11 @@ class CodexRun {
       builtinsDefault: this.#settings.builtinsDefault,
       timeoutMs: this.#settings.timeoutMs,
     };
-    const threadId = idIn(await server.request('thread/start', threadParameters(wish)), 'thread');
+    const threadId = await server.begin('thread', threadParameters(wish));
     this.#turn.belongTo(threadId);
     const input = [{ type: 'text', text: task, text_elements: [] }];
     const turn = { threadId, input, ...turnSandbox(wish) };
-    const turnId = idIn(await server.request('turn/start', turn), 'turn');
+    const turnId = await server.begin('turn', turn);
     this.#turn.begin(turnId);
     this.#running = { threadId, turnId };
     const end = await Promise.race([this.#turn.ended, server.ended]);
@@ -270,15 +274,18 @@ class CodexRun {
 
   /** The engine's words as one sentence: without the layers of its own that they came through. */
   #failed(reason: string): EngineResult {
-    if (!this.#run.cancellation.reason)
-      this.#options.log.warn(`agent ${this.#run.agent.name}: ${this.#mask(reason)}`);
+    const { cancellation, agent } = this.#run;
+    if (!cancellation.reason) {
+      const details = excerpt(reason, LONGEST_DETAILS, this.#mask);
+      this.#options.log.info(`${agent.toolName}: ${details}`);
+    }
     const words = reason.replace(
       /^error creating thread: (?:Fatal error: )?(?:Failed to initialize session: )?/,
       '',
     );
     const output = excerpt(words, LONGEST_REASON, this.#mask);
     if (!words.startsWith('required MCP servers failed')) return { ok: false, output };
-    const hint = `Try: switchboard agents ${this.#run.agent.toolName} --check`;
+    const hint = `Try: switchboard agents ${agent.toolName} --check`;
     return { ok: false, output: `${output.replace(/[.\s]*$/, '.')} ${hint}` };
   }
 
@@ -298,9 +305,4 @@ class CodexRun {
       ...(codexHome !== undefined && { CODEX_HOME: codexHome }),
     });
   }
-}
-
-function idIn(answer: unknown, key: string): string {
-  const member = isObject(answer) ? answer[key] : undefined;
-  return isObject(member) ? textOf(member['id']) : '';
 }

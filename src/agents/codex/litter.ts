@@ -1,8 +1,10 @@
 // The engine's sandbox hangs empty folders into the folder it works in, to keep what has these names
 // from being written. When it is stopped in the middle they stay. Those that were not there before
-// the run are removed, by the last run in that folder.
-import { existsSync, rmdirSync } from 'node:fs';
+// the run are removed, by the last run in that folder; and noted while runs go on, so that the next
+// Switchboard removes them should this one be killed.
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeEmptyFolder } from '../../base/empty-folder.ts';
 
 const NAMES = ['.agents', '.aws', '.codex', '.git'];
 
@@ -13,36 +15,55 @@ interface Place {
   readonly missing: readonly string[];
 }
 
-export class Litter {
-  readonly #places = new Map<string, Place>();
+/** A run is over, and nothing of it runs any more. */
+export type Leave = (cameToItsEnd: boolean) => void;
 
-  /** A run begins in a folder. */
-  enter(folder: string): void {
-    const place = this.#places.get(folder) ?? {
-      runs: 0,
-      mayBeLittered: false,
-      missing: NAMES.filter((name) => !existsSync(join(folder, name))),
-    };
-    place.runs++;
-    this.#places.set(folder, place);
+export class Litter {
+  /** By folder, without links: two names for one folder are one place. */
+  readonly #places = new Map<string, Place>();
+  readonly #note: (folders: readonly string[]) => void;
+
+  /** `note` is told of all folders that would stay, each time they are others. */
+  constructor(note: (folders: readonly string[]) => void) {
+    this.#note = note;
   }
 
-  /** It is over, and nothing of it runs any more. */
-  leave(folder: string, cameToItsEnd: boolean): void {
-    const place = this.#places.get(folder);
-    if (!place) return;
-    place.runs--;
-    place.mayBeLittered ||= !cameToItsEnd;
-    if (place.runs > 0) return;
+  /** A run begins in a folder. */
+  enter(folder: string): Leave {
+    const real = realPath(folder);
+    const place = this.#places.get(real) ?? this.#open(real);
+    place.runs++;
+    return (cameToItsEnd) => {
+      place.runs--;
+      place.mayBeLittered ||= !cameToItsEnd;
+      if (place.runs === 0) this.#close(real, place);
+    };
+  }
+
+  #open(folder: string): Place {
+    const paths = NAMES.map((name) => join(folder, name));
+    const missing = paths.filter((path) => !existsSync(path));
+    const place = { runs: 0, mayBeLittered: false, missing };
+    this.#places.set(folder, place);
+    this.#tell();
+    return place;
+  }
+
+  #close(folder: string, { mayBeLittered, missing }: Place): void {
+    if (mayBeLittered) for (const path of missing) removeEmptyFolder(path);
     this.#places.delete(folder);
-    if (place.mayBeLittered) for (const name of place.missing) removeEmpty(join(folder, name));
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#note([...this.#places.values()].flatMap(({ missing }) => missing));
   }
 }
 
-function removeEmpty(folder: string): void {
+function realPath(folder: string): string {
   try {
-    rmdirSync(folder);
+    return realpathSync(folder);
   } catch {
-    // not there, or something is in it: then it is somebody's
+    return folder; // gone by now
   }
 }

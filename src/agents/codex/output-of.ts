@@ -44,11 +44,12 @@ export async function outputOf(
   stderr?.resume();
   try {
     const ended = new Promise<string>((resolve, reject) => {
-      const settle = (status: number | null): void => {
-        if (status === 0) resolve(Buffer.concat(pieces).toString());
-        else reject(new Error(`${what} ended with status ${String(status)}`));
-      };
       const giveUp = (why: string): void => reject(new Error(`${what} ${why}`));
+      const settle = (status: number | null, signal: string | null): void => {
+        if (status === 0) resolve(Buffer.concat(pieces).toString());
+        else if (signal === null) giveUp(`ended with status ${String(status)}`);
+        else giveUp(`was ended by ${signal}`);
+      };
       const late = `did not end within ${formatLimit(limitMs)}`;
       timers.push(setTimeout(() => giveUp(late), limitMs));
       stdout?.on('data', (piece: Buffer) => {
@@ -56,8 +57,10 @@ export async function outputOf(
         if (bytes > MOST_BYTES) giveUp('printed too much');
         else pieces.push(piece);
       });
-      child.once('exit', (status) => timers.push(setTimeout(() => settle(status), DRAIN_MS)));
-      child.once('close', (status) => settle(status));
+      child.once('exit', (status, signal) => {
+        timers.push(setTimeout(() => settle(status, signal), DRAIN_MS));
+      });
+      child.once('close', settle);
     });
     return await cancellation.orElse(ended);
   } finally {

@@ -2,23 +2,16 @@
 // can follow (permissionMode, hooks, color …) are passed over.
 import { isObject } from '../../base/object.ts';
 import type { ToolReference } from '../agent.ts';
-import {
-  type AgentFile,
-  AgentFileError,
-  createWarnings,
-  type Draft,
-  NOTHING_SAID,
-  summarize,
-} from './draft.ts';
+import { type AgentFile, createWarnings, type Draft, NOTHING_SAID, summarize } from './draft.ts';
 import { COMMAS, listOf, textOf, toolsOf } from './fields.ts';
 import { modelOf, parseMarkdown } from './markdown.ts';
+import { requiredText } from './required.ts';
 import { runFieldsOf } from './run-fields.ts';
 import { serversOf } from './server-entry.ts';
 
 export async function parseClaude(file: AgentFile): Promise<Draft> {
   const { values, lineOf, body, warnings } = await parseMarkdown(file);
-  const name = textOf(values['name']);
-  if (name === undefined) throw new AgentFileError(lineOf('name'), 'It has no name.');
+  const name = requiredText(values, 'name', lineOf);
   const { list, add } = createWarnings();
   const { named, declared } = partServers(values['mcpServers']);
   const { servers, references } = serversOf(declared, file, (key, says) =>

@@ -1,15 +1,9 @@
 // Codex's own agents: TOML in which `developer_instructions` stand beside any key of Codex's configuration.
 // Those that a run knows are taken; the others are Codex's to know, and none of them is a mistake.
 import type { RunFields } from '../agent.ts';
-import {
-  type AgentFile,
-  AgentFileError,
-  createWarnings,
-  type Draft,
-  NOTHING_SAID,
-  summarize,
-} from './draft.ts';
+import { type AgentFile, createWarnings, type Draft, NOTHING_SAID, summarize } from './draft.ts';
 import { COMMAS_AND_SPACES, listOf, textOf } from './fields.ts';
+import { requiredText } from './required.ts';
 import { runFieldsOf } from './run-fields.ts';
 import { serversOf } from './server-entry.ts';
 import { isTable, readToml } from './toml.ts';
@@ -18,13 +12,8 @@ type Table = Readonly<Record<string, unknown>>;
 
 export async function parseCodexToml(file: AgentFile): Promise<Draft> {
   const { table, lineOf } = await readToml(file.text);
-  const required = (key: string) => {
-    const text = textOf(table[key]);
-    if (text === undefined) throw new AgentFileError(lineOf(key), `It has no ${key}.`);
-    return text;
-  };
-  const name = required('name');
-  const instructions = required('developer_instructions');
+  const name = requiredText(table, 'name', lineOf);
+  const instructions = requiredText(table, 'developer_instructions', lineOf);
   const { list: warnings, add } = createWarnings();
   const warn = (path: readonly string[], says: string) =>
     add(() => `${lineOf(...path)}: ${path.join('.')}: ${says}`);

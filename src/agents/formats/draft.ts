@@ -19,6 +19,11 @@ export interface Draft extends AgentSummary {
   readonly warnings: readonly string[];
 }
 
+/** Nobody writes NUL; it is what UTF-16 looks like to who expects UTF-8. */
+export function isReadable(text: string): boolean {
+  return !text.includes('\0');
+}
+
 /** A file to be read as an agent. */
 export interface AgentFile {
   /** Absolute; names and origins come from it, it is not opened. */

@@ -1,14 +1,8 @@
 // Switchboard's own format: TOML with `name`, `instructions`, `tools`, `[run]` and `[mcp_servers]`.
 import { nearest } from '../../base/text.ts';
-import {
-  type AgentFile,
-  AgentFileError,
-  createWarnings,
-  type Draft,
-  NOTHING_SAID,
-  summarize,
-} from './draft.ts';
+import { type AgentFile, createWarnings, type Draft, NOTHING_SAID, summarize } from './draft.ts';
 import { COMMAS_AND_SPACES, describeValue, listOf, textOf, toolsOf } from './fields.ts';
+import { requiredText } from './required.ts';
 import { RUN_KEYS, runFieldsOf } from './run-fields.ts';
 import { SERVER_KEYS, serversOf } from './server-entry.ts';
 import { isTable, readToml } from './toml.ts';
@@ -28,8 +22,7 @@ const LISTS = new Set(['tags', 'tools']);
 
 export async function parseSwitchboardToml(file: AgentFile): Promise<Draft> {
   const { table, lineOf } = await readToml(file.text);
-  const name = textOf(table['name']);
-  if (name === undefined) throw new AgentFileError(lineOf('name'), 'It has no name.');
+  const name = requiredText(table, 'name', lineOf);
   const { list: warnings, add } = createWarnings();
   const warn = (path: readonly string[], says: () => string) =>
     add(() => `${lineOf(...path)}: ${path.join('.')}: ${says()}`);

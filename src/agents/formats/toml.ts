@@ -5,7 +5,7 @@ import { AgentFileError } from './draft.ts';
 
 export interface Toml {
   readonly table: Readonly<Record<string, unknown>>;
-  /** The line of a key, or of the nearest table around it. */
+  /** The line of a key, or of the first that is said below it, or of the nearest table around it. */
   readonly lineOf: (...path: string[]) => number;
 }
 
@@ -40,8 +40,8 @@ function findLine(text: string, path: readonly string[]): number {
     if (header !== undefined) table = keysIn(header);
     else if (!line.includes('=')) continue;
     const key = header === undefined ? line.slice(0, line.indexOf('=')) : '';
-    const here = [...table, ...keysIn(key)];
-    const fits = here.length <= path.length && here.every((part, at) => part === path[at]);
+    const here = [...table, ...keysIn(key)].slice(0, path.length);
+    const fits = here.every((part, at) => part === path[at]);
     if (fits && here.length > best.length) best = { line: index + 1, length: here.length };
   }
   return best.line;

@@ -64,7 +64,9 @@ type Read = { readonly value: Values } | Problem;
 function valueOf(document: Document<ParsedNode, boolean>, text: string): Read {
   const [error] = document.errors;
   if (error) {
-    return { line: text.slice(0, error.pos[0]).split('\n').length, problem: error.message };
+    const isDeep = error.code === 'RESOURCE_EXHAUSTION';
+    const problem = isDeep ? 'it nests too deep' : error.message;
+    return { line: text.slice(0, error.pos[0]).split('\n').length, problem };
   }
   const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
   if (value === null || value === '') return { value: {} };

@@ -385,3 +385,22 @@ test('folders that are not there at all are nothing to speak of', async () => {
   const { list } = createAgents();
   expect(await list(agentSettings())).toMatchObject({ agents: [], problems: [] });
 });
+
+test('what is wrong with a name, with depth or with how a file is written is said as it is', async () => {
+  const { list, plain, write } = createAgents({
+    'project/.agents/a.toml': 'name = ["a"]\n',
+    'project/.agents/b.toml': 'name = "B"\n\n[settings.deep]\nx = 1\n',
+    'project/.claude/agents/d.agent.md': markdown(`name: D\ntools: ${'['.repeat(20_000)}`),
+  });
+  write('project/.agents/c.toml', Buffer.from('\ufeffname = "C"\n', 'utf16le'));
+  write('project/.agents/e.toml', Buffer.from('name = "E"\ndescription = "caf\u00e9"\n', 'latin1'));
+  const { agents, problems } = await list();
+  expect(agents.map(({ name }) => name)).toEqual(['B', 'E']);
+  expect(plain(problems)).toEqual([
+    'project/.agents/a.toml:1: name: expected a text, got a list. The agent is left out.',
+    'project/.agents/b.toml:3: settings: unknown key.',
+    'project/.agents/c.toml:1: It is not written in UTF-8, as some editors do. Save it as UTF-8. The agent is left out.',
+    'project/.agents/e.toml:2: A character is not written in UTF-8 and was lost. Save the file as UTF-8.',
+    'project/.claude/agents/d.agent.md:3: Not valid YAML: it nests too deep. The agent is left out.',
+  ]);
+});

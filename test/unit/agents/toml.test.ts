@@ -463,3 +463,13 @@ url = "https://docs.example/mcp"
     ]);
   });
 });
+
+test('instructions that are not in UTF-8 are not handed on', async () => {
+  const agents = createAgents({ [FILE]: 'name = "A"\ninstructions_file = "i.md"\n' });
+  agents.write('project/i.md', Buffer.from('\ufeffDo it.', 'utf16le'));
+  const { instructions, warnings } = await agents.loadOnly();
+  expect(instructions).toBeUndefined();
+  expect(agents.plain(warnings)).toEqual([
+    `${FILE}: instructions_file: "i.md" is blank or cannot be read. The agent has none.`,
+  ]);
+});

@@ -145,6 +145,7 @@ test('what happens is told as progress, not too often, and never nothing for lon
     onEvent({ kind: 'starting', text: 'starts' });
     onEvent({ kind: 'text', text: 'Hel' });
     onEvent({ kind: 'step', text: 'too soon' });
+    onEvent({ kind: 'step', text: 'goes on for long' });
     await new Promise<void>((resolve) => {
       end = resolve;
     });
@@ -157,8 +158,29 @@ test('what happens is told as progress, not too often, and never nothing for lon
   await answer;
   expect(told).toEqual([
     { progress: 1, message: 'starts' },
-    { progress: 2, message: 'works for 10 s' },
-    { progress: 3, message: 'works for 20 s' },
+    { progress: 2, message: 'goes on for long' },
+    { progress: 3, message: 'works for 10 s' },
+    { progress: 4, message: 'works for 20 s' },
   ]);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a warning is told at once, behind what had to wait, and nothing comes after the answer', async () => {
+  vi.useFakeTimers();
+  const told: unknown[] = [];
+  const run: RunAgent = async (_agent, _args, { onEvent }) => {
+    onEvent({ kind: 'starting', text: 'starts' });
+    onEvent({ kind: 'step', text: 'does this' });
+    onEvent({ kind: 'warning', text: 'that is odd' });
+    onEvent({ kind: 'step', text: 'too late' });
+    return { ok: true, output: '' };
+  };
+  const tools = createTools([agent('one')], 'direct', run);
+  await call(tools, 'agent_one', {}, ({ value }) => told.push(value));
+  await vi.advanceTimersByTimeAsync(25_000);
+  expect(told).toEqual([
+    { progress: 1, message: 'starts' },
+    { progress: 2, message: 'does this' },
+    { progress: 3, message: 'that is odd' },
+  ]);
 });

@@ -1,5 +1,13 @@
 // Runs of agents, from the task to the result, with a program that does what a script says.
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { EngineRun } from '../../../../src/agents/engine.ts';
@@ -106,6 +114,17 @@ describe('what the engine is given', () => {
     expect(records().flatMap(({ argv = [] }) => argv)).not.toContain(task);
   });
 
+  test('half a character, which the engine would not read, is replaced wherever it stands', async () => {
+    const { engine, cwd, told } = scriptedEngine();
+    const task = 'half \ud83d, whole 😀, written \\ud83d \\\ud83d';
+    const server = attachedServer({ env: { ['\udc00']: 'x\udc00' } });
+    expect(await engine.run(watchedRun(cwd, { task, servers: [server] }))).toEqual({
+      ok: true,
+      output: 'The task was: half \ufffd, whole 😀, written \\ud83d \\\ufffd',
+    });
+    expect(JSON.stringify(told('thread/start'))).toContain('"\ufffd":"x\ufffd"');
+  });
+
   test('its environment is ours with the mark and what the run adds, without our own secrets', async () => {
     const { engine, cwd, records, project } = scriptedEngine({
       env: { SWITCHBOARD_HTTP_TOKEN: 'our-own-token', SOMETHING: 'of the user' },
@@ -160,6 +179,23 @@ describe('a run that fails', () => {
         'required MCP servers failed to initialize: memory: No such file or directory.' +
         ' Try: switchboard agents agent_some_agent --check',
     });
+  });
+
+  test('because it is of another version is told at once', async () => {
+    const { engine, cwd, processes } = scriptedEngine();
+    const { code, text } = await failureOf(engine.run(watchedRun(cwd, scripted('other-version'))));
+    expect(code).toBe('ENGINE_FAILED');
+    expect(text).toContain('Codex did not say which thread it has begun: its version may be');
+    expect(text).toContain('SWITCHBOARD_CODEX_BIN');
+    expect(processes.filter(isAlive)).toEqual([]);
+  });
+
+  test('because it answers with more than is read names no setting that would not help', async () => {
+    const { engine, cwd } = scriptedEngine();
+    const { code, text } = await failureOf(engine.run(watchedRun(cwd, scripted('huge-answer'))));
+    expect(code).toBe('ENGINE_FAILED');
+    expect(text).toContain('Codex answered thread/start with more than 16 MiB, which is not read.');
+    expect(text).not.toContain('messageBytes');
   });
 
   test('because the engine died says so, with the last that it printed', async () => {
@@ -236,6 +272,14 @@ describe('an engine that does not start', () => {
     expect(failure.code).toBe('ENGINE_FAILED');
     expect(failure.message).toContain(message);
     expect(failure.hint).toContain(codexBin);
+  });
+
+  test('because it refuses to begin is told in a few words', async () => {
+    const { engine, cwd } = scriptedEngine({ env: { SCRIPTED_CODEX: 'refuses' } });
+    const { code, message } = await failureOf(engine.run(watchedRun(cwd)));
+    expect(code).toBe('ENGINE_FAILED');
+    expect(message).toMatch(/^Codex refused to begin: Refused\. why why /);
+    expect(message.length).toBeLessThan(400);
   });
 
   test('because it does not answer is told after the limit, and it is ended', async () => {
@@ -368,6 +412,25 @@ describe('calling a run off', () => {
     run.cancellation.cancel(reason);
     await expect(running).rejects.toBe(reason);
     expect(readdirSync(cwd).sort()).toEqual(['.aws', '.git']);
+  });
+
+  test('knows a folder by any of its names', async () => {
+    const { engine, cwd } = scriptedEngine();
+    const link = `${cwd}-too`;
+    symlinkSync(cwd, link);
+    const [first, second] = [cwd, link].map((folder) => watchedRun(folder, scripted('litters')));
+    if (!first || !second) throw new Error('There are two runs.');
+    const ends = [];
+    for (const run of [first, second]) {
+      ends.push(engine.run(run));
+      expect(await hasBegun(run)).toBe(true);
+    }
+    first.cancellation.cancel(reason);
+    await expect(ends[0]).rejects.toBe(reason);
+    expect(readdirSync(cwd)).not.toEqual([]);
+    second.cancellation.cancel(reason);
+    await expect(ends[1]).rejects.toBe(reason);
+    expect(readdirSync(cwd)).toEqual([]);
   });
 
   test('in a folder where another run goes on leaves that one what it needs', async () => {

@@ -46,8 +46,10 @@ test.each(FILES.map(([file], index) => [file, index] as const))(
     const { homeFolder, plain, discover } = setUp(
       Object.fromEntries(weaker.map(([path, write]) => [path, write(path)])),
     );
-    const settings = agentSettings({ vscodeUserMcp: join(homeFolder, 'user-mcp.json') });
-    const { servers, warnings } = await discover({ settings });
+    const named = { vscodeUserMcp: join(homeFolder, 'user-mcp.json') };
+    const { servers, warnings } = await discover({
+      settings: agentSettings(index === 0 ? named : {}),
+    });
 
     expect(warnings).toEqual([]);
     expect(servers.map(({ cmd }) => cmd)).toEqual([file]);
@@ -55,6 +57,14 @@ test.each(FILES.map(([file], index) => [file, index] as const))(
     expect(plain(servers[0]?.origin ?? '')).toBe(expected);
   },
 );
+
+test('a file of the user’s that is named and not there is a warning', async () => {
+  const { homeFolder, discover } = setUp();
+  const settings = agentSettings({ vscodeUserMcp: join(homeFolder, 'nowhere.json') });
+  expect((await discover({ settings })).warnings).toEqual([
+    '~/nowhere.json: There is no such file. VSCODE_USER_MCP names it.',
+  ]);
+});
 
 test('a server has all that is said about it, and runs in the project if that declares it', async () => {
   const entry = { command: 'a', args: ['${X}'], env: { N: 1, T: true, S: 's' } };

@@ -1,0 +1,17 @@
+// A key that an agent cannot do without.
+import { AgentFileError } from './draft.ts';
+import { describeValue, textOf } from './fields.ts';
+
+/** Its text. Throws an `AgentFileError` where it is missing, blank or something else. */
+export function requiredText(
+  values: Readonly<Record<string, unknown>>,
+  key: string,
+  lineOf: (key: string) => number,
+): string {
+  const value = values[key];
+  const text = textOf(value);
+  if (text !== undefined) return text;
+  const isSomething = typeof value === 'object' && value !== null;
+  const says = `${key}: expected a text, got ${describeValue(value)}.`;
+  throw new AgentFileError(lineOf(key), isSomething ? says : `It has no ${key}.`);
+}

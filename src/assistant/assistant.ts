@@ -10,7 +10,7 @@ import { cut } from './cut.ts';
 import { Deadline } from './deadline.ts';
 import { explainModelFailure, tooLate } from './failures.ts';
 import { runLoop, type Said, type Task } from './loop.ts';
-import { type Delegate, ModelFailure, type Provider } from './provider.ts';
+import { type Delegate, ModelFailure, type Provider, ServerUnreachable } from './provider.ts';
 import { askForCall, carryOutTold, mustCarryOut } from './single.ts';
 import { formatQuery, loopPrompt, singlePrompt } from './system-prompt.ts';
 import { readToldCall } from './told-call.ts';
@@ -134,15 +134,26 @@ export class Assistant implements Disposable {
         tools: isSingle ? 'none' : 'all',
         session,
         cancellation: work.deadline.cancellation,
+        onUse: (subtool) => work.beginUse(subtool),
+        onRound: () => work.beginRound(),
       })
-      .catch((error: unknown) => {
-        throw error instanceof ModelFailure ? explainModelFailure(error, provider) : error;
+      .catch(async (error: unknown) => {
+        throw await this.#explain(error, provider, query, work);
       });
     work.noteUsage(answer.usage);
     if (answer.rounds !== undefined) work.noteRounds(answer.rounds);
     const opened = toolbox ?? (await this.#openToolboxFor(answer.text, query, work));
     const result = await this.#settle(answer.text, opened, provider, work);
     return { result, turn: [], session: answer.session };
+  }
+
+  /** Why a provider that uses tools by itself has not answered. */
+  async #explain(error: unknown, provider: Delegate, query: Query, work: Work): Promise<unknown> {
+    if (error instanceof ModelFailure) return explainModelFailure(error, provider);
+    if (!(error instanceof ServerUnreachable)) return error;
+    // What hinders the server shows where we start it ourselves.
+    await this.#openToolbox(query, work);
+    return explainModelFailure(new ModelFailure('it does not reach the server'), provider);
   }
 
   /** The answer: the model's words, or the result of a call that they tell. */

@@ -17,7 +17,14 @@ import {
   type Usage,
 } from '../provider.ts';
 import { abortable } from './abortable.ts';
-import { type ApiOptions, explainRedirect, maskFor, messageIn, request } from './http.ts';
+import {
+  type ApiOptions,
+  createPost,
+  explainRedirect,
+  maskFor,
+  messageIn,
+  type Post,
+} from './http.ts';
 
 type Content = Anthropic.Messages.ContentBlock[];
 
@@ -30,7 +37,7 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
     timeout: LONGEST_MS, // the query as a whole has its limit
     logLevel: 'off', // its log has the requests in it, and what people ask is nobody's business
     openTelemetry: false,
-    fetch: requestForSdk,
+    fetch: fetchThrough(createPost()),
     ...(baseUrl !== undefined && { baseURL: baseUrl }),
   };
   const client = new Client(settings);
@@ -60,17 +67,15 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
 }
 
 /** Whatever an answer says that it is, it is JSON or cannot be read. */
-async function requestForSdk(
-  address: string | URL | Request,
-  init?: RequestInit,
-): Promise<Response> {
-  const target = address instanceof Request ? address.url : address;
-  const { status, headers, text } = await request(target, init ?? {});
-  const shown = new Headers(headers);
-  shown.set('content-type', 'application/json');
-  for (const name of ['content-length', 'content-encoding']) shown.delete(name);
-  const hasNoBody = status === 204 || status === 205 || status === 304;
-  return new Response(hasNoBody ? null : text, { status, headers: shown });
+function fetchThrough(post: Post): typeof fetch {
+  return async (address, init) => {
+    const target = address instanceof Request ? address.url : address;
+    const { status, headers, text } = await post(target, init ?? {});
+    headers.set('content-type', 'application/json');
+    for (const name of ['content-length', 'content-encoding']) headers.delete(name);
+    const hasNoBody = status === 204 || status === 205 || status === 304;
+    return new Response(hasNoBody ? null : text, { status, headers });
+  };
 }
 
 function toMessage(message: Message): Anthropic.Messages.MessageParam {

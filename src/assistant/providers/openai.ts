@@ -18,7 +18,14 @@ import {
   type Usage,
 } from '../provider.ts';
 import { abortable } from './abortable.ts';
-import { type ApiOptions, explainRedirect, maskFor, messageIn, request } from './http.ts';
+import {
+  type ApiOptions,
+  createPost,
+  explainRedirect,
+  maskFor,
+  messageIn,
+  type Reply,
+} from './http.ts';
 
 const OWN_ADDRESS = 'https://api.openai.com/v1';
 
@@ -28,6 +35,7 @@ export function createOpenAi(options: ApiOptions): Provider {
   // The provider itself has renamed it; those who speak its language mostly know the old name alone.
   const limit = baseUrl.startsWith(OWN_ADDRESS) ? 'max_completion_tokens' : 'max_tokens';
   const mask = maskFor(options);
+  const post = createPost();
   return {
     name: 'openai',
     model,
@@ -44,9 +52,9 @@ export function createOpenAi(options: ApiOptions): Provider {
           'content-type': 'application/json',
           ...(apiKey && { authorization: `Bearer ${apiKey}` }),
         };
-        const init = { method: 'POST', headers, body: JSON.stringify(wellFormed(body)), signal };
+        const sent = { headers, body: JSON.stringify(wellFormed(body)), signal };
         try {
-          return toCompletion(await send(address, init, mask), mask);
+          return toCompletion(readReply(await post(address, sent), mask), mask);
         } catch (error) {
           if (error instanceof ModelFailure || signal.aborted) throw error;
           throw new ModelFailure(excerpt(describe(error), 300, mask));
@@ -56,8 +64,7 @@ export function createOpenAi(options: ApiOptions): Provider {
 }
 
 /** The answer's JSON. */
-async function send(address: string, init: RequestInit, mask: Mask): Promise<unknown> {
-  const { ok, status, headers, text } = await request(address, init);
+function readReply({ ok, status, headers, text }: Reply, mask: Mask): unknown {
   const value = parse(text);
   if (ok && value !== undefined) return value;
   if (ok) throw new ModelFailure('it is no JSON', { isUnreadable: true });
@@ -180,7 +187,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** fetch says only that it failed; why stands in its cause. */
+/** What has failed, and why, which stands in its cause. */
 function describe(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: '' };
   return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;

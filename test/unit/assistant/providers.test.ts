@@ -1,6 +1,6 @@
 // What every provider with an address promises an assistant: the same answers and the same failures,
 // whichever API it speaks. The official SDK is the one that asks.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type {
   CompletionRequest,
   Message,
@@ -271,6 +271,16 @@ describe.each(APIS)('$name', ({ create }) => {
       status: undefined,
       isUnreadable: false,
     });
+  });
+
+  test('it is not asked through fetch, which gives up after five minutes', async () => {
+    const usual = globalThis.fetch;
+    globalThis.fetch = () => Promise.reject(new Error('fetch was used'));
+    onTestFinished(() => {
+      globalThis.fetch = usual;
+    });
+    const { provider } = await open(() => ({ text: 'Hi.' }));
+    expect(await provider.complete(request())).toMatchObject({ text: 'Hi.' });
   });
 
   test('a request that is called off is aborted, and fails with the reason', async () => {

@@ -25,6 +25,7 @@ import {
   messageIn,
   type Post,
 } from './http.ts';
+import { takenTool } from './tool-schema.ts';
 
 type Content = Anthropic.Messages.ContentBlock[];
 
@@ -99,10 +100,12 @@ function toMessage(message: Message): Anthropic.Messages.MessageParam {
   }
 }
 
-/** At the top of a schema the API refuses alternatives, with the whole request; the server still checks. */
-function toTool({ name, description, inputSchema }: ModelTool): Anthropic.Messages.Tool {
-  const { anyOf: _any, oneOf: _one, allOf: _all, ...schema } = inputSchema;
-  return { name, description, input_schema: { ...schema, type: 'object' } };
+/** Names of arguments that the API takes. */
+const KEY = /^[A-Za-z0-9_.-]{1,64}$/;
+
+function toTool(tool: ModelTool): Anthropic.Messages.Tool {
+  const { name, description, inputSchema } = takenTool(tool, (key) => KEY.test(key));
+  return { name, description, input_schema: { ...inputSchema, type: 'object' } };
 }
 
 function toCompletion(answer: Anthropic.Messages.Message, mask: Mask): Completion {

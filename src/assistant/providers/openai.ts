@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
 import { isObject } from '../../rpc/message.ts';
-import { wellFormed } from '../cut.ts';
+import { head, wellFormed } from '../cut.ts';
 import {
   type Completion,
   type CompletionRequest,
@@ -26,6 +26,7 @@ import {
   messageIn,
   type Reply,
 } from './http.ts';
+import { takenTool } from './tool-schema.ts';
 
 const OWN_ADDRESS = 'https://api.openai.com/v1';
 
@@ -42,11 +43,15 @@ export function createOpenAi(options: ApiOptions): Provider {
     keyVariable,
     complete: ({ system, messages, tools, cancellation }: CompletionRequest) =>
       abortable(cancellation, async (signal) => {
+        const taken = tools.map((tool) => takenTool(tool));
         const body = {
           model,
           [limit]: maxTokens,
-          messages: [{ role: 'system', content: system }, ...messages.flatMap(toMessages)],
-          ...(tools.length > 0 && { tools: tools.map(toTool) }),
+          messages: [
+            { role: 'system', content: [system, ...taken.flatMap(longDescription)].join('\n\n') },
+            ...messages.flatMap(toMessages),
+          ],
+          ...(taken.length > 0 && { tools: taken.map(toTool) }),
         };
         const headers = {
           'content-type': 'application/json',
@@ -92,10 +97,19 @@ function toMessages(message: Message): object[] {
   }
 }
 
-/** A schema without properties is refused by some, with the whole request. */
+/** A description that is longer is refused, with the whole request; so is, by some, a schema without properties. */
+const LONGEST_DESCRIPTION = 1_024;
+
 function toTool({ name, description, inputSchema }: ModelTool): object {
+  const short = head(description, LONGEST_DESCRIPTION);
   const parameters = { properties: {}, ...inputSchema };
-  return { type: 'function', function: { name, description, parameters } };
+  return { type: 'function', function: { name, description: short, parameters } };
+}
+
+/** What is too long to stand beside a tool is said before everything else. */
+function longDescription({ name, description }: ModelTool): string[] {
+  if (description.length <= LONGEST_DESCRIPTION) return [];
+  return [`About the tool ${name}:\n${description}`];
 }
 
 function toCompletion(answer: unknown, mask: Mask): Completion {

@@ -3,7 +3,14 @@
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Turn } from './conversation.ts';
 import { cut } from './cut.ts';
-import { answerTooLong, noAnswer, refused, tooManyRounds, tooManyTokens } from './failures.ts';
+import {
+  answerTooLong,
+  noAnswer,
+  nothingSaidYet,
+  refused,
+  tooManyRounds,
+  tooManyTokens,
+} from './failures.ts';
 import type { Completion, Message, ModelTool, Provider, ToolOutcome, ToolUse } from './provider.ts';
 import { completePatiently } from './retry.ts';
 import type { AssistantSettings } from './settings.ts';
@@ -95,7 +102,7 @@ export function finalText(
   { maxTokens }: AssistantSettings,
 ): string {
   if (stop === 'refused') throw refused(text);
-  if (text.trim() === '') throw noAnswer();
+  if (text.trim() === '') throw stop === 'limit' ? nothingSaidYet(maxTokens) : noAnswer();
   return stop === 'limit' ? `${text}\n(The answer was cut off at ${maxTokens} tokens.)` : text;
 }
 

@@ -1,4 +1,5 @@
 // Claude, through Anthropic's own SDK and its Messages API.
+import { randomUUID } from 'node:crypto';
 import type { Anthropic, ClientOptions } from '@anthropic-ai/sdk';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
@@ -115,7 +116,7 @@ function toCompletion(answer: Anthropic.Messages.Message, mask: Mask): Completio
     throw new ModelFailure(excerpt(said, 300, mask), { isUnreadable: true });
   }
   const { stop_reason: reason, usage } = answer;
-  const content = answer.content.filter(isUnderstood);
+  const content = withOwnIds(answer.content.filter(isUnderstood));
   const uses = content.filter((block) => block.type === 'tool_use');
   return {
     text: content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
@@ -128,6 +129,17 @@ function toCompletion(answer: Anthropic.Messages.Message, mask: Mask): Completio
     usage: toUsage(usage),
     raw: content.map(withInput),
   };
+}
+
+/** Some who speak this API give the same to several; the result must find its use. */
+function withOwnIds(content: Content): Content {
+  const ids = new Set<string>();
+  return content.map((block) => {
+    if (block.type !== 'tool_use') return block;
+    const id = ids.has(block.id) ? `toolu_${randomUUID()}` : block.id;
+    ids.add(id);
+    return { ...block, id };
+  });
 }
 
 /** What was no object is answered with an error, and refused when it is sent back. */

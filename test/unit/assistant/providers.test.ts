@@ -462,3 +462,14 @@ test('blocks of the Messages API that are none are passed over', async () => {
     raw: [{ ...good, input: {} }],
   });
 });
+
+test('uses of tools with one id in the Messages API are told apart', async () => {
+  const use = { type: 'tool_use', id: 'a', name: 'look', input: {} };
+  const body = JSON.stringify({ content: [use, use], stop_reason: 'tool_use' });
+  const server = await startModelServer(() => ({ body }));
+  const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url });
+  const { toolCalls, raw } = await provider.complete(request());
+  const ids = toolCalls.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(2);
+  expect(raw).toMatchObject(ids.map((id) => ({ id })));
+});

@@ -84,7 +84,7 @@ export async function askModel(
   work.beginRound();
   const request = {
     system,
-    messages: [...history.flat(), ...turn],
+    messages: takingTurns([...history.flat(), ...turn]),
     tools,
     cancellation: deadline.cancellation,
   };
@@ -94,6 +94,18 @@ export async function askModel(
   });
   work.noteUsage(answer.usage);
   return answer;
+}
+
+/** Some models know only that one speaks after the other: what the user says in a row is said at once. */
+function takingTurns(messages: readonly Message[]): Message[] {
+  const taken: Message[] = [];
+  for (const message of messages) {
+    const last = taken.at(-1);
+    const isSame = message.role === 'user' && last?.role === 'user';
+    if (isSame) taken.splice(-1, 1, { role: 'user', text: `${last.text}\n\n${message.text}` });
+    else taken.push(message);
+  }
+  return taken;
 }
 
 /** The text of an answer in which nothing more is wanted. */

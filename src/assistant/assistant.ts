@@ -10,7 +10,14 @@ import { cut } from './cut.ts';
 import { Deadline } from './deadline.ts';
 import { explainModelFailure, tooLate } from './failures.ts';
 import { runLoop, type Said, type Task } from './loop.ts';
-import { type Delegate, ModelFailure, type Provider } from './provider.ts';
+import {
+  type Delegate,
+  type Message,
+  ModelFailure,
+  type Provider,
+  ServerUnreachable,
+} from './provider.ts';
+import { formatResult } from './result-text.ts';
 import { askForCall, carryOutTold, mustCarryOut } from './single.ts';
 import { formatQuery, loopPrompt, singlePrompt } from './system-prompt.ts';
 import { readToldCall } from './told-call.ts';
@@ -114,7 +121,9 @@ export class Assistant implements Disposable {
       work,
     };
     const { text, turn } = isSingle ? await askForCall(task) : await runLoop(task);
-    return { result: await this.#settle(text, toolbox, provider, work), turn };
+    const told = await this.#carryOut(text, toolbox, work);
+    if (!told) return { result: formatAnswer(text, provider, work), turn };
+    return { result: told, turn: [...turn, resultNote(told, settings.maxResultChars)] };
   }
 
   /** For a provider that uses the tools by itself, the server is only needed for a call that it tells. */
@@ -134,27 +143,34 @@ export class Assistant implements Disposable {
         tools: isSingle ? 'none' : 'all',
         session,
         cancellation: work.deadline.cancellation,
+        onUse: (subtool) => work.beginUse(subtool),
+        onRound: () => work.beginRound(),
       })
-      .catch((error: unknown) => {
-        throw error instanceof ModelFailure ? explainModelFailure(error, provider) : error;
+      .catch(async (error: unknown) => {
+        throw await this.#explain(error, provider, query, work);
       });
     work.noteUsage(answer.usage);
     if (answer.rounds !== undefined) work.noteRounds(answer.rounds);
     const opened = toolbox ?? (await this.#openToolboxFor(answer.text, query, work));
-    const result = await this.#settle(answer.text, opened, provider, work);
+    const told = opened && (await this.#carryOut(answer.text, opened, work));
+    const result = told ?? formatAnswer(answer.text, provider, work);
     return { result, turn: [], session: answer.session };
   }
 
-  /** The answer: the model's words, or the result of a call that they tell. */
-  async #settle(
-    text: string,
-    toolbox: Toolbox | undefined,
-    provider: Provider | Delegate,
-    work: Work,
-  ): Promise<Verbatim> {
-    if (toolbox && this.#parts.settings.mode === 'single') return mustCarryOut(text, toolbox, work);
-    const told = toolbox && (await carryOutTold(text, toolbox, work));
-    return told ?? formatAnswer(text, provider, work);
+  /** Why a provider that uses tools by itself has not answered. */
+  async #explain(error: unknown, provider: Delegate, query: Query, work: Work): Promise<unknown> {
+    if (error instanceof ModelFailure) return explainModelFailure(error, provider);
+    if (!(error instanceof ServerUnreachable)) return error;
+    // What hinders the server shows where we start it ourselves.
+    await this.#openToolbox(query, work);
+    return explainModelFailure(new ModelFailure('it does not reach the server'), provider);
+  }
+
+  /** The result of the call that the model's words tell, which is the answer then. */
+  async #carryOut(text: string, toolbox: Toolbox, work: Work): Promise<Verbatim | undefined> {
+    return this.#parts.settings.mode === 'single'
+      ? mustCarryOut(text, toolbox, work)
+      : carryOutTold(text, toolbox, work);
   }
 
   #openToolbox({ caller }: Query, { deadline }: Work): Promise<Toolbox> {
@@ -196,6 +212,11 @@ function offTheClock(caller: Caller, deadline: Deadline): Caller {
     log: (params) => caller.log(params),
     pageVisited: (params) => caller.pageVisited(params),
   };
+}
+
+/** What came of a call that the model has only told: a follow-up is about that. */
+function resultNote({ value }: Verbatim, maxChars: number): Message {
+  return { role: 'user', text: `What came of this call:\n${formatResult(value, maxChars).text}` };
 }
 
 /** No host's model can read more. */

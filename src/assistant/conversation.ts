@@ -73,7 +73,8 @@ function sizeOf(turn: Turn): number {
 
 /** A turn without the way to its answer: the uses of tools go with their results, or not at all. */
 function inBrief(turn: Turn): Turn {
-  const [first, last] = [turn[0], turn.at(-1)];
+  const first = turn[0];
+  const last = turn.findLast(({ role }) => role === 'assistant' || role === 'said');
   if (first?.role !== 'user') return [];
   const asked = { role: 'user', text: cut(first.text, LONGEST_IN_BRIEF) } as const;
   const answer = last?.role === 'assistant' ? last.answer.text : last?.role === 'said' && last.text;

@@ -57,6 +57,14 @@ export function answerTooLong(limit: number): SwitchboardError {
   );
 }
 
+export function nothingSaidYet(limit: number): SwitchboardError {
+  return new SwitchboardError(
+    'ASSISTANT_FAILED',
+    `The assistant's model has used up the ${limit} tokens of an answer before it said anything.`,
+    { hint: 'Raise assistant.maxTokens: models that think first need more.' },
+  );
+}
+
 export function noAnswer(): SwitchboardError {
   return new SwitchboardError('ASSISTANT_FAILED', "The assistant's model has answered nothing.", {
     hint: 'Ask again in other words.',
@@ -102,6 +110,9 @@ function hintFor(
   }
   if (status === 404) {
     return 'Check the model (SWITCHBOARD_ASSISTANT_MODEL), the base URL and assistant.provider.';
+  }
+  if (status === 400 || status === 413 || status === 422) {
+    return 'If it is about the tools, let it have fewer (expose); if about the length, smaller results (assistant.maxResultChars).';
   }
   if (retryAfterMs !== undefined && retryAfterMs <= LONGEST_NAMED_MS) {
     return `Try again in ${formatWait(retryAfterMs)}.`;

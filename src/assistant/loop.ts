@@ -3,7 +3,14 @@
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Turn } from './conversation.ts';
 import { cut } from './cut.ts';
-import { answerTooLong, noAnswer, refused, tooManyRounds, tooManyTokens } from './failures.ts';
+import {
+  answerTooLong,
+  noAnswer,
+  nothingSaidYet,
+  refused,
+  tooManyRounds,
+  tooManyTokens,
+} from './failures.ts';
 import type { Completion, Message, ModelTool, Provider, ToolOutcome, ToolUse } from './provider.ts';
 import { completePatiently } from './retry.ts';
 import type { AssistantSettings } from './settings.ts';
@@ -77,7 +84,7 @@ export async function askModel(
   work.beginRound();
   const request = {
     system,
-    messages: [...history.flat(), ...turn],
+    messages: takingTurns([...history.flat(), ...turn]),
     tools,
     cancellation: deadline.cancellation,
   };
@@ -89,13 +96,25 @@ export async function askModel(
   return answer;
 }
 
+/** Some models know only that one speaks after the other: what the user says in a row is said at once. */
+function takingTurns(messages: readonly Message[]): Message[] {
+  const taken: Message[] = [];
+  for (const message of messages) {
+    const last = taken.at(-1);
+    const isSame = message.role === 'user' && last?.role === 'user';
+    if (isSame) taken.splice(-1, 1, { role: 'user', text: `${last.text}\n\n${message.text}` });
+    else taken.push(message);
+  }
+  return taken;
+}
+
 /** The text of an answer in which nothing more is wanted. */
 export function finalText(
   { text, stop }: Pick<Completion, 'text' | 'stop'>,
   { maxTokens }: AssistantSettings,
 ): string {
   if (stop === 'refused') throw refused(text);
-  if (text.trim() === '') throw noAnswer();
+  if (text.trim() === '') throw stop === 'limit' ? nothingSaidYet(maxTokens) : noAnswer();
   return stop === 'limit' ? `${text}\n(The answer was cut off at ${maxTokens} tokens.)` : text;
 }
 

@@ -49,6 +49,10 @@ export interface DelegatedTask {
   /** The conversation to go on with, by the name it was given. */
   readonly session: string | undefined;
   readonly cancellation: Cancellation;
+  /** A tool is used; the returned function is told once whether it worked. */
+  readonly onUse: (subtool: string) => (isOk: boolean) => void;
+  /** The model is asked again. */
+  readonly onRound: () => void;
 }
 
 export interface DelegatedAnswer {
@@ -122,6 +126,11 @@ export class ModelFailure extends Error {
     this.retryAfterMs = facts.retryAfterMs;
     this.isUnreadable = facts.isUnreadable === true;
   }
+}
+
+/** A provider that uses tools by itself could not reach the server that has them. */
+export class ServerUnreachable extends Error {
+  override readonly name = 'ServerUnreachable';
 }
 
 interface FailureFacts {

@@ -4,6 +4,7 @@ import type { Verbatim } from '../rpc/verbatim.ts';
 import { notACall } from './failures.ts';
 import { askModel, finalText, type Said, type Task } from './loop.ts';
 import { readToldCall } from './told-call.ts';
+import { findTool, nameTools } from './tool-names.ts';
 import type { Toolbox } from './toolbox.ts';
 import type { Work } from './work.ts';
 
@@ -24,8 +25,9 @@ export async function carryOutTold(
   const told = readToldCall(text);
   if (!told) return undefined;
   const { subtool, args } = told;
-  if (!toolbox.tools.some(({ name }) => name === subtool)) throw toolbox.refusal(subtool);
-  return work.call(toolbox, subtool, args);
+  const tool = findTool(nameTools(toolbox.tools), subtool);
+  if (!tool) throw toolbox.refusal(subtool);
+  return work.call(toolbox, tool.name, args);
 }
 
 /** The same where nothing but a call will do. */

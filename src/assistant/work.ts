@@ -64,14 +64,17 @@ export class Work {
     this.#report(`The model is busy: asking again in ${formatWait(ms)}`);
   }
 
+  /** A subtool is used; the returned function is told whether that worked. */
+  beginUse(subtool: string): (ok: boolean) => void {
+    this.#report(`Round ${this.#rounds}: ${subtool}`);
+    const begin = performance.now();
+    return (ok) => this.#deeds.push({ subtool, ok, ms: Math.round(performance.now() - begin) });
+  }
+
   /** Uses a subtool; its result as it is. */
   async call(toolbox: Toolbox, subtool: string, args: Verbatim): Promise<Verbatim> {
     this.deadline.cancellation.throwIfCancelled();
-    this.#report(`Round ${this.#rounds}: ${subtool}`);
-    const begin = performance.now();
-    const note = (ok: boolean): void => {
-      this.#deeds.push({ subtool, ok, ms: Math.round(performance.now() - begin) });
-    };
+    const note = this.beginUse(subtool);
     try {
       const result = await toolbox.call(subtool, args, this.#passOn(subtool));
       note(!(isObject(result.value) && result.value['isError'] === true));

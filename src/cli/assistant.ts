@@ -73,9 +73,9 @@ async function serveUntilHostGoes(
   const { pool } = switchboard;
   using assistant = isAssistant ? createAssistant(switchboard, setting) : undefined;
   if (!assistant) {
-    // Programs that use tools by themselves list them once.
-    const known = pool.warm(child.name).catch((error: unknown) => log.error(String(error)));
-    await Promise.race([known, signalled]);
+    // Programs that use tools by themselves list them once, and go on without them: one that has none
+    // because its server does not start had better not be there at all.
+    await Promise.race([pool.warm(child.name), signalled]);
   }
   const openSurface = assistant && ((): Surface => new AssistantSurface(child, pool, assistant));
   const shown = openSurface ? { openSurface } : {};

@@ -47,7 +47,7 @@ test('the query goes over stdin, the tools are those of this server, permissions
   const { args = [], mcpServers, cwd = '', query } = call ?? {};
   const file = join(cwd, 'claude.mcp.json');
   expect(query).toBe(SECRET);
-  const fixed = `-p --output-format json --mcp-config ${file} --strict-mcp-config --tools  --allowedTools mcp__kid --permission-mode default --max-turns 21 --append-system-prompt`;
+  const fixed = `-p --output-format stream-json --verbose --mcp-config ${file} --strict-mcp-config --setting-sources user --tools  --allowedTools mcp__kid --disallowedTools Read(//**) --permission-mode default --max-turns 21 --append-system-prompt`;
   expect(args.slice(0, -1)).toEqual(fixed.split(' '));
   expect(call?.system).toContain('You speak for the MCP server "kid".');
   expect(args.join(' ')).not.toContain('You speak for');
@@ -63,7 +63,15 @@ test('the query goes over stdin, the tools are those of this server, permissions
       },
     },
   });
-  expect(call).not.toHaveProperty('CLAUDECODE'); // it would not run inside another
+  // Neither a part of another, which it would not run inside of, nor with anything that it does by itself.
+  expect(call?.env).toEqual({
+    CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
+    CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1',
+    CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1',
+    CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS: '1',
+    MCP_CONNECTION_NONBLOCKING: '0',
+    MCP_TIMEOUT: '120000',
+  });
   await host.close();
   expect(await eventually(() => !existsSync(dirname(file)))).toBe(true);
 });
@@ -75,6 +83,56 @@ test('it can use the tools that the rules allow, and no others', async () => {
   expect(tools).toContain('read_graph');
   expect(tools.filter((name) => /^(delete|create)_/.test(name))).toEqual([]);
   expect(JSON.parse(graph)).toEqual({ entities: [], relations: [] });
+});
+
+test('what it has done is told, while it works and with the answer', async () => {
+  const { host } = await connect('use-tools');
+  const told: (string | undefined)[] = [];
+  const answer = await ask(
+    host,
+    'suite',
+    { query: 'what do you know?' },
+    { onProgress: ({ message }) => told.push(message) },
+  );
+  const ms = expect.any(Number) as unknown;
+  expect(answer['structuredContent']).toMatchObject({
+    calls: [
+      { subtool: 'open_nodes', ok: false, ms },
+      { subtool: 'read_graph', ok: true, ms },
+    ],
+    rounds: 3,
+  });
+  expect(told).toEqual([
+    'Round 1: asking the model',
+    'Round 1: open_nodes',
+    'Round 2: asking the model',
+    'Round 2: read_graph',
+    'Round 3: asking the model',
+  ]);
+});
+
+test('without its server it is not let answer', async () => {
+  const { host } = await connect('use-tools', { args: ['-e', 'process.exit(7)'] });
+  const answer = await ask(host, 'suite', { query: 'what do you know?' });
+  expect(answer).toMatchObject({ isError: true });
+  expect(textOf(answer)).toContain('exited with code 7');
+});
+
+test('no query is a command', async () => {
+  const { claude, host } = await connect();
+  await ask(host, 'suite', { query: '/init' });
+  await ask(host, 'suite', { query: '/compact' });
+  expect(claude.calls().map(({ query }) => query)).toEqual(['/init', '/compact']);
+  expect(claude.calls().filter(({ input }) => input.startsWith('/'))).toEqual([]);
+});
+
+test.each([
+  [0, true],
+  [60_000, false],
+])('it writes down what it has to remember: for %i ms', async (conversationMs, isForgotten) => {
+  const { claude, host } = await connect('', { assistant: { conversationMs } });
+  await ask(host, 'suite', { query: 'hello' });
+  expect(claude.calls()[0]?.args.includes('--no-session-persistence')).toBe(isForgotten);
 });
 
 test('a follow-up resumes the session', async () => {

@@ -258,6 +258,26 @@ describe('a call that the model tells instead of making it', () => {
   );
 });
 
+test.each(['loop', 'single'])(
+  'what came of a call that was told is known to a follow-up: %s',
+  async (mode) => {
+    const script: Script = () => ({ text: '{"subtool": "read_graph", "args": {}}' });
+    const scene = await createScene(script, (dir) => ({
+      ...memoryServer(dir),
+      assistant: { mode },
+    }));
+    const host = await connect(V1, 'suite', scene);
+    await ask(host, 'suite', { query: 'what is there?' });
+    await ask(host, 'suite', { query: 'and now?' });
+    const [, second] = scene.model.requests;
+    expect(second?.said).toEqual([
+      'what is there?',
+      '{"subtool": "read_graph", "args": {}}',
+      expect.stringMatching(/^What came of this call:\n[^]*"entities": \[\][^]*\n\nand now\?$/),
+    ]);
+  },
+);
+
 test('several calls of one answer are made in their order, and failures go back to the model', async () => {
   const script: Script = ({ results }) =>
     results.length > 0

@@ -1,4 +1,5 @@
 // Claude, through Anthropic's own SDK and its Messages API.
+import { randomUUID } from 'node:crypto';
 import type { Anthropic, ClientOptions } from '@anthropic-ai/sdk';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
@@ -17,7 +18,15 @@ import {
   type Usage,
 } from '../provider.ts';
 import { abortable } from './abortable.ts';
-import { type ApiOptions, explainRedirect, maskFor, messageIn, request } from './http.ts';
+import {
+  type ApiOptions,
+  createPost,
+  explainRedirect,
+  maskFor,
+  messageIn,
+  type Post,
+} from './http.ts';
+import { takenTool } from './tool-schema.ts';
 
 type Content = Anthropic.Messages.ContentBlock[];
 
@@ -30,7 +39,7 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
     timeout: LONGEST_MS, // the query as a whole has its limit
     logLevel: 'off', // its log has the requests in it, and what people ask is nobody's business
     openTelemetry: false,
-    fetch: requestForSdk,
+    fetch: fetchThrough(createPost()),
     ...(baseUrl !== undefined && { baseURL: baseUrl }),
   };
   const client = new Client(settings);
@@ -60,17 +69,15 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
 }
 
 /** Whatever an answer says that it is, it is JSON or cannot be read. */
-async function requestForSdk(
-  address: string | URL | Request,
-  init?: RequestInit,
-): Promise<Response> {
-  const target = address instanceof Request ? address.url : address;
-  const { status, headers, text } = await request(target, init ?? {});
-  const shown = new Headers(headers);
-  shown.set('content-type', 'application/json');
-  for (const name of ['content-length', 'content-encoding']) shown.delete(name);
-  const hasNoBody = status === 204 || status === 205 || status === 304;
-  return new Response(hasNoBody ? null : text, { status, headers: shown });
+function fetchThrough(post: Post): typeof fetch {
+  return async (address, init) => {
+    const target = address instanceof Request ? address.url : address;
+    const { status, headers, text } = await post(target, init ?? {});
+    headers.set('content-type', 'application/json');
+    for (const name of ['content-length', 'content-encoding']) headers.delete(name);
+    const hasNoBody = status === 204 || status === 205 || status === 304;
+    return new Response(hasNoBody ? null : text, { status, headers });
+  };
 }
 
 function toMessage(message: Message): Anthropic.Messages.MessageParam {
@@ -94,10 +101,12 @@ function toMessage(message: Message): Anthropic.Messages.MessageParam {
   }
 }
 
-/** At the top of a schema the API refuses alternatives, with the whole request; the server still checks. */
-function toTool({ name, description, inputSchema }: ModelTool): Anthropic.Messages.Tool {
-  const { anyOf: _any, oneOf: _one, allOf: _all, ...schema } = inputSchema;
-  return { name, description, input_schema: { ...schema, type: 'object' } };
+/** Names of arguments that the API takes. */
+const KEY = /^[A-Za-z0-9_.-]{1,64}$/;
+
+function toTool(tool: ModelTool): Anthropic.Messages.Tool {
+  const { name, description, inputSchema } = takenTool(tool, (key) => KEY.test(key));
+  return { name, description, input_schema: { ...inputSchema, type: 'object' } };
 }
 
 function toCompletion(answer: Anthropic.Messages.Message, mask: Mask): Completion {
@@ -107,7 +116,7 @@ function toCompletion(answer: Anthropic.Messages.Message, mask: Mask): Completio
     throw new ModelFailure(excerpt(said, 300, mask), { isUnreadable: true });
   }
   const { stop_reason: reason, usage } = answer;
-  const content = answer.content.filter(isUnderstood);
+  const content = withOwnIds(answer.content.filter(isUnderstood));
   const uses = content.filter((block) => block.type === 'tool_use');
   return {
     text: content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
@@ -120,6 +129,17 @@ function toCompletion(answer: Anthropic.Messages.Message, mask: Mask): Completio
     usage: toUsage(usage),
     raw: content.map(withInput),
   };
+}
+
+/** Some who speak this API give the same to several; the result must find its use. */
+function withOwnIds(content: Content): Content {
+  const ids = new Set<string>();
+  return content.map((block) => {
+    if (block.type !== 'tool_use') return block;
+    const id = ids.has(block.id) ? `toolu_${randomUUID()}` : block.id;
+    ids.add(id);
+    return { ...block, id };
+  });
 }
 
 /** What was no object is answered with an error, and refused when it is sent back. */

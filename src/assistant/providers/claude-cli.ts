@@ -1,10 +1,9 @@
 // Claude through the program `claude`, with the user's own sign-in. It uses tools by itself, so it is
 // given a server with exactly those of this child, and nothing else: none of its own tools, no other
-// servers, and its permissions as they are.
+// servers, no files that a query names, and its permissions as they are.
 import type { ChildProcess } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Cancellation } from '../../base/cancellation.ts';
 import { isGroupAlive, signalGroup, spawnGroup, withVariables } from '../../base/process.ts';
 import { excerpt } from '../../base/text.ts';
 import { isObject } from '../../rpc/message.ts';
@@ -17,17 +16,39 @@ import {
   ModelFailure,
   NO_USAGE,
   readCount,
+  ServerUnreachable,
   type Usage,
 } from '../provider.ts';
 import { toProviderName } from '../tool-names.ts';
+import { ClaudeEvents } from './claude-events.ts';
 import { makeRunFolder } from './run-folder.ts';
 
-const MOST_OUTPUT_CHARS = 16 << 20;
 const KEPT_STDERR_CHARS = 2_000;
 /** Milliseconds between SIGTERM and SIGKILL for one that was called off. */
 const GRACE_MS = 2_000;
-/** Inside Claude Code these say so to what it starts, and `claude` would not run there again. */
-const OF_THE_HOST = new Set(['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT']);
+/** Inside Claude Code these say so to what it starts: `claude` would not run there again, or take itself for a part of it. */
+const OF_THE_HOST = new Set([
+  'AI_AGENT',
+  'CLAUDECODE',
+  'CLAUDE_CODE_ENTRYPOINT',
+  'CLAUDE_CODE_MESSAGING_SOCKET',
+  'CLAUDE_CODE_MESSAGING_TOKEN',
+  'CLAUDE_CODE_SESSION_ID',
+  'CLAUDE_PROJECT_DIR',
+]);
+/**
+ * What it would do by itself for somebody who works with it: put the text of a file in the place of
+ * `@file`, whoever has written that into the query, and read instructions and the state of a repository
+ * from the folders around.
+ */
+const NOT_BY_ITSELF = {
+  CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
+  CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1',
+  CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1',
+  CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS: '1',
+};
+/** The same for versions that do not know these variables: no file at all may be read. */
+const EVERY_FILE = 'Read(//**)';
 
 /** What it is there for stands before the query: arguments can be seen by others, and are not long. */
 const WHERE_TO_LOOK =
@@ -50,33 +71,48 @@ export class ClaudeCli implements Delegate, Disposable {
   }
 
   async run(task: DelegatedTask): Promise<DelegatedAnswer> {
-    const { cancellation } = task;
     const { processes, settings } = this.#options;
-    cancellation.throwIfCancelled();
-    // There is nothing in it that `claude` would read by itself.
+    task.cancellation.throwIfCancelled();
     const cwd = (this.#folder ??= makeRunFolder());
-    const env = withVariables(withoutHost(this.#options.env), processes.mark);
     const args = this.#arguments(task, cwd);
+    const env = this.#environment();
     const claude = await spawnGroup({ cmd: 'claude', args, cwd, env }).catch((cause: unknown) => {
       throw new ModelFailure(`the program claude cannot be started: ${String(cause)}`);
     });
     if (claude.pid !== undefined) processes.onProcess(claude.pid);
-    const answer = readAnswer(await finish(claude, inputOf(task), cancellation));
+    const answer = readAnswer(await this.#finish(claude, task));
     if (answer === 'too many rounds') throw tooManyRounds(settings.maxRounds);
     return answer;
   }
 
-  /** Its conversations are gone with the folder. */
+  /** Its conversations cannot be gone on with without the folder. */
   [Symbol.dispose](): void {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = undefined;
   }
 
+  /** As the model knows the server. */
+  get #server(): string {
+    return toProviderName(this.#options.childName);
+  }
+
+  #environment(): NodeJS.ProcessEnv {
+    const { env, processes, settings } = this.#options;
+    const variables = {
+      ...NOT_BY_ITSELF,
+      // It waits for its server, which may have to be fetched first, before it asks the model.
+      MCP_CONNECTION_NONBLOCKING: '0',
+      MCP_TIMEOUT: String(settings.timeoutMs),
+      ...processes.mark,
+    };
+    return withVariables(withoutHost(env), variables);
+  }
+
   #arguments({ tools, session }: DelegatedTask, folder: string): string[] {
-    const { childName, toolServer, model, settings } = this.#options;
+    const { toolServer, model, settings } = this.#options;
     // The last one is for the answer.
     const turns = (tools === 'all' ? settings.maxRounds : 0) + 1;
-    const server = toProviderName(childName);
+    const server = this.#server;
     const servers =
       tools === 'none'
         ? {}
@@ -85,24 +121,70 @@ export class ClaudeCli implements Delegate, Disposable {
     writeFileSync(file, JSON.stringify({ mcpServers: servers }, null, 2), { mode: 0o600 });
     const words: readonly (readonly string[])[] = [
       ['-p'],
-      ['--output-format', 'json'],
+      ['--output-format', 'stream-json', '--verbose'],
       ['--mcp-config', file],
       ['--strict-mcp-config'],
+      ['--setting-sources', 'user'],
       ['--tools', ''],
       tools === 'all' ? ['--allowedTools', `mcp__${server}`] : [],
+      ['--disallowedTools', EVERY_FILE],
       ['--permission-mode', 'default'],
       ['--max-turns', String(turns)],
       ['--append-system-prompt', WHERE_TO_LOOK],
       model === undefined ? [] : ['--model', model],
       session === undefined ? [] : ['--resume', session],
+      // It writes down what is said, to be able to go on with it.
+      settings.conversationMs === 0 ? ['--no-session-persistence'] : [],
     ];
     return words.flat();
   }
+
+  /** Hands it what it is asked and waits for its end; one that is called off is ended with all it has started. */
+  async #finish(claude: ChildProcess, task: DelegatedTask): Promise<Finished> {
+    const { cancellation, onUse, onRound } = task;
+    const { pid, stdin, stdout, stderr } = claude;
+    let killing: NodeJS.Timeout | undefined;
+    const end = (): void => {
+      if (pid === undefined) return;
+      signalGroup(pid, 'SIGTERM');
+      killing = setTimeout(() => signalGroup(pid, 'SIGKILL'), GRACE_MS);
+    };
+    let isWithoutServer = false;
+    const events = new ClaudeEvents({
+      onServer: (name, state) => {
+        // It would go on at once, and answer without any tool, out of nothing.
+        if (name !== this.#server || state !== 'failed') return;
+        isWithoutServer = true;
+        if (pid !== undefined) signalGroup(pid, 'SIGKILL');
+      },
+      onUse: (tool) => onUse(tool.replace(`mcp__${this.#server}__`, '')),
+      onResults: onRound,
+    });
+    let complained = '';
+    stdout?.setEncoding('utf8').on('data', (text: string) => events.take(text));
+    stderr?.setEncoding('utf8').on('data', (text: string) => {
+      complained = (complained + text).slice(-KEPT_STDERR_CHARS);
+    });
+    stdin?.on('error', () => {}); // it has ended before it has read all: its end says why
+    stdin?.end(inputOf(task));
+    cancellation.listen(end);
+    const status = await new Promise<number | null>((resolve) => claude.once('close', resolve));
+    cancellation.unlisten(end);
+    clearTimeout(killing);
+    if (pid !== undefined && isGroupAlive(pid)) signalGroup(pid, 'SIGKILL'); // what it has left behind
+    cancellation.throwIfCancelled();
+    if (isWithoutServer) throw new ServerUnreachable();
+    events.end();
+    return { status, answer: events.answer, words: complained || events.words };
+  }
 }
 
-/** A conversation that is gone on with has heard it before, unless it names tools, which may be others now. */
+/**
+ * A conversation that is gone on with has heard what it is there for, unless that names tools, which may
+ * be others now. What is asked never stands first: a text that begins with `/` would be a command.
+ */
 function inputOf({ system, query, tools, session }: DelegatedTask): string {
-  if (session !== undefined && tools === 'all') return query;
+  if (session !== undefined && tools === 'all') return `<query>\n${query}\n</query>`;
   return `<instructions>\n${system}\n</instructions>\n\n${query}`;
 }
 
@@ -112,53 +194,21 @@ function withoutHost(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 interface Finished {
   readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
+  readonly answer: Readonly<Record<string, unknown>> | undefined;
+  /** What it said where there is no answer. */
+  readonly words: string;
 }
 
-/** Hands it what it is asked and waits for its end; one that is called off is ended with all it has started. */
-async function finish(
-  claude: ChildProcess,
-  input: string,
-  cancellation: Cancellation,
-): Promise<Finished> {
-  const { pid, stdin, stdout, stderr } = claude;
-  let said = '';
-  let complained = '';
-  stdout?.setEncoding('utf8').on('data', (text: string) => {
-    if (said.length < MOST_OUTPUT_CHARS) said += text;
-  });
-  stderr?.setEncoding('utf8').on('data', (text: string) => {
-    complained = (complained + text).slice(-KEPT_STDERR_CHARS);
-  });
-  stdin?.on('error', () => {}); // it has ended before it has read all: its end says why
-  stdin?.end(input);
-  let killing: NodeJS.Timeout | undefined;
-  const end = (): void => {
-    if (pid === undefined) return;
-    signalGroup(pid, 'SIGTERM');
-    killing = setTimeout(() => signalGroup(pid, 'SIGKILL'), GRACE_MS);
-  };
-  cancellation.listen(end);
-  const status = await new Promise<number | null>((resolve) => claude.once('close', resolve));
-  cancellation.unlisten(end);
-  clearTimeout(killing);
-  if (pid !== undefined && isGroupAlive(pid)) signalGroup(pid, 'SIGKILL'); // what it has left behind
-  cancellation.throwIfCancelled();
-  return { status, stdout: said, stderr: complained };
-}
-
-function readAnswer({ status, stdout, stderr }: Finished): DelegatedAnswer | 'too many rounds' {
-  const answer = parseAnswer(stdout);
+function readAnswer({ status, answer, words }: Finished): DelegatedAnswer | 'too many rounds' {
   if (!answer) {
-    const words = excerpt(stderr || stdout, 300);
-    throw new ModelFailure(words || `claude ended with status ${status} and said nothing`);
+    const said = excerpt(words, 300);
+    throw new ModelFailure(said || `claude ended with status ${status} and said nothing`);
   }
   const { result, is_error: isError, subtype, session_id: session, num_turns: rounds } = answer;
   if (subtype === 'error_max_turns') return 'too many rounds';
   if (isError === true || typeof result !== 'string') {
-    const words = [result, subtype].find((word) => typeof word === 'string');
-    throw new ModelFailure(excerpt(words ?? 'it gives no reason', 300));
+    const said = [result, subtype].find((word) => typeof word === 'string');
+    throw new ModelFailure(excerpt(said ?? 'it gives no reason', 300));
   }
   return {
     text: result,
@@ -166,17 +216,6 @@ function readAnswer({ status, stdout, stderr }: Finished): DelegatedAnswer | 'to
     rounds: typeof rounds === 'number' ? rounds : undefined,
     session: typeof session === 'string' ? session : undefined,
   };
-}
-
-/** One object, or, as some settings have it, a list of which the last is the one. */
-function parseAnswer(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const last: unknown = Array.isArray(value) ? value.at(-1) : value;
-    return isObject(last) ? last : undefined;
-  } catch {
-    return undefined; // what it said instead is quoted
-  }
 }
 
 function toUsage(usage: unknown): Usage {

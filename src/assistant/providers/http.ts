@@ -1,8 +1,9 @@
 // One request to a provider over HTTP, whichever API it speaks: to the address that was set and nowhere
 // else, and not more of the answer is read than a bound.
-import { Readable } from 'node:stream';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createMask, type Mask } from '../../base/secrets.ts';
 import { readText } from '../../child/remote/body.ts';
+import { ACCEPTED_ENCODINGS, HttpClient } from '../../child/remote/http.ts';
 import { isObject } from '../../rpc/message.ts';
 
 /** What every provider with an address and a key is made of. */
@@ -26,12 +27,45 @@ export interface Reply {
 /** No answer of a model is longer than this. */
 const MOST_BYTES = 32 << 20;
 
-export async function request(address: string | URL, init: RequestInit): Promise<Reply> {
-  // Whoever sends us elsewhere would get the whole conversation sent there.
-  const response = await fetch(address, { ...init, redirect: 'manual' });
-  const { ok, status, headers, body } = response;
-  const text = body ? await readText(Readable.fromWeb(body), MOST_BYTES) : '';
-  return { ok, status, headers, text };
+/** What is sent; nothing else of what `fetch` knows is used. */
+export interface RequestParts {
+  readonly headers?: RequestInit['headers'];
+  readonly body?: RequestInit['body'];
+  readonly signal?: AbortSignal | null | undefined;
+}
+
+export type Post = (address: string | URL, parts: RequestParts) => Promise<Reply>;
+
+/**
+ * Not with `fetch`, which gives up after five minutes of silence: a model on the user's own machine may
+ * think for longer, and how long is for the query's limit to say. Nor is a redirect followed: whoever
+ * sends us elsewhere would get the whole conversation sent there.
+ */
+export function createPost(): Post {
+  const client = new HttpClient();
+  return async (address, { headers, body, signal }) => {
+    const reply = await client.send({
+      method: 'POST',
+      url: new URL(address),
+      headers: {
+        'accept-encoding': ACCEPTED_ENCODINGS,
+        ...Object.fromEntries(new Headers(headers)),
+      },
+      body: typeof body === 'string' ? body : undefined,
+      signal: signal ?? new AbortController().signal,
+    });
+    const { status } = reply;
+    const text = await readText(reply.body, MOST_BYTES);
+    return { ok: status >= 200 && status < 300, status, headers: headersOf(reply.headers), text };
+  };
+}
+
+function headersOf(received: IncomingHttpHeaders): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(received)) {
+    if (typeof value === 'string') headers.set(name, value);
+  }
+  return headers;
 }
 
 /** Why an answer that sends us elsewhere is not followed; undefined for any other. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
 import { isObject } from '../../rpc/message.ts';
-import { wellFormed } from '../cut.ts';
+import { head, wellFormed } from '../cut.ts';
 import {
   type Completion,
   type CompletionRequest,
@@ -18,7 +18,15 @@ import {
   type Usage,
 } from '../provider.ts';
 import { abortable } from './abortable.ts';
-import { type ApiOptions, explainRedirect, maskFor, messageIn, request } from './http.ts';
+import {
+  type ApiOptions,
+  createPost,
+  explainRedirect,
+  maskFor,
+  messageIn,
+  type Reply,
+} from './http.ts';
+import { takenTool } from './tool-schema.ts';
 
 const OWN_ADDRESS = 'https://api.openai.com/v1';
 
@@ -28,25 +36,30 @@ export function createOpenAi(options: ApiOptions): Provider {
   // The provider itself has renamed it; those who speak its language mostly know the old name alone.
   const limit = baseUrl.startsWith(OWN_ADDRESS) ? 'max_completion_tokens' : 'max_tokens';
   const mask = maskFor(options);
+  const post = createPost();
   return {
     name: 'openai',
     model,
     keyVariable,
     complete: ({ system, messages, tools, cancellation }: CompletionRequest) =>
       abortable(cancellation, async (signal) => {
+        const taken = tools.map((tool) => takenTool(tool));
         const body = {
           model,
           [limit]: maxTokens,
-          messages: [{ role: 'system', content: system }, ...messages.flatMap(toMessages)],
-          ...(tools.length > 0 && { tools: tools.map(toTool) }),
+          messages: [
+            { role: 'system', content: [system, ...taken.flatMap(longDescription)].join('\n\n') },
+            ...messages.flatMap(toMessages),
+          ],
+          ...(taken.length > 0 && { tools: taken.map(toTool) }),
         };
         const headers = {
           'content-type': 'application/json',
           ...(apiKey && { authorization: `Bearer ${apiKey}` }),
         };
-        const init = { method: 'POST', headers, body: JSON.stringify(wellFormed(body)), signal };
+        const sent = { headers, body: JSON.stringify(wellFormed(body)), signal };
         try {
-          return toCompletion(await send(address, init, mask), mask);
+          return toCompletion(readReply(await post(address, sent), mask), mask);
         } catch (error) {
           if (error instanceof ModelFailure || signal.aborted) throw error;
           throw new ModelFailure(excerpt(describe(error), 300, mask));
@@ -56,8 +69,7 @@ export function createOpenAi(options: ApiOptions): Provider {
 }
 
 /** The answer's JSON. */
-async function send(address: string, init: RequestInit, mask: Mask): Promise<unknown> {
-  const { ok, status, headers, text } = await request(address, init);
+function readReply({ ok, status, headers, text }: Reply, mask: Mask): unknown {
   const value = parse(text);
   if (ok && value !== undefined) return value;
   if (ok) throw new ModelFailure('it is no JSON', { isUnreadable: true });
@@ -85,10 +97,19 @@ function toMessages(message: Message): object[] {
   }
 }
 
-/** A schema without properties is refused by some, with the whole request. */
+/** A description that is longer is refused, with the whole request; so is, by some, a schema without properties. */
+const LONGEST_DESCRIPTION = 1_024;
+
 function toTool({ name, description, inputSchema }: ModelTool): object {
+  const short = head(description, LONGEST_DESCRIPTION);
   const parameters = { properties: {}, ...inputSchema };
-  return { type: 'function', function: { name, description, parameters } };
+  return { type: 'function', function: { name, description: short, parameters } };
+}
+
+/** What is too long to stand beside a tool is said before everything else. */
+function longDescription({ name, description }: ModelTool): string[] {
+  if (description.length <= LONGEST_DESCRIPTION) return [];
+  return [`About the tool ${name}:\n${description}`];
 }
 
 function toCompletion(answer: unknown, mask: Mask): Completion {
@@ -180,7 +201,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** fetch says only that it failed; why stands in its cause. */
+/** What has failed, and why, which stands in its cause. */
 function describe(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: '' };
   return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;

@@ -57,7 +57,10 @@ export interface Answers {
 }
 
 interface CallOptions {
-  readonly onProgress?: (progress: { readonly progress: number }) => void;
+  readonly onProgress?: (progress: {
+    readonly progress: number;
+    readonly message?: string | undefined;
+  }) => void;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
 }

@@ -5,7 +5,8 @@ import { runLoop } from '../../../src/assistant/loop.ts';
 import { createAnthropic } from '../../../src/assistant/providers/anthropic.ts';
 import { createOpenAi } from '../../../src/assistant/providers/openai.ts';
 import { settleAssistant } from '../../../src/assistant/settings.ts';
-import { askForCall } from '../../../src/assistant/single.ts';
+import { askForCall, carryOutTold } from '../../../src/assistant/single.ts';
+import { toProviderName } from '../../../src/assistant/tool-names.ts';
 import type { Toolbox } from '../../../src/assistant/toolbox.ts';
 import { Work } from '../../../src/assistant/work.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
@@ -102,6 +103,27 @@ test('a tool is found by its own name, too', async () => {
   await runLoop(task);
   expect(called).toEqual(['page.open']);
 });
+
+test.each(['page.open', toProviderName('page.open')])(
+  'so is one in a call that is told: %s',
+  async (subtool) => {
+    const { task, called, work } = await createTask(() => ({ text: 'unused' }));
+    await carryOutTold(JSON.stringify({ subtool, args: {} }), task.toolbox, work);
+    expect(called).toEqual(['page.open']);
+  },
+);
+
+test.each(['anthropic', 'openai'])(
+  'an answer that was cut off before it began says what to raise: %s',
+  async (api) => {
+    const { task } = await createTask(() => ({ text: '', stop: 'limit' }), { maxTokens: 50 }, api);
+    await expect(runLoop(task)).rejects.toMatchObject({
+      message:
+        "The assistant's model has used up the 50 tokens of an answer before it said anything.",
+      hint: 'Raise assistant.maxTokens: models that think first need more.',
+    });
+  },
+);
 
 test('in single mode a use of tools that it was not given is not remembered', async () => {
   const { task } = await createTask(() => ({ ...looks(1), text: 'Look.' }), {}, 'openai');

@@ -1,6 +1,6 @@
 // What every provider with an address promises an assistant: the same answers and the same failures,
 // whichever API it speaks. The official SDK is the one that asks.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type {
   CompletionRequest,
   Message,
@@ -273,6 +273,16 @@ describe.each(APIS)('$name', ({ create }) => {
     });
   });
 
+  test('it is not asked through fetch, which gives up after five minutes', async () => {
+    const usual = globalThis.fetch;
+    globalThis.fetch = () => Promise.reject(new Error('fetch was used'));
+    onTestFinished(() => {
+      globalThis.fetch = usual;
+    });
+    const { provider } = await open(() => ({ text: 'Hi.' }));
+    expect(await provider.complete(request())).toMatchObject({ text: 'Hi.' });
+  });
+
   test('a request that is called off is aborted, and fails with the reason', async () => {
     const { server, provider } = await open(() => 'never');
     const cancellation = new Cancellation();
@@ -311,17 +321,67 @@ test.each([
   expect(answer.toolCalls).toEqual([{ id: 'x', name: 'look', args }]);
 });
 
-test('what providers refuse in a schema is not sent to them', async () => {
-  const inputSchema = { type: 'object', anyOf: [{ required: ['a'] }, { required: ['b'] }] };
-  const tools = [{ ...TOOL, inputSchema }];
-  const server = await startModelServer(() => ({ text: 'Hi.' }));
-  const anthropic = await createAnthropic({ ...OPTIONS, baseUrl: server.url });
-  await anthropic.complete(request({ tools }));
-  await createOpenAi({ ...OPTIONS, baseUrl: server.url }).complete(request({ tools }));
-  expect(server.requests.map((sent) => sent.tools[0]?.schema)).toEqual([
-    { type: 'object' },
-    { ...inputSchema, properties: {} },
-  ]);
+describe('what providers refuse in a tool is said in words', () => {
+  const alternatives = { anyOf: [{ required: ['a'] }, { required: ['b'] }] };
+  const send = async (tool: object) => {
+    const server = await startModelServer(() => ({ text: 'Hi.' }));
+    const tools = [{ ...TOOL, ...tool }];
+    const anthropic = await createAnthropic({ ...OPTIONS, baseUrl: server.url });
+    await anthropic.complete(request({ tools }));
+    await createOpenAi({ ...OPTIONS, baseUrl: server.url }).complete(request({ tools }));
+    return server.requests.map(({ tools: [sent], system }) => ({ ...sent, system }));
+  };
+
+  test('alternatives at the top of a schema', async () => {
+    const inputSchema = { type: 'object', properties: { a: {}, b: {} }, ...alternatives };
+    for (const { schema, description } of await send({ inputSchema })) {
+      expect(schema).toEqual({ type: 'object', properties: { a: {}, b: {} } });
+      expect(description).toBe(
+        `Looks.\n\nBeyond that, this JSON Schema holds for its arguments: ${JSON.stringify(alternatives)}`,
+      );
+    }
+  });
+
+  test.each([{ enum: [{}] }, { const: {} }, { not: {} }, { oneOf: [] }, { allOf: [] }])(
+    'and whatever else makes it more than an object: %j',
+    async (more) => {
+      for (const { schema, description } of await send({ inputSchema: more })) {
+        expect(schema).toMatchObject({ type: 'object' });
+        expect(Object.keys(schema as object)).not.toContain(Object.keys(more)[0]);
+        expect(description).toContain(JSON.stringify(more));
+      }
+    },
+  );
+
+  test('arguments under names that Anthropic does not take', async () => {
+    const properties = { id: { type: 'string' }, 'filter[id]': { type: 'string' } };
+    const inputSchema = { type: 'object', properties, required: ['id', 'filter[id]'] };
+    const [anthropic, openai] = await send({ inputSchema });
+    expect(anthropic?.schema).toEqual({
+      type: 'object',
+      properties: { id: { type: 'string' } },
+      required: ['id'],
+    });
+    expect(anthropic?.description).toContain(
+      '{"properties":{"filter[id]":{"type":"string"}},"required":["filter[id]"]}',
+    );
+    expect(openai).toMatchObject({ schema: inputSchema, description: 'Looks.' });
+  });
+
+  test('a description that is too long for chat completions', async () => {
+    const description = `Looks. ${'It looks far. '.repeat(200)}`;
+    const [anthropic, openai] = await send({ description });
+    expect(anthropic).toMatchObject({ description, system: 'Be brief.' });
+    expect(openai?.description).toBe(description.slice(0, 1_024));
+    expect(openai?.system).toBe(`Be brief.\n\nAbout the tool look:\n${description}`);
+  });
+
+  test('and nothing of what they take', async () => {
+    for (const { description, schema, system } of await send({})) {
+      expect({ description, system }).toEqual({ description: 'Looks.', system: 'Be brief.' });
+      expect(schema).toMatchObject({ type: 'object' });
+    }
+  });
 });
 
 describe('chat completions as some speak them', () => {
@@ -401,4 +461,15 @@ test('blocks of the Messages API that are none are passed over', async () => {
     toolCalls: [{ id: 'a', name: 'look', args: undefined }],
     raw: [{ ...good, input: {} }],
   });
+});
+
+test('uses of tools with one id in the Messages API are told apart', async () => {
+  const use = { type: 'tool_use', id: 'a', name: 'look', input: {} };
+  const body = JSON.stringify({ content: [use, use], stop_reason: 'tool_use' });
+  const server = await startModelServer(() => ({ body }));
+  const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url });
+  const { toolCalls, raw } = await provider.complete(request());
+  const ids = toolCalls.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(2);
+  expect(raw).toMatchObject(ids.map((id) => ({ id })));
 });

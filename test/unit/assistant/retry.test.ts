@@ -73,6 +73,13 @@ test('a key that is refused is named by its variable', async () => {
   });
 });
 
+test.each([400, 413, 422])('a request that is refused with %i may be too much', async (status) => {
+  const { answer } = await ask(() => ({ status }));
+  await expect(answer).rejects.toMatchObject({
+    hint: expect.stringContaining('(expose)') as unknown,
+  });
+});
+
 test.each([
   ['1000000000', 'Try again later.'],
   ['3600', 'Try again in 60 minutes.'],

@@ -216,7 +216,7 @@ export function buildProgram(action: Action): Command {
 
   command(
     'import [file]',
-    'take over the servers of mcpflip, or of a file that lists servers; "-" reads stdin',
+    'take over the servers of a host\'s file, or of mcpflip; "-" reads stdin',
   )
     .option('--only <alias>', 'take over this server alone; can be repeated', collect)
     .option('--force', 'replace servers that have the same alias; a backup is kept')

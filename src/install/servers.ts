@@ -1,5 +1,5 @@
-// Servers as files list them: `{ "<alias>": { "command", "args" } }`, or the same under `mcpServers`, as
-// hosts write it. Read so that they can be compared and taken over, whatever else is in them.
+// Servers as files list them: `{ "<alias>": { "command", "args" } }`, or the same under a key, as hosts
+// write it. Read so that they can be compared and taken over, whatever else is in them.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { parseJson, withoutByteOrderMark } from '../config/files.ts';
@@ -23,11 +23,29 @@ export async function readServers(file: string, text: string): Promise<Servers> 
   });
 }
 
+/** Where hosts keep their servers that do not call the key `mcpServers`: VS Code and Zed. */
+const OTHER_KEYS = ['servers', 'context_servers'];
+
+/** The servers in a file of another program, by alias; `file` is for errors. */
+export async function readHostServers(
+  file: string,
+  text: string,
+): Promise<ReadonlyMap<string, unknown>> {
+  const { entries } = await readServers(file, text);
+  const inner = OTHER_KEYS.map((key) => entries.get(key)).find(
+    // A server may be called so as well.
+    (value) => isObject(value) && !launchOf(value),
+  );
+  return isObject(inner) ? new Map(Object.entries(inner)) : entries;
+}
+
 async function parse(file: string, text: string): Promise<unknown> {
   const parsed = await parseJson(text);
   if ('value' in parsed) return parsed.value;
   throw new SwitchboardError('CONFIG_INVALID', `${file}:${parsed.problem}`, {
-    hint: 'The file must be JSON; comments and trailing commas are allowed.',
+    hint: file.endsWith('.toml')
+      ? 'Files in TOML are not taken over: write its servers as JSON, under "mcpServers" in switchboard.config.json.'
+      : 'The file must be JSON; comments and trailing commas are allowed.',
   });
 }
 

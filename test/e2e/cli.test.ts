@@ -102,8 +102,8 @@ describe('--version and --help', () => {
         logout [options] <server>                 sign out of a server: remove and take back its tokens
         config [command]                          look at the configuration
         skill [command]                           the command /switchboard in Claude Code
-        import [options] [file]                   take over the servers of mcpflip, or of a file that
-                                                  lists servers; "-" reads stdin
+        import [options] [file]                   take over the servers of a host's file, or of mcpflip;
+                                                  "-" reads stdin
         help [command...]                         show the help of a command
 
       Examples:

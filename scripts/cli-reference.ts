@@ -6,7 +6,8 @@ const INTRODUCTION = `# Commands
 
 Written by \`npm run generate\` from the program's own help.
 
-Every command takes \`--config <file>\`, \`--servers <file>\` and \`--json\`. With \`--json\` stdout gets one JSON document, and a
+Every command takes \`--config <file>\`, \`--servers <file>\` and \`--json\`, but for \`config\`, \`skill\` and \`help\`, which only lead to
+others. With \`--json\` stdout gets one JSON document, and a
 failure is one JSON object on stderr. Colours and the line that shows what is being waited for appear
 only on a terminal; \`NO_COLOR\` turns colours off. \`SWITCHBOARD_DEBUG=1\` (or \`SWITCHBOARD_LOG=debug\`, \`info\`,
 \`warn\`, \`error\`, \`off\`) says how much is logged on stderr; [agents.md](agents.md#the-log) has its forms.

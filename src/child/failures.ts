@@ -21,10 +21,20 @@ export function explainSpawnError(
     'CHILD_START_FAILED',
     `Server "${config.name}" did not start: ${reason}.`,
     {
-      hint: `Check "command" in ${config.origin}, or run: switchboard doctor ${config.name}`,
+      hint: wayOut(error, cmd, config.origin),
       cause: error,
     },
   );
+}
+
+function wayOut({ code }: NodeJS.ErrnoException, cmd: string, origin: string): string {
+  if (code === 'EACCES') {
+    return `Make it executable, or start it with its interpreter: "command" in ${origin}.`;
+  }
+  const isLookedFor = code === 'ENOENT' && !/[\\/]/.test(cmd);
+  if (!isLookedFor) return `Check "command" in ${origin}.`;
+  // Most often it is there for the terminal, and the host does not find it.
+  return `Install it, or write its whole path as "command" in ${origin}: a host can have a shorter PATH than your terminal.`;
 }
 
 export function explainMissingFolder(config: ChildConfig): SwitchboardError {

@@ -27,7 +27,7 @@ export async function call(
       subtool,
       args,
     );
-    return progress.during(`${childName} ${subtool}`, answer.catch(asToolFailure));
+    return await progress.during(`${childName} ${subtool}`, answer.catch(asToolFailure));
   });
   if (output.isJson) process.stdout.write(`${result.text}\n`);
   else output.line(formatResult(result.value));

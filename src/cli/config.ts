@@ -1,6 +1,7 @@
 // `switchboard config check|print|schema`: the configuration as it is understood.
 import { cleanText } from '../base/text.ts';
 import { describeConfig } from '../config/describe.ts';
+import { NO_SERVERS } from './no-servers.ts';
 import { isOff, offServers, printOff } from './off.ts';
 import { count, createOutput } from './output.ts';
 import { type CommandOptions, loadFor } from './with-switchboard.ts';
@@ -18,15 +19,17 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
   output.line(
     files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
   );
-  for (const child of children.values()) {
-    const { name, show, origin, problem } = child;
-    if (isOff(child)) continue;
-    output.line(`  ${cleanText(name)}  ${show}  ${output.style('dim', origin)}`);
+  const listed = [...children.values()].filter((child) => !isOff(child));
+  const width = Math.max(0, ...listed.map(({ name }) => cleanText(name).length));
+  for (const { name, show, origin, problem } of listed) {
+    const title = `${cleanText(name).padEnd(width)}  ${show.padEnd(6)}`;
+    output.line(`  ${title}  ${output.style('dim', origin)}`);
     if (problem) output.line(output.style('yellow', `    ${problem.text}`));
   }
   printOff(offServers(config, undefined), output);
   for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));
   output.line(`${count(children.size, 'server')}, ${count(warnings.length, 'warning')}.`);
+  if (children.size === 0) output.line(NO_SERVERS);
   return 0;
 }
 

@@ -108,6 +108,7 @@ function nextSteps(
   const steps = [
     { run: 'switchboard skill install', why: 'if Claude Code does not have Switchboard yet' },
     { run: 'switchboard reload', why: 'if a host is using Switchboard now' },
+    { run: 'switchboard show', why: 'to see how each is shown to hosts' },
   ];
   if (source !== mcpflipServers) return steps;
   return [

@@ -36,7 +36,7 @@ export async function login(childName: string, options: LoginOptions): Promise<n
         say(output, `  ${cleanText(address.href)}`);
       };
       const folder = tokenFolder(config);
-      return progress.during(
+      return await progress.during(
         `your sign-in to ${childName}`,
         signIn({ childName, url, headers, oauth, folder, cancellation, visit }),
       );
@@ -75,7 +75,7 @@ export async function logout(childName: string, options: CommandOptions): Promis
       const { url } = addressOf(config, childName, process.env);
       const { signOut } = await import('../child/sign-in/sign-out.ts');
       using progress = new Progress();
-      return progress.during(
+      return await progress.during(
         `signing out of ${childName}`,
         signOut({ childName, url, folder: tokenFolder(config), cancellation }),
       );

@@ -66,9 +66,8 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     await buildProgram(action).parseAsync([...args], { from: 'user' });
     return status;
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return 0; // help that was asked for
-    throw new SwitchboardError('USAGE', sentenceOf(error), { hint: 'See: switchboard --help' });
+    if (error instanceof CommanderError) return error.exitCode; // help that was asked for
+    throw error;
   }
 }
 
@@ -95,8 +94,7 @@ export function buildProgram(action: Action): Command {
     .addHelpText('after', EXAMPLES)
     .showSuggestionAfterError()
     .configureOutput({ getOutHelpWidth: helpWidth, outputError: () => {} })
-    .enablePositionalOptions()
-    .helpCommand('help [command]', 'show the help of a command');
+    .enablePositionalOptions();
   withCommonOptions(program).action(
     action(async (options, operand) => {
       if (options.dryRun) return listTools(operand, options);
@@ -218,12 +216,15 @@ export function buildProgram(action: Action): Command {
 
   command(
     'import [file]',
-    'take over the servers of mcpflip, or of a file that lists servers; "-" reads stdin',
+    'take over the servers of a host\'s file, or of mcpflip; "-" reads stdin',
   )
     .option('--only <alias>', 'take over this server alone; can be repeated', collect)
     .option('--force', 'replace servers that have the same alias; a backup is kept')
     .option('--dry-run', 'only say what would be done')
     .action(action(async (options, file) => importCommand(file, options)));
+  withOwnErrors(program.command('help [command...]'))
+    .description('show the help of a command')
+    .action((words: readonly string[]) => commandOf(words, program).outputHelp());
   return program;
 }
 
@@ -250,11 +251,36 @@ function helpWidth(): number {
 }
 
 function withCommonOptions(command: Command): Command {
-  return command
+  return withOwnErrors(command)
     .option('--config <file>', "use this configuration file instead of the project's")
     .option('--servers <file>', 'use this servers.json instead of the usual ones')
-    .option('--json', 'print JSON')
-    .exitOverride();
+    .option('--json', 'print JSON');
+}
+
+/** What is refused names the command that was meant, whose help says more. */
+function withOwnErrors(command: Command): Command {
+  return command.exitOverride((error) => {
+    if (error.exitCode === 0) throw error; // not refused: help that was asked for
+    throw new SwitchboardError('USAGE', sentenceOf(error), { hint: seeHelpOf(command) });
+  });
+}
+
+function seeHelpOf(command: Command): string {
+  return `See: ${fullNameOf(command)} --help`;
+}
+
+/** Such as `switchboard config check`. */
+function fullNameOf(command: Command): string {
+  return command.parent ? `${fullNameOf(command.parent)} ${command.name()}` : command.name();
+}
+
+/** The command that words name, one below the other. */
+function commandOf(words: readonly string[], program: Command): Command {
+  return words.reduce((parent, word) => {
+    const command = parent.commands.find((each) => each.name() === word);
+    if (command) return command;
+    throw unknownCommand(word, parent);
+  }, program);
 }
 
 /** For an option that can be repeated. */
@@ -264,9 +290,8 @@ function collect(value: string, before: readonly string[] = []): readonly string
 
 /** A command that only has others below it: alone it shows its help. */
 function withSubcommands(group: Command, description: string): Command {
-  return group
+  return withOwnErrors(group)
     .description(description)
-    .exitOverride()
     .helpCommand(false)
     .argument('[command]')
     .usage('[options] [command]')
@@ -279,9 +304,8 @@ function withSubcommands(group: Command, description: string): Command {
 function unknownCommand(word: string, parent: Command): SwitchboardError {
   const under = parent.parent ? `${parent.name()} ` : '';
   const commands = parent.commands.map((command) => command.name());
-  const near = nearest(word, commands, 1);
+  const [near] = nearest(word, commands, 1);
   return new SwitchboardError('USAGE', `There is no command "${under}${word}".`, {
-    hint:
-      near.length > 0 ? `Did you mean: switchboard ${under}${near[0]}` : 'See: switchboard --help',
+    hint: near === undefined ? seeHelpOf(parent) : `Did you mean: ${fullNameOf(parent)} ${near}`,
   });
 }

@@ -81,7 +81,7 @@ export function chosenAgent(agents: readonly ListedAgent[], name: string): Liste
   if (found) return found;
   throw unknownAgent(
     name,
-    agents.map(({ toolName }) => toolName),
+    agents.flatMap(({ toolName, safeName }) => [toolName, safeName]),
   );
 }
 

@@ -5,6 +5,7 @@ import { isExposed } from '../config/expose.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { summarise } from '../surface/summary.ts';
 import { describeFailure, type Failure } from './failure.ts';
+import { NO_SERVERS } from './no-servers.ts';
 import { offServers, printOff } from './off.ts';
 import { count, createOutput, formatMs, type Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -37,7 +38,7 @@ export async function listTools(
   });
   output.json({ children: listings, off });
   if (listings.length + off.length === 0) {
-    output.line('No servers are configured. See: switchboard --help');
+    output.line(NO_SERVERS);
   }
   for (const listing of listings) printListing(listing, output);
   printOff(off, output);

@@ -87,11 +87,15 @@ async function parsePatiently(text: string): Promise<ParsedJson> {
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const [first] = errors;
   if (tree && !first) return { value: getNodeValue(tree) as unknown };
+  if (text.includes('\0')) return IN_UTF_16;
   const reason = first && REASONS.get(printParseErrorCode(first.error));
   return {
     problem: `${lineAndColumn(text, first?.offset ?? 0)}: Not valid JSON: ${reason ?? 'a value was expected'}.`,
   };
 }
+
+/** What the shell of Windows writes into a file, and every letter of it looks wrong. */
+const IN_UTF_16: ParsedJson = { problem: '1:1: Not read: it is in UTF-16. Save it as UTF-8.' };
 
 const REASONS = new Map([
   ['InvalidSymbol', 'this is not a value; texts and keys need double quotes'],

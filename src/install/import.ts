@@ -8,7 +8,7 @@ import { setKey } from '../config/edit.ts';
 import { rewriteFile } from '../config/rewrite.ts';
 import { type Change, readIfThere } from './disk.ts';
 import type { InstallPlaces } from './places.ts';
-import { isGateway, launchOf, readServers, type ServerEntry } from './servers.ts';
+import { isGateway, launchOf, readHostServers, readServers, type ServerEntry } from './servers.ts';
 
 export interface ImportSource {
   /** For errors: a path, or `stdin`. */
@@ -44,8 +44,8 @@ export async function importServers(
   options: ImportOptions,
 ): Promise<{ readonly servers: readonly ImportedServer[]; readonly changes: readonly Change[] }> {
   const { home, serversFile } = options.places;
-  const { entries } = await readServers(source.file, source.text);
-  const offered = chosen(entries, source.file, options.only);
+  const found = await readHostServers(source.file, source.text);
+  const offered = chosen(found, source.file, options.only);
   let servers: readonly ImportedServer[] = [];
   // Judged by the text that is then changed: another import may be at it, too.
   const edit = async (text: string | undefined) => {

@@ -1,5 +1,5 @@
-// Servers as files list them: `{ "<alias>": { "command", "args" } }`, or the same under `mcpServers`, as
-// hosts write it. Read so that they can be compared and taken over, whatever else is in them.
+// Servers as files list them: `{ "<alias>": { "command", "args" } }`, or the same under a key, as hosts
+// write it. Read so that they can be compared and taken over, whatever else is in them.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { readJsonText, withoutByteOrderMark } from '../config/files.ts';
@@ -20,6 +20,29 @@ export async function readServers(file: string, text: string): Promise<Servers> 
   if (isObject(servers)) return { entries: new Map(Object.entries(servers)), under: where };
   throw new SwitchboardError('CONFIG_INVALID', `${file}: expected an object with servers.`, {
     hint: 'Such as: { "memory": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"] } }',
+  });
+}
+
+/** Where hosts keep their servers that do not call the key `mcpServers`: VS Code and Zed. */
+const OTHER_KEYS = ['servers', 'context_servers'];
+
+/** The servers in a file of another program, by alias; `file` is for errors. */
+export async function readHostServers(
+  file: string,
+  text: string,
+): Promise<ReadonlyMap<string, unknown>> {
+  if (file.endsWith('.toml')) throw isToml(file);
+  const { entries } = await readServers(file, text);
+  const inner = OTHER_KEYS.map((key) => entries.get(key)).find(
+    // A server may be called so as well.
+    (value) => isObject(value) && !launchOf(value),
+  );
+  return isObject(inner) ? new Map(Object.entries(inner)) : entries;
+}
+
+function isToml(file: string): SwitchboardError {
+  return new SwitchboardError('CONFIG_INVALID', `${file}: Files in TOML are not taken over.`, {
+    hint: 'Write its servers as JSON, under "mcpServers" in switchboard.config.json.',
   });
 }
 

@@ -155,12 +155,12 @@ describe('a child that cannot be started says why', () => {
     {
       why: 'there is no such program',
       entry: { command: 'no-such-program-anywhere' },
-      says: 'Server "broken" did not start: no-such-program-anywhere was not found. Check "command" in <project>/switchboard.config.json, or run: switchboard doctor broken',
+      says: 'Server "broken" did not start: no-such-program-anywhere was not found. Install it, or write its whole path as "command" in <project>/switchboard.config.json: a host can have a shorter PATH than your terminal.',
     },
     {
       why: 'its program may not be executed',
       entry: { command: './not-executable' },
-      says: 'Server "broken" did not start: ./not-executable may not be executed. Check "command" in <project>/switchboard.config.json, or run: switchboard doctor broken',
+      says: 'Server "broken" did not start: ./not-executable may not be executed. Make it executable, or start it with its interpreter: "command" in <project>/switchboard.config.json.',
     },
     {
       why: 'its folder is missing',

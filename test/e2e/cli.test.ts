@@ -102,9 +102,9 @@ describe('--version and --help', () => {
         logout [options] <server>                 sign out of a server: remove and take back its tokens
         config [command]                          look at the configuration
         skill [command]                           the command /switchboard in Claude Code
-        import [options] [file]                   take over the servers of mcpflip, or of a file that
-                                                  lists servers; "-" reads stdin
-        help [command]                            show the help of a command
+        import [options] [file]                   take over the servers of a host's file, or of mcpflip;
+                                                  "-" reads stdin
+        help [command...]                         show the help of a command
 
       Examples:
         switchboard                                   serve, as a host starts it
@@ -143,6 +143,27 @@ describe('--version and --help', () => {
     expect(status).toBe(0);
     expect(stdout).toContain(`Usage: switchboard ${command}`);
   });
+
+  test.each([
+    [['help'], ['--help']],
+    [
+      ['help', 'tools'],
+      ['tools', '--help'],
+    ],
+    [
+      ['help', 'config', 'check'],
+      ['config', 'check', '--help'],
+    ],
+    [
+      ['help', 'help'],
+      ['help', '--help'],
+    ],
+  ])('%j is what %j is', async (words, options) => {
+    const project = createCliProject();
+    const help = await run(project, words);
+    expect(help).toEqual({ status: 0, stdout: expect.any(String), stderr: '' });
+    expect(help).toEqual(await run(project, options));
+  });
 });
 
 describe('what is not understood ends with 2 and a word of help', () => {
@@ -151,7 +172,11 @@ describe('what is not understood ends with 2 and a word of help', () => {
     [['--nope'], "Unknown option '--nope'"],
     [['tools', '--jsn'], '--json'],
     [['tools', 'a', 'b'], 'Too many arguments'],
-    [['call'], "Missing required argument 'server'"],
+    [['call'], "Missing required argument 'server'.\nSee: switchboard call --help\n"],
+    [['config', 'check', '--nope'], 'See: switchboard config check --help\n'],
+    [['config', 'nothing-like-it'], 'See: switchboard config --help\n'],
+    [['help', 'nope'], 'There is no command "nope".'],
+    [['help', 'config', 'chek'], 'Did you mean: switchboard config check'],
     [['config', 'chek'], 'check'],
     [['skill', 'instal'], 'Did you mean: switchboard skill install'],
     [['tools', 'toolbx'], 'Did you mean toolbox?'],
@@ -254,7 +279,8 @@ describe('tools', () => {
     const { status, stdout } = await run(project, ['tools']);
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
-      "No servers are configured. See: switchboard --help
+      "No servers are configured: add one under "mcpServers" in switchboard.config.json,
+      or take over those of a host: switchboard import <file>
       "
     `);
   });
@@ -405,8 +431,8 @@ describe('config', () => {
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
       "Read <project>/switchboard.config.json.
-        toolbox  suite  <project>/switchboard.config.json
-        bare  suite  <project>/switchboard.config.json
+        toolbox  suite   <project>/switchboard.config.json
+        bare     suite   <project>/switchboard.config.json
           Server "bare" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.
       warning: <project>/switchboard.config.json: mcpServers.bare.discription is unknown and ignored. Did you mean "description"?
       2 servers, 1 warning.
@@ -596,6 +622,18 @@ describe('on a terminal', () => {
     expect(screen).toMatch(COLOUR);
     expect(screen).toContain('Servers that work: 1 of 1.');
     expect(status).toBe(0);
+  });
+
+  test('call shows what it waits for, too', async () => {
+    const project = createCliProject();
+    const command = [...COMMAND, 'call', 'toolbox', 'wait', '{"ms": 600000}'];
+    const { status, screen } = await runOnTerminal(command, {
+      cwd: project.dir,
+      env: project.env,
+      keys: (screen) => (/waiting for toolbox wait/.test(screen) ? '\u0003' : undefined),
+    });
+    expect(screen).toMatch(/waiting for toolbox wait \d+ s/);
+    expect(status).toBe(130);
   });
 
   test.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('nothing is coloured with %j', async (more) => {

@@ -12,7 +12,7 @@ test('a command that does not exist is named', () =>
     const answer = await trial.host.call('kid', 'echo');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(
-      `"Server "kid" did not start: /no/such/program was not found. Check "command" in <project>/switchboard.config.json, or run: switchboard doctor kid"`,
+      `"Server "kid" did not start: /no/such/program was not found. Check "command" in <project>/switchboard.config.json."`,
     );
   }));
 
@@ -23,7 +23,7 @@ test('a command that is no program is named', () =>
     const answer = await trial.host.call('kid', 'echo');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(
-      `"Server "kid" did not start: ./plain.txt may not be executed. Check "command" in <project>/switchboard.config.json, or run: switchboard doctor kid"`,
+      `"Server "kid" did not start: ./plain.txt may not be executed. Make it executable, or start it with its interpreter: "command" in <project>/switchboard.config.json."`,
     );
   }));
 

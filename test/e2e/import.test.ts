@@ -56,6 +56,7 @@ test('an mcpflip installation is taken over by one command, and stays as it was'
     Next:
       switchboard skill install           if Claude Code does not have Switchboard yet
       switchboard reload                  if a host is using Switchboard now
+      switchboard show                    to see how each is shown to hosts
       claude mcp remove mcpflip -s user   so that no server runs twice
     "
   `);
@@ -112,6 +113,31 @@ test("a host's own file works, without the gateways in it and without what canno
   expect(Object.keys(readServers(project) as object)).toEqual(['github', 'remote', 'files']);
 });
 
+test.each([
+  ['VS Code', { servers: { chrome: { type: 'stdio', ...CHROME } }, inputs: [] }],
+  ['Zed', { theme: 'One Dark', context_servers: { chrome: CHROME } }],
+])('the file of %s works, which has a key of its own', async (_host, content) => {
+  const project = createProject({ 'host.json': content });
+  expect(await statesOf(project, ['host.json'])).toEqual({ chrome: 'added' });
+  expect(readServers(project)).toMatchObject({ chrome: CHROME });
+});
+
+test('a server may be called as such a key is', async () => {
+  const project = createProject({ 'host.json': { servers: CHROME, context_servers: GITHUB } });
+  expect(await statesOf(project, ['host.json'])).toEqual({
+    servers: 'added',
+    context_servers: 'added',
+  });
+});
+
+test('a file in TOML is refused with what to do instead', async () => {
+  const project = createProject({ 'config.toml': '[mcp_servers.chrome]\ncommand = "npx"\n' });
+  const { status, stderr } = await runImport(project, ['config.toml']);
+  expect(status).toBe(2);
+  expect(stderr).toContain('Files in TOML are not taken over');
+  expect(existsSync(join(project.dir, SERVERS))).toBe(false);
+});
+
 test('an alias that is taken is reported and not overwritten', async () => {
   const ours = `// my servers
 {
@@ -141,6 +167,7 @@ test('an alias that is taken is reported and not overwritten', async () => {
     Next:
       switchboard skill install           if Claude Code does not have Switchboard yet
       switchboard reload                  if a host is using Switchboard now
+      switchboard show                    to see how each is shown to hosts
       claude mcp remove mcpflip -s user   so that no server runs twice
     "
   `);

@@ -40,6 +40,13 @@ describe('JSON', () => {
     `);
   });
 
+  test('a file in UTF-16 is refused with what to do', async () => {
+    const text = Buffer.from('\uFEFF{ "mcpServers": {} }', 'utf16le').toString('utf8');
+    expect(await parseJson(text)).toEqual({
+      problem: '1:1: Not read: it is in UTF-16. Save it as UTF-8.',
+    });
+  });
+
   test('a file that cannot be read is named', async () => {
     const project = createProject({ 'switchboard.config.json/file': '' });
     expect(await project.loadError()).toMatchInlineSnapshot(

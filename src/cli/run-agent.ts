@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { ListedAgent } from '../agents/agent.ts';
 import type { EngineEvent, EngineResult } from '../agents/engine.ts';
 import { type AgentList, listAgents } from '../agents/list.ts';
+import { SwitchboardError } from '../base/errors.ts';
 import { cleanText, excerpt } from '../base/text.ts';
 import type { Config } from '../config/config.ts';
 import { unknownAgent } from '../surface/agent-tools.ts';

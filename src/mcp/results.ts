@@ -12,11 +12,10 @@ export function isInputRequired(result: unknown): boolean {
 const SERVER_INFO = Verbatim.of({ name: 'switchboard', title: 'Switchboard', version: VERSION });
 const COMPLETE = Verbatim.of('complete');
 
-/** What a result of the handshake era lacks: by far the most have neither of the two. */
-const MODERN_MEMBERS = Verbatim.of({
-  _meta: { [META.server]: SERVER_INFO.value },
-  resultType: 'complete',
-});
+/** What nearly all results lack: those of modern children the first, those of others both. */
+const SIGNATURE = { _meta: { [META.server]: SERVER_INFO.value } };
+const SIGNED = Verbatim.of(SIGNATURE);
+const SIGNED_AND_COMPLETE = Verbatim.of({ ...SIGNATURE, resultType: COMPLETE.value });
 
 /** How long a host may keep a list, and for whom. */
 const CACHE_HINTS = { ttlMs: Verbatim.of(60_000), cacheScope: Verbatim.of('private') };
@@ -24,12 +23,11 @@ const CACHE_HINTS = { ttlMs: Verbatim.of(60_000), cacheScope: Verbatim.of('priva
 /** A result as the modern era has it: it says what it is, and who gave it. */
 export function toModernResult(result: Verbatim): Verbatim {
   if (!isObject(result.value)) return result;
-  if (!Object.hasOwn(result.value, 'resultType') && !Object.hasOwn(result.value, '_meta')) {
-    return result.prepend(MODERN_MEMBERS);
+  const isTyped = Object.hasOwn(result.value, 'resultType');
+  if (!Object.hasOwn(result.value, '_meta')) {
+    return result.prepend(isTyped ? SIGNED : SIGNED_AND_COMPLETE);
   }
-  const typed = Object.hasOwn(result.value, 'resultType')
-    ? result
-    : result.set('resultType', COMPLETE);
+  const typed = isTyped ? result : result.set('resultType', COMPLETE);
   const meta = typed.member('_meta');
   const own = isObject(meta?.value) ? meta : Verbatim.of({});
   if (Object.hasOwn(own.value as object, META.server)) return typed;

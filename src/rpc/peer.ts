@@ -3,6 +3,7 @@
 // request exactly one answer. It knows the two notifications that concern requests themselves,
 // `notifications/cancelled` and `notifications/progress`.
 import { Cancellation } from '../base/cancellation.ts';
+import { Underway } from '../base/underway.ts';
 import {
   errorText,
   type Id,
@@ -16,6 +17,7 @@ import {
   resultText,
 } from './message.ts';
 import { Verbatim } from './verbatim.ts';
+import { Waiting } from './waiting.ts';
 
 export interface PeerOptions {
   /**
@@ -75,12 +77,11 @@ const MAX_PENDING = 20_000;
 
 export class Peer {
   readonly #options: PeerOptions;
-  readonly #pending = new Map<Id, Pending>();
-  readonly #running = new Map<Id, Cancellation>();
+  readonly #pending = new Waiting<Pending>();
+  readonly #running = new Underway<IncomingRequest>();
   /** One timer for all time limits: one for each request would cost more than sending it. */
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
-  #lastId = 0;
   #closed: Error | undefined;
 
   constructor(options: PeerOptions) {
@@ -95,7 +96,7 @@ export class Peer {
       if (this.#pending.size >= MAX_PENDING) {
         throw new RpcError(INTERNAL_ERROR, `${MAX_PENDING} requests wait for an answer already.`);
       }
-      const id = ++this.#lastId;
+      const id = this.#pending.nextId();
       const text = requestText(id, method, typeof params === 'function' ? params(id) : params);
       const deadline = performance.now() + timeoutMs;
       const cancel = (): void => {
@@ -103,7 +104,7 @@ export class Peer {
         this.#giveUp(pending, error, 'The caller cancelled the request.');
       };
       const pending: Pending = { id, method, options, deadline, resolve, reject, cancel };
-      this.#pending.set(id, pending);
+      this.#pending.add(pending);
       cancellation?.listen(cancel);
       if (deadline < this.#timerAt) this.#setTimer(deadline);
       this.#options.send(text, options.about);
@@ -136,7 +137,7 @@ export class Peer {
 
   /** The ids of the requests that wait for an answer. */
   get waiting(): readonly Id[] {
-    return [...this.#pending.keys()];
+    return this.#pending.all().map(({ id }) => id);
   }
 
   /** Takes one message from the wire: a request, a notification or an answer. */
@@ -171,10 +172,10 @@ export class Peer {
       );
     }
     const cancellation = new Cancellation();
-    this.#running.set(id, cancellation);
+    const request = { id, method, params: message.member('params'), cancellation };
+    const place = this.#running.add(request);
     try {
-      const params = message.member('params');
-      const result = await this.#options.onRequest({ id, method, params, cancellation });
+      const result = await this.#options.onRequest(request);
       return cancellation.reason ? undefined : resultText(idText, result);
     } catch (error) {
       if (cancellation.reason) return undefined;
@@ -185,8 +186,7 @@ export class Peer {
         new RpcError(INTERNAL_ERROR, 'Internal error in Switchboard; its log on stderr says more.'),
       );
     } finally {
-      // A second request under the same id has its own cancellation, which must stay.
-      if (this.#running.get(id) === cancellation) this.#running.delete(id);
+      this.#running.remove(place);
     }
   }
 
@@ -195,13 +195,12 @@ export class Peer {
     if (this.#closed) return;
     this.#closed = error;
     clearTimeout(this.#timer);
-    for (const pending of this.#pending.values()) this.#settle(pending, error);
-    for (const cancellation of this.#running.values()) cancellation.cancel(error);
-    this.#running.clear();
+    for (const pending of this.#pending.all()) this.#settle(pending, error);
+    for (const { cancellation } of this.#running.all()) cancellation.cancel(error);
   }
 
   #settle(pending: Pending, answer: Verbatim | Error): void {
-    this.#pending.delete(pending.id);
+    this.#pending.remove(pending);
     pending.options.cancellation?.unlisten(pending.cancel);
     if (answer instanceof Verbatim) pending.resolve(answer);
     else pending.reject(answer);
@@ -225,14 +224,14 @@ export class Peer {
   #giveUpOverdue(): void {
     const now = performance.now() + 1; // timers may come a little early
     this.#timerAt = Infinity;
-    for (const pending of this.#pending.values()) {
+    for (const pending of this.#pending.all()) {
       const { method, deadline, options } = pending;
       if (deadline > now) continue;
       const error = new RpcTimeout(`RPC timeout for ${method}`);
       this.#giveUp(pending, error, `No answer within ${options.timeoutMs} ms.`);
     }
     let next = Infinity;
-    for (const { deadline } of this.#pending.values()) next = Math.min(next, deadline);
+    for (const { deadline } of this.#pending.all()) next = Math.min(next, deadline);
     if (next < Infinity) this.#setTimer(next);
   }
 
@@ -247,12 +246,17 @@ export class Peer {
     const params = message.member('params');
     const { requestId, progressToken } = isObject(params?.value) ? params.value : {};
     if (method === 'notifications/cancelled' && isId(requestId)) {
-      this.#running.get(requestId)?.cancel(new Error('The caller cancelled the request.'));
+      this.#cancelRunning(requestId);
     } else if (method === 'notifications/progress' && params && isId(progressToken)) {
       this.#pending.get(progressToken)?.options.onProgress?.(params);
     } else {
       this.#options.onNotification(method, params);
     }
+  }
+
+  #cancelRunning(requestId: Id): void {
+    const running = this.#running.all().findLast(({ id }) => id === requestId);
+    running?.cancellation.cancel(new Error('The caller cancelled the request.'));
   }
 
   #receiveAnswer(id: Id, message: Verbatim, value: Record<string, unknown>): void {

@@ -2,8 +2,11 @@
 // changes what it passes on: integers beyond 2^53 are rounded, 1.0 becomes 1, deep nesting
 // overflows the stack. So values that only pass through are sent on as text.
 
+/** Stands for a value that nobody has wanted to know yet. */
+const UNREAD = Symbol('unread');
+
 export class Verbatim {
-  readonly value: unknown;
+  #value: unknown;
   #text: string | undefined;
   readonly #parent: Verbatim | undefined;
   readonly #key: string | undefined;
@@ -11,13 +14,23 @@ export class Verbatim {
   /** Without a text, the text is what the value is written as: for values of our own. */
   constructor(text: string | undefined, value: unknown, parent?: Verbatim, key?: string) {
     this.#text = text;
-    this.value = value;
+    this.#value = value;
     this.#parent = parent;
     this.#key = key;
   }
 
   static of(value: unknown): Verbatim {
     return new Verbatim(undefined, value);
+  }
+
+  /** A text of our own making. Its value is read when it is wanted: mostly it is only sent. */
+  static fromText(text: string): Verbatim {
+    return new Verbatim(text, UNREAD);
+  }
+
+  get value(): unknown {
+    if (this.#value === UNREAD) this.#value = JSON.parse(this.text);
+    return this.#value;
   }
 
   /** Found or made when it is first wanted: many values are only looked at. */
@@ -75,8 +88,7 @@ export class Verbatim {
     const inner = skipBlanks(text, text.indexOf('{') + 1);
     const isEmpty = text.charCodeAt(inner) === CLOSE_BRACE;
     const head = members.text.slice(0, -1);
-    const joined = `${head}${isEmpty ? '' : ','}${text.slice(inner)}`;
-    return new Verbatim(joined, { ...(members.value as object), ...(this.value as object) });
+    return Verbatim.fromText(`${head}${isEmpty ? '' : ','}${text.slice(inner)}`);
   }
 
   /** The same object without some of its members. */
@@ -128,24 +140,29 @@ const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const SPACE = 0x20;
 
+const NOWHERE = [0, 0] as const;
+
 /** Where an object's member is. Of several with one key the last counts, as in JSON.parse. */
 function memberSpan(object: string, key: string): readonly [start: number, end: number] {
-  const quoted = JSON.stringify(key);
-  let span: readonly [number, number] = [0, 0];
+  let span: readonly [number, number] = NOWHERE;
   let at = skipBlanks(object, object.indexOf('{') + 1);
   while (object.charCodeAt(at) === QUOTE) {
     const keyEnd = endOfString(object, at);
     const start = skipBlanks(object, skipBlanks(object, keyEnd) + 1);
     const end = endOfValue(object, start);
-    if (isKey(object, at, keyEnd, quoted, key)) span = [start, end];
+    if (isKey(object, at, keyEnd, key)) span = [start, end];
     at = skipBlanks(object, end);
     if (object.charCodeAt(at) === COMMA) at = skipBlanks(object, at + 1);
   }
   return span;
 }
 
-function isKey(text: string, start: number, end: number, quoted: string, key: string): boolean {
-  if (end - start === quoted.length && text.startsWith(quoted, start)) return true;
+function isKey(text: string, start: number, end: number, key: string): boolean {
+  const isSame = end - start === key.length + 2 && text.startsWith(key, start + 1);
+  // What is written with a backslash means something else than it says.
+  if (isSame && !key.includes('\\')) return true;
+  const first = text.charCodeAt(start + 1);
+  if (first !== BACKSLASH && first !== key.charCodeAt(0)) return false;
   const written = text.slice(start, end);
   return written.includes('\\') && JSON.parse(written) === key;
 }

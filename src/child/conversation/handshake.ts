@@ -1,6 +1,7 @@
 // Talking to a child of the handshake era. Such a child asks by sending a request of its own, and does
 // not say in the course of which call: that is found out from the calls that are under way.
 import { Cancellation } from '../../base/cancellation.ts';
+import { type Place, Underway } from '../../base/underway.ts';
 import type { Caller, Question } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS } from '../../mcp/eras.ts';
 import type { LogLevel } from '../../mcp/logging.ts';
@@ -39,7 +40,7 @@ const MOST_QUIET = 10_000;
 export class HandshakeConversation implements Conversation {
   readonly era = 'handshake';
   readonly #options: HandshakeOptions;
-  readonly #calls = new Set<Call>();
+  readonly #calls = new Underway<Call>();
   /** What was done once without a question: it needs not be kept apart from others. */
   readonly #quiet = new Set<string>();
   readonly #pages = new Map<string, Caller>();
@@ -71,7 +72,7 @@ export class HandshakeConversation implements Conversation {
 
   hear(method: string, params: Verbatim): boolean {
     if (method === 'notifications/message') {
-      const { caller } = onlyParty([...this.#calls]) ?? {};
+      const { caller } = onlyParty(this.#calls.all()) ?? {};
       if (caller && isWanted(params, caller.logLevel)) caller.log(params);
       return true;
     }
@@ -106,7 +107,7 @@ export class HandshakeConversation implements Conversation {
 
   #send(request: ChildRequest, call: Call | undefined): Promise<Verbatim> {
     const { method, timeoutMs, cancellation, onProgress } = request;
-    if (call) this.#calls.add(call);
+    const place = call && this.#calls.add(call);
     const params = (id: number): Verbatim => {
       if (call) call.id = id;
       return withMeta(request, id);
@@ -116,14 +117,14 @@ export class HandshakeConversation implements Conversation {
       cancellation,
       onProgress,
     });
-    if (!call) return answered;
+    if (!place) return answered;
     return answered.then(
       (answer) => {
-        this.#leave(call);
+        this.#leave(place);
         return answer;
       },
       (error: unknown) => {
-        this.#leave(call);
+        this.#leave(place);
         throw error;
       },
     );
@@ -138,21 +139,21 @@ export class HandshakeConversation implements Conversation {
     return this.#send(request, call);
   }
 
-  #leave(call: Call): void {
-    this.#calls.delete(call);
+  #leave(place: Place<Call>): void {
+    this.#calls.remove(place);
+    const { hasAsked, what } = place.item;
     if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
-    if (!call.hasAsked) this.#quiet.add(call.what);
+    if (!hasAsked) this.#quiet.add(what);
     for (const goOn of this.#waiting.splice(0)) goOn();
   }
 
   #isAskingOthers({ party }: Caller): boolean {
-    for (const { caller, mayAsk } of this.#calls) if (mayAsk && caller.party !== party) return true;
-    return false;
+    return this.#calls.all().some(({ caller, mayAsk }) => mayAsk && caller.party !== party);
   }
 
   async #ask(question: Question): Promise<Verbatim> {
-    if (this.#calls.size === 0) return this.#options.askOutside(question);
-    const calls = [...this.#calls];
+    const calls = this.#calls.all();
+    if (calls.length === 0) return this.#options.askOutside(question);
     const asking = calls.filter(({ mayAsk }) => mayAsk);
     const call = onlyParty(asking.length > 0 ? asking : calls);
     if (!call) {

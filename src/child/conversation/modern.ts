@@ -2,6 +2,7 @@
 // know more answers so, and is asked again with the answers.
 
 import { Cancellation } from '../../base/cancellation.ts';
+import { Underway } from '../../base/underway.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Caller, QuestionMethod } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS, META, MODERN_REVISION } from '../../mcp/eras.ts';
@@ -31,7 +32,7 @@ export interface ModernOptions {
 export class ModernConversation implements Conversation {
   readonly era = 'modern';
   readonly #options: ModernOptions;
-  readonly #callers = new Set<Caller>();
+  readonly #callers = new Underway<Caller>();
   #listening: Cancellation | undefined;
 
   constructor(options: ModernOptions) {
@@ -40,11 +41,11 @@ export class ModernConversation implements Conversation {
 
   async request(request: ChildRequest): Promise<Verbatim> {
     const { caller } = request;
-    if (caller) this.#callers.add(caller);
+    const place = caller && this.#callers.add(caller);
     try {
       return await this.#converse(request, caller);
     } finally {
-      if (caller) this.#callers.delete(caller);
+      if (place) this.#callers.remove(place);
     }
   }
 
@@ -54,7 +55,7 @@ export class ModernConversation implements Conversation {
 
   hear(method: string, params: Verbatim): boolean {
     if (method !== 'notifications/message') return false;
-    const callers = [...this.#callers];
+    const callers = this.#callers.all();
     const last = callers.at(-1);
     const isClear = last && callers.every(({ party }) => party === last.party);
     if (isClear && isWanted(params, last.logLevel)) last.log(params);

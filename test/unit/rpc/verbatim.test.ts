@@ -14,11 +14,27 @@ test('a member keeps the digits and blanks it was written with', () => {
 test('of two members with one key the last counts, as for JSON.parse', () => {
   const message = parse('{"args":{"a":1},"args":{"a":2}}');
 
-  expect(message.member('args')).toEqual(new Verbatim('{"a":2}', { a: 2 }));
+  expect(message.member('args')?.text).toBe('{"a":2}');
+  expect(message.member('args')?.value).toEqual({ a: 2 });
 });
 
 test('a key that is written with escapes is found', () => {
   expect(parse('{"\\u0061rgs":[1]}').member('args')?.text).toBe('[1]');
+  expect(parse('{"ar\\u0067s":[1]}').member('args')?.text).toBe('[1]');
+});
+
+test('an escape is not taken for the characters it is written with', () => {
+  const message = parse(String.raw`{"a\\tb":1,"a\tb":2,"":3}`);
+
+  expect(message.member(String.raw`a\tb`)?.text).toBe('1');
+  expect(message.member('a\tb')?.text).toBe('2');
+  expect(message.member('')?.text).toBe('3');
+});
+
+test('the value of a text of our own is read when it is wanted', () => {
+  expect(Verbatim.fromText('{"a":1.0}').text).toBe('{"a":1.0}');
+  expect(Verbatim.fromText('{"a":1.0}').value).toEqual({ a: 1 });
+  expect(parse('{"b":2.0}').prepend(parse('{"a":1}')).value).toEqual({ a: 1, b: 2 });
 });
 
 test('quotes and brackets inside strings end nothing', () => {

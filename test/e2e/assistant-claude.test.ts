@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ask, launchOf, memoryServer } from '../support/assistant.ts';
 import { createPrintingClaude } from '../support/claude-print.ts';
 import { eventually, processesWith } from '../support/processes.ts';
-import { createProject } from '../support/project.ts';
+import { createProject, PATIENT } from '../support/project.ts';
 import { RawHost } from '../support/raw-host.ts';
 import { V1 } from './matrix/hosts.ts';
 import { textOf } from './matrix/results.ts';
@@ -17,6 +17,7 @@ async function connect(does = '', more: object = {}) {
   const project = createProject();
   const { args, ...entry } = memoryServer(project.dir);
   project.write('switchboard.config.json', {
+    ...PATIENT,
     mcpServers: { kid: { args: [...args, project.dir], ...entry, assistant: true, ...more } },
   });
   const claude = createPrintingClaude(project);
@@ -219,7 +220,7 @@ async function startAsking() {
   const project = createProject();
   const { args, ...entry } = memoryServer(project.dir);
   const kid = { args: [...args, project.dir], ...entry, assistant: true };
-  project.write('switchboard.config.json', { mcpServers: { kid } });
+  project.write('switchboard.config.json', { ...PATIENT, mcpServers: { kid } });
   const claude = createPrintingClaude(project);
   const options = { args: ['assistant', 'serve', 'kid'], env: claude.env };
   const env = { ...claude.env, CLAUDE_DOES: 'hang' };

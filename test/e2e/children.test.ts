@@ -206,7 +206,7 @@ describe('a child that cannot be started says why', () => {
     );
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('mute'), project)).toMatchInlineSnapshot(`
-      "Server "mute" did not answer the handshake within 3000 ms (command: sh -c "echo getting ready >&2; exec sleep 600"). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one. Its last output:
+      "Server "mute" did not answer the handshake within 3000 ms (command: sh -c echo getting ready >&2; exec sleep 600). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one. Its last output:
       getting ready"
     `);
   });

@@ -14,7 +14,7 @@ import {
   statusOf,
 } from '../support/gateway.ts';
 import { eventually, processesWith } from '../support/processes.ts';
-import { createProject, type Project } from '../support/project.ts';
+import { createProject, PATIENT, type Project } from '../support/project.ts';
 import { RawHost, textOf } from '../support/raw-host.ts';
 import { testServer } from '../support/servers.ts';
 
@@ -199,7 +199,7 @@ test('one that stops being switchable while it is being switched on is not on', 
   const configure = (show: string) =>
     project.write('switchboard.config.json', {
       mcpServers: { slow: { ...slow, show, start: 'lazy' }, box: flip(toolbox) },
-      timeouts: { childSpawnMs: 120_000 },
+      ...PATIENT,
     });
   configure('flip');
   const host = await RawHost.connect(project);
@@ -284,7 +284,7 @@ test('who calls off the switching on of a server that starts gets no answer, and
   const { slow, goOn } = slowIn(project);
   project.write('switchboard.config.json', {
     mcpServers: { slow: flip(slow, { start: 'lazy' }) },
-    timeouts: { childSpawnMs: 120_000 },
+    ...PATIENT,
   });
   const host = await RawHost.connect(project);
   void activate(host, 'slow');

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { becomes, GATEWAY, type ServerStatus, serversIn } from '../support/gateway.ts';
 import { wholeLines } from '../support/lines.ts';
 import { childrenOf, eventually, isAlive } from '../support/processes.ts';
-import { createProject, type Project } from '../support/project.ts';
+import { createProject, PATIENT, type Project } from '../support/project.ts';
 import { RawHost } from '../support/raw-host.ts';
 import {
   connectHost,
@@ -22,7 +22,10 @@ type Servers = Record<string, ServerEntry>;
 
 /** A project whose servers stand in a `servers.json`, each with a command and arguments. */
 function createFlipProject(servers: (project: Project) => Servers): [Project, Servers] {
-  const project = createProject({ 'files/tea.txt': 'Darjeeling\n' });
+  const project = createProject({
+    'files/tea.txt': 'Darjeeling\n',
+    'switchboard.config.json': PATIENT,
+  });
   const declared = servers(project);
   project.write('.switchboard/servers.json', declared);
   // Handed on to the servers: the memory server would write into its own package otherwise.
@@ -254,7 +257,6 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
       active: testServer('toolbox'),
       error: { command: 'no-such-program-anywhere', args: [] },
     }));
-    project.write('switchboard.config.json', { timeouts: { childSpawnMs: 120_000 } });
     const host = await connectHost(connect, switchboardIn(project));
     for (const name of ['ready', 'active']) await reaches(host, name, 'ready');
     await reaches(host, 'error', 'error');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { activate, deactivate, GATEWAY, pidOf, reaches, statusOf } from '../support/gateway.ts';
 import { eventually } from '../support/processes.ts';
-import { createProject, type Project } from '../support/project.ts';
+import { createProject, PATIENT, type Project } from '../support/project.ts';
 import { RawHost, textOf } from '../support/raw-host.ts';
 import { MOCK_CHILD, testServer } from '../support/servers.ts';
 
@@ -169,7 +169,7 @@ test('each name that cannot be switched gets a plain answer', async () => {
     { box: toolbox, slow: testServer('starts-slowly', '600000') },
     {
       mcpServers: { suite: toolbox, plain: { ...toolbox, show: 'direct' } },
-      timeouts: { childSpawnMs: 120_000 },
+      ...PATIENT,
     },
   );
   const host = await RawHost.connect(project);

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
 import { OddServer } from '../support/odd-http-server.ts';
 import { eventually, processesWith } from '../support/processes.ts';
-import { configWith, createProject } from '../support/project.ts';
+import { configWith, createProject, PATIENT } from '../support/project.ts';
 import { connectV1, connectV2, type HttpClient, startServing } from '../support/serve-http.ts';
 import { publishedServer, testServer } from '../support/servers.ts';
 
@@ -35,6 +35,7 @@ describe.each([
     const project = createProject();
     const file = join(project.dir, 'recording.txt');
     project.write('switchboard.config.json', {
+      ...PATIENT,
       mcpServers: {
         everything: publishedServer('everything', 'stdio', project.dir),
         recording: testServer('recording', file),
@@ -159,7 +160,9 @@ describe.each([
 });
 
 test('a call whose stream breaks off is taken up again, to its result', async () => {
-  const project = createProject(configWith({ everything: publishedServer('everything', 'stdio') }));
+  const project = createProject(
+    configWith({ everything: publishedServer('everything', 'stdio') }, PATIENT),
+  );
   const { url, headers } = await startServing(project);
   const post = (body: object, more: Record<string, string> = {}, signal?: AbortSignal) =>
     fetch(url, {
@@ -263,6 +266,7 @@ describe('the program', () => {
   test('ends when it is told to, with its servers and its streams', async () => {
     const here = createProject();
     here.write('switchboard.config.json', {
+      ...PATIENT,
       mcpServers: { everything: publishedServer('everything', 'stdio', here.dir) },
     });
     const serving = await startServing(here);

@@ -8,7 +8,7 @@ import { startAuthorizationServer } from '../support/authorization-server.ts';
 import { runSwitchboard } from '../support/command.ts';
 import { OddServer, result } from '../support/odd-http-server.ts';
 import { eventually } from '../support/processes.ts';
-import { configWith, createProject, FIXTURES } from '../support/project.ts';
+import { configWith, createProject, FIXTURES, PATIENT } from '../support/project.ts';
 import { startEverything } from '../support/published-http.ts';
 import { RawHost, textOf, toolsOf } from '../support/raw-host.ts';
 import { publishedServer } from '../support/servers.ts';
@@ -57,7 +57,7 @@ describe.each([
   test('a server looks the same as over stdio', async () => {
     const url = await everything(transport);
     const project = createProject(
-      configWith({ far: { url, ...keys }, near: publishedServer('everything') }),
+      configWith({ far: { url, ...keys }, near: publishedServer('everything') }, PATIENT),
     );
     const host = await RawHost.connect(project);
     const [far, near] = await Promise.all([host.introspect('far'), host.introspect('near')]);
@@ -81,7 +81,10 @@ describe.each([
 test('it is switched on and listed directly like any other', async () => {
   const url = await everything('streamableHttp');
   const project = createProject(
-    configWith({ on: { url, show: 'flip' }, always: { url: `${url}?again`, show: 'direct' } }),
+    configWith(
+      { on: { url, show: 'flip' }, always: { url: `${url}?again`, show: 'direct' } },
+      PATIENT,
+    ),
   );
   const host = await RawHost.connect(project);
   expect(await eventually(() => host.listChanges > 0)).toBe(true);

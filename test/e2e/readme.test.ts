@@ -1,10 +1,10 @@
 // The quick start of the README, run word for word: its shell blocks in one shell, with an empty
 // HOME. npm does nothing here (the tests have built already), npx runs the servers that are
 // installed as dev dependencies, and `claude` writes down what it was asked.
-import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runCommand } from '../support/command.ts';
 import { createProject, ROOT } from '../support/project.ts';
 
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -14,7 +14,7 @@ const quickStart = readme.slice(
 );
 const blocks = [...quickStart.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? '');
 
-test('the quick start leads from a clone to an entry in the host', () => {
+test('the quick start leads from a clone to an entry in the host', async () => {
   const project = createProject({
     'bin/npm': '#!/bin/sh\n',
     'bin/npx': `#!/bin/sh\nshift\nname=$(basename "$1")\nshift\nexec node "${ROOT}/node_modules/.bin/mcp-$name" "$@"\n`,
@@ -24,12 +24,17 @@ test('the quick start leads from a clone to an entry in the host', () => {
   for (const program of ['npm', 'npx', 'claude'])
     chmodSync(join(project.dir, 'bin', program), 0o755);
 
-  const printed = execFileSync('bash', ['-e', '-c', blocks.join('\n')], {
+  const path = `${join(project.dir, 'bin')}${delimiter}${project.env['PATH']}`;
+  const {
+    status,
+    stdout: printed,
+    stderr,
+  } = await runCommand('bash', ['-e', '-c', blocks.join('\n')], {
     cwd: ROOT,
-    env: { ...project.env, PATH: `${join(project.dir, 'bin')}${delimiter}${project.env['PATH']}` },
-    encoding: 'utf8',
+    env: { ...project.env, PATH: path },
   });
 
+  expect(status, stderr).toBe(0);
   expect(blocks).toHaveLength(3);
   expect(printed).toContain('✓ memory');
   expect(printed).toContain('✓ files');

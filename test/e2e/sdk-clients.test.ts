@@ -9,7 +9,7 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { wholeLines } from '../support/lines.ts';
 import { eventually, processesWith } from '../support/processes.ts';
-import { createProject, PROGRAM, type Project, ROOT } from '../support/project.ts';
+import { createProject, PATIENT, PROGRAM, type Project, ROOT } from '../support/project.ts';
 import { CAPABILITIES } from '../support/relisting-host.ts';
 import { publishedServer, type ServerEntry, testServer } from '../support/servers.ts';
 
@@ -117,7 +117,7 @@ function createPublishedProject(atEnd?: (remove: () => void) => void) {
     },
     recording: testServer('recording', join(project.dir, 'recording.txt')),
   };
-  project.write('switchboard.config.json', { mcpServers: servers });
+  project.write('switchboard.config.json', { ...PATIENT, mcpServers: servers });
   return { project, servers };
 }
 

@@ -23,6 +23,7 @@ export function agentProject(
       ...project.env,
       SWITCHBOARD_CODEX_BIN: SCRIPTED_CODEX,
       SCRIPTED_CODEX_RECORD: record,
+      AGENTS_MCP_ENUM_TIMEOUT_MS: '60000', // for servers, on a machine that has much else to do
       ...env,
     },
     records,

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { HostDriver, Launch } from '../e2e/matrix/hosts.ts';
 import { type ModelServer, type Script, startModelServer } from './model-server-chat.ts';
-import { createProject, PROGRAM, type Project } from './project.ts';
+import { createProject, PATIENT, PROGRAM, type Project } from './project.ts';
 import { publishedServer, type ServerEntry } from './servers.ts';
 
 export type Route = 'alone' | 'suite';
@@ -27,6 +27,7 @@ export async function createScene(
   const project = createProject();
   const { args, ...entry } = entryIn(project.dir);
   project.write('switchboard.config.json', {
+    ...PATIENT,
     mcpServers: { kid: { assistant: true, args: [...args, project.dir], ...entry } },
   });
   return { project, model, env: { ...project.env, ...model.env('messages'), ...env } };

@@ -35,6 +35,9 @@ export function createProject(
   return { dir, write, env: { PATH, HOME: join(dir, 'home'), LANG: 'C.UTF-8' } };
 }
 
+/** For servers that load much before they answer, on a machine that has much else to do. */
+export const PATIENT = { timeouts: { childSpawnMs: 120_000 } };
+
 /** A configuration whose limits suit a test: short where something is meant to run into them. */
 export function configWith(mcpServers: object, more: object = {}): Record<string, object> {
   return { 'switchboard.config.json': { mcpServers, ...more } };

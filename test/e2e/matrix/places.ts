@@ -3,7 +3,7 @@
 // Switchboard shows that nothing is lost on the way.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createProject, FIXTURES, PROGRAM, type Project } from '../../support/project.ts';
+import { createProject, FIXTURES, PATIENT, PROGRAM, type Project } from '../../support/project.ts';
 import type { Era } from './cells.ts';
 import {
   type ConnectOptions,
@@ -79,7 +79,7 @@ export function titleOf({ driver, server, route }: Place): string {
 
 /** `config` is added to Switchboard's configuration. */
 export interface VisitOptions extends ConnectOptions {
-  readonly config?: object;
+  readonly config?: { readonly timeouts?: object };
 }
 
 /** Connects; `atEnd` is told how to leave again. */
@@ -94,6 +94,7 @@ export async function visit(
   project.write('switchboard.config.json', {
     mcpServers: { [NAME]: { ...server, show } },
     ...config,
+    timeouts: { ...PATIENT.timeouts, ...config.timeouts },
   });
   const connected = await place.driver.connect(await launchFor(place, project, atEnd), options);
   atEnd(() => connected.close());

@@ -3,7 +3,7 @@
 // it asks; as soon as it is known to ask, one host uses it after the other.
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createProject, FIXTURES } from '../../support/project.ts';
+import { createProject, FIXTURES, PATIENT } from '../../support/project.ts';
 import type { Era } from './cells.ts';
 import { type Host, type HostDriver, TEST_MS, V1, V2_HANDSHAKE, V2_MODERN } from './hosts.ts';
 import { heardSince, jsonOf } from './results.ts';
@@ -122,6 +122,7 @@ async function connectAll(
   const args = [join(FIXTURES, 'eras', `${server}-server.mjs`), project.dir];
   project.write('switchboard.config.json', {
     mcpServers: { eras: { command: process.execPath, args, show: 'direct' } },
+    ...PATIENT,
   });
   const address = await startShared(project, onTestFinished);
   const hosts = await Promise.all(

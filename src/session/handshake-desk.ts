@@ -21,7 +21,7 @@ import type { IncomingRequest, Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';
 import { type Desk, metaOf, paramsOf, parseToolCall, progressTokenOf } from './desk.ts';
-import { answerFailure } from './errors.ts';
+import { answerFailure, explainRefusal } from './errors.ts';
 import { ListChanges } from './list-changes.ts';
 
 export interface HandshakeDeskOptions {
@@ -180,7 +180,7 @@ export class HandshakeDesk implements Desk {
         await this.#surface.ask(request.method, params.without('_meta'), options),
       );
     } catch (error) {
-      throw inThisEra(error);
+      throw explainRefusal(inThisEra(error));
     }
   }
 
@@ -189,8 +189,12 @@ export class HandshakeDesk implements Desk {
     if (typeof uri !== 'string') throw new RpcError(INVALID_PARAMS, '"uri" must be a string.');
     if (method === 'resources/subscribe') this.#watched.add(uri);
     else this.#watched.delete(uri);
-    await this.#surface.watch(new Set(this.#watched));
-    return Verbatim.of({});
+    try {
+      await this.#surface.watch(new Set(this.#watched));
+      return Verbatim.of({});
+    } catch (error) {
+      throw explainRefusal(inThisEra(error));
+    }
   }
 
   #setLogLevel(params: unknown): Verbatim {

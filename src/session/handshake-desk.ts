@@ -17,7 +17,7 @@ import {
   METHOD_NOT_FOUND,
   RpcError,
 } from '../rpc/message.ts';
-import type { IncomingRequest, Peer } from '../rpc/peer.ts';
+import { type IncomingRequest, type Peer, RpcTimeout } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';
 import { type Desk, metaOf, paramsOf, parseToolCall, progressTokenOf } from './desk.ts';
@@ -234,12 +234,18 @@ export class HandshakeDesk implements Desk {
     });
   }
 
-  #ask({ method, params, cancellation }: Question, about: Id | undefined): Promise<Verbatim> {
+  async #ask({ method, params, cancellation }: Question, about: Id | undefined): Promise<Verbatim> {
     if (!canAnswer(this.#capabilities, method, params?.value)) throw cannotAnswer(method);
     const { peer, questionMs } = this.#options;
     const complete = method === 'elicitation/create' ? withElicitationId(params) : params;
     const options = { timeoutMs: questionMs(), cancellation, about };
-    return peer.request(method, complete, options);
+    try {
+      return await peer.request(method, complete, options);
+    } catch (error) {
+      // That is no failure of the child's, to which the time it was too late in would be put down.
+      if (!(error instanceof RpcTimeout)) throw error;
+      throw new RpcError(INTERNAL_ERROR, 'Nobody has answered in time.');
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-// What a host is told when a server fails at something else than a call of a tool: the sentence for it,
-// and not that Switchboard has a bug.
+// What a host is told when a server fails at something else than a call of a tool, and what a server is
+// told when a host does: the sentence for it, and not that somebody else has failed.
 import { describe, expect, test } from 'vitest';
 import { SwitchboardError } from '../../../src/base/errors.ts';
 import { META, MODERN_REVISION } from '../../../src/mcp/eras.ts';
@@ -26,30 +26,42 @@ const failing: Surface = {
   close: () => {},
 };
 
-function openSession() {
+function openSession({ surface = failing, questionMs = 1_000 } = {}) {
   const bugs: string[] = [];
+  const sent: unknown[] = [];
   const waiting: ((message: unknown) => void)[] = [];
   const silent = () => {};
   const error = (bug: string) => void bugs.push(bug);
   const session = new Session({
-    openSurface: () => failing,
+    openSurface: () => surface,
     log: { debug: silent, info: silent, warn: silent, error, child: silent },
     messageBytes: 1 << 20,
-    send: (json) => waiting.shift()?.(JSON.parse(json)),
+    send: (json) => {
+      const message: unknown = JSON.parse(json);
+      const take = waiting.shift();
+      if (take) take(message);
+      else sent.push(message);
+    },
     onReady: silent,
     eras: () => 'both',
     seal: new StateSeal(),
     parking: new Parking(),
-    questionMs: () => 1_000,
+    questionMs: () => questionMs,
     onRootsChanged: silent,
   });
-  const ask = (method: string, params: object) =>
+  /** The next message that the host is sent. */
+  const next = () =>
     new Promise((resolve) => {
-      waiting.push(resolve);
-      const value = { jsonrpc: '2.0', id: 1, method, params };
-      session.receive({ text: Verbatim.of(value).text, value, framing: 'newline' });
+      if (sent.length > 0) resolve(sent.shift());
+      else waiting.push(resolve);
     });
-  return { ask, bugs };
+  /** Asks; gives what comes next. */
+  const ask = (method: string, params: object) => {
+    const value = { jsonrpc: '2.0', id: 1, method, params };
+    session.receive({ text: Verbatim.of(value).text, value, framing: 'newline' });
+    return next();
+  };
+  return { ask, next, bugs };
 }
 
 const told = {
@@ -75,4 +87,23 @@ describe.each([
     expect(await ask(method, { name: 'p', uri: 'a:1', _meta })).toMatchObject({ error: told });
     expect(bugs).toEqual([]);
   });
+});
+
+test('a question that nobody answers in time is refused to the server that has asked it', async () => {
+  const outcomes: unknown[] = [];
+  const asking: Surface = {
+    ...failing,
+    ask: async (_method, _params, { caller, cancellation }) => {
+      const question = { method: 'roots/list', params: undefined, cancellation } as const;
+      outcomes.push(await caller?.ask(question).catch((error: unknown) => error));
+      return Verbatim.of({});
+    },
+  };
+  const { ask, next } = openSession({ surface: asking, questionMs: 10 });
+  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: { roots: {} } });
+  expect(await ask('resources/read', { uri: 'a:1' })).toMatchObject({ method: 'roots/list' });
+  expect(await next()).toMatchObject({ method: 'notifications/cancelled' });
+  expect(await next()).toMatchObject({ result: {} });
+  const message = 'Nobody has answered in time.';
+  expect(outcomes).toEqual([expect.objectContaining({ name: 'RpcError', message })]);
 });

@@ -20,7 +20,14 @@ import {
 import { type IncomingRequest, type Peer, RpcTimeout } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';
-import { type Desk, metaOf, paramsOf, parseToolCall, progressTokenOf } from './desk.ts';
+import {
+  CAPABILITIES,
+  type Desk,
+  metaOf,
+  paramsOf,
+  parseToolCall,
+  progressTokenOf,
+} from './desk.ts';
 import { answerFailure, explainRefusal } from './errors.ts';
 import { ListChanges } from './list-changes.ts';
 
@@ -41,13 +48,6 @@ const LIST_FIRST_MS = 100;
 /** What a host that has not said so is told. */
 const USUAL_LOG_LEVEL: LogLevel = 'info';
 
-const CAPABILITIES = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true, subscribe: true },
-  completions: {},
-  logging: {},
-};
 /** Since the last of these revisions. */
 const TASKS = { tasks: { cancel: {}, requests: { tools: { call: {} } } } };
 

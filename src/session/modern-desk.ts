@@ -17,7 +17,14 @@ import { INVALID_PARAMS, isObject, METHOD_NOT_FOUND, RpcError } from '../rpc/mes
 import type { IncomingRequest, Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';
-import { type Desk, metaOf, paramsOf, parseToolCall, progressTokenOf } from './desk.ts';
+import {
+  CAPABILITIES,
+  type Desk,
+  metaOf,
+  paramsOf,
+  parseToolCall,
+  progressTokenOf,
+} from './desk.ts';
 import { answerFailure, explainRefusal } from './errors.ts';
 import { ParkedCall, type Parking } from './parking.ts';
 import { digestOf, type StateSeal } from './request-state.ts';
@@ -32,14 +39,7 @@ export interface ModernDeskOptions {
   readonly onReady: () => void;
 }
 
-const CAPABILITIES = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true, subscribe: true },
-  completions: {},
-  logging: {},
-  extensions: { [TASKS_EXTENSION]: {} },
-};
+const TASKS = { extensions: { [TASKS_EXTENSION]: {} } };
 
 export class ModernDesk implements Desk {
   readonly #options: ModernDeskOptions;
@@ -103,7 +103,7 @@ export class ModernDesk implements Desk {
     return toCacheableResult(
       Verbatim.of({
         supportedVersions: [MODERN_REVISION],
-        capabilities: CAPABILITIES,
+        capabilities: { ...CAPABILITIES, ...TASKS },
         instructions: this.#surface.instructions,
       }),
     );

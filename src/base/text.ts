@@ -22,6 +22,11 @@ export function hasHiddenCharacters(text: string): boolean {
   return text.search(HIDDEN) !== -1;
 }
 
+/** Text without line breaks, and without what cannot be seen: such as a name in a sentence. */
+export function onOneLine(text: string): string {
+  return cleanText(text).replaceAll(/\s+/g, ' ');
+}
+
 /** Somebody else's text in a sentence of ours: on one line, visible, of bounded length, and masked. */
 export function excerpt(
   text: string,
@@ -29,7 +34,7 @@ export function excerpt(
   mask: (text: string) => string = (same) => same,
 ): string {
   // Masked again behind the cleaning: what is hidden in a secret would hide it from the mask.
-  const words = mask(cleanText(mask(text)).replace(/\s+/g, ' ').trim());
+  const words = mask(onOneLine(mask(text)).trim());
   return words.length > longest ? `${words.slice(0, longest)}…` : words;
 }
 

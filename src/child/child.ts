@@ -204,8 +204,12 @@ export class Child {
   }
 
   /** Has the child tell of changes of these resources, and of its lists where it has to be asked to. */
-  watch(uris: ReadonlySet<string>): Promise<void> {
-    return this.#conversation.watch(uris);
+  async watch(uris: ReadonlySet<string>): Promise<void> {
+    try {
+      await this.#conversation.watch(uris);
+    } catch (error) {
+      throw this.#explain(error, 'a subscription');
+    }
   }
 
   setLogLevel(level: LogLevel | undefined): void {

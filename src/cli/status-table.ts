@@ -1,6 +1,6 @@
 // The tables of `switchboard status`, as lines of a given width: one heading for each program, one
 // line for each server, and below it what last went wrong there.
-import { cleanText } from '../base/text.ts';
+import { onOneLine } from '../base/text.ts';
 import type { OfflineChild, OfflineReport } from '../host/offline-report.ts';
 import type { ChildStatus, SessionStatus, State, StatusReport } from '../host/status-report.ts';
 import { columnsOf, cutEnd, cutStart } from './columns.ts';
@@ -147,7 +147,7 @@ function formatError({ lastError, state }: Row, options: TableOptions): string[]
 
 /** One line of text, without what a terminal would take for a command. */
 function plain(text: string): string {
-  return cleanText(text).replaceAll(/\s+/g, ' ').trim();
+  return onOneLine(text).trim();
 }
 
 function pad({ text, style }: Part, width: number, align: 'left' | 'right'): Part {

@@ -1,6 +1,8 @@
 // JSON-RPC 2.0 on the wire: what a message is, and how ours are written.
 import type { Verbatim } from './verbatim.ts';
 
+export { isObject } from '../base/object.ts';
+
 export type Id = string | number;
 
 export const PARSE_ERROR = -32700;
@@ -24,11 +26,6 @@ export class RpcError extends Error {
 
 export function isId(value: unknown): value is Id {
   return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
-}
-
-/** Any JSON object that is not an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function requestText(id: number, method: string, params: Verbatim | undefined): string {

@@ -10,6 +10,15 @@ export interface Desk {
   close(): void;
 }
 
+/** What hosts of both eras are told that we can do. */
+export const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
 /** Deeper parameters are refused: many a server's own JSON writer would not survive them. */
 const DEEPEST = 1_000;
 

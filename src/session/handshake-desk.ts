@@ -17,11 +17,18 @@ import {
   METHOD_NOT_FOUND,
   RpcError,
 } from '../rpc/message.ts';
-import type { IncomingRequest, Peer } from '../rpc/peer.ts';
+import { type IncomingRequest, type Peer, RpcTimeout } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';
-import { type Desk, metaOf, paramsOf, parseToolCall, progressTokenOf } from './desk.ts';
-import { answerFailure } from './errors.ts';
+import {
+  CAPABILITIES,
+  type Desk,
+  metaOf,
+  paramsOf,
+  parseToolCall,
+  progressTokenOf,
+} from './desk.ts';
+import { answerFailure, explainRefusal } from './errors.ts';
 import { ListChanges } from './list-changes.ts';
 
 export interface HandshakeDeskOptions {
@@ -41,13 +48,6 @@ const LIST_FIRST_MS = 100;
 /** What a host that has not said so is told. */
 const USUAL_LOG_LEVEL: LogLevel = 'info';
 
-const CAPABILITIES = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true, subscribe: true },
-  completions: {},
-  logging: {},
-};
 /** Since the last of these revisions. */
 const TASKS = { tasks: { cancel: {}, requests: { tools: { call: {} } } } };
 
@@ -180,7 +180,7 @@ export class HandshakeDesk implements Desk {
         await this.#surface.ask(request.method, params.without('_meta'), options),
       );
     } catch (error) {
-      throw inThisEra(error);
+      throw explainRefusal(inThisEra(error));
     }
   }
 
@@ -189,8 +189,12 @@ export class HandshakeDesk implements Desk {
     if (typeof uri !== 'string') throw new RpcError(INVALID_PARAMS, '"uri" must be a string.');
     if (method === 'resources/subscribe') this.#watched.add(uri);
     else this.#watched.delete(uri);
-    await this.#surface.watch(new Set(this.#watched));
-    return Verbatim.of({});
+    try {
+      await this.#surface.watch(new Set(this.#watched));
+      return Verbatim.of({});
+    } catch (error) {
+      throw explainRefusal(inThisEra(error));
+    }
   }
 
   #setLogLevel(params: unknown): Verbatim {
@@ -230,12 +234,18 @@ export class HandshakeDesk implements Desk {
     });
   }
 
-  #ask({ method, params, cancellation }: Question, about: Id | undefined): Promise<Verbatim> {
+  async #ask({ method, params, cancellation }: Question, about: Id | undefined): Promise<Verbatim> {
     if (!canAnswer(this.#capabilities, method, params?.value)) throw cannotAnswer(method);
     const { peer, questionMs } = this.#options;
     const complete = method === 'elicitation/create' ? withElicitationId(params) : params;
     const options = { timeoutMs: questionMs(), cancellation, about };
-    return peer.request(method, complete, options);
+    try {
+      return await peer.request(method, complete, options);
+    } catch (error) {
+      // That is no failure of the child's, to which the time it was too late in would be put down.
+      if (!(error instanceof RpcTimeout)) throw error;
+      throw new RpcError(INTERNAL_ERROR, 'Nobody has answered in time.');
+    }
   }
 }
 

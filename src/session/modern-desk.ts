@@ -17,8 +17,15 @@ import { INVALID_PARAMS, isObject, METHOD_NOT_FOUND, RpcError } from '../rpc/mes
 import type { IncomingRequest, Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';
-import { type Desk, metaOf, paramsOf, parseToolCall, progressTokenOf } from './desk.ts';
-import { answerFailure } from './errors.ts';
+import {
+  CAPABILITIES,
+  type Desk,
+  metaOf,
+  paramsOf,
+  parseToolCall,
+  progressTokenOf,
+} from './desk.ts';
+import { answerFailure, explainRefusal } from './errors.ts';
 import { ParkedCall, type Parking } from './parking.ts';
 import { digestOf, type StateSeal } from './request-state.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -32,14 +39,7 @@ export interface ModernDeskOptions {
   readonly onReady: () => void;
 }
 
-const CAPABILITIES = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true, subscribe: true },
-  completions: {},
-  logging: {},
-  extensions: { [TASKS_EXTENSION]: {} },
-};
+const TASKS = { extensions: { [TASKS_EXTENSION]: {} } };
 
 export class ModernDesk implements Desk {
   readonly #options: ModernDeskOptions;
@@ -103,7 +103,7 @@ export class ModernDesk implements Desk {
     return toCacheableResult(
       Verbatim.of({
         supportedVersions: [MODERN_REVISION],
-        capabilities: CAPABILITIES,
+        capabilities: { ...CAPABILITIES, ...TASKS },
         instructions: this.#surface.instructions,
       }),
     );
@@ -297,7 +297,7 @@ function missingCapability(required: Readonly<Record<string, unknown>>, error: u
 
 /** Errors that only the handshake era knows, in the words of this one. */
 function answerModern(error: unknown, digest: () => string, seal: StateSeal): Verbatim {
-  if (!(error instanceof RpcError)) throw error;
+  if (!(error instanceof RpcError)) throw explainRefusal(error);
   if (error.code === RESOURCE_NOT_FOUND) {
     throw new RpcError(INVALID_PARAMS, error.message, error.data);
   }

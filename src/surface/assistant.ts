@@ -3,7 +3,7 @@
 import type { Assistant } from '../assistant/assistant.ts';
 import type { OpenToolbox } from '../assistant/toolbox.ts';
 import { SwitchboardError } from '../base/errors.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/expose.ts';
 import type { LogLevel } from '../mcp/logging.ts';
@@ -124,7 +124,7 @@ function describe(config: ChildConfig): string {
 
 function aboutOf({ name, description, notedDescription }: ChildConfig): string {
   const said = sentenceOf(description) || sentenceOf(notedDescription);
-  return said || `the server "${cleanText(name).replaceAll(/\s+/g, ' ')}"`;
+  return said || `the server "${onOneLine(name)}"`;
 }
 
 /** A text without its full stop, to be gone on with. */

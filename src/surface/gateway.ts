@@ -1,7 +1,7 @@
 // The three tools with which children are switched on and off, as the host sees them: their names,
 // descriptions and input, and the reading of that input.
 import { SwitchboardError } from '../base/errors.ts';
-import { cleanText } from '../base/text.ts';
+import { onOneLine } from '../base/text.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { alwaysLoaded } from './suite-tool.ts';
 import type { ToolCall } from './surface.ts';
@@ -26,7 +26,7 @@ export function isGatewayName(toolName: string): boolean {
 
 /** The tools, for children with these names. They say nothing that changes while we run. */
 export function createGatewayTools(childNames: readonly string[]): Tool[] {
-  const names = childNames.map((name) => `"${cleanText(name).replaceAll(/\s+/g, ' ')}"`).join(', ');
+  const names = childNames.map((name) => `"${onOneLine(name)}"`).join(', ');
   const inputSchema = {
     type: 'object',
     properties: { name: { type: 'string', description: 'The exact name of the server.' } },

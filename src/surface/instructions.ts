@@ -1,7 +1,7 @@
 // What a host's model is told about us once, at the beginning of a session: how things are used here, and
 // which servers there are. Some hosts show nothing else of us until it is asked for, and cut what is
 // long, so the most important comes first and all of it stays short.
-import { cleanText } from '../base/text.ts';
+import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { summarise } from './summary.ts';
@@ -63,7 +63,7 @@ function describe(
 ): string {
   const about = cleanText(description ?? suiteDescription ?? notedDescription ?? '');
   const called = show === 'direct' ? 'its own tools' : tool;
-  const line = `${cleanText(name).replaceAll(/\s+/g, ' ')} (${called})`;
+  const line = `${onOneLine(name)} (${called})`;
   return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE);
 }
 

@@ -1,7 +1,7 @@
 // A suite as the host sees it: the tool's name, description and input, and the reading of that
 // input back into what is wanted.
 import { SwitchboardError } from '../base/errors.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig, Introspection } from '../config/config.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { isObject } from '../rpc/message.ts';
@@ -57,7 +57,7 @@ function describeSuite(config: ChildConfig): string {
   if (description === '' && config.notedDescription !== undefined) {
     return cleanText(config.notedDescription);
   }
-  const about = description || cleanText(config.name).replaceAll(/\s+/g, ' ');
+  const about = description || onOneLine(config.name);
   return `Use this tool for ${about}. Actions: 'introspect' | 'call'.`;
 }
 

@@ -153,7 +153,7 @@ export class HandshakeConversation implements Conversation {
 
   async #ask(question: Question): Promise<Verbatim> {
     const calls = this.#calls.all();
-    if (calls.length === 0) return this.#options.askOutside(question);
+    if (calls.length === 0) return orRefusal(() => this.#options.askOutside(question));
     const asking = calls.filter(({ mayAsk }) => mayAsk);
     const call = onlyParty(asking.length > 0 ? asking : calls);
     if (!call) {
@@ -177,9 +177,7 @@ export class HandshakeConversation implements Conversation {
     const { peer } = this.#options;
     if (call.questions++ === 0) peer.suspendLimit(call.id);
     try {
-      return await caller.ask(question);
-    } catch (error) {
-      throw error instanceof RpcError ? error : new RpcError(INTERNAL_ERROR, String(error));
+      return await orRefusal(() => caller.ask(question));
     } finally {
       if (--call.questions === 0) peer.restartLimit(call.id);
     }
@@ -191,6 +189,15 @@ export class HandshakeConversation implements Conversation {
     this.#pages.set(id, caller);
     const [oldest] = this.#pages.keys();
     if (this.#pages.size > MOST_PAGES && oldest !== undefined) this.#pages.delete(oldest);
+  }
+}
+
+/** The answer to a question. That there is none, such as where a host has gone, is for the child to hear of. */
+async function orRefusal(ask: () => Promise<Verbatim>): Promise<Verbatim> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw error instanceof RpcError ? error : new RpcError(INTERNAL_ERROR, String(error));
   }
 }
 

@@ -2,19 +2,13 @@
 // itself: no session, nothing that is resumed, and what those on the way need to know of it stands in
 // headers as well.
 import { META, MODERN_REVISION } from '../../mcp/eras.ts';
+import { NAMED_BY } from '../../mcp/named-by.ts';
 import { parseJson } from '../../rpc/json-text.ts';
 import { isObject, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import { headerValue, type InputSchemaOf, paramHeaders } from './param-headers.ts';
 
 /** The question whether a server knows this era, before anything is known of it. */
 const DISCOVER = 'server/discover';
-
-/** The member of the parameters that says what a request is about. */
-const NAMED_BY: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-};
 
 /** The headers of a request of that era; undefined for one that belongs to a handshake. */
 export function modernHeaders(
@@ -28,7 +22,7 @@ export function modernHeaders(
   const meta = isObject(params) ? params['_meta'] : undefined;
   if (!isObject(params) || !isObject(meta) || meta[META.version] !== MODERN_REVISION)
     return undefined;
-  const name = params[NAMED_BY[method] ?? ''];
+  const name = params[NAMED_BY.get(method) ?? ''];
   const schema =
     method === 'tools/call' && typeof name === 'string' ? inputSchemaOf?.(name) : undefined;
   return {

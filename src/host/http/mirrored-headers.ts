@@ -2,20 +2,11 @@
 // reading it. They must say the same: what was let through by its headers must not be something else.
 import type { IncomingHttpHeaders } from 'node:http';
 import { HEADER_MISMATCH } from '../../mcp/eras.ts';
+import { NAMED_BY } from '../../mcp/named-by.ts';
 import { isObject } from '../../rpc/message.ts';
 import type { ToolSchema } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
 import { badRequest, type Refusal } from './refusal.ts';
-
-/** The parameter that Mcp-Name repeats, by method. */
-const NAMED_BY: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-  'tasks/get': 'taskId',
-  'tasks/update': 'taskId',
-  'tasks/cancel': 'taskId',
-};
 
 export function checkMirroredHeaders(
   { id, kind, method, value }: Incoming,
@@ -26,10 +17,11 @@ export function checkMirroredHeaders(
   const said = headers['mcp-method'];
   if (said === undefined && kind === 'request') return mismatch(lacks('Mcp-Method'));
   if (said !== undefined && said !== method) return mismatch(differs('Mcp-Method'));
-  if (kind !== 'request' || !Object.hasOwn(NAMED_BY, method)) return undefined;
+  const namedBy = NAMED_BY.get(method);
+  if (kind !== 'request' || namedBy === undefined) return undefined;
 
   const params = isObject(value['params']) ? value['params'] : {};
-  const name = params[NAMED_BY[method] ?? ''];
+  const name = params[namedBy];
   if (typeof name !== 'string') return undefined; // wrong in itself, and answered as such
   const saidName = textOf(headers['mcp-name']);
   if (saidName === undefined) return mismatch(lacks('Mcp-Name'));

@@ -211,6 +211,12 @@ test('what has asked once is kept apart from then on', async () => {
   expect(idsOf('asking')).toHaveLength(1);
 });
 
+test('who asks while nobody has called it, and is not answered, is refused', async () => {
+  const { ask } = createConversation({}, () => Promise.reject(new Error('The host has gone.')));
+  const { error } = (await ask('roots/list')) ?? {};
+  expect(error).toMatchObject({ code: -32603, message: 'Error: The host has gone.' });
+});
+
 test('where it is not known who is meant nobody is asked, and nothing is taken for quiet any more', async () => {
   const { call, ask, finish, idsOf } = createConversation();
   for (const name of ['a', 'b']) {

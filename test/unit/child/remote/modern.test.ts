@@ -79,6 +79,7 @@ describe('a server without handshakes', () => {
     expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Guten Tag' } }]);
     const { contents } = await ask('resources/read', { uri: 'test://page', _meta: META });
     expect(contents).toEqual([{ uri: 'test://page', text: 'read' }]);
+    await failureOf(ask('tasks/get', { taskId: 'task 7', _meta: META })); // it has no tasks
     await link.stop();
 
     expect(
@@ -100,6 +101,7 @@ describe('a server without handshakes', () => {
         undefined,
       ],
       ['POST', '2026-07-28', 'resources/read', 'test://page', undefined],
+      ['POST', '2026-07-28', 'tasks/get', 'task 7', undefined],
     ]);
   });
 

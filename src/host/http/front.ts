@@ -1,0 +1,206 @@
+// What is done for a request over HTTP. What every request must pass is in gate.ts; what follows depends on
+// the era that the request belongs to.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log } from '../../base/log.ts';
+import { type Era, MODERN_REVISION, SESSION_NOT_FOUND } from '../../mcp/eras.ts';
+import { checkBodyHeaders, readBody } from './body.ts';
+import { classify, versionHeader } from './era.ts';
+import type { OpenSession, ToolSchema } from './exchange.ts';
+import { checkGate, type GateOptions, HEALTH_PATH, MCP_PATH, pathOf } from './gate.ts';
+import type { HandshakeSession } from './handshake-session.ts';
+import { type Body, isBatch, isRefusal, parseMessages } from './incoming.ts';
+import { checkMirroredHeaders } from './mirrored-headers.ts';
+import { type BreakOff, serveModernRequest } from './modern-request.ts';
+import { badRequest, type Refusal, refusal, sendRefusal } from './refusal.ts';
+import type { ReplyTimes } from './reply.ts';
+import { sendJson, sendNothing } from './response.ts';
+import { Sessions } from './sessions.ts';
+
+/** What it is made of. */
+export interface FrontParts extends Pick<GateOptions, 'token'> {
+  readonly messageBytes: number;
+  readonly openSession: OpenSession;
+  /** The eras that `openSession` knows. */
+  readonly eras: readonly Era[];
+  readonly toolSchema: ToolSchema;
+  readonly log: Log;
+}
+
+export interface FrontTimes extends ReplyTimes {
+  /** Milliseconds after which a session ends that nobody uses. */
+  readonly sessionIdleMs: number;
+}
+
+interface FrontOptions extends FrontParts, FrontTimes, GateOptions {}
+
+const ENDING: Refusal = refusal(503, 'Switchboard is ending.');
+
+export class Front {
+  readonly #options: FrontOptions;
+  readonly #sessions: Sessions;
+  readonly #modern = new Set<BreakOff>();
+  #isClosed = false;
+
+  constructor(options: FrontOptions) {
+    const { openSession, log, keepAliveMs, slowAnswerMs, sessionIdleMs: idleMs } = options;
+    this.#options = options;
+    this.#sessions = new Sessions({ openSession, keepAliveMs, slowAnswerMs, idleMs, log });
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => {}); // the client has gone, which `close` says too
+    const refused = await this.#serve(request, response);
+    if (refused) sendRefusal(response, refused);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#sessions.close(ENDING);
+    for (const breakOff of this.#modern) breakOff(ENDING);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<Refusal | undefined> {
+    const refused = checkGate(request, this.#options);
+    if (refused) return refused;
+    if (this.#isClosed) return ENDING;
+    switch (pathOf(request)) {
+      case HEALTH_PATH:
+        return this.#serveHealth(request, response);
+      case MCP_PATH:
+        return this.#serveMcp(request, response);
+      default:
+        return refusal(404, `There is nothing here. MCP is spoken at ${MCP_PATH}.`);
+    }
+  }
+
+  #serveHealth({ method }: IncomingMessage, response: ServerResponse): Refusal | undefined {
+    if (method !== 'GET' && method !== 'HEAD') return notAllowed('GET, HEAD');
+    sendJson(response, 200, '{"status":"ok"}');
+    return undefined;
+  }
+
+  async #serveMcp(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Refusal | undefined> {
+    const { method = '' } = request;
+    switch (method) {
+      case 'POST':
+        return this.#servePost(request, response);
+      case 'GET':
+      case 'DELETE':
+        return this.#serveSession(request, response);
+      default:
+        return notAllowed('GET, POST, DELETE');
+    }
+  }
+
+  /** GET and DELETE, which only sessions with handshake know. */
+  #serveSession(request: IncomingMessage, response: ServerResponse): Refusal | undefined {
+    const { method, headers } = request;
+    const body = checkNoBody(request);
+    if (body) return body;
+    if (versionHeader(headers) === MODERN_REVISION) return notAllowed('POST');
+    const session = this.#findSession(request);
+    if (isRefusal(session)) return session;
+    if (method === 'DELETE') {
+      this.#sessions.end(session);
+      sendNothing(response, 204);
+      return undefined;
+    }
+    if (!accepts(headers.accept, 'text/event-stream')) {
+      return refusal(406, 'Accept must include text/event-stream.');
+    }
+    return session.openStream(request, response);
+  }
+
+  async #servePost(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Refusal | undefined> {
+    const { messageBytes, eras } = this.#options;
+    const { headers } = request;
+    const refused = checkBodyHeaders(request, messageBytes);
+    if (refused) return refused;
+    if (headers.expect !== undefined) response.writeContinue();
+    const text = await readBody(request, messageBytes);
+    if (text === undefined) return undefined;
+    if (typeof text !== 'string') return text;
+    if (this.#isClosed) return ENDING;
+    const body = parseMessages(text);
+    if (isRefusal(body)) return body;
+    const classified = classify(body, headers, eras);
+    if (isRefusal(classified)) return classified;
+    if (classified.era === 'handshake') return this.#serveHandshake(body, request, response);
+
+    const { message } = classified;
+    const mismatch = checkMirroredHeaders(message, headers, this.#options.toolSchema);
+    if (mismatch) return mismatch;
+    if (message.kind === 'notification') {
+      sendNothing(response, 202); // there is nothing that a host of this era could tell us
+      return undefined;
+    }
+    const { openSession, keepAliveMs, slowAnswerMs, log } = this.#options;
+    const breakOff = serveModernRequest(message, response, {
+      openSession,
+      keepAliveMs,
+      slowAnswerMs,
+      log,
+    });
+    this.#modern.add(breakOff);
+    response.once('close', () => this.#modern.delete(breakOff));
+    return undefined;
+  }
+
+  #serveHandshake(
+    body: Body,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Refusal | undefined {
+    const { accept } = request.headers;
+    const id = isBatch(body) ? undefined : body.id;
+    if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
+      return refusal(406, 'Accept must include application/json and text/event-stream.', { id });
+    }
+    const isHandshake = !isBatch(body) && body.kind === 'request' && body.method === 'initialize';
+    const hasSession = request.headers['mcp-session-id'] !== undefined;
+    if (isHandshake && hasSession) return badRequest('The session has begun already.', { id });
+    if (!isHandshake) {
+      const session = this.#findSession(request);
+      return isRefusal(session) ? { ...session, id } : session.receive(body, response);
+    }
+    const session = this.#sessions.open();
+    if (!session) return refusal(503, 'There are too many sessions.', { id });
+    return session.receive(body, response);
+  }
+
+  #findSession({ headers }: IncomingMessage): HandshakeSession | Refusal {
+    const id = headers['mcp-session-id'];
+    if (typeof id !== 'string') {
+      return badRequest('The header Mcp-Session-Id is missing. A session begins with initialize.');
+    }
+    const unknown = 'There is no such session. Begin a new one with initialize.';
+    return this.#sessions.get(id) ?? refusal(404, unknown, { code: SESSION_NOT_FOUND });
+  }
+}
+
+/** Only a POST has one; on others it could be a request that hides in another. */
+function checkNoBody({ headers }: IncomingMessage): Refusal | undefined {
+  const hasBody =
+    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return hasBody ? badRequest('This method has no body.') : undefined;
+}
+
+function notAllowed(allow: string): Refusal {
+  return refusal(405, `Here one may use ${allow}.`, { headers: { allow } });
+}
+
+/** Whether a client takes a type, by the header Accept. */
+function accepts(header: string | undefined, type: string): boolean {
+  const ranges = (header ?? '').toLowerCase().split(',');
+  return ranges.some((range) => {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const isRefused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+    return !isRefused && [type, `${type.split('/')[0]}/*`, '*/*'].includes(name);
+  });
+}

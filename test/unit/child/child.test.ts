@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { createMask } from '../../../src/base/secrets.ts';
+import { Child } from '../../../src/child/child.ts';
+import { HandshakeConversation } from '../../../src/child/conversation/handshake.ts';
+import { LinkEnded } from '../../../src/child/link.ts';
+import { childConfig } from '../../support/child-config.ts';
+import { createScriptedPeer } from '../../support/scripted-peer.ts';
+
+function createChild() {
+  const { peer, last, receive } = createScriptedPeer();
+  const config = childConfig({ name: 'box' });
+  const link = {
+    peer,
+    pid: undefined,
+    ended: new Promise<never>(() => {}),
+    hasSpoken: true,
+    lastOutput: '',
+    mask: createMask(['a-secret-value']),
+    endOutput: () => {},
+    pause: () => {},
+    resume: () => {},
+    stop: async () => {},
+  };
+  const conversation = new HandshakeConversation({
+    peer,
+    capabilities: {},
+    timeoutMs: 1_000,
+    askOutside: () => Promise.reject(new Error('Nobody is there.')),
+  });
+  const greeting = {
+    era: 'handshake',
+    revision: '2025-11-25',
+    serverName: undefined,
+    serverVersion: undefined,
+    capabilities: {},
+    instructions: undefined,
+  } as const;
+  const child = new Child({ config, link, greeting, conversation });
+  return { child, peer, last, receive };
+}
+
+test('a subscription that is refused is told with the name of the server, and without secrets', async () => {
+  const { child, last, receive } = createChild();
+  const watched = child.watch(new Set(['a:1']));
+  const { id } = last('resources/subscribe');
+  receive({ id, error: { code: -32601, message: 'Not with a-secret-value' } });
+  const message = 'Not with *** (server "box", a subscription)';
+  await expect(watched).rejects.toMatchObject({ code: -32601, message });
+});
+
+test('a subscription in whose course the server ends is a failure of the server', async () => {
+  const { child, peer } = createChild();
+  const watched = child.watch(new Set(['a:1']));
+  peer.close(new LinkEnded({ kind: 'exited', code: 4, signal: null }));
+  await expect(watched).rejects.toMatchObject({ code: 'CHILD_EXITED' });
+});

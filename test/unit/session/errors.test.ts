@@ -1,0 +1,109 @@
+// What a host is told when a server fails at something else than a call of a tool, and what a server is
+// told when a host does: the sentence for it, and not that somebody else has failed.
+import { describe, expect, test } from 'vitest';
+import { SwitchboardError } from '../../../src/base/errors.ts';
+import { META, MODERN_REVISION } from '../../../src/mcp/eras.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
+import { Parking } from '../../../src/session/parking.ts';
+import { StateSeal } from '../../../src/session/request-state.ts';
+import { Session } from '../../../src/session/session.ts';
+import type { Surface } from '../../../src/surface/surface.ts';
+
+const failure = new SwitchboardError('CHILD_EXITED', 'The server has ended.', { hint: 'Again.' });
+
+/** Shows nothing, and fails at whatever it is asked. */
+const failing: Surface = {
+  instructions: '',
+  active: [],
+  listTools: () => [],
+  listPrompts: () => [],
+  listResources: () => [],
+  listTemplates: () => [],
+  callTool: () => Promise.reject(failure),
+  ask: () => Promise.reject(failure),
+  watch: () => Promise.reject(failure),
+  setLogLevel: () => {},
+  close: () => {},
+};
+
+function openSession({ surface = failing, questionMs = 1_000 } = {}) {
+  const bugs: string[] = [];
+  const sent: unknown[] = [];
+  const waiting: ((message: unknown) => void)[] = [];
+  const silent = () => {};
+  const error = (bug: string) => void bugs.push(bug);
+  const session = new Session({
+    openSurface: () => surface,
+    log: { debug: silent, info: silent, warn: silent, error, child: silent },
+    messageBytes: 1 << 20,
+    send: (json) => {
+      const message: unknown = JSON.parse(json);
+      const take = waiting.shift();
+      if (take) take(message);
+      else sent.push(message);
+    },
+    onReady: silent,
+    eras: () => 'both',
+    seal: new StateSeal(),
+    parking: new Parking(),
+    questionMs: () => questionMs,
+    onRootsChanged: silent,
+  });
+  /** The next message that the host is sent. */
+  const next = () =>
+    new Promise((resolve) => {
+      if (sent.length > 0) resolve(sent.shift());
+      else waiting.push(resolve);
+    });
+  /** Asks; gives what comes next. */
+  const ask = (method: string, params: object) => {
+    const value = { jsonrpc: '2.0', id: 1, method, params };
+    session.receive({ text: Verbatim.of(value).text, value, framing: 'newline' });
+    return next();
+  };
+  return { ask, next, bugs };
+}
+
+const told = {
+  code: -32000,
+  message: 'The server has ended. Again.',
+  data: { code: 'CHILD_EXITED' },
+};
+
+describe.each([
+  {
+    era: 'handshake',
+    _meta: {},
+    methods: ['prompts/get', 'resources/read', 'resources/subscribe'],
+  },
+  {
+    era: 'modern',
+    _meta: { [META.version]: MODERN_REVISION, [META.capabilities]: {} },
+    methods: ['prompts/get', 'resources/read', 'completion/complete'],
+  },
+])('a host of the $era era', ({ _meta, methods }) => {
+  test.each(methods)('is told why %s has failed', async (method) => {
+    const { ask, bugs } = openSession();
+    expect(await ask(method, { name: 'p', uri: 'a:1', _meta })).toMatchObject({ error: told });
+    expect(bugs).toEqual([]);
+  });
+});
+
+test('a question that nobody answers in time is refused to the server that has asked it', async () => {
+  const outcomes: unknown[] = [];
+  const asking: Surface = {
+    ...failing,
+    ask: async (_method, _params, { caller, cancellation }) => {
+      const question = { method: 'roots/list', params: undefined, cancellation } as const;
+      outcomes.push(await caller?.ask(question).catch((error: unknown) => error));
+      return Verbatim.of({});
+    },
+  };
+  const { ask, next } = openSession({ surface: asking, questionMs: 10 });
+  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: { roots: {} } });
+  expect(await ask('resources/read', { uri: 'a:1' })).toMatchObject({ method: 'roots/list' });
+  expect(await next()).toMatchObject({ method: 'notifications/cancelled' });
+  expect(await next()).toMatchObject({ result: {} });
+  const message = 'Nobody has answered in time.';
+  expect(outcomes).toEqual([expect.objectContaining({ name: 'RpcError', message })]);
+});

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { ListedAgent } from './agents/agent.ts';
 import type { Crew } from './agents/crew.ts';
-import type { RunAgent } from './agents/runs.ts';
+import type { RunAgent, Runs } from './agents/runs.ts';
 import { depthMark } from './assistant/depth.ts';
 import { describeBug } from './base/errors.ts';
 import type { Log } from './base/log.ts';
@@ -45,6 +45,8 @@ export class Switchboard implements AsyncDisposable {
   readonly #startedAt = new Date().toISOString();
   #config: Config;
   #crew: Promise<Crew> | undefined;
+  /** The crew's, once it is there. */
+  #runs: Runs | undefined;
   readonly #catalog: Catalog;
   readonly #runNote: RunNote;
   readonly #seal = new StateSeal();
@@ -77,6 +79,7 @@ export class Switchboard implements AsyncDisposable {
       project,
       files,
       children: [...children.values()].map((child) => this.#childFacts(child)),
+      runs: this.#runs?.underWay ?? [],
     };
   }
 
@@ -140,7 +143,7 @@ export class Switchboard implements AsyncDisposable {
   async #openCrew(): Promise<Crew> {
     const { Crew } = await import('./agents/crew.ts');
     const { env, log, program } = this.#options;
-    return new Crew({
+    const crew = new Crew({
       config: () => this.#config,
       env,
       log,
@@ -151,6 +154,8 @@ export class Switchboard implements AsyncDisposable {
       ...this.processes,
       onLitter: (folders) => void this.#note(() => this.#runNote.noteFolders(folders)),
     });
+    this.#runs = crew.runs;
+    return crew;
   }
 
   async #startChild(config: ChildConfig, attempt: StartAttempt): Promise<Child> {

@@ -10,6 +10,7 @@ import type { Agent, ListedAgent } from './agent.ts';
 import { DEEPEST, environmentBelow } from './depth.ts';
 import type { AttachedServer, Engine, EngineEvent, EngineResult } from './engine.ts';
 import { Queue } from './queue.ts';
+import { type RunStatus, RunWatch } from './run-status.ts';
 import { parseTask, type Task } from './task.ts';
 
 /** Who is behind so many others has no use for waiting. */
@@ -40,6 +41,11 @@ export interface RunOptions {
   readonly caller: Caller | undefined;
 }
 
+interface OpenRun {
+  readonly ended: Promise<EngineResult>;
+  readonly watch: RunWatch;
+}
+
 /** Runs an agent with the arguments of a call. */
 export type RunAgent = (
   agent: ListedAgent,
@@ -50,7 +56,7 @@ export type RunAgent = (
 export class Runs implements AsyncDisposable {
   readonly #parts: RunParts;
   readonly #queue: Queue;
-  readonly #open = new Map<Cancellation, Promise<EngineResult>>();
+  readonly #open = new Map<Cancellation, OpenRun>();
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -70,6 +76,11 @@ export class Runs implements AsyncDisposable {
     }
   };
 
+  /** Those that go on and those that wait, in the order in which they came. */
+  get underWay(): RunStatus[] {
+    return [...this.#open.values()].map(({ watch }) => watch.status);
+  }
+
   /** After a new configuration: more may run at once than before. */
   letIn(): void {
     this.#queue.letIn();
@@ -79,7 +90,7 @@ export class Runs implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const runs = [...this.#open];
     for (const [cancellation] of runs) cancellation.cancel(new Error('Switchboard ends.'));
-    await Promise.allSettled(runs.map(([, run]) => run));
+    await Promise.allSettled(runs.map(([, { ended }]) => ended));
   }
 
   #refuseTooDeep(): void {
@@ -97,23 +108,37 @@ export class Runs implements AsyncDisposable {
     const cancellation = new Cancellation();
     const callOff = (): void => cancellation.cancel(options.cancellation.reason ?? new Error());
     options.cancellation.listen(callOff);
-    const run = this.#runInTurn(agent, task, { ...options, cancellation });
-    this.#open.set(cancellation, run);
+    const watch = new RunWatch(agent, task);
+    const onEvent = (event: EngineEvent): void => {
+      watch.hear(event);
+      options.onEvent(event);
+    };
+    const ended = this.#runInTurn(agent, task, watch, { ...options, onEvent, cancellation });
+    this.#open.set(cancellation, { ended, watch });
     try {
-      return await run;
+      return await ended;
     } finally {
       this.#open.delete(cancellation);
       options.cancellation.unlisten(callOff);
     }
   }
 
-  async #runInTurn(agent: ListedAgent, task: Task, options: RunOptions): Promise<EngineResult> {
+  async #runInTurn(
+    agent: ListedAgent,
+    task: Task,
+    watch: RunWatch,
+    options: RunOptions,
+  ): Promise<EngineResult> {
     if (this.#queue.waiting >= LONGEST_LINE) throw tooMany(this.#queue.waiting);
     const tellPlace = (before: number): void => {
+      watch.wait(before);
       const text = before === 0 ? 'waits: the next place is its own' : `waits: ${before} before it`;
       options.onEvent({ kind: 'starting', text });
     };
-    const run = () => this.#runTimed(agent, task, options);
+    const run = () => {
+      watch.begin();
+      return this.#runTimed(agent, task, options);
+    };
     return this.#queue.during(options.cancellation, run, tellPlace);
   }
 

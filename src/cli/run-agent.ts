@@ -67,10 +67,7 @@ function folderOfRun({ cwd = '.' }: RunOptions): string {
 /** The agents there are, with the names that hosts know them by. */
 export async function findAgents(config: Config, { board }: Switchboard): Promise<AgentList> {
   const list = await listAgents({ ...config, settings: config.agents });
-  const agents: ListedAgent[] = [];
-  for (const [toolName, agent] of board.nameAgents(list.agents))
-    agents.push({ ...agent, toolName });
-  return { ...list, agents };
+  return { ...list, agents: [...board.nameAgents(list.agents).values()] };
 }
 
 /** By its tool's name, the name in its file, or that name as tools have it. */

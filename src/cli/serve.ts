@@ -18,8 +18,15 @@ export async function serve(options: ServeOptions): Promise<number> {
   }
   const write = keepStdout();
   const { log, load } = prepareServing(options);
+  warnOfTransport(process.env['TRANSPORT'], log);
   await serveUntilHostGoes(await load(), load, log, write);
   return leaveStdio();
+}
+
+/** Who wanted HTTP and got this has to know why nobody listens. */
+function warnOfTransport(said: string | undefined, log: Log): void {
+  if (!said || said.toLowerCase() === 'stdio') return;
+  log.warn('TRANSPORT must be stdio or http; what it says is ignored.');
 }
 
 async function serveUntilHostGoes(

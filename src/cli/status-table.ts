@@ -1,5 +1,7 @@
 // The tables of `switchboard status`, as lines of a given width: one heading for each program, one
-// line for each server, and below it what last went wrong there.
+// line for each server, and below it what last went wrong there; and one line for each run of an
+// agent, and below it what it does and where.
+import type { RunStatus } from '../agents/run-status.ts';
 import { onOneLine } from '../base/text.ts';
 import type { OfflineChild, OfflineReport } from '../host/offline-report.ts';
 import type { ChildStatus, SessionStatus, State, StatusReport } from '../host/status-report.ts';
@@ -29,11 +31,19 @@ interface Part {
 
 type Row = ChildStatus & Partial<Pick<OfflineChild, 'listedAt'>>;
 
-interface Column {
+interface Column<Line> {
   readonly title: string;
   readonly align: 'left' | 'right';
-  readonly cell: (row: Row, now: number) => string;
-  readonly style?: (row: Row) => Style | undefined;
+  readonly cell: (row: Line, now: number) => string;
+  readonly style?: (row: Line) => Style | undefined;
+}
+
+interface Table<Line> {
+  readonly name: Column<Line>;
+  /** A column that no row has anything for is left out. */
+  readonly columns: readonly Column<Line>[];
+  /** What stands below a row; none where undefined. */
+  readonly below: (row: Line) => Part | undefined;
 }
 
 const SIGNS: Record<State, { readonly sign: string; readonly style: Style }> = {
@@ -45,29 +55,56 @@ const SIGNS: Record<State, { readonly sign: string; readonly style: Style }> = {
   off: { sign: '–', style: 'dim' },
 };
 
-const NAME: Column = {
-  title: 'server',
-  align: 'left',
-  cell: ({ name }) => plain(name),
-  style: () => 'bold',
+const SERVERS: Table<Row> = {
+  name: {
+    title: 'server',
+    align: 'left',
+    cell: ({ name }) => plain(name),
+    style: () => 'bold',
+  },
+  columns: [
+    {
+      title: 'state',
+      align: 'left',
+      cell: ({ state }) => `${SIGNS[state].sign} ${state}`,
+      style: ({ state }) => SIGNS[state].style,
+    },
+    { title: 'shown', align: 'left', cell: ({ show }) => show },
+    { title: 'pid', align: 'right', cell: ({ pid }) => String(pid ?? '') },
+    { title: 'memory', align: 'right', cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
+    { title: 'uptime', align: 'right', cell: ({ uptimeMs }) => formatDuration(uptimeMs) },
+    { title: 'calls', align: 'right', cell: ({ calls }) => (calls === 0 ? '' : String(calls)) },
+    { title: 'tools', align: 'right', cell: ({ tools }) => String(tools ?? '') },
+    { title: 'listed', align: 'right', cell: ({ listedAt }, now) => formatAgo(listedAt, now) },
+  ],
+  below: ({ lastError, state }) =>
+    lastError === undefined
+      ? undefined
+      : { text: plain(lastError), style: state === 'error' ? 'red' : 'dim' },
 };
 
-/** A column that no row has anything for is left out. */
-const COLUMNS: readonly Column[] = [
-  {
-    title: 'state',
+const RUNS: Table<RunStatus> = {
+  name: {
+    title: 'agent',
     align: 'left',
-    cell: ({ state }) => `${SIGNS[state].sign} ${state}`,
-    style: ({ state }) => SIGNS[state].style,
+    cell: ({ agent }) => plain(agent),
+    style: () => 'bold',
   },
-  { title: 'shown', align: 'left', cell: ({ show }) => show },
-  { title: 'pid', align: 'right', cell: ({ pid }) => String(pid ?? '') },
-  { title: 'memory', align: 'right', cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
-  { title: 'uptime', align: 'right', cell: ({ uptimeMs }) => formatDuration(uptimeMs) },
-  { title: 'calls', align: 'right', cell: ({ calls }) => (calls === 0 ? '' : String(calls)) },
-  { title: 'tools', align: 'right', cell: ({ tools }) => String(tools ?? '') },
-  { title: 'listed', align: 'right', cell: ({ listedAt }, now) => formatAgo(listedAt, now) },
-];
+  columns: [
+    {
+      title: 'state',
+      align: 'left',
+      cell: ({ state }) => (state === 'running' ? '● running' : '○ waiting'),
+      style: ({ state }) => (state === 'running' ? 'green' : 'dim'),
+    },
+    { title: 'for', align: 'right', cell: ({ since }, now) => formatElapsed(since, now) },
+    { title: 'before it', align: 'right', cell: ({ before }) => String(before ?? '') },
+  ],
+  below: ({ cwd, doing }) => ({
+    text: [plain(cwd), ...(doing === undefined ? [] : [plain(doing)])].join(': '),
+    style: 'dim',
+  }),
+};
 
 const GAP = '  ';
 const INDENT = '  ';
@@ -75,7 +112,7 @@ const SHORTEST_NAME = 8;
 const SHORTEST_PROJECT = 12;
 
 export function formatReport(report: StatusReport, options: TableOptions): string[] {
-  const { pid, startedAt, sessions, memoryBytes, project, children } = report;
+  const { pid, startedAt, sessions, memoryBytes, project, children, runs } = report;
   const facts = [
     `pid ${pid}`,
     formatSince(startedAt, options.now),
@@ -84,7 +121,8 @@ export function formatReport(report: StatusReport, options: TableOptions): strin
   ];
   return [
     formatHeading(project, { text: facts.filter(Boolean).join(', ') }, options),
-    ...formatTable(children, options),
+    ...formatServers(children, options),
+    ...(runs.length === 0 ? [] : formatTable(runs, RUNS, options)),
   ];
 }
 
@@ -102,7 +140,7 @@ export function formatOffline(
 ): string[] {
   return [
     formatHeading(project, { text: 'as configured' }, options),
-    ...formatTable(children, options),
+    ...formatServers(children, options),
   ];
 }
 
@@ -113,20 +151,28 @@ function formatHeading(project: string, rest: Part, options: TableOptions): stri
   return paint([{ text: name, style: 'bold' }, { text: GAP }, rest], options);
 }
 
-function formatTable(rows: readonly Row[], options: TableOptions): string[] {
-  if (rows.length === 0) return [paint([{ text: `${INDENT}No servers are configured.` }], options)];
+function formatServers(rows: readonly Row[], options: TableOptions): string[] {
+  if (rows.length > 0) return formatTable(rows, SERVERS, options);
+  return [paint([{ text: `${INDENT}No servers are configured.` }], options)];
+}
+
+function formatTable<Line>(
+  rows: readonly Line[],
+  { name, columns: possible, below }: Table<Line>,
+  options: TableOptions,
+): string[] {
   const { width, now } = options;
-  const cellsOf = (column: Column) => rows.map((row) => column.cell(row, now));
-  const used = COLUMNS.filter((column) => cellsOf(column).some((cell) => cell !== ''));
-  const widthOf = (column: Column) =>
+  const cellsOf = (column: Column<Line>) => rows.map((row) => column.cell(row, now));
+  const used = possible.filter((column) => cellsOf(column).some((cell) => cell !== ''));
+  const widthOf = (column: Column<Line>) =>
     Math.max(column.title.length, ...cellsOf(column).map(columnsOf));
   const others = used.reduce((sum, column) => sum + GAP.length + widthOf(column), INDENT.length);
-  const nameWidth = Math.min(widthOf(NAME), Math.max(SHORTEST_NAME, width - others));
+  const nameWidth = Math.min(widthOf(name), Math.max(SHORTEST_NAME, width - others));
   const columns = [
-    { column: NAME, width: nameWidth },
+    { column: name, width: nameWidth },
     ...used.map((column) => ({ column, width: widthOf(column) })),
   ];
-  const line = (part: (column: Column) => Part): string => {
+  const line = (part: (column: Column<Line>) => Part): string => {
     const cells = columns.map(({ column, width }) => pad(part(column), width, column.align));
     return paint([{ text: INDENT }, ...cells.flatMap((cell) => [cell, { text: GAP }])], options);
   };
@@ -134,15 +180,13 @@ function formatTable(rows: readonly Row[], options: TableOptions): string[] {
     line(({ title }) => ({ text: title, style: 'dim' })),
     ...rows.flatMap((row) => [
       line(({ cell, style }) => ({ text: cell(row, now), style: style?.(row) })),
-      ...formatError(row, options),
+      ...formatBelow(below(row), options),
     ]),
   ];
 }
 
-function formatError({ lastError, state }: Row, options: TableOptions): string[] {
-  if (lastError === undefined) return [];
-  const style = state === 'error' ? 'red' : 'dim';
-  return [paint([{ text: INDENT + INDENT }, { text: plain(lastError), style }], options)];
+function formatBelow(part: Part | undefined, options: TableOptions): string[] {
+  return part ? [paint([{ text: INDENT + INDENT }, part], options)] : [];
 }
 
 /** One line of text, without what a terminal would take for a command. */
@@ -186,8 +230,13 @@ function formatSince(iso: string, now: number): string {
 }
 
 function formatAgo(iso: string | undefined, now: number): string {
+  const elapsed = formatElapsed(iso, now);
+  return elapsed === '' ? '' : `${elapsed} ago`;
+}
+
+function formatElapsed(iso: string | undefined, now: number): string {
   const ms = iso === undefined ? Number.NaN : now - Date.parse(iso);
-  return Number.isNaN(ms) ? '' : `${formatDuration(Math.max(0, ms))} ago`;
+  return Number.isNaN(ms) ? '' : formatDuration(Math.max(0, ms));
 }
 
 /** In the largest unit that fits: 45 s, 12 min, 3 h, 2 d. */

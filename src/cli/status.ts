@@ -73,7 +73,7 @@ async function lookAround(
   const { home, project } = findFolders({ cwd: workingFolder(), env: process.env });
   const answers = await askAll(home, 'status', LIMIT_MS);
   const reports = answers.flatMap(({ value }) => parseReport(value) ?? []);
-  const running = reports.map((report) => onlyChild(report, childName)).filter(isAsked);
+  const running = reports.map((report) => onlyAsked(report, childName)).filter(isAsked);
   running.sort((a, b) => Number(b.project === project) - Number(a.project === project));
   const unanswered = answers.flatMap(withoutReport);
   const overview = { project, child: childName, running, unanswered, configured: undefined };
@@ -92,6 +92,11 @@ async function lookAround(
   function isAsked({ children }: StatusReport): boolean {
     return childName === undefined || children.length > 0;
   }
+}
+
+/** Who asks for one server is not told of agents. */
+function onlyAsked(report: StatusReport, childName: string | undefined): StatusReport {
+  return childName === undefined ? report : { ...onlyChild(report, childName), runs: [] };
 }
 
 function onlyChild<Report extends { readonly children: readonly { readonly name: string }[] }>(

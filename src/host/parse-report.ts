@@ -1,4 +1,5 @@
 // A report as it comes from another program, which may be of another version than this one.
+import { RUN_STATES, type RunStatus } from '../agents/run-status.ts';
 import { SHOWS } from '../config/config.ts';
 import { isObject } from '../rpc/message.ts';
 import {
@@ -11,7 +12,7 @@ import {
 /** Undefined if it is none; what is missing or strange in one is left open. */
 export function parseReport(value: unknown): StatusReport | undefined {
   if (!isObject(value) || !Array.isArray(value['children'])) return undefined;
-  const { version, pid, startedAt, project, files, memoryBytes, sessions, children } = value;
+  const { version, pid, startedAt, project, files, memoryBytes, sessions, children, runs } = value;
   return {
     version: textOf(version) ?? 'unknown',
     pid: numberOf(pid) ?? 0,
@@ -21,6 +22,7 @@ export function parseReport(value: unknown): StatusReport | undefined {
     memoryBytes: numberOf(memoryBytes),
     sessions: Array.isArray(sessions) ? sessions.filter(isObject).map(parseSession) : [],
     children: children.filter(isObject).map(parseChild),
+    runs: Array.isArray(runs) ? runs.filter(isObject).map(parseRun) : [],
   };
 }
 
@@ -39,6 +41,17 @@ function parseChild(child: Record<string, unknown>): ChildStatus {
     calls: numberOf(child['calls']) ?? 0,
     tools: numberOf(child['tools']),
     lastError: textOf(child['lastError']),
+  };
+}
+
+function parseRun(run: Record<string, unknown>): RunStatus {
+  return {
+    agent: textOf(run['agent']) ?? '',
+    cwd: textOf(run['cwd']) ?? '',
+    state: RUN_STATES.find((state) => state === run['state']) ?? 'running',
+    since: textOf(run['since']) ?? '',
+    before: numberOf(run['before']),
+    doing: textOf(run['doing']),
   };
 }
 

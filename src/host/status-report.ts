@@ -1,4 +1,5 @@
 // What a running Switchboard says of itself and its children when `switchboard status` asks.
+import type { RunStatus } from '../agents/run-status.ts';
 import { groupMemory } from '../base/process-table.ts';
 import { VERSION } from '../base/version.ts';
 import type { Show } from '../config/config.ts';
@@ -13,6 +14,8 @@ export interface StatusReport {
   readonly memoryBytes: number | undefined;
   readonly sessions: readonly SessionStatus[];
   readonly children: readonly ChildStatus[];
+  /** Of agents. */
+  readonly runs: readonly RunStatus[];
 }
 
 export interface SessionStatus {

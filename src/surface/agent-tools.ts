@@ -114,14 +114,17 @@ export class AgentTools {
   }
 }
 
-/** Agents by the names that they have where some names are taken. */
+/** Agents by the names that they have where some names are taken; each knows its own. */
 export function nameAgents(
   listed: readonly ListedAgent[],
   taken: { has(name: string): boolean },
 ): Map<string, ListedAgent> {
   const named = new Map<string, ListedAgent>();
   const isTaken = { has: (name: string) => taken.has(name) || named.has(name) };
-  for (const agent of listed) named.set(freeName(agent.toolName, isTaken), agent);
+  for (const agent of listed) {
+    const toolName = freeName(agent.toolName, isTaken);
+    named.set(toolName, { ...agent, toolName });
+  }
   return named;
 }
 

@@ -71,6 +71,13 @@ describe('settings for agents', () => {
     );
   });
 
+  test('nor does a way to be reached that there is not', async () => {
+    const host = await RawHost.connect(createProject(), { env: { TRANSPORT: 'sse' } });
+    expect(host.stderr).toContain('TRANSPORT must be stdio or http; what it says is ignored.');
+    const plain = await RawHost.connect(createProject(), { env: { TRANSPORT: 'stdio' } });
+    expect(plain.stderr).not.toContain('TRANSPORT');
+  });
+
   test('nor does a config.toml that is none', async () => {
     const project = createProject({ ...configWith({ one: MOCK_CHILD }), [TOML]: '[agents\n' });
     const host = await RawHost.connect(project);

@@ -339,6 +339,30 @@ test('no more than so many at once; the others wait and are told so', async () =
   expect(waits.length).toBeGreaterThanOrEqual(4);
 });
 
+test('`status` shows the runs that go on and those that wait, and no longer when they are over', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') }, { AGENTS_MAX_RUNS: '1' });
+  const host = await RawHost.connect(project);
+  const report = async () => {
+    const { stdout } = await runSwitchboard(project, ['status', '--json']);
+    const { running } = JSON.parse(stdout) as { running: { runs: object[] }[] };
+    return running[0]?.runs;
+  };
+  await expect.poll(report, { timeout: 60_000 }).toEqual([]);
+  const ids = [77, 78];
+  const call = { name: 'agent_aide', arguments: { task: 'script: hangs', cwd: project.dir } };
+  for (const id of ids) void host.request('tools/call', call, id);
+  const run = { agent: 'agent_aide', cwd: project.dir, since: expect.any(String) as string };
+  await expect.poll(report, { timeout: 60_000 }).toEqual([
+    { ...run, state: 'running', doing: 'runs: sleep 1000' },
+    { ...run, state: 'waiting', before: 0 },
+  ]);
+  const { stdout } = await runSwitchboard(project, ['status']);
+  expect(stdout).toContain(`    ${project.dir}: runs: sleep 1000\n`);
+  expect(stdout).toMatch(/ {2}agent_aide {2}○ waiting +\d+ (s|min) +0\n/);
+  for (const requestId of ids) host.notify('notifications/cancelled', { requestId });
+  await expect.poll(report, { timeout: 60_000 }).toEqual([]);
+});
+
 test('the engine asks for approval, and the user of the host gives it', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const host = new RawHost(project);

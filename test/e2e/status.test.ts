@@ -21,6 +21,7 @@ function reportOf(project: string, ...children: object[]): object {
     memoryBytes: 50_000_000,
     sessions: [{ client: 'claude-code', revision: '2025-11-25', active: [] }],
     children,
+    runs: [],
   };
 }
 

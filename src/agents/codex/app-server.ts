@@ -1,6 +1,7 @@
 // The engine's process and how it is spoken to: one process for a run, JSON-RPC line by line over
 // its stdin and stdout, in which it leaves out `jsonrpc`.
 import { tmpdir } from 'node:os';
+import { parse } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { isObject } from '../../base/object.ts';
@@ -63,7 +64,7 @@ export class AppServer {
   static async open(options: AppServerOptions): Promise<AppServer> {
     const { binary, args, env, codexHome, log, onRequest } = options;
     // A neutral folder: the engine reads settings from the one that it is started in.
-    const cwd = isFolder(codexHome) ? codexHome : tmpdir();
+    const cwd = [codexHome, tmpdir()].find(isFolder) ?? parse(binary).root;
     try {
       const link = await ProcessLink.open({
         ...options,

@@ -168,6 +168,32 @@ test('more than so many wait in line and are told where they stand', async () =>
   expect((await Promise.all(all.map(({ result }) => result))).every(({ ok }) => ok)).toBe(true);
 });
 
+test('what goes on and what waits can be looked at', async () => {
+  const { runs, run, seen } = createRuns({ settings: { maxRuns: 1 }, engine: endless });
+  const ended = Promise.allSettled(Array.from({ length: 3 }, () => run(TASK).result));
+  await expect.poll(() => seen.length).toBe(1);
+  seen[0]?.onEvent({ kind: 'step', text: 'runs: npm test' });
+  const one = { agent: 'agent_one', cwd: FOLDER, since: expect.any(String) as string };
+  const going = { ...one, state: 'running', before: undefined };
+  const waiting = { ...one, state: 'waiting', doing: undefined };
+  expect(runs.underWay).toEqual([
+    { ...going, doing: 'runs: npm test' },
+    { ...waiting, before: 0 },
+    { ...waiting, before: 1 },
+  ]);
+  const [first] = runs.underWay;
+  expect(Date.parse(first?.since ?? '')).toBeLessThanOrEqual(Date.now());
+  seen[0]?.cancellation.cancel(new Error('enough'));
+  await expect.poll(() => seen.length).toBe(2);
+  expect(runs.underWay).toEqual([
+    { ...going, doing: undefined },
+    { ...waiting, before: 0 },
+  ]);
+  await runs[Symbol.asyncDispose]();
+  await ended;
+  expect(runs.underWay).toEqual([]);
+});
+
 test('who would be behind a hundred others is refused', async () => {
   const { runs, run } = createRuns({ settings: { maxRuns: 1 }, engine: endless });
   const all = Array.from({ length: 101 }, () => run(TASK).result);

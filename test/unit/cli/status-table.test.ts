@@ -76,6 +76,7 @@ const REPORT: StatusReport = {
     }),
     child({ name: 'legacy', state: 'off', show: 'off' }),
   ],
+  runs: [],
 };
 
 const draw = (lines: readonly string[]) => `\n${lines.join('\n')}\n`;
@@ -197,6 +198,43 @@ test('one that started on another day, without a host and without servers', () =
     "
     /home/ada/shop  pid 4242, since 2026-03-09 08:05, no host
       No servers are configured.
+    "
+  `);
+});
+
+test('runs of agents, with what each does and where', () => {
+  const ago = (seconds: number) => new Date(NOW - seconds * 1_000).toISOString();
+  const running = { state: 'running', before: undefined } as const;
+  const runs: StatusReport['runs'] = [
+    {
+      ...running,
+      agent: 'agent_review',
+      cwd: '/home/ada/shop',
+      since: ago(130),
+      doing: 'runs: npm\u001b[31m test',
+    },
+    { ...running, agent: 'anth_triage', cwd: '/tmp', since: ago(4), doing: undefined },
+    {
+      agent: 'agent_review',
+      cwd: '/home/ada/web',
+      state: 'waiting',
+      since: ago(40),
+      before: 0,
+      doing: undefined,
+    },
+  ];
+  const report = { ...REPORT, sessions: [], children: [], runs };
+  expect(draw(formatReport(report, at(60)))).toMatchInlineSnapshot(`
+    "
+    /home/ada/shop  pid 4242, since 12:03, no host, 48 MB
+      No servers are configured.
+      agent         state        for  before it
+      agent_review  ● running  2 min
+        /home/ada/shop: runs: npm test
+      anth_triage   ● running    4 s
+        /tmp
+      agent_review  ○ waiting   40 s          0
+        /home/ada/web
     "
   `);
 });

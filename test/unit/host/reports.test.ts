@@ -28,6 +28,16 @@ const FACTS: Facts = {
   files: ['/project/switchboard.config.json'],
   sessions: [{ client: 'claude-code 2.1', revision: '2025-11-25', active: [] }],
   children: [CHILD],
+  runs: [
+    {
+      agent: 'agent_review',
+      cwd: '/project',
+      state: 'waiting',
+      since: '2026-03-14T12:04:00.000Z',
+      before: 2,
+      doing: undefined,
+    },
+  ],
 };
 
 test('a report has the memory of the program and of each server that runs', async () => {
@@ -96,7 +106,8 @@ test('without a running Switchboard, servers are as configured and as remembered
 });
 
 test('a report of another version is read as far as it goes', () => {
-  expect(parseReport({ children: [{ name: 'a', state: 'asleep', pid: '1' }, null, 7] })).toEqual({
+  const strange = { children: [{ name: 'a', state: 'asleep', pid: '1' }, null, 7], runs: [{}, 1] };
+  expect(parseReport(strange)).toEqual({
     version: 'unknown',
     pid: 0,
     startedAt: '',
@@ -105,7 +116,11 @@ test('a report of another version is read as far as it goes', () => {
     memoryBytes: undefined,
     sessions: [],
     children: [{ ...CHILD, name: 'a', memoryBytes: undefined }],
+    runs: [
+      { agent: '', cwd: '', state: 'running', since: '', before: undefined, doing: undefined },
+    ],
   });
+  expect(parseReport({ children: [] })?.runs).toEqual([]);
   for (const none of [undefined, null, 'x', [], {}, { children: 1 }]) {
     expect(parseReport(none)).toBeUndefined();
   }

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { EngineRun } from '../../../../src/agents/engine.ts';
 import { SwitchboardError } from '../../../../src/base/errors.ts';
 import {
@@ -140,6 +140,14 @@ describe('what the engine is given', () => {
       SWITCHBOARD_RUN: 'some-run',
     });
     expect(environment).not.toHaveProperty('SWITCHBOARD_HTTP_TOKEN');
+  });
+
+  test('where there is no folder for temporary files it is started all the same', async () => {
+    const { engine, cwd, records } = scriptedEngine({ settings: { codexHome: '/nowhere/codex' } });
+    vi.stubEnv('TMPDIR', '/nowhere');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await engine.run(watchedRun(cwd))).toMatchObject({ ok: true });
+    expect(records().find(({ argv }) => argv?.[0] === 'app-server')?.cwd).toBe('/');
   });
 
   test('values of servers go over stdin alone', async () => {

@@ -15,6 +15,8 @@ interface ModelRequest {
   readonly tools: readonly { name: string; description: string; schema: unknown }[];
   /** What came of the tools that were used last. */
   readonly results: readonly { id: string; text: string; isError: boolean }[];
+  /** As it came. */
+  readonly body: Readonly<Record<string, unknown>>;
   /** The connection was closed before it was answered. */
   isAborted: boolean;
 }
@@ -176,6 +178,7 @@ function readMessages(body: Json, authorization: string | undefined): ModelReque
         text: content as string,
         isError: isError === true,
       })),
+    body,
     isAborted: false,
   };
 }
@@ -206,6 +209,7 @@ function readChat(body: Json, authorization: string | undefined): ModelRequest {
         text: (content as string).replace(/^Error: /, ''),
         isError: (content as string).startsWith('Error: '),
       })),
+    body,
     isAborted: false,
   };
 }

@@ -53,9 +53,9 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
         const body: Anthropic.Messages.MessageCreateParamsNonStreaming = {
           model,
           max_tokens: maxTokens,
-          // Each round repeats what was sent before: with this mark it is read for a tenth of the price.
-          system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }],
-          messages: messages.map(toMessage),
+          // Each round repeats what was sent before: up to these marks it is read for a tenth of the price.
+          system: [{ type: 'text', text: system, cache_control: KEPT }],
+          messages: withMark(messages.map(toMessage)),
           ...(tools.length > 0 && { tools: tools.map(toTool) }),
         };
         try {
@@ -78,6 +78,22 @@ function fetchThrough(post: Post): typeof fetch {
     const hasNoBody = status === 204 || status === 205 || status === 304;
     return new Response(hasNoBody ? null : text, { status, headers });
   };
+}
+
+const KEPT = { type: 'ephemeral' } as const;
+
+/** The last that is sent, which the next round begins with: a query, or what came of tools. */
+function withMark(messages: Anthropic.Messages.MessageParam[]): typeof messages {
+  const last = messages.at(-1);
+  if (last?.role !== 'user') return messages;
+  const blocks =
+    typeof last.content === 'string'
+      ? [{ type: 'text' as const, text: last.content }]
+      : last.content;
+  const block = blocks.at(-1);
+  if (block?.type !== 'text' && block?.type !== 'tool_result') return messages;
+  const content = [...blocks.slice(0, -1), { ...block, cache_control: KEPT }];
+  return [...messages.slice(0, -1), { ...last, content }];
 }
 
 function toMessage(message: Message): Anthropic.Messages.MessageParam {

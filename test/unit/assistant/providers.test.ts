@@ -473,3 +473,24 @@ test('uses of tools with one id in the Messages API are told apart', async () =>
   expect(new Set(ids).size).toBe(2);
   expect(raw).toMatchObject(ids.map((id) => ({ id })));
 });
+
+test('Anthropic keeps what the next round begins with', async () => {
+  const use = { calls: [{ name: 'look', args: {} }] };
+  const server = await startModelServer(() => use);
+  const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url });
+  const question = { role: 'user', text: 'Hello' } as const;
+  const answer = await provider.complete(request({ messages: [question] }));
+  const outcomes = answer.toolCalls.map(({ id }) => ({ id, text: 'seen', isError: false }));
+  const messages: Message[] = [
+    question,
+    { role: 'assistant', answer },
+    { role: 'tools', outcomes },
+  ];
+  await provider.complete(request({ messages }));
+  const mark = { cache_control: { type: 'ephemeral' } };
+  const [first, second] = server.requests.map(({ body }) => body);
+  expect(first?.['messages']).toMatchObject([{ content: [{ text: 'Hello', ...mark }] }]);
+  expect(second?.['messages']).toMatchObject([{}, {}, { content: [{ content: 'seen', ...mark }] }]);
+  // Four are taken; one is before the messages.
+  expect(JSON.stringify(second).split('cache_control')).toHaveLength(3);
+});

@@ -97,10 +97,11 @@ describe('the provider', () => {
   test('one that does not answer is asked once, and let go in time', async () => {
     const scene = await createScene(
       () => 'never',
-      (dir) => ({ ...memoryServer(dir), assistant: { timeoutMs: 1_000 } }),
+      // The server has to be started in it, too.
+      (dir) => ({ ...memoryServer(dir), assistant: { timeoutMs: 8_000 } }),
     );
     expect(await failure(scene)).toBe(
-      'The assistant was not done within 1 second, and was stopped. Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
+      'The assistant was not done within 8 seconds, and was stopped. Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
     );
     expect(scene.model.requests).toHaveLength(1);
     expect(await eventually(() => scene.model.requests[0]?.isAborted === true)).toBe(true);

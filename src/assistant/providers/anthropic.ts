@@ -30,7 +30,12 @@ import { takenTool } from './tool-schema.ts';
 
 type Content = Anthropic.Messages.ContentBlock[];
 
-export async function createAnthropic(options: ApiOptions): Promise<Provider> {
+interface AnthropicOptions extends ApiOptions {
+  /** The address was set for this assistant alone: what is set for the usual one is not for it. */
+  readonly isElsewhere?: boolean;
+}
+
+export async function createAnthropic(options: AnthropicOptions): Promise<Provider> {
   const { default: Client, APIError } = await import('@anthropic-ai/sdk');
   const { apiKey = '', keyVariable, baseUrl, model = '', maxTokens } = options;
   const settings: ClientOptions = {
@@ -41,6 +46,7 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
     openTelemetry: false,
     fetch: fetchThrough(createPost()),
     ...(baseUrl !== undefined && { baseURL: baseUrl }),
+    ...(options.isElsewhere && { defaultHeaders: withoutCustomHeaders(process.env) }),
   };
   const client = new Client(settings);
   const mask = maskFor(options);
@@ -66,6 +72,13 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
         }
       }),
   };
+}
+
+/** The SDK sends what this variable says, mostly what a gateway wants to see, wherever it sends to. */
+function withoutCustomHeaders(env: NodeJS.ProcessEnv): Record<string, null> {
+  const lines = env['ANTHROPIC_CUSTOM_HEADERS']?.split('\n') ?? [];
+  const names = lines.flatMap((line) => /^[^:]+(?=:)/.exec(line)?.[0].trim() || []);
+  return Object.fromEntries(names.map((name) => [name, null]));
 }
 
 /** Whatever an answer says that it is, it is JSON or cannot be read. */

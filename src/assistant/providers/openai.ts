@@ -29,12 +29,13 @@ import {
 import { takenTool } from './tool-schema.ts';
 
 const OWN_ADDRESS = 'https://api.openai.com/v1';
+const NEW_LIMIT = 'max_completion_tokens';
 
 export function createOpenAi(options: ApiOptions): Provider {
   const { apiKey, keyVariable, baseUrl = OWN_ADDRESS, model = '', maxTokens } = options;
   const address = `${baseUrl.replace(/\/+$/, '')}/chat/completions`;
   // The provider itself has renamed it; those who speak its language mostly know the old name alone.
-  const limit = baseUrl.startsWith(OWN_ADDRESS) ? 'max_completion_tokens' : 'max_tokens';
+  let limit = baseUrl.startsWith(OWN_ADDRESS) ? NEW_LIMIT : 'max_tokens';
   const mask = maskFor(options);
   const post = createPost();
   return {
@@ -46,7 +47,6 @@ export function createOpenAi(options: ApiOptions): Provider {
         const taken = tools.map((tool) => takenTool(tool));
         const body = {
           model,
-          [limit]: maxTokens,
           messages: [
             { role: 'system', content: [system, ...taken.flatMap(longDescription)].join('\n\n') },
             ...messages.flatMap(toMessages),
@@ -57,15 +57,33 @@ export function createOpenAi(options: ApiOptions): Provider {
           'content-type': 'application/json',
           ...(apiKey && { authorization: `Bearer ${apiKey}` }),
         };
-        const sent = { headers, body: JSON.stringify(wellFormed(body)), signal };
+        const send = (): Promise<Reply> => {
+          const text = JSON.stringify(wellFormed({ ...body, [limit]: maxTokens }));
+          return post(address, { headers, body: text, signal });
+        };
         try {
-          return toCompletion(readReply(await post(address, sent), mask), mask);
+          let reply = await send();
+          if (limit !== NEW_LIMIT && isLimitUnknown(reply)) {
+            limit = NEW_LIMIT;
+            reply = await send();
+          }
+          return toCompletion(readReply(reply, mask), mask);
         } catch (error) {
           if (error instanceof ModelFailure || signal.aborted) throw error;
           throw new ModelFailure(excerpt(describe(error), 300, mask));
         }
       }),
   };
+}
+
+/** Whether it was refused, before anything was done, for the old name of the limit: as of OpenAI's models elsewhere. */
+function isLimitUnknown({ status, text }: Reply): boolean {
+  if (status !== 400) return false;
+  const value = parse(text);
+  const error = isObject(value) ? value['error'] : undefined;
+  return (
+    isObject(error) && error['param'] === 'max_tokens' && error['code'] === 'unsupported_parameter'
+  );
 }
 
 /** The answer's JSON. */

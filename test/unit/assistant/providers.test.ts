@@ -1,6 +1,6 @@
 // What every provider with an address promises an assistant: the same answers and the same failures,
 // whichever API it speaks. The official SDK is the one that asks.
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type {
   CompletionRequest,
   Message,
@@ -497,4 +497,49 @@ test('Anthropic keeps what the next round begins with', async () => {
   expect(second?.['messages']).toMatchObject([{}, {}, { content: [{ content: 'seen', ...mark }] }]);
   // Four are taken; one is before the messages.
   expect(JSON.stringify(second).split('cache_control')).toHaveLength(3);
+});
+
+test.each([
+  [true, undefined],
+  [false, 'for the gateway'],
+])(
+  'headers for where Anthropic is usually reached go nowhere else: %s',
+  async (isElsewhere, sent) => {
+    vi.stubEnv('ANTHROPIC_CUSTOM_HEADERS', 'X-Gateway: for the gateway\nnonsense');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const server = await startModelServer(() => ({ text: 'Hi.' }));
+    const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url, isElsewhere });
+    await provider.complete(request());
+    expect(server.requests[0]?.headers['x-gateway']).toBe(sent);
+  },
+);
+
+test('a model that knows only the new name of the limit is asked by that', async () => {
+  const error = { message: 'Use the other.', param: 'max_tokens', code: 'unsupported_parameter' };
+  const server = await startModelServer(({ body }) =>
+    'max_tokens' in body ? { body: JSON.stringify({ error }), code: 400 } : { text: 'Hi.' },
+  );
+  const provider = createOpenAi({ ...OPTIONS, baseUrl: server.url });
+  expect(await provider.complete(request())).toMatchObject({ text: 'Hi.' });
+  await provider.complete(request());
+  const limits = server.requests.map(({ body }) => [
+    body['max_tokens'],
+    body['max_completion_tokens'],
+  ]);
+  expect(limits).toEqual([
+    [1_000, undefined],
+    [undefined, 1_000],
+    [undefined, 1_000],
+  ]);
+});
+
+test.each([
+  { param: 'max_tokens', code: 'integer_above_max_value' },
+  { param: 'tools', code: 'unsupported_parameter' },
+])('any other refusal is none of that: %j', async (facts) => {
+  const body = JSON.stringify({ error: { message: 'No.', ...facts } });
+  const server = await startModelServer(() => ({ body, code: 400 }));
+  const provider = createOpenAi({ ...OPTIONS, baseUrl: server.url });
+  await expect(provider.complete(request())).rejects.toMatchObject({ status: 400, message: 'No.' });
+  expect(server.requests).toHaveLength(1);
 });

@@ -138,7 +138,7 @@ function toCompletion(answer: unknown, mask: Mask): Completion {
     const said = messageIn(answer) ?? messageIn(choice) ?? 'it is no message';
     throw new ModelFailure(excerpt(said, 300, mask), { isUnreadable: true });
   }
-  const { content, tool_calls: calls, refusal } = message;
+  const { content, tool_calls: calls, refusal, reasoning_content: thoughts } = message;
   const uses = Array.isArray(calls) ? readUses(calls) : [];
   const isRefused = typeof refusal === 'string' && refusal !== '';
   const text = textOf(content);
@@ -152,6 +152,8 @@ function toCompletion(answer: unknown, mask: Mask): Completion {
       role: 'assistant',
       content: text === '' && uses.length > 0 ? null : text,
       ...(uses.length > 0 && { tool_calls: uses.map(({ raw }) => raw) }),
+      // Some who tell what they thought want to see it again, and refuse what came of the tools without.
+      ...(typeof thoughts === 'string' && { reasoning_content: thoughts }),
     },
   };
 }

@@ -422,6 +422,23 @@ describe('chat completions as some speak them', () => {
     expect(answer.raw).toMatchObject({ tool_calls: ids.map((id) => ({ id })) });
   });
 
+  test('what a model tells of its thoughts is sent back to it, and is no part of its answer', async () => {
+    const thoughts = { reasoning_content: 'They want me to look.' };
+    const { server, provider, answer } = await chat({
+      content: null,
+      tool_calls: [{ ...look('{}'), id: 'a' }],
+      ...thoughts,
+    });
+    expect(answer.text).toBe('');
+    const outcomes = [{ id: 'a', text: 'seen', isError: false }];
+    const messages: Message[] = [
+      { role: 'assistant', answer },
+      { role: 'tools', outcomes },
+    ];
+    await provider.complete(request({ messages }));
+    expect(server.requests[1]?.body['messages']).toMatchObject([{}, thoughts, {}]);
+  });
+
   test('an answer in parts is one text', async () => {
     const content = [
       { type: 'text', text: 'one' },

@@ -160,10 +160,15 @@ function toCompletion(answer: unknown, mask: Mask): Completion {
 
 /** One text, or, as some have it, a list of parts. */
 function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
+  if (typeof content === 'string') return withoutThoughts(content);
   if (!Array.isArray(content)) return '';
   const texts = content.map((part: unknown) => (isObject(part) ? part['text'] : part));
   return texts.filter((text) => typeof text === 'string').join('\n');
+}
+
+/** Models on one's own machine may think aloud before they answer, which is nobody's answer. */
+function withoutThoughts(text: string): string {
+  return text.replace(/^\s*<think>[^]*?<\/think>\s*/, '');
 }
 
 /** A call as it was understood, and as it is sent back. */

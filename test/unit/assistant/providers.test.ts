@@ -439,6 +439,16 @@ describe('chat completions as some speak them', () => {
     expect(server.requests[1]?.body['messages']).toMatchObject([{}, thoughts, {}]);
   });
 
+  test.each([
+    ['<think>\nHm.\n</think>\n\nYes.', 'Yes.'],
+    ['<think></think>Yes.', 'Yes.'],
+    ['It wrote <think>Hm.</think>', 'It wrote <think>Hm.</think>'],
+    ['<think>without an end', '<think>without an end'],
+  ])('thoughts before an answer are no part of it: %j', async (content, text) => {
+    const { answer } = await chat({ content });
+    expect(answer.text).toBe(text);
+  });
+
   test('an answer in parts is one text', async () => {
     const content = [
       { type: 'text', text: 'one' },

@@ -78,11 +78,11 @@ export function chooseProvider({ settings, env }: Pick<ChoiceParts, 'settings' |
 /** Loads it: each is a chunk of its own, and the SDK a large one. */
 export async function openProvider(parts: ChoiceParts): Promise<Provider | Delegate> {
   const choice = chooseProvider(parts);
-  const { maxTokens } = parts.settings;
+  const { maxTokens, baseUrl } = parts.settings;
   switch (choice.provider) {
     case 'anthropic': {
       const { createAnthropic } = await import('./providers/anthropic.ts');
-      return createAnthropic({ ...choice, maxTokens });
+      return createAnthropic({ ...choice, maxTokens, isElsewhere: baseUrl !== undefined });
     }
     case 'openai': {
       const { createOpenAi } = await import('./providers/openai.ts');

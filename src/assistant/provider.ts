@@ -10,7 +10,7 @@ export interface Provider {
   /** Where its key is looked for, to be named to those who have to set it right. */
   readonly keyVariable?: string | undefined;
   /**
-   * One request, sent once. Rejects with a ModelFailure where no answer came of it, and with the
+   * One request, sent once, and once more only where its form was refused. Rejects with a ModelFailure where no answer came of it, and with the
    * reason of `cancellation` when it is called off; the request is aborted then.
    */
   complete(request: CompletionRequest): Promise<Completion>;

@@ -14,7 +14,10 @@ export const assistantSchema = z.strictObject({
     z.enum(ASSISTANT_PROVIDERS),
     'Who runs the model. `openai` is anything that speaks chat completions, `claude-cli` the program `claude`. Unset: with `baseUrl`, `openai`; otherwise the first for which there is a key; without any, `claude-cli`.',
   ),
-  model: key(text, "The model. Unset: a small one of the provider's."),
+  model: key(
+    text,
+    "The model. Unset: a small one of the provider's; with `claude-cli` the one that `claude` is set to.",
+  ),
   baseUrl: key(
     text,
     "The address of the provider. Unset: `ANTHROPIC_BASE_URL` or `OPENAI_BASE_URL`, or the provider's own.",

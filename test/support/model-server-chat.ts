@@ -1,6 +1,11 @@
 // A model's provider on loopback. It speaks the Messages API and chat completions, answers what a script
 // says, and keeps what it was asked.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -8,6 +13,8 @@ import { onTestFinished } from 'vitest';
 interface ModelRequest {
   readonly api: 'messages' | 'chat';
   readonly authorization: string | undefined;
+  /** All that came with it. */
+  readonly headers: IncomingHttpHeaders;
   readonly model: string;
   readonly system: string;
   /** What was said so far, in order: the queries and answers as text. */
@@ -15,6 +22,8 @@ interface ModelRequest {
   readonly tools: readonly { name: string; description: string; schema: unknown }[];
   /** What came of the tools that were used last. */
   readonly results: readonly { id: string; text: string; isError: boolean }[];
+  /** As it came. */
+  readonly body: Readonly<Record<string, unknown>>;
   /** The connection was closed before it was answered. */
   isAborted: boolean;
 }
@@ -30,7 +39,7 @@ export type Reply =
     }
   | { readonly status: number; readonly message?: string; readonly headers?: object }
   /** The whole body, whatever it is. */
-  | { readonly body: string; readonly headers?: object }
+  | { readonly body: string; readonly headers?: object; readonly code?: number }
   /** No answer at all. */
   | 'never';
 
@@ -59,10 +68,10 @@ export async function startModelServer(
     const pieces: Buffer[] = [];
     for await (const piece of incoming) pieces.push(piece as Buffer);
     const body = JSON.parse(Buffer.concat(pieces).toString()) as Json;
-    const { authorization } = incoming.headers;
+    const { headers } = incoming;
     const request = incoming.url?.endsWith('/chat/completions')
-      ? readChat(body, authorization)
-      : readMessages(body, authorization);
+      ? readChat(body, headers)
+      : readMessages(body, headers);
     const index = requests.push(request) - 1;
     response.once('close', () => {
       request.isAborted = !response.writableEnded;
@@ -77,7 +86,10 @@ export async function startModelServer(
     for (const [name, value] of Object.entries('headers' in reply ? (reply.headers ?? {}) : {})) {
       response.setHeader(name, String(value));
     }
-    if ('body' in reply) return void response.end(reply.body);
+    if ('body' in reply) {
+      response.statusCode = reply.code ?? 200;
+      return void response.end(reply.body);
+    }
     if ('status' in reply) {
       response.statusCode = reply.status;
       const error = { type: 'some_error', message: reply.message ?? 'No.' };
@@ -150,7 +162,7 @@ function writeChat(reply: Answer, index: number): Json {
   };
 }
 
-function readMessages(body: Json, authorization: string | undefined): ModelRequest {
+function readMessages(body: Json, headers: IncomingHttpHeaders): ModelRequest {
   const messages = body['messages'] as { role: string; content: string | Json[] }[];
   const tools = (body['tools'] ?? []) as Json[];
   const last = messages.at(-1)?.content;
@@ -160,7 +172,8 @@ function readMessages(body: Json, authorization: string | undefined): ModelReque
       : content.filter(({ type }) => type === 'text').map(({ text }) => text as string);
   return {
     api: 'messages',
-    authorization,
+    authorization: headers.authorization,
+    headers,
     model: body['model'] as string,
     system: (body['system'] as Json[]).map(({ text }) => text).join('\n'),
     said: messages.flatMap(({ content }) => texts(content)),
@@ -176,17 +189,19 @@ function readMessages(body: Json, authorization: string | undefined): ModelReque
         text: content as string,
         isError: isError === true,
       })),
+    body,
     isAborted: false,
   };
 }
 
-function readChat(body: Json, authorization: string | undefined): ModelRequest {
+function readChat(body: Json, headers: IncomingHttpHeaders): ModelRequest {
   const messages = body['messages'] as Json[];
   const tools = (body['tools'] ?? []) as { function: Json }[];
   const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');
   return {
     api: 'chat',
-    authorization,
+    authorization: headers.authorization,
+    headers,
     model: body['model'] as string,
     system: messages[0]?.['content'] as string,
     said: messages
@@ -206,6 +221,7 @@ function readChat(body: Json, authorization: string | undefined): ModelRequest {
         text: (content as string).replace(/^Error: /, ''),
         isError: (content as string).startsWith('Error: '),
       })),
+    body,
     isAborted: false,
   };
 }

@@ -30,7 +30,12 @@ import { takenTool } from './tool-schema.ts';
 
 type Content = Anthropic.Messages.ContentBlock[];
 
-export async function createAnthropic(options: ApiOptions): Promise<Provider> {
+interface AnthropicOptions extends ApiOptions {
+  /** The address was set for this assistant alone: what is set for the usual one is not for it. */
+  readonly isElsewhere?: boolean;
+}
+
+export async function createAnthropic(options: AnthropicOptions): Promise<Provider> {
   const { default: Client, APIError } = await import('@anthropic-ai/sdk');
   const { apiKey = '', keyVariable, baseUrl, model = '', maxTokens } = options;
   const settings: ClientOptions = {
@@ -41,6 +46,7 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
     openTelemetry: false,
     fetch: fetchThrough(createPost()),
     ...(baseUrl !== undefined && { baseURL: baseUrl }),
+    ...(options.isElsewhere && { defaultHeaders: withoutCustomHeaders(process.env) }),
   };
   const client = new Client(settings);
   const mask = maskFor(options);
@@ -53,9 +59,9 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
         const body: Anthropic.Messages.MessageCreateParamsNonStreaming = {
           model,
           max_tokens: maxTokens,
-          // Each round repeats what was sent before: with this mark it is read for a tenth of the price.
-          system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }],
-          messages: messages.map(toMessage),
+          // Each round repeats what was sent before: up to these marks it is read for a tenth of the price.
+          system: [{ type: 'text', text: system, cache_control: KEPT }],
+          messages: withMark(messages.map(toMessage)),
           ...(tools.length > 0 && { tools: tools.map(toTool) }),
         };
         try {
@@ -68,6 +74,13 @@ export async function createAnthropic(options: ApiOptions): Promise<Provider> {
   };
 }
 
+/** The SDK sends what this variable says, mostly what a gateway wants to see, wherever it sends to. */
+function withoutCustomHeaders(env: NodeJS.ProcessEnv): Record<string, null> {
+  const lines = env['ANTHROPIC_CUSTOM_HEADERS']?.split('\n') ?? [];
+  const names = lines.flatMap((line) => /^[^:]+(?=:)/.exec(line)?.[0].trim() || []);
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
+
 /** Whatever an answer says that it is, it is JSON or cannot be read. */
 function fetchThrough(post: Post): typeof fetch {
   return async (address, init) => {
@@ -78,6 +91,22 @@ function fetchThrough(post: Post): typeof fetch {
     const hasNoBody = status === 204 || status === 205 || status === 304;
     return new Response(hasNoBody ? null : text, { status, headers });
   };
+}
+
+const KEPT = { type: 'ephemeral' } as const;
+
+/** The last that is sent, which the next round begins with: a query, or what came of tools. */
+function withMark(messages: Anthropic.Messages.MessageParam[]): typeof messages {
+  const last = messages.at(-1);
+  if (last?.role !== 'user') return messages;
+  const blocks =
+    typeof last.content === 'string'
+      ? [{ type: 'text' as const, text: last.content }]
+      : last.content;
+  const block = blocks.at(-1);
+  if (block?.type !== 'text' && block?.type !== 'tool_result') return messages;
+  const content = [...blocks.slice(0, -1), { ...block, cache_control: KEPT }];
+  return [...messages.slice(0, -1), { ...last, content }];
 }
 
 function toMessage(message: Message): Anthropic.Messages.MessageParam {

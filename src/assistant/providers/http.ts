@@ -28,7 +28,7 @@ export interface Reply {
 const MOST_BYTES = 32 << 20;
 
 /** What is sent; nothing else of what `fetch` knows is used. */
-export interface RequestParts {
+interface RequestParts {
   readonly headers?: RequestInit['headers'];
   readonly body?: RequestInit['body'];
   readonly signal?: AbortSignal | null | undefined;

@@ -29,12 +29,13 @@ import {
 import { takenTool } from './tool-schema.ts';
 
 const OWN_ADDRESS = 'https://api.openai.com/v1';
+const NEW_LIMIT = 'max_completion_tokens';
 
 export function createOpenAi(options: ApiOptions): Provider {
   const { apiKey, keyVariable, baseUrl = OWN_ADDRESS, model = '', maxTokens } = options;
   const address = `${baseUrl.replace(/\/+$/, '')}/chat/completions`;
   // The provider itself has renamed it; those who speak its language mostly know the old name alone.
-  const limit = baseUrl.startsWith(OWN_ADDRESS) ? 'max_completion_tokens' : 'max_tokens';
+  let limit = baseUrl.startsWith(OWN_ADDRESS) ? NEW_LIMIT : 'max_tokens';
   const mask = maskFor(options);
   const post = createPost();
   return {
@@ -46,7 +47,6 @@ export function createOpenAi(options: ApiOptions): Provider {
         const taken = tools.map((tool) => takenTool(tool));
         const body = {
           model,
-          [limit]: maxTokens,
           messages: [
             { role: 'system', content: [system, ...taken.flatMap(longDescription)].join('\n\n') },
             ...messages.flatMap(toMessages),
@@ -57,15 +57,33 @@ export function createOpenAi(options: ApiOptions): Provider {
           'content-type': 'application/json',
           ...(apiKey && { authorization: `Bearer ${apiKey}` }),
         };
-        const sent = { headers, body: JSON.stringify(wellFormed(body)), signal };
+        const send = (): Promise<Reply> => {
+          const text = JSON.stringify(wellFormed({ ...body, [limit]: maxTokens }));
+          return post(address, { headers, body: text, signal });
+        };
         try {
-          return toCompletion(readReply(await post(address, sent), mask), mask);
+          let reply = await send();
+          if (limit !== NEW_LIMIT && isLimitUnknown(reply)) {
+            limit = NEW_LIMIT;
+            reply = await send();
+          }
+          return toCompletion(readReply(reply, mask), mask);
         } catch (error) {
           if (error instanceof ModelFailure || signal.aborted) throw error;
           throw new ModelFailure(excerpt(describe(error), 300, mask));
         }
       }),
   };
+}
+
+/** Whether it was refused, before anything was done, for the old name of the limit: as of OpenAI's models elsewhere. */
+function isLimitUnknown({ status, text }: Reply): boolean {
+  if (status !== 400) return false;
+  const value = parse(text);
+  const error = isObject(value) ? value['error'] : undefined;
+  return (
+    isObject(error) && error['param'] === 'max_tokens' && error['code'] === 'unsupported_parameter'
+  );
 }
 
 /** The answer's JSON. */
@@ -120,7 +138,7 @@ function toCompletion(answer: unknown, mask: Mask): Completion {
     const said = messageIn(answer) ?? messageIn(choice) ?? 'it is no message';
     throw new ModelFailure(excerpt(said, 300, mask), { isUnreadable: true });
   }
-  const { content, tool_calls: calls, refusal } = message;
+  const { content, tool_calls: calls, refusal, reasoning_content: thoughts } = message;
   const uses = Array.isArray(calls) ? readUses(calls) : [];
   const isRefused = typeof refusal === 'string' && refusal !== '';
   const text = textOf(content);
@@ -134,16 +152,23 @@ function toCompletion(answer: unknown, mask: Mask): Completion {
       role: 'assistant',
       content: text === '' && uses.length > 0 ? null : text,
       ...(uses.length > 0 && { tool_calls: uses.map(({ raw }) => raw) }),
+      // Some who tell what they thought want to see it again, and refuse what came of the tools without.
+      ...(typeof thoughts === 'string' && { reasoning_content: thoughts }),
     },
   };
 }
 
 /** One text, or, as some have it, a list of parts. */
 function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
+  if (typeof content === 'string') return withoutThoughts(content);
   if (!Array.isArray(content)) return '';
   const texts = content.map((part: unknown) => (isObject(part) ? part['text'] : part));
   return texts.filter((text) => typeof text === 'string').join('\n');
+}
+
+/** Models on one's own machine may think aloud before they answer, which is nobody's answer. */
+function withoutThoughts(text: string): string {
+  return text.replace(/^\s*<think>[^]*?<\/think>\s*/, '');
 }
 
 /** A call as it was understood, and as it is sent back. */

@@ -1,6 +1,6 @@
 // What every provider with an address promises an assistant: the same answers and the same failures,
 // whichever API it speaks. The official SDK is the one that asks.
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type {
   CompletionRequest,
   Message,
@@ -329,7 +329,11 @@ describe('what providers refuse in a tool is said in words', () => {
     const anthropic = await createAnthropic({ ...OPTIONS, baseUrl: server.url });
     await anthropic.complete(request({ tools }));
     await createOpenAi({ ...OPTIONS, baseUrl: server.url }).complete(request({ tools }));
-    return server.requests.map(({ tools: [sent], system }) => ({ ...sent, system }));
+    return server.requests.map(({ tools: [sent], system }) => ({
+      description: sent?.description,
+      schema: sent?.schema,
+      system,
+    }));
   };
 
   test('alternatives at the top of a schema', async () => {
@@ -418,6 +422,33 @@ describe('chat completions as some speak them', () => {
     expect(answer.raw).toMatchObject({ tool_calls: ids.map((id) => ({ id })) });
   });
 
+  test('what a model tells of its thoughts is sent back to it, and is no part of its answer', async () => {
+    const thoughts = { reasoning_content: 'They want me to look.' };
+    const { server, provider, answer } = await chat({
+      content: null,
+      tool_calls: [{ ...look('{}'), id: 'a' }],
+      ...thoughts,
+    });
+    expect(answer.text).toBe('');
+    const outcomes = [{ id: 'a', text: 'seen', isError: false }];
+    const messages: Message[] = [
+      { role: 'assistant', answer },
+      { role: 'tools', outcomes },
+    ];
+    await provider.complete(request({ messages }));
+    expect(server.requests[1]?.body['messages']).toMatchObject([{}, thoughts, {}]);
+  });
+
+  test.each([
+    ['<think>\nHm.\n</think>\n\nYes.', 'Yes.'],
+    ['<think></think>Yes.', 'Yes.'],
+    ['It wrote <think>Hm.</think>', 'It wrote <think>Hm.</think>'],
+    ['<think>without an end', '<think>without an end'],
+  ])('thoughts before an answer are no part of it: %j', async (content, text) => {
+    const { answer } = await chat({ content });
+    expect(answer.text).toBe(text);
+  });
+
   test('an answer in parts is one text', async () => {
     const content = [
       { type: 'text', text: 'one' },
@@ -472,4 +503,70 @@ test('uses of tools with one id in the Messages API are told apart', async () =>
   const ids = toolCalls.map(({ id }) => id);
   expect(new Set(ids).size).toBe(2);
   expect(raw).toMatchObject(ids.map((id) => ({ id })));
+});
+
+test('Anthropic keeps what the next round begins with', async () => {
+  const use = { calls: [{ name: 'look', args: {} }] };
+  const server = await startModelServer(() => use);
+  const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url });
+  const question = { role: 'user', text: 'Hello' } as const;
+  const answer = await provider.complete(request({ messages: [question] }));
+  const outcomes = answer.toolCalls.map(({ id }) => ({ id, text: 'seen', isError: false }));
+  const messages: Message[] = [
+    question,
+    { role: 'assistant', answer },
+    { role: 'tools', outcomes },
+  ];
+  await provider.complete(request({ messages }));
+  const mark = { cache_control: { type: 'ephemeral' } };
+  const [first, second] = server.requests.map(({ body }) => body);
+  expect(first?.['messages']).toMatchObject([{ content: [{ text: 'Hello', ...mark }] }]);
+  expect(second?.['messages']).toMatchObject([{}, {}, { content: [{ content: 'seen', ...mark }] }]);
+  // Four are taken; one is before the messages.
+  expect(JSON.stringify(second).split('cache_control')).toHaveLength(3);
+});
+
+test.each([
+  [true, undefined],
+  [false, 'for the gateway'],
+])(
+  'headers for where Anthropic is usually reached go nowhere else: %s',
+  async (isElsewhere, sent) => {
+    vi.stubEnv('ANTHROPIC_CUSTOM_HEADERS', 'X-Gateway: for the gateway\nnonsense');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const server = await startModelServer(() => ({ text: 'Hi.' }));
+    const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url, isElsewhere });
+    await provider.complete(request());
+    expect(server.requests[0]?.headers['x-gateway']).toBe(sent);
+  },
+);
+
+test('a model that knows only the new name of the limit is asked by that', async () => {
+  const error = { message: 'Use the other.', param: 'max_tokens', code: 'unsupported_parameter' };
+  const server = await startModelServer(({ body }) =>
+    'max_tokens' in body ? { body: JSON.stringify({ error }), code: 400 } : { text: 'Hi.' },
+  );
+  const provider = createOpenAi({ ...OPTIONS, baseUrl: server.url });
+  expect(await provider.complete(request())).toMatchObject({ text: 'Hi.' });
+  await provider.complete(request());
+  const limits = server.requests.map(({ body }) => [
+    body['max_tokens'],
+    body['max_completion_tokens'],
+  ]);
+  expect(limits).toEqual([
+    [1_000, undefined],
+    [undefined, 1_000],
+    [undefined, 1_000],
+  ]);
+});
+
+test.each([
+  { param: 'max_tokens', code: 'integer_above_max_value' },
+  { param: 'tools', code: 'unsupported_parameter' },
+])('any other refusal is none of that: %j', async (facts) => {
+  const body = JSON.stringify({ error: { message: 'No.', ...facts } });
+  const server = await startModelServer(() => ({ body, code: 400 }));
+  const provider = createOpenAi({ ...OPTIONS, baseUrl: server.url });
+  await expect(provider.complete(request())).rejects.toMatchObject({ status: 400, message: 'No.' });
+  expect(server.requests).toHaveLength(1);
 });

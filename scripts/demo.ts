@@ -115,9 +115,10 @@ function sayWhatNext(): void {
     '',
     bold('What to do next'),
     '   Put your servers into switchboard.config.json of your project, under "mcpServers", as they',
-    '   stand in the file of your host. Then give the host this one instead:',
+    '   stand in the file of your host, and see there whether they work:',
+    `   ${cyan(`node ${BUILT_PROGRAM} doctor`)}`,
+    '   Then give the host this one instead (README.md goes through it):',
     `   ${cyan(JSON.stringify(entry))}`,
-    `   README.md goes through it; ${cyan('node dist/index.js doctor')} says whether your servers work.`,
   );
 }
 

@@ -200,7 +200,8 @@ export class Switchboard implements AsyncDisposable {
   #offeredEras(): 'both' | Era {
     const { era, children } = this.#config;
     if (era !== 'auto') return era;
-    return [...children.values()].some(({ show }) => show === 'flip') ? 'handshake' : 'both';
+    for (const { show } of children.values()) if (show === 'flip') return 'handshake';
+    return 'both';
   }
 
   #childFacts({ name, show }: ChildConfig): Facts['children'][number] {

@@ -120,7 +120,7 @@ export class Child {
     // All pages together are one thing that somebody waits for.
     this.#inFlight++;
     try {
-      return await this.#listPages(kind, cancellation, limitMs);
+      return await this.#listPages(kind, { cancellation, limitMs, isUse });
     } finally {
       this.#settleOne(isUse);
     }
@@ -128,8 +128,7 @@ export class Child {
 
   async #listPages(
     kind: ListKind,
-    cancellation: Cancellation | undefined,
-    limitMs: number,
+    { cancellation, limitMs, isUse }: ListOptions & { limitMs: number; isUse: boolean },
   ): Promise<unknown[]> {
     const { method, key } = LISTS[kind];
     const end = performance.now() + limitMs;
@@ -141,7 +140,7 @@ export class Child {
       const params = Verbatim.of(cursor === undefined ? {} : { cursor });
       const timeoutMs = Math.max(1, end - performance.now());
       const request = { method, params, cancellation, timeoutMs };
-      const page = await this.#request(request, `its list of ${kind}`);
+      const page = await this.#request(request, `its list of ${kind}`, isUse);
       items.push(...itemsOf(page, key).slice(0, MAX_ITEMS - items.length));
       const next = isObject(page.value) ? page.value['nextCursor'] : undefined;
       // A cursor that comes again would lead in a circle.
@@ -183,17 +182,7 @@ export class Child {
     const { meta, cancellation, onProgress, caller, inputs } = options;
     const { rpcMs: timeoutMs } = this.#config.timeouts;
     const request = { method, params, timeoutMs, meta, cancellation, onProgress, caller, inputs };
-    this.#inFlight++;
-    return this.#request(request, task).then(
-      (answer) => {
-        this.#settleOne(true);
-        return answer;
-      },
-      (error: unknown) => {
-        this.#settleOne(true);
-        throw error;
-      },
-    );
+    return this.#request(request, task, true);
   }
 
   /** Whether a call of its tools can be a task. */
@@ -248,13 +237,16 @@ export class Child {
     return this.#link.stop();
   }
 
-  #request(request: ChildRequest, task: string): Promise<Verbatim> {
+  #request(request: ChildRequest, task: string, isUse: boolean): Promise<Verbatim> {
+    this.#inFlight++;
     return this.#conversation.request(request).then(
       (answer) => {
         this.#hasAnswered = true;
+        this.#settleOne(isUse);
         return answer;
       },
       (error: unknown) => {
+        this.#settleOne(isUse);
         throw this.#explain(error, task);
       },
     );

@@ -50,6 +50,8 @@ export interface RequestOptions {
   readonly onProgress?: ((params: Verbatim) => void) | undefined;
   /** The request of the other side in whose course this one is made. */
   readonly about?: Id | undefined;
+  /** Called when it does not wait for an answer any more, whatever has come of it. */
+  readonly onSettled?: (() => void) | undefined;
 }
 
 /** The answer did not come in time. */
@@ -137,7 +139,12 @@ export class Peer {
 
   /** The ids of the requests that wait for an answer. */
   get waiting(): readonly Id[] {
-    return this.#pending.all().map(({ id }) => id);
+    return this.underway.map(({ id }) => id);
+  }
+
+  /** Those requests with what they were made with, oldest first. */
+  get underway(): readonly { readonly id: number; readonly options: RequestOptions }[] {
+    return this.#pending.all();
   }
 
   /** Takes one message from the wire: a request, a notification or an answer. */
@@ -147,7 +154,7 @@ export class Peer {
     const { id, method } = value;
     if (typeof method === 'string') {
       if (id === undefined) this.#receiveNotification(method, message);
-      else void this.#answerAndSend(message);
+      else void this.answer(message).then((text) => this.#sendAnswer(text, id));
     } else if (isId(id) && ('result' in value || 'error' in value || 'jsonrpc' in value)) {
       this.#receiveAnswer(id, message, value);
     }
@@ -201,7 +208,9 @@ export class Peer {
 
   #settle(pending: Pending, answer: Verbatim | Error): void {
     this.#pending.remove(pending);
-    pending.options.cancellation?.unlisten(pending.cancel);
+    const { cancellation, onSettled } = pending.options;
+    cancellation?.unlisten(pending.cancel);
+    onSettled?.();
     if (answer instanceof Verbatim) pending.resolve(answer);
     else pending.reject(answer);
   }
@@ -235,10 +244,8 @@ export class Peer {
     if (next < Infinity) this.#setTimer(next);
   }
 
-  async #answerAndSend(message: Verbatim): Promise<void> {
-    const text = await this.answer(message);
+  #sendAnswer(text: string | undefined, id: unknown): void {
     if (text === undefined || this.#closed) return;
-    const { id } = message.value as { id?: unknown };
     this.#options.send(text, isId(id) ? id : undefined, true);
   }
 

@@ -52,6 +52,11 @@ export class Verbatim {
     return next === undefined ? found : found.member(next, ...rest);
   }
 
+  /** The same to be kept: it does not hold on to the message that it came in. */
+  detached(): Verbatim {
+    return new Verbatim(Buffer.from(this.text).toString(), this.value);
+  }
+
   /** The elements of an array. */
   elements(): Verbatim[] {
     const { text, value } = this;

@@ -1,8 +1,9 @@
 // A host of the modern era: every request says itself who asks and what he can do, nobody is asked by
 // a request of ours, and the list of tools does not change by what is called.
 import { Cancellation } from '../base/cancellation.ts';
-import type { Caller } from '../mcp/caller.ts';
+import type { Caller, Question } from '../mcp/caller.ts';
 import {
+  ENVELOPE_KEYS,
   META,
   MISSING_CAPABILITY,
   MODERN_REVISION,
@@ -45,6 +46,7 @@ export class ModernDesk implements Desk {
   readonly #options: ModernDeskOptions;
   readonly #subscriptions: Subscriptions;
   readonly #surface: Surface;
+  #envelope: Envelope | undefined;
   #client: string | undefined;
   #isReady = false;
 
@@ -58,13 +60,12 @@ export class ModernDesk implements Desk {
     return { client: this.#client, revision: MODERN_REVISION, active: [] };
   }
 
-  async answer(request: IncomingRequest): Promise<Verbatim> {
+  answer(request: IncomingRequest): Verbatim | Promise<Verbatim> {
     if (!METHODS.has(request.method)) {
       throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${request.method}`);
     }
     const params = paramsOf(request);
-    const envelope = readEnvelope(metaOf(params));
-    this.#noteClient(envelope.info?.value);
+    const envelope = this.#envelopeOf(params);
     if (!this.#isReady) setImmediate(this.#options.onReady); // once the first answer has left
     this.#isReady = true;
     switch (request.method) {
@@ -94,6 +95,16 @@ export class ModernDesk implements Desk {
     this.#surface.close();
   }
 
+  /** What a request says of itself, which mostly is what the one before has said. */
+  #envelopeOf(params: Verbatim): Envelope {
+    const meta = metaOf(params);
+    if (!this.#envelope || this.#envelope.text !== meta?.text) {
+      this.#envelope = readEnvelope(meta?.detached());
+      this.#noteClient(this.#envelope.info?.value);
+    }
+    return this.#envelope;
+  }
+
   #noteClient(info: unknown): void {
     const name = isObject(info) ? info['name'] : undefined;
     if (typeof name === 'string') this.#client = name.slice(0, 100);
@@ -118,7 +129,7 @@ export class ModernDesk implements Desk {
     const given = params.member('requestState');
     const state = given && seal.open(given.value, digest());
     const responses = params.member('inputResponses');
-    const round = new Round(request, params, this.#options.peer);
+    const round = new Round(request, envelope.progressToken, this.#options.peer);
     const call =
       state?.kind === 'parked'
         ? parking.resume(state.handle)
@@ -149,24 +160,11 @@ export class ModernDesk implements Desk {
   ): ParkedCall {
     const { method } = round.request;
     const call = new ParkedCall(new Cancellation());
-    const caller: Caller = {
-      party: this,
-      era: 'modern',
-      capabilities: envelope.capabilities,
-      info: envelope.info,
-      logLevel: envelope.logLevel,
-      ask: (question) => call.ask(question),
-      noteMissing: (capabilities) => {
-        call.missing = capabilities;
-      },
-      log: (message) => call.round?.notify('notifications/message', message),
-      pageVisited: () => {}, // this era has no word for it
-    };
     if (envelope.logLevel) this.#surface.setLogLevel(envelope.logLevel);
     const options: SurfaceOptions = {
-      meta: metaOf(params),
+      meta: envelope.handedOn,
       cancellation: call.cancellation,
-      caller,
+      caller: new ModernCaller(this, envelope, call),
       inputs,
       onProgress: round.token && ((progress) => call.round?.progress(progress)),
     };
@@ -174,7 +172,6 @@ export class ModernDesk implements Desk {
       method === 'tools/call'
         ? this.#callTool(params, options)
         : this.#surface.ask(method, plain(params), options);
-    call.outcome.catch(() => {}); // it is told in the round that waits for it
     return call;
   }
 
@@ -209,30 +206,72 @@ const METHODS = new Set([
 
 /** What a request says of itself. */
 interface Envelope {
+  /** As it is written. */
+  readonly text: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly info: Verbatim | undefined;
   readonly logLevel: LogLevel | undefined;
+  readonly progressToken: Verbatim | undefined;
+  /** What else there is: it is meant for the child. */
+  readonly handedOn: Verbatim | undefined;
 }
 
 function readEnvelope(meta: Verbatim | undefined): Envelope {
-  const { [META.version]: version, [META.capabilities]: capabilities } = isObject(meta?.value)
-    ? meta.value
-    : {};
-  if (typeof version !== 'string') throw missing(META.version);
+  const said = isObject(meta?.value) ? meta.value : {};
+  const { [META.version]: version, [META.capabilities]: capabilities } = said;
+  if (!meta || typeof version !== 'string') throw missing(META.version);
   if (version !== MODERN_REVISION) {
     const data = Verbatim.of({ supported: [MODERN_REVISION], requested: version });
     throw new RpcError(UNSUPPORTED_VERSION, `Unsupported protocol version: ${version}`, data);
   }
   if (!isObject(capabilities)) throw missing(META.capabilities);
+  const handedOn = meta.without(...ENVELOPE_KEYS, 'progressToken');
   return {
+    text: meta.text,
     capabilities,
-    info: meta?.member(META.client),
-    logLevel: parseLogLevel(meta?.member(META.logLevel)?.value),
+    info: meta.member(META.client),
+    logLevel: parseLogLevel(said[META.logLevel]),
+    progressToken: progressTokenOf(meta),
+    handedOn: handedOn.text === '{}' ? undefined : handedOn,
   };
 }
 
 function missing(key: string): RpcError {
   return new RpcError(INVALID_PARAMS, `params._meta needs "${key}".`);
+}
+
+/** The host as the one who made a request. A class, since one is made for every call. */
+class ModernCaller implements Caller {
+  readonly era = 'modern';
+  readonly party: object;
+  readonly capabilities: Caller['capabilities'];
+  readonly info: Caller['info'];
+  readonly logLevel: Caller['logLevel'];
+  readonly #call: ParkedCall;
+
+  constructor(party: object, { capabilities, info, logLevel }: Envelope, call: ParkedCall) {
+    this.party = party;
+    this.capabilities = capabilities;
+    this.info = info;
+    this.logLevel = logLevel;
+    this.#call = call;
+  }
+
+  ask(question: Question): Promise<Verbatim> {
+    return this.#call.ask(question);
+  }
+
+  noteMissing(capabilities: Caller['capabilities']): void {
+    this.#call.missing = capabilities;
+  }
+
+  log(params: Verbatim): void {
+    this.#call.round?.notify('notifications/message', params);
+  }
+
+  pageVisited(): void {
+    // This era has no word for it.
+  }
 }
 
 /** One request of the host's in which a call is carried on: what it hears of goes out here. */
@@ -245,9 +284,9 @@ class Round {
     this.#call?.giveUp(this.request.cancellation.reason ?? new Error('The host has cancelled it.'));
   };
 
-  constructor(request: IncomingRequest, params: Verbatim, peer: Peer) {
+  constructor(request: IncomingRequest, token: Verbatim | undefined, peer: Peer) {
     this.request = request;
-    this.token = progressTokenOf(metaOf(params));
+    this.token = token;
     this.#peer = peer;
   }
 

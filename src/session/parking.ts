@@ -23,10 +23,12 @@ interface Round {
 /** One call that may be asked about, over all rounds of its host's request. */
 export class ParkedCall {
   readonly cancellation: Cancellation;
-  readonly #open = new Map<string, OpenQuestion>();
+  /** Made with the first question: most calls have none. */
+  #open: Map<string, OpenQuestion> | undefined;
   #count = 0;
   #onAsked: () => void = () => {};
-  outcome: Promise<Verbatim> = new Promise(() => {});
+  /** How it ends; set as soon as it has begun. */
+  outcome: Promise<Verbatim> | undefined;
   /** What its child wanted to ask and the host cannot be asked. */
   missing: Readonly<Record<string, unknown>> | undefined;
   /** The host's request in which it is carried on at the moment. */
@@ -37,11 +39,12 @@ export class ParkedCall {
   }
 
   ask(question: Question): Promise<Verbatim> {
+    const open = (this.#open ??= new Map());
     return new Promise((resolve, reject) => {
       const key = `question_${++this.#count}`;
-      this.#open.set(key, { question, resolve, reject });
+      open.set(key, { question, resolve, reject });
       question.cancellation.listen(() => {
-        this.#open.delete(key);
+        open.delete(key);
         reject(
           question.cancellation.reason ??
             new RpcError(INTERNAL_ERROR, 'The question was taken back.'),
@@ -52,21 +55,25 @@ export class ParkedCall {
   }
 
   /** The result, or the questions that have to be answered before there is one. */
-  async next(): Promise<{ result: Verbatim } | { questions: Verbatim }> {
-    const result = await new Promise<Verbatim | undefined>((resolve, reject) => {
-      this.#onAsked = () => resolve(undefined);
-      if (this.#open.size > 0) resolve(undefined);
-      else this.outcome.then(resolve, reject);
+  next(): Promise<{ result: Verbatim } | { questions: Verbatim }> {
+    return new Promise((resolve, reject) => {
+      let isAsked = false;
+      this.#onAsked = () => {
+        isAsked = true;
+        // Those that are asked together are handed on together.
+        setImmediate(() => resolve({ questions: this.#describeQuestions() }));
+      };
+      if (this.#open && this.#open.size > 0) this.#onAsked();
+      this.outcome?.then(
+        (result) => isAsked || resolve({ result }),
+        (error: unknown) => isAsked || reject(error),
+      );
     });
-    if (result) return { result };
-    // Those that are asked together are handed on together.
-    await new Promise((resolve) => setImmediate(resolve));
-    return { questions: this.#describeQuestions() };
   }
 
   /** Takes the host's answers; what it has not answered stays open. */
   answer(responses: Verbatim | undefined): void {
-    if (!responses || !isObject(responses.value)) return;
+    if (!this.#open || !responses || !isObject(responses.value)) return;
     for (const [key, { resolve }] of this.#open) {
       const response = responses.member(key);
       if (!response) continue;
@@ -77,13 +84,13 @@ export class ParkedCall {
 
   /** Nobody will answer any more. */
   giveUp(reason: Error): void {
-    for (const { reject } of this.#open.values()) reject(reason);
-    this.#open.clear();
+    for (const { reject } of this.#open?.values() ?? []) reject(reason);
+    this.#open?.clear();
     this.cancellation.cancel(reason);
   }
 
   #describeQuestions(): Verbatim {
-    const parts = [...this.#open].map(
+    const parts = [...(this.#open ?? [])].map(
       ([
         key,
         {

@@ -195,7 +195,8 @@ export class Session {
 
 /** Whether a request says itself which revision it speaks, as modern ones do. */
 function isEnveloped(params: Verbatim | undefined): boolean {
-  return params?.member('_meta', META.version) !== undefined;
+  const { _meta: meta } = isObject(params?.value) ? params.value : {};
+  return isObject(meta) && meta[META.version] !== undefined;
 }
 
 function unsupported(params: Verbatim | undefined): RpcError {

@@ -23,7 +23,8 @@ export async function callSubtool(
 ): Promise<Verbatim> {
   if (!isExposed(subtool, config.expose)) throw notAllowed(config, subtool);
   const { cancellation } = options;
-  const child = await pool.use(config.name, cancellation, options.caller?.era);
+  const used = pool.use(config.name, cancellation, options.caller?.era);
+  const child = used instanceof Promise ? await used : used; // waiting for what is there costs a turn
   if (options.task && !(child.greeting.era === options.caller?.era && child.hasTasks)) {
     throw new RpcError(
       METHOD_NOT_FOUND,

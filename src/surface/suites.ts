@@ -63,7 +63,7 @@ export class Suites {
     return this.#suites.get(toolName) ?? this.#byDefaultName.get(toolName);
   }
 
-  async callTool(call: ToolCall): Promise<Verbatim> {
+  callTool(call: ToolCall): Promise<Verbatim> {
     const suite = this.#find(call.name);
     if (!suite) throw new Error(`There is no suite ${call.name}.`);
     const { config } = suite;

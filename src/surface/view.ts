@@ -126,16 +126,14 @@ export class View implements Surface {
     return this.#library.ask(method, params, options);
   }
 
-  async callTool(call: ToolCall): Promise<Verbatim> {
+  callTool(call: ToolCall): Promise<Verbatim> {
     const answer = this.#callChild(call) ?? this.#switches.call(call);
     if (!answer)
       throw unknownTool(call.name, this.#knownNames(), this.#switches.hintFor(call.name));
-    try {
-      return await answer;
-    } catch (error) {
+    return answer.catch((error: unknown) => {
       this.#switches.dropFailed();
       throw error;
-    }
+    });
   }
 
   close(): void {
@@ -185,6 +183,7 @@ export class View implements Surface {
   }
 
   setLogLevel(level: LogLevel): void {
+    if (level === this.#logLevel) return; // a modern host says it with every call
     this.#logLevel = level;
     this.#events.onLogLevel();
   }

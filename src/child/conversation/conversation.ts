@@ -1,22 +1,17 @@
 // Talking to one child after the greeting, in the era it speaks. What differs between the eras ends
 // here: whoever asks a child for something gets its result, and is asked what the child wants to know.
-import type { Cancellation } from '../../base/cancellation.ts';
 import type { Caller } from '../../mcp/caller.ts';
 import type { Era } from '../../mcp/eras.ts';
 import type { LogLevel } from '../../mcp/logging.ts';
-import type { IncomingRequest } from '../../rpc/peer.ts';
+import type { IncomingRequest, RequestOptions } from '../../rpc/peer.ts';
 import type { Verbatim } from '../../rpc/verbatim.ts';
 
-export interface ChildRequest {
+export interface ChildRequest extends RequestOptions {
   readonly method: string;
   /** An object, without `_meta`. */
   readonly params: Verbatim;
-  readonly timeoutMs: number;
   /** `_meta` of the host's request. */
   readonly meta?: Verbatim | undefined;
-  readonly cancellation?: Cancellation | undefined;
-  /** Set where the host wants progress: called with each notification's parameters. */
-  readonly onProgress?: ((params: Verbatim) => void) | undefined;
   /** For whom it is made; undefined for what we want to know ourselves. */
   readonly caller?: Caller | undefined;
   readonly inputs?: Inputs | undefined;

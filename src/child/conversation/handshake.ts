@@ -1,14 +1,13 @@
 // Talking to a child of the handshake era. Such a child asks by sending a request of its own, and does
 // not say in the course of which call: that is found out from the calls that are under way.
 import { Cancellation } from '../../base/cancellation.ts';
-import { type Place, Underway } from '../../base/underway.ts';
 import type { Caller, Question } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS } from '../../mcp/eras.ts';
 import type { LogLevel } from '../../mcp/logging.ts';
 import { isWanted } from '../../mcp/logging.ts';
 import { canAnswer, cannotAnswer, questionMethod, requiredFor } from '../../mcp/questions.ts';
 import { INTERNAL_ERROR, isObject, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
-import type { IncomingRequest, Peer } from '../../rpc/peer.ts';
+import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import type { ChildRequest, Conversation } from './conversation.ts';
 
@@ -20,8 +19,8 @@ export interface HandshakeOptions {
   readonly askOutside: (question: Question) => Promise<Verbatim>;
 }
 
-interface Call {
-  id: number;
+/** What a request is made with that is made for somebody. */
+interface Call extends RequestOptions {
   readonly caller: Caller;
   /** What is called: a tool by its name, anything else by its method. */
   readonly what: string;
@@ -40,7 +39,6 @@ const MOST_QUIET = 10_000;
 export class HandshakeConversation implements Conversation {
   readonly era = 'handshake';
   readonly #options: HandshakeOptions;
-  readonly #calls = new Underway<Call>();
   /** What was done once without a question: it needs not be kept apart from others. */
   readonly #quiet = new Set<string>();
   readonly #pages = new Map<string, Caller>();
@@ -52,11 +50,21 @@ export class HandshakeConversation implements Conversation {
   }
 
   request(request: ChildRequest): Promise<Verbatim> {
-    const { caller } = request;
-    if (!caller) return this.#send(request, undefined);
+    const { caller, timeoutMs, cancellation, onProgress } = request;
+    if (!caller) return this.#send(request, request);
     const what = nameOf(request);
     const mayAsk = !this.#quiet.has(what);
-    const call = { id: 0, caller, what, mayAsk, questions: 0, hasAsked: false };
+    const call: Call = {
+      timeoutMs,
+      cancellation,
+      onProgress,
+      onSettled: () => this.#leave(call),
+      caller,
+      what,
+      mayAsk,
+      questions: 0,
+      hasAsked: false,
+    };
     return mayAsk && this.#isAskingOthers(caller)
       ? this.#sendInTurn(request, call)
       : this.#send(request, call);
@@ -72,7 +80,7 @@ export class HandshakeConversation implements Conversation {
 
   hear(method: string, params: Verbatim): boolean {
     if (method === 'notifications/message') {
-      const { caller } = onlyParty(this.#calls.all()) ?? {};
+      const { caller } = onlyParty(this.#calls()) ?? {};
       if (caller && isWanted(params, caller.logLevel)) caller.log(params);
       return true;
     }
@@ -105,29 +113,16 @@ export class HandshakeConversation implements Conversation {
     ]);
   }
 
-  #send(request: ChildRequest, call: Call | undefined): Promise<Verbatim> {
-    const { method, timeoutMs, cancellation, onProgress } = request;
-    const place = call && this.#calls.add(call);
-    const params = (id: number): Verbatim => {
-      if (call) call.id = id;
-      return withMeta(request, id);
-    };
-    const answered = this.#options.peer.request(method, params, {
-      timeoutMs,
-      cancellation,
-      onProgress,
-    });
-    if (!place) return answered;
-    return answered.then(
-      (answer) => {
-        this.#leave(place);
-        return answer;
-      },
-      (error: unknown) => {
-        this.#leave(place);
-        throw error;
-      },
-    );
+  #send(request: ChildRequest, options: RequestOptions): Promise<Verbatim> {
+    const params = request.onProgress
+      ? (id: number): Verbatim => withMeta(request, id)
+      : withMeta(request, undefined);
+    return this.#options.peer.request(request.method, params, options);
+  }
+
+  /** The calls that the child works on, oldest first. */
+  #calls(): Call[] {
+    return this.#options.peer.underway.map(({ options }) => options).filter(isCall);
   }
 
   /** A child that asks does not say whom: calls that may be meant wait for each other. */
@@ -139,20 +134,18 @@ export class HandshakeConversation implements Conversation {
     return this.#send(request, call);
   }
 
-  #leave(place: Place<Call>): void {
-    this.#calls.remove(place);
-    const { hasAsked, what } = place.item;
+  #leave({ hasAsked, what }: Call): void {
     if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
     if (!hasAsked) this.#quiet.add(what);
     for (const goOn of this.#waiting.splice(0)) goOn();
   }
 
   #isAskingOthers({ party }: Caller): boolean {
-    return this.#calls.all().some(({ caller, mayAsk }) => mayAsk && caller.party !== party);
+    return this.#calls().some(({ caller, mayAsk }) => mayAsk && caller.party !== party);
   }
 
   async #ask(question: Question): Promise<Verbatim> {
-    const calls = this.#calls.all();
+    const calls = this.#calls();
     if (calls.length === 0) return orRefusal(() => this.#options.askOutside(question));
     const asking = calls.filter(({ mayAsk }) => mayAsk);
     const call = onlyParty(asking.length > 0 ? asking : calls);
@@ -175,11 +168,12 @@ export class HandshakeConversation implements Conversation {
     }
     this.#notePage(params?.value, caller);
     const { peer } = this.#options;
-    if (call.questions++ === 0) peer.suspendLimit(call.id);
+    const id = peer.underway.find(({ options }) => options === call)?.id ?? 0;
+    if (call.questions++ === 0) peer.suspendLimit(id);
     try {
       return await orRefusal(() => caller.ask(question));
     } finally {
-      if (--call.questions === 0) peer.restartLimit(call.id);
+      if (--call.questions === 0) peer.restartLimit(id);
     }
   }
 
@@ -201,6 +195,10 @@ async function orRefusal(ask: () => Promise<Verbatim>): Promise<Verbatim> {
   }
 }
 
+function isCall(options: RequestOptions): options is Call {
+  return 'mayAsk' in options;
+}
+
 /** The last of these calls, if all are of one party: then it is the one a child must be speaking of. */
 function onlyParty(calls: readonly Call[]): Call | undefined {
   const last = calls.at(-1);
@@ -214,16 +212,20 @@ function nameOf({ method, params }: ChildRequest): string {
 }
 
 /** The parameters with what of the host's `_meta` is meant for the child, and a token of ours. */
-function withMeta({ params, meta, onProgress }: ChildRequest, id: number): Verbatim {
-  const handed = meta?.without(...ENVELOPE_KEYS, ...(onProgress ? [] : ['progressToken']));
-  const marked = onProgress && (handed ?? Verbatim.of({})).set('progressToken', Verbatim.of(id));
-  const final = marked ?? handed;
-  if (!final || final.text === '{}') return params;
-  return new Verbatim(addMember(params.text, `"_meta":${final.text}`), undefined);
+function withMeta({ params, meta }: ChildRequest, token: number | undefined): Verbatim {
+  const handed = meta?.without(...ENVELOPE_KEYS, 'progressToken');
+  const marked =
+    token === undefined
+      ? handed
+      : (handed ?? Verbatim.of({})).set('progressToken', Verbatim.of(token));
+  if (!marked || marked.text === '{}') return params;
+  return Verbatim.fromText(addMember(params.text, `"_meta":${marked.text}`));
 }
+
+const EMPTY_OBJECT = /^\s*\{\s*\}\s*$/;
 
 /** The text of an object with one more member at its end. */
 export function addMember(object: string, member: string): string {
-  const inner = object.trim().slice(1, -1);
-  return inner.trim() === '' ? `{${member}}` : `{${inner},${member}}`;
+  if (EMPTY_OBJECT.test(object)) return `{${member}}`;
+  return `${object.slice(0, object.lastIndexOf('}'))},${member}}`;
 }

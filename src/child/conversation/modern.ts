@@ -2,7 +2,6 @@
 // know more answers so, and is asked again with the answers.
 
 import { Cancellation } from '../../base/cancellation.ts';
-import { Underway } from '../../base/underway.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Caller, QuestionMethod } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS, META, MODERN_REVISION } from '../../mcp/eras.ts';
@@ -10,7 +9,7 @@ import { isWanted } from '../../mcp/logging.ts';
 import { forwardedCapabilities, questionMethod } from '../../mcp/questions.ts';
 import { isInputRequired } from '../../mcp/results.ts';
 import { INTERNAL_ERROR, isObject, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
-import type { IncomingRequest, Peer } from '../../rpc/peer.ts';
+import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import { LinkEnded } from '../link.ts';
 import type { ChildRequest, Conversation, Inputs } from './conversation.ts';
@@ -32,21 +31,17 @@ export interface ModernOptions {
 export class ModernConversation implements Conversation {
   readonly era = 'modern';
   readonly #options: ModernOptions;
-  readonly #callers = new Underway<Caller>();
   #listening: Cancellation | undefined;
+  #lastAbout: (Pick<Caller, 'capabilities' | 'info' | 'logLevel'> & { text: string }) | undefined;
 
   constructor(options: ModernOptions) {
     this.#options = options;
   }
 
-  async request(request: ChildRequest): Promise<Verbatim> {
-    const { caller } = request;
-    const place = caller && this.#callers.add(caller);
-    try {
-      return await this.#converse(request, caller);
-    } finally {
-      if (place) this.#callers.remove(place);
-    }
+  request(request: ChildRequest): Promise<Verbatim> {
+    const answered = this.#send(request, request.inputs);
+    // A modern caller is told what the child wants to know, and asks again himself.
+    return request.caller?.era === 'modern' ? answered : this.#converse(request, answered);
   }
 
   answer({ method }: IncomingRequest): Verbatim {
@@ -55,7 +50,7 @@ export class ModernConversation implements Conversation {
 
   hear(method: string, params: Verbatim): boolean {
     if (method !== 'notifications/message') return false;
-    const callers = this.#callers.all();
+    const callers = this.#options.peer.underway.flatMap(({ options }) => callerOf(options) ?? []);
     const last = callers.at(-1);
     const isClear = last && callers.every(({ party }) => party === last.party);
     if (isClear && isWanted(params, last.logLevel)) last.log(params);
@@ -79,7 +74,7 @@ export class ModernConversation implements Conversation {
     if (Object.keys(wanted).length === 0) return;
     const cancellation = new Cancellation();
     this.#listening = cancellation;
-    const meta = envelope(undefined, undefined);
+    const meta = Verbatim.fromText(`{${this.#about(undefined)}}`);
     void this.#listen(Verbatim.of({ notifications: wanted }).set('_meta', meta), cancellation);
   }
 
@@ -97,60 +92,77 @@ export class ModernConversation implements Conversation {
     }
   }
 
-  async #converse(request: ChildRequest, caller: Caller | undefined): Promise<Verbatim> {
-    let { inputs } = request;
-    for (let round = 0; round < MOST_ROUNDS; round++) {
-      const result = await this.#send(request, caller, inputs);
-      if (!isInputRequired(result.value)) return result;
-      if (caller?.era === 'modern') return result;
-      inputs = await answerQuestions(result, caller, request);
+  /** Asks the caller what the child wants to know, and the child again, until it has what it needs. */
+  async #converse(request: ChildRequest, first: Promise<Verbatim>): Promise<Verbatim> {
+    let result = await first;
+    for (let round = 1; isInputRequired(result.value); round++) {
+      const inputs = await answerQuestions(result, request);
+      if (round === MOST_ROUNDS) {
+        const message = `The server has asked ${MOST_ROUNDS} times and still asks.`;
+        throw new RpcError(INTERNAL_ERROR, message);
+      }
+      result = await this.#send(request, inputs);
     }
-    throw new RpcError(INTERNAL_ERROR, `The server has asked ${MOST_ROUNDS} times and still asks.`);
+    return result;
   }
 
-  #send(
-    { method, params, meta, timeoutMs, cancellation, onProgress }: ChildRequest,
-    caller: Caller | undefined,
+  #send(request: ChildRequest, inputs: Inputs | undefined): Promise<Verbatim> {
+    const params = request.onProgress
+      ? (id: number): Verbatim => this.#filled(request, inputs, id)
+      : this.#filled(request, inputs, undefined);
+    return this.#options.peer.request(request.method, params, request);
+  }
+
+  /** The parameters with the envelope, and with what else this round of the request has to say. */
+  #filled(
+    { params, caller, meta }: ChildRequest,
     inputs: Inputs | undefined,
-  ): Promise<Verbatim> {
-    const text = (id: number): Verbatim => {
-      const token = onProgress && id;
-      let filled = addMember(params.text, `"_meta":${envelope(caller, meta, token).text}`);
-      if (inputs?.responses)
-        filled = addMember(filled, `"inputResponses":${inputs.responses.text}`);
-      if (inputs?.state !== undefined)
-        filled = addMember(filled, `"requestState":${JSON.stringify(inputs.state)}`);
-      return new Verbatim(filled, undefined);
-    };
-    return this.#options.peer.request(method, text, { timeoutMs, cancellation, onProgress });
+    token: number | undefined,
+  ): Verbatim {
+    const own = meta?.without(...ENVELOPE_KEYS, 'progressToken').text ?? '{}';
+    const marked = token === undefined ? own : addMember(own, `"progressToken":${token}`);
+    const envelope = addMember(marked, this.#about(caller));
+    let filled = addMember(params.text, `"_meta":${envelope}`);
+    if (inputs?.responses) filled = addMember(filled, `"inputResponses":${inputs.responses.text}`);
+    if (inputs?.state !== undefined)
+      filled = addMember(filled, `"requestState":${JSON.stringify(inputs.state)}`);
+    return Verbatim.fromText(filled);
+  }
+
+  /** What a request says of the one it is made for, who mostly is the same as the time before. */
+  #about(caller: Caller | undefined): string {
+    const { capabilities, info, logLevel } = caller ?? OURSELVES;
+    const last = this.#lastAbout;
+    const isSame =
+      last?.capabilities === capabilities && last.info === info && last.logLevel === logLevel;
+    if (isSame) return last.text;
+    const text = describe(capabilities, info, logLevel);
+    this.#lastAbout = { capabilities, info, logLevel, text };
+    return text;
   }
 }
 
-/** The host's `_meta` with what this request has to say of itself. */
-function envelope(
-  caller: Caller | undefined,
-  meta: Verbatim | undefined,
-  progressToken?: number,
-): Verbatim {
-  const capabilities = JSON.stringify(forwardedCapabilities(caller?.capabilities ?? {}));
-  const level = caller?.logLevel;
-  // Put together as text: it is written with every call, and nobody here reads it again.
+/** The one for whom we make requests of our own. */
+const OURSELVES = { capabilities: {}, info: OWN_INFO, logLevel: undefined };
+
+/** Somebody as members of an envelope. */
+function describe(
+  capabilities: Caller['capabilities'],
+  info: Caller['info'] = OWN_INFO,
+  logLevel: Caller['logLevel'],
+): string {
   const said = [
     `"${META.version}":"${MODERN_REVISION}"`,
-    `"${META.capabilities}":${capabilities}`,
-    `"${META.client}":${(caller?.info ?? OWN_INFO).text}`,
+    `"${META.capabilities}":${JSON.stringify(forwardedCapabilities(capabilities))}`,
+    `"${META.client}":${info.text}`,
   ];
-  if (level) said.push(`"${META.logLevel}":"${level}"`);
-  if (progressToken !== undefined) said.push(`"progressToken":${progressToken}`);
-  const own = meta?.without(...ENVELOPE_KEYS, 'progressToken');
-  const mine = new Verbatim(`{${said.join(',')}}`, {});
-  return own ? own.prepend(mine) : mine;
+  if (logLevel) said.push(`"${META.logLevel}":"${logLevel}"`);
+  return said.join(',');
 }
 
 async function answerQuestions(
   result: Verbatim,
-  caller: Caller | undefined,
-  { cancellation = new Cancellation() }: ChildRequest,
+  { caller, cancellation = new Cancellation() }: ChildRequest,
 ): Promise<Inputs> {
   if (!caller) throw new RpcError(INTERNAL_ERROR, 'The server wants to know what nobody can tell.');
   const requests = result.member('inputRequests');
@@ -168,7 +180,7 @@ async function answerQuestions(
   );
   const state = (result.value as { requestState?: unknown }).requestState;
   return {
-    responses: keys.length > 0 ? new Verbatim(`{${answers.join(',')}}`, undefined) : undefined,
+    responses: keys.length > 0 ? Verbatim.fromText(`{${answers.join(',')}}`) : undefined,
     state: typeof state === 'string' ? state : undefined,
   };
 }
@@ -186,6 +198,10 @@ async function ask(
     if (method !== 'elicitation/create' || !(error instanceof RpcError)) throw error;
     return Verbatim.of({ action: 'cancel' });
   }
+}
+
+function callerOf(options: RequestOptions): Caller | undefined {
+  return (options as Partial<ChildRequest>).caller;
 }
 
 function changes(capabilities: Readonly<Record<string, unknown>>, kind: string): boolean {

@@ -43,6 +43,32 @@ test('answers reach the request they belong to, in whatever order they come', as
   expect((await second).value).toBe('second');
 });
 
+test('requests under way are known with what they were made with, until they are settled', async () => {
+  const { peer, receive } = createPeer();
+  const settledOnes: string[] = [];
+  const begin = (name: string) => {
+    const options = { ...LONG, onSettled: () => settledOnes.push(name) };
+    const refused = peer.request(name, undefined, options).catch(() => 'refused');
+    return { options, refused };
+  };
+  const [first, second, third] = [begin('first'), begin('second'), begin('third')];
+  expect(peer.underway).toMatchObject([
+    { id: 1, options: first.options },
+    { id: 2, options: second.options },
+    { id: 3, options: third.options },
+  ]);
+
+  receive({ id: 2, result: 'done' });
+  expect(peer.underway.map(({ options }) => options)).toEqual([first.options, third.options]);
+  receive({ id: 1, error: { code: 1, message: 'no' } });
+  expect(settledOnes).toEqual(['second', 'first']);
+
+  peer.close(new Error('gone'));
+  expect(peer.underway).toEqual([]);
+  expect(settledOnes).toEqual(['second', 'first', 'third']);
+  expect(await third.refused).toBe('refused');
+});
+
 test('an answer that nobody waits for, or that comes twice, changes nothing', async () => {
   const { peer, receive } = createPeer();
   const request = peer.request('a', undefined, LONG);

@@ -19,7 +19,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-const STOP_MS = 15_000;
+const STOP_MS = 60_000;
 
 const live = new Set<ChildProcess>();
 

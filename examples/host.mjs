@@ -15,8 +15,8 @@ import { isDeepStrictEqual } from 'node:util';
 
 const PROGRAM = fileURLToPath(new URL('../dist/index.js', import.meta.url));
 const MOCK_CHILD = fileURLToPath(new URL('./mock-child/index.mjs', import.meta.url));
-const ANSWER_MS = 20_000;
-const EXIT_MS = 10_000;
+const ANSWER_MS = 60_000;
+const EXIT_MS = 60_000;
 
 const wrong = [];
 

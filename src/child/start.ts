@@ -1,7 +1,7 @@
 // Starts one child: fills in its variables, starts its process or connects to its address, shakes
 // hands. Either a child that can be used comes out, or an error that says what to do, and what was
 // started is stopped.
-import type { Cancellation } from '../base/cancellation.ts';
+import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts';
 import { maskValue } from '../base/secrets.ts';
@@ -59,7 +59,7 @@ export interface StartOptions {
   readonly askOutside: (question: Question) => Promise<Verbatim>;
 }
 
-/** A program that does not know the question answers at once, or never. */
+/** A program that does not know the question answers at once, or never; unless it is still starting. */
 const PROBE_MS = 1_000;
 /** Over the network the way takes time, and a refusal comes as an answer. */
 const REMOTE_PROBE_MS = 5_000;
@@ -99,16 +99,36 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
 
 /** Greets the child in the era it speaks: the known one, or the one that is found out. */
 async function greet(config: ChildConfig, link: Link, options: StartOptions): Promise<Greeting> {
+  const { name: childName, protocolVersion, remote, timeouts } = config;
   const { era, preferredEra, cancellation } = options;
-  const isFixed = era === 'handshake' || config.protocolVersion !== undefined;
-  const limitMs = config.remote ? REMOTE_PROBE_MS : PROBE_MS;
-  const found = isFixed ? undefined : await discoverAlive(link, limitMs, cancellation);
-  if (found && (preferredEra === 'modern' || !found.speaksBoth)) return found.greeting;
-  return shakeHands(link.peer, {
-    childName: config.name,
-    protocolVersion: config.protocolVersion,
-    timeoutMs: config.timeouts.spawnMs,
-    cancellation,
+  const { spawnMs: timeoutMs } = timeouts;
+  const shake = { childName, protocolVersion, timeoutMs, cancellation };
+  if (era === 'handshake' || protocolVersion !== undefined) return shakeHands(link.peer, shake);
+  const patienceMs = remote ? REMOTE_PROBE_MS : PROBE_MS;
+  const asking = new Cancellation();
+  const stopAsking = (): void => asking.cancel(cancellation.reason ?? new Error('It was greeted.'));
+  cancellation.listen(stopAsking);
+  const answer = discoverAlive(link, remote ? patienceMs : Math.max(timeoutMs, patienceMs), asking);
+  try {
+    const found = await soon(answer, patienceMs);
+    if (found && (preferredEra === 'modern' || !found.speaksBoth)) return found.greeting;
+    return await shakeHands(link.peer, shake).catch(async (refusal: unknown) => {
+      // One that knows no handshake may have been asked before it had started: then its answer comes now.
+      const late = refusal instanceof RpcError ? await soon(answer, patienceMs) : undefined;
+      if (late) return late.greeting;
+      throw refusal;
+    });
+  } finally {
+    stopAsking();
+    cancellation.unlisten(stopAsking);
+  }
+}
+
+/** What a promise gives; undefined if that takes longer. Nobody need wait for its failure later. */
+function soon<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), limitMs).unref();
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 

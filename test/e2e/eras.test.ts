@@ -26,6 +26,16 @@ test('a server that ends when it is asked is started again without, and never as
   expect(readFileSync(log, 'utf8')).toBe('server/discover\ninitialize\ninitialize\n');
 });
 
+test('a server that knows no handshake may take its time to start', async () => {
+  const server = join(FIXTURES, 'eras/modern-server.mjs');
+  const script = `setTimeout(() => import(${JSON.stringify(server)}), 2_000)`;
+  const slow = { command: process.execPath, args: ['-e', script] };
+  const host = await RawHost.connect(createProject(configWith({ slow })));
+  const { result } = await host.callTool('slow_suite', { action: 'introspect' });
+  const { tools = [] } = (result ?? {}) as { tools?: { name: string }[] };
+  expect(tools.map(({ name }) => name)).toContain('ask_form');
+});
+
 test('a server that speaks both is spoken to in the era of the host that needs it first', async () => {
   const both = {
     command: process.execPath,

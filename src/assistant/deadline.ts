@@ -14,6 +14,7 @@ export class Deadline implements Disposable {
   #since = performance.now();
   #questions = 0;
   #timer: NodeJS.Timeout | undefined;
+  #isDisposed = false;
 
   constructor(limitMs: number, caller: Cancellation, onLate: () => Error) {
     this.#remainingMs = limitMs;
@@ -42,11 +43,13 @@ export class Deadline implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     clearTimeout(this.#timer);
     this.#caller.unlisten(this.#follow);
   }
 
   #run(): void {
+    if (this.#isDisposed) return; // the query was called off while somebody was still being asked
     this.#since = performance.now();
     const late = (): void => this.cancellation.cancel(this.#onLate());
     this.#timer = setTimeout(late, Math.max(0, this.#remainingMs));

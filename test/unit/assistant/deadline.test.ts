@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Deadline } from '../../../src/assistant/deadline.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { eventually } from '../../support/processes.ts';
@@ -35,4 +35,14 @@ test('who is done leaves nothing behind', () => {
   deadline[Symbol.dispose]();
   caller.cancel(new Error('never mind'));
   expect(deadline.cancellation.reason).toBeUndefined();
+});
+
+test('a question that outlives its query does not set the clock going again', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const deadline = new Deadline(60_000, new Cancellation(), () => late);
+  const asked = deadline.outside(Promise.reject(new Error('never mind')));
+  deadline[Symbol.dispose]();
+  await expect(asked).rejects.toThrow('never mind');
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -98,7 +98,10 @@ test('a failure is marked as one', async () => {
 });
 
 test('a name that is taken gets a number, and the run goes by the name that the host sees', async () => {
-  const tell: RunAgent = async ({ name, toolName }) => ({ ok: true, output: `${name}, ${toolName}` });
+  const tell: RunAgent = async ({ name, toolName }) => ({
+    ok: true,
+    output: `${name}, ${toolName}`,
+  });
   const tools = createTools([agent('one')], 'direct', tell, ['agent_one']);
   expect(tools.names).toEqual(['agent_one_2']);
   expect((await call(tools, 'agent_one_2', { task: 'x' })).text).toContain('one, agent_one_2');

@@ -31,9 +31,9 @@ export class Cancellation {
   }
 
   unlisten(listener: () => void): void {
-    const listeners = this.#listeners ?? [];
-    const at = listeners.lastIndexOf(listener);
-    if (at !== -1) listeners.splice(at, 1);
+    const listeners = this.#listeners;
+    if (listeners?.at(-1) === listener) listeners.pop();
+    else this.#listeners = listeners?.filter((one) => one !== listener);
   }
 
   /** The promise's outcome, or the reason as soon as this is called off; the promise goes on. */

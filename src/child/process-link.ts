@@ -192,9 +192,13 @@ export class ProcessLink implements Link {
   }
 
   #readsNothing(unreadBytes: number): boolean {
-    const taken = this.#stdin.bytesWritten - unreadBytes;
     const now = performance.now();
-    if (taken > this.#takenBytes || unreadBytes === 0) this.#takenAt = now;
+    if (unreadBytes === 0) {
+      this.#takenAt = now;
+      return false;
+    }
+    const taken = this.#stdin.bytesWritten - unreadBytes;
+    if (taken > this.#takenBytes) this.#takenAt = now;
     this.#takenBytes = taken;
     const limit = Math.max(UNREAD_INPUT_BYTES, 2 * this.#options.messageBytes);
     return unreadBytes > limit && now - this.#takenAt > READS_NOTHING_MS;

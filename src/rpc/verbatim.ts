@@ -38,8 +38,13 @@ export class Verbatim {
     this.#text ??=
       this.#parent === undefined || this.#key === undefined
         ? (JSON.stringify(this.value) ?? 'null')
-        : this.#parent.#textOf(this.#key);
+        : this.#parent.#textAt([this.#key]);
     return this.#text;
+  }
+
+  /** What the length of the text does not exceed: known without looking for it. */
+  get maxLength(): number {
+    return this.#text?.length ?? this.#parent?.maxLength ?? this.text.length;
   }
 
   /** The member at a path of object keys, or undefined where there is none. */
@@ -73,7 +78,7 @@ export class Verbatim {
   /** The same object with one of its members, which must be there, replaced. */
   with(key: string, member: Verbatim): Verbatim {
     const { text } = this;
-    const [start, end] = memberSpan(text, key);
+    const { start, end } = memberSpan(text, [key]);
     const replaced = text.slice(0, start) + member.text + text.slice(end);
     return new Verbatim(replaced, { ...(this.value as object), [key]: member.value });
   }
@@ -100,8 +105,9 @@ export class Verbatim {
   without(...keys: string[]): Verbatim {
     const own = this.value as Record<string, unknown>;
     if (!keys.some((key) => Object.hasOwn(own, key))) return this;
+    const { text } = this;
     const left = Object.keys(own).filter((key) => !keys.includes(key));
-    const parts = left.map((key) => `${JSON.stringify(key)}:${this.#textOf(key)}`);
+    const parts = left.map((key) => `${JSON.stringify(key)}:${memberText(text, [key])}`);
     const value = Object.fromEntries(left.map((key) => [key, own[key]]));
     return new Verbatim(`{${parts.join(',')}}`, value);
   }
@@ -114,9 +120,11 @@ export class Verbatim {
     return new Verbatim(text, [...(items as unknown[]), element.value]);
   }
 
-  #textOf(key: string): string {
-    const [start, end] = memberSpan(this.text, key);
-    return this.text.slice(start, end);
+  /** Looks for it in the text of the nearest that has one: those between are mostly not wanted. */
+  #textAt(path: readonly string[]): string {
+    return this.#text === undefined && this.#parent && this.#key !== undefined
+      ? this.#parent.#textAt([this.#key, ...path])
+      : memberText(this.text, path);
   }
 }
 
@@ -145,21 +153,49 @@ const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const SPACE = 0x20;
 
-const NOWHERE = [0, 0] as const;
+function memberText(object: string, path: readonly string[]): string {
+  const { start, end } = memberSpan(object, path);
+  return object.slice(start, end);
+}
 
-/** Where an object's member is. Of several with one key the last counts, as in JSON.parse. */
-function memberSpan(object: string, key: string): readonly [start: number, end: number] {
-  let span: readonly [number, number] = NOWHERE;
-  let at = skipBlanks(object, object.indexOf('{') + 1);
-  while (object.charCodeAt(at) === QUOTE) {
-    const keyEnd = endOfString(object, at);
-    const start = skipBlanks(object, skipBlanks(object, keyEnd) + 1);
-    const end = endOfValue(object, start);
-    if (isKey(object, at, keyEnd, key)) span = [start, end];
-    at = skipBlanks(object, end);
-    if (object.charCodeAt(at) === COMMA) at = skipBlanks(object, at + 1);
-  }
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** Where the member at a path is. Of several with one key the last counts, as in JSON.parse. */
+function memberSpan(object: string, path: readonly string[]): Span {
+  const span: Span = { start: 0, end: 0 };
+  walkObject(object, object.indexOf('{'), path, 0, span);
   return span;
+}
+
+/** Notes where the member is, if this object or one in it has it; gives where the object ends. */
+function walkObject(
+  text: string,
+  open: number,
+  path: readonly string[],
+  depth: number,
+  found: Span,
+): number {
+  let at = skipBlanks(text, open + 1);
+  while (text.charCodeAt(at) === QUOTE) {
+    const keyEnd = endOfString(text, at);
+    const start = skipBlanks(text, skipBlanks(text, keyEnd) + 1);
+    const isOnPath = isKey(text, at, keyEnd, path[depth] ?? '');
+    const isLast = depth === path.length - 1;
+    const end =
+      isOnPath && !isLast && text.charCodeAt(start) === OPEN_BRACE
+        ? walkObject(text, start, path, depth + 1, found)
+        : endOfValue(text, start);
+    if (isOnPath && isLast) {
+      found.start = start;
+      found.end = end;
+    }
+    at = skipBlanks(text, end);
+    if (text.charCodeAt(at) === COMMA) at = skipBlanks(text, at + 1);
+  }
+  return at + 1;
 }
 
 function isKey(text: string, start: number, end: number, key: string): boolean {

@@ -42,7 +42,7 @@ export function parseToolCall(params: Verbatim | undefined): ParsedCall {
 export function paramsOf({ params }: IncomingRequest): Verbatim {
   if (!params) return Verbatim.of({});
   if (!isObject(params.value)) throw new RpcError(INVALID_PARAMS, '"params" must be an object.');
-  if (params.text.length > DEEPEST && nestingDepth(params.text) > DEEPEST) {
+  if (params.maxLength > DEEPEST && nestingDepth(params.text) > DEEPEST) {
     throw new RpcError(INVALID_PARAMS, `The parameters nest deeper than ${DEEPEST} levels.`);
   }
   return params;

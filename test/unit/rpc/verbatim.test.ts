@@ -18,6 +18,24 @@ test('of two members with one key the last counts, as for JSON.parse', () => {
   expect(message.member('args')?.value).toEqual({ a: 2 });
 });
 
+test('of two with one key the last counts on the way to a member as well', () => {
+  const texts = [
+    '{"params":{"a":{"b":1},"a":{"b":2}},"params":{"a":{"b":3},"c":{"b":4}}}',
+    '{"params":{"a":{"b":1}},"params":{"a":0,"a":{"b":0,"b":3}}, "a":{"b":5}}',
+    '{"params":7,"params":{"c":{"a":{"b":1}},"a":{"b":3}}}',
+  ];
+  for (const text of texts) expect(parse(text).member('params', 'a', 'b')?.text).toBe('3');
+});
+
+test('no text is longer than what it may have at most', () => {
+  const message = parse('{"params":{"a":"some text"}}');
+  const member = message.member('params', 'a');
+  expect(member?.maxLength).toBe(message.text.length);
+  expect(member?.text).toBe('"some text"');
+  expect(member?.maxLength).toBe(11);
+  expect(Verbatim.of([1, 2]).maxLength).toBe(5);
+});
+
 test('a key that is written with escapes is found', () => {
   expect(parse('{"\\u0061rgs":[1]}').member('args')?.text).toBe('[1]');
   expect(parse('{"ar\\u0067s":[1]}').member('args')?.text).toBe('[1]');

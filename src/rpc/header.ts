@@ -75,7 +75,8 @@ export class Header {
  * next message need not be.
  */
 export function findGluedHeader(line: Buffer): number | undefined {
-  const last = line.at(-1) === 0x0d ? line.at(-2) : line.at(-1);
+  const { length } = line;
+  const last = line[length - 1] === 0x0d ? line[length - 2] : line[length - 1];
   if (last === undefined || last < 0x30 || last > 0x39) return undefined;
   const from = Math.max(0, line.length - 64);
   const header = GLUED.exec(line.toString('latin1', from))?.[1];

@@ -2,7 +2,7 @@
 // costs one parse. Log lines are told apart by a look at their bytes. Only what is left, messages
 // with other text around them, is searched character by character.
 import { Block } from './block.ts';
-import { decode, trimBytes } from './bytes.ts';
+import { decode, isBlank, trimBytes } from './bytes.ts';
 import { type FramerEvents, formatExcerpt } from './framing.ts';
 import { isMessage, JsonScanner, type Likeness, parseJson, stripDecoration } from './json-text.ts';
 
@@ -17,8 +17,6 @@ const ESCAPE = 0x1b;
 const EXCERPT_BYTES = 800;
 const LONGEST_SCALAR = 32;
 const SCALAR = /^(?:true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
-/** What may follow the brace of an object: a key, its end, a blank. */
-const OBJECT_FOLLOWS = /["}\s]/;
 /** What may follow the bracket of an array: the beginning of a value, or its end. */
 const ARRAY_FOLLOWS = /[\s"{[\]\-\dtfn]/;
 /** Where an object begins, or a batch of them. */
@@ -141,9 +139,10 @@ function findObjects(text: string): Found[] {
 
 /** A parse that fails costs as much as reading a hundred characters, so it is not tried in vain. */
 function mayBeWhole(line: Buffer): boolean {
-  const last = line.at(-1);
+  const last = line[line.length - 1];
   if (line[0] === OPEN_BRACKET) return last === CLOSE_BRACKET;
-  return last === CLOSE_BRACE && OBJECT_FOLLOWS.test(String.fromCharCode(line[1] ?? 0));
+  const next = line[1]; // a key, the end, or a blank before either
+  return last === CLOSE_BRACE && (next === QUOTE || next === CLOSE_BRACE || isBlank(next));
 }
 
 /** `[info] ready` and `[12:30] ready` are not worth a parse. */

@@ -1,6 +1,6 @@
 // A tool's result as the model reads it: its texts, a word for what is no text, and not more of it
 // than was agreed on.
-import { isObject } from '../rpc/message.ts';
+import { isObject } from '../base/object.ts';
 import { cut } from './cut.ts';
 
 export interface ResultText {

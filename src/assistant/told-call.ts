@@ -1,6 +1,6 @@
 // A call that the model tells in words instead of making it: an answer that is exactly
 // `{"subtool": …, "args": …}`, bare or in a code block.
-import { isObject } from '../rpc/message.ts';
+import { isObject } from '../base/object.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
 export interface ToldCall {

@@ -1,7 +1,8 @@
 // What is done for one query, written down as it happens: for the one who asked, who is told of it while
 // he waits and gets the list with the answer. What was asked and what came of it stands nowhere in it.
 import { SwitchboardError } from '../base/errors.ts';
-import { isObject, RpcError } from '../rpc/message.ts';
+import { isObject } from '../base/object.ts';
+import { RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { cut } from './cut.ts';
 import type { Deadline } from './deadline.ts';

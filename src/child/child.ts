@@ -2,11 +2,12 @@
 // leave here as sentences that name the child and what it was doing.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { isObject } from '../base/object.ts';
 import { type Mask, maskValue } from '../base/secrets.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import { parseTools, type Tool } from '../mcp/tools.ts';
-import { isObject, RpcError } from '../rpc/message.ts';
+import { RpcError } from '../rpc/message.ts';
 import { RpcTimeout } from '../rpc/peer.ts';
 import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
 import type { ChildRequest, Conversation } from './conversation/conversation.ts';

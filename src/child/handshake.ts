@@ -1,6 +1,7 @@
 // The handshake: who the child is, which revision of MCP both speak, and that it is ready.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { isObject } from '../base/object.ts';
 import { VERSION } from '../base/version.ts';
 import type { Era, MODERN_REVISION } from '../mcp/eras.ts';
 import { CHILD_FACING_CAPABILITIES } from '../mcp/questions.ts';
@@ -10,7 +11,6 @@ import {
   NEWEST_REVISION,
   type Revision,
 } from '../mcp/revisions.ts';
-import { isObject } from '../rpc/message.ts';
 import type { Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 

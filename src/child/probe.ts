@@ -2,9 +2,10 @@
 // waited for long. Children of the handshake era answer that they do not know the question, and are
 // greeted the older way.
 import type { Cancellation } from '../base/cancellation.ts';
+import { isObject } from '../base/object.ts';
 import { META, MODERN_REVISION } from '../mcp/eras.ts';
 import { isRevision } from '../mcp/revisions.ts';
-import { isObject, RpcError } from '../rpc/message.ts';
+import { RpcError } from '../rpc/message.ts';
 import { type Peer, RpcTimeout } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { OWN_INFO } from './conversation/modern.ts';

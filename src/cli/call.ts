@@ -1,7 +1,8 @@
 // `switchboard call <child> <subtool> [json]`: one call, as a host would make it.
 import { SwitchboardError } from '../base/errors.ts';
+import { isObject } from '../base/object.ts';
 import { cleanText } from '../base/text.ts';
-import { isObject, RpcError } from '../rpc/message.ts';
+import { RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { callSubtool } from '../surface/subtool.ts';
 import { createOutput } from './output.ts';

@@ -1,9 +1,10 @@
 // `switchboard reload`: has every running Switchboard of this user read its configuration again, and
 // says what came of it.
+
+import { isObject } from '../base/object.ts';
 import { cleanText } from '../base/text.ts';
 import { findFolders } from '../config/places.ts';
 import { type Answer, askAll } from '../host/control-client.ts';
-import { isObject } from '../rpc/message.ts';
 import { createOutput } from './output.ts';
 import type { CommandOptions } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';

@@ -2,10 +2,10 @@
 // for something, with yes or no.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import { isObject } from '../base/object.ts';
 import { cleanText } from '../base/text.ts';
 import type { Caller, Question } from '../mcp/caller.ts';
 import { cannotAnswer } from '../mcp/questions.ts';
-import { isObject } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Progress } from './progress.ts';
 

@@ -4,9 +4,9 @@
 import { lstatSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isObject } from '../base/object.ts';
 import { isOwnFolder, localAddress, makePrivateFolder, userNumber } from '../base/process.ts';
 import { isAlive, listFolder, processPlace, readText, startTime } from '../base/process-table.ts';
-import { isObject } from '../rpc/message.ts';
 
 export interface Endpoint {
   readonly pid: number;

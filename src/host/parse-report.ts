@@ -1,7 +1,7 @@
 // A report as it comes from another program, which may be of another version than this one.
 import { RUN_STATES, type RunStatus } from '../agents/run-status.ts';
+import { isObject } from '../base/object.ts';
 import { SHOWS } from '../config/config.ts';
-import { isObject } from '../rpc/message.ts';
 import {
   type ChildStatus,
   type SessionStatus,

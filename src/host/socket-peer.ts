@@ -1,8 +1,9 @@
 // JSON-RPC over a local socket, one message on a line. Both ends are programs of ours, so there is no
 // patience with anything else: what is no message, is too large, or is not read ends the connection.
 import type { Socket } from 'node:net';
+import { isObject } from '../base/object.ts';
 import { Framer } from '../rpc/framer.ts';
-import { errorText, INVALID_REQUEST, isObject, RpcError } from '../rpc/message.ts';
+import { errorText, INVALID_REQUEST, RpcError } from '../rpc/message.ts';
 import { Outbox } from '../rpc/outbox.ts';
 import { Peer, type PeerOptions } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';

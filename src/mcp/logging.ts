@@ -1,6 +1,6 @@
 // Levels of log messages, from the least important on.
 
-import { isObject } from '../rpc/message.ts';
+import { isObject } from '../base/object.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 
 export const LOG_LEVELS = [

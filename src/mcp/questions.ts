@@ -1,5 +1,6 @@
 // What a server may ask of a host, and whether a host can be asked it.
-import { isObject, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+import { isObject } from '../base/object.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import type { QuestionMethod } from './caller.ts';
 import { TASKS_EXTENSION } from './tasks.ts';
 

@@ -1,6 +1,7 @@
 // Results as each era writes them.
+
+import { isObject } from '../base/object.ts';
 import { VERSION } from '../base/version.ts';
-import { isObject } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { META } from './eras.ts';
 

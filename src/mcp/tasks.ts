@@ -1,7 +1,7 @@
 // Tasks: calls that are answered at once with a name to ask for them by, and carried out meanwhile. A
 // task belongs to the child that runs it, so the name that the host gets says which that is, and nothing
 // has to be kept here. The two eras have different tasks; they are handed on within one era only.
-import { isObject } from '../rpc/message.ts';
+import { isObject } from '../base/object.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
 /** The extension of the modern era; the handshake era has tasks as a part of 2025-11-25. */

@@ -1,5 +1,5 @@
 // Tools and their results as MCP knows them, without any I/O.
-import { isObject } from '../rpc/message.ts';
+import { isObject } from '../base/object.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
 /** A tool as a child lists it: whatever it says, with a name that can be called. */

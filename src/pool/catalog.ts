@@ -6,13 +6,13 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
+import { isObject } from '../base/object.ts';
 import { fileNamePart } from '../base/text.ts';
 import { unfinishedName } from '../base/whole-file.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
-import { isObject } from '../rpc/message.ts';
 import { identityOf } from './identity.ts';
 
 /** What a child has listed, by kind; undefined where it was never asked. */

@@ -1,8 +1,6 @@
 // JSON-RPC 2.0 on the wire: what a message is, and how ours are written.
 import type { Verbatim } from './verbatim.ts';
 
-export { isObject } from '../base/object.ts';
-
 export type Id = string | number;
 
 export const PARSE_ERROR = -32700;

@@ -3,6 +3,7 @@
 // request exactly one answer. It knows the two notifications that concern requests themselves,
 // `notifications/cancelled` and `notifications/progress`.
 import { Cancellation } from '../base/cancellation.ts';
+import { isObject } from '../base/object.ts';
 import { Underway } from '../base/underway.ts';
 import {
   errorText,
@@ -10,7 +11,6 @@ import {
   INTERNAL_ERROR,
   INVALID_REQUEST,
   isId,
-  isObject,
   notificationText,
   RpcError,
   requestText,

@@ -1,5 +1,6 @@
 // What sessions of both eras do alike: reading a request's parameters, and the sentences for wrong ones.
-import { INVALID_PARAMS, isId, isObject, RpcError } from '../rpc/message.ts';
+import { isObject } from '../base/object.ts';
+import { INVALID_PARAMS, isId, RpcError } from '../rpc/message.ts';
 import type { IncomingRequest } from '../rpc/peer.ts';
 import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
 

@@ -1,6 +1,7 @@
 // A host of the handshake era: it has said once what it is and can do, either side may ask the other,
 // and the list of tools may change.
 import type { Log } from '../base/log.ts';
+import { isObject } from '../base/object.ts';
 import { VERSION } from '../base/version.ts';
 import type { Caller, Question } from '../mcp/caller.ts';
 import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
@@ -13,7 +14,6 @@ import {
   type Id,
   INTERNAL_ERROR,
   INVALID_PARAMS,
-  isObject,
   METHOD_NOT_FOUND,
   RpcError,
 } from '../rpc/message.ts';

@@ -3,10 +3,10 @@
 // it the old one. So the answer to a call that changes the list is held until the host has fetched
 // it, and a little longer for it to take in. Hosts that never fetch it again are not waited for.
 import type { Cancellation } from '../base/cancellation.ts';
+import { isObject } from '../base/object.ts';
 import { sleep } from '../base/time.ts';
 import type { Question } from '../mcp/caller.ts';
 import { META } from '../mcp/eras.ts';
-import { isObject } from '../rpc/message.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience } from '../surface/surface.ts';
 

@@ -1,6 +1,7 @@
 // A host of the modern era: every request says itself who asks and what he can do, nobody is asked by
 // a request of ours, and the list of tools does not change by what is called.
 import { Cancellation } from '../base/cancellation.ts';
+import { isObject } from '../base/object.ts';
 import type { Caller, Question } from '../mcp/caller.ts';
 import {
   ENVELOPE_KEYS,
@@ -14,7 +15,7 @@ import {
 import { type LogLevel, parseLogLevel } from '../mcp/logging.ts';
 import { isInputRequired, toCacheableResult, toModernResult } from '../mcp/results.ts';
 import { TASKS_EXTENSION } from '../mcp/tasks.ts';
-import { INVALID_PARAMS, isObject, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import type { IncomingRequest, Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';

@@ -1,8 +1,9 @@
 // Calls of children of the handshake era that wait for a modern host to answer a question. The child's
 // own request stays open meanwhile. A call that nobody comes back for is called off.
 import type { Cancellation } from '../base/cancellation.ts';
+import { isObject } from '../base/object.ts';
 import type { Question } from '../mcp/caller.ts';
-import { INTERNAL_ERROR, isObject, RpcError } from '../rpc/message.ts';
+import { INTERNAL_ERROR, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { invalidState } from './request-state.ts';
 

@@ -3,6 +3,7 @@
 import { describeBug } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { noteHandled } from '../base/memory.ts';
+import { isObject } from '../base/object.ts';
 import { type Era, META, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
 import { BATCH_REVISION, HANDSHAKE_REVISIONS } from '../mcp/revisions.ts';
 import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framing.ts';
@@ -11,7 +12,6 @@ import {
   type Id,
   INVALID_REQUEST,
   isId,
-  isObject,
   PARSE_ERROR,
   RpcError,
 } from '../rpc/message.ts';

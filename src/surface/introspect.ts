@@ -1,9 +1,10 @@
 // What a model is told about a child's subtools when it asks. Descriptions are other people's text:
 // they are cleaned of what cannot be seen, and bounded, as is the answer as a whole.
+
+import { isObject } from '../base/object.ts';
 import { cleanText, hasHiddenCharacters } from '../base/text.ts';
 import type { Introspection } from '../config/config.ts';
 import type { Tool } from '../mcp/tools.ts';
-import { isObject } from '../rpc/message.ts';
 import { summarise } from './summary.ts';
 
 const LONGEST_NAME = 256;

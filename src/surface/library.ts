@@ -1,11 +1,13 @@
 // Prompts and resources of all children, as they were last listed. They cost a model nothing until
 // they are used, so all are shown, whatever way the tools of their child are. A prompt's name is changed only where
 // another child has the same; addresses of resources stay, and lead to the child that listed them.
+
+import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { matchesPattern } from '../config/expose.ts';
 import { RESOURCE_NOT_FOUND } from '../mcp/eras.ts';
 import type { Pool } from '../pool/pool.ts';
-import { INTERNAL_ERROR, INVALID_PARAMS, isObject, RpcError } from '../rpc/message.ts';
+import { INTERNAL_ERROR, INVALID_PARAMS, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { SurfaceOptions } from './surface.ts';
 

@@ -2,6 +2,7 @@
 // the running child, its answer handed on as a tool result, an unknown name explained.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { isObject } from '../base/object.ts';
 import { nearest } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
@@ -10,7 +11,7 @@ import { isInputRequired } from '../mcp/results.ts';
 import { isTask, wrapTasksIn } from '../mcp/tasks.ts';
 import { toJsonResult, toToolResult } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
-import { isObject, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { SurfaceOptions } from './surface.ts';
 

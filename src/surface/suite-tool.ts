@@ -1,10 +1,10 @@
 // A suite as the host sees it: the tool's name, description and input, and the reading of that
 // input back into what is wanted.
 import { SwitchboardError } from '../base/errors.ts';
+import { isObject } from '../base/object.ts';
 import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig, Introspection } from '../config/config.ts';
 import type { Tool } from '../mcp/tools.ts';
-import { isObject } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
 export type SuiteAction =

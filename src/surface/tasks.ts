@@ -1,10 +1,11 @@
 // Asking after a task: it is known to the child that runs it, if that still does and speaks the era of
 // the host. All tasks at once are not listed: a child serves several hosts, and does not know whose each is.
 
+import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { unwrapTaskId, wrapTasksIn } from '../mcp/tasks.ts';
 import type { Pool } from '../pool/pool.ts';
-import { INVALID_PARAMS, isObject, RpcError } from '../rpc/message.ts';
+import { INVALID_PARAMS, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { SurfaceOptions } from './surface.ts';
 

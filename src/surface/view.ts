@@ -1,12 +1,13 @@
 // What one session is shown: the tools of the gateway, where there are children to switch; the
 // suites; the tools of those children that are shown directly or that this session has switched on;
 // and the agents. Every child can be called through its suite, listed or not.
+
+import { isObject } from '../base/object.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import type { Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
-import { isObject } from '../rpc/message.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { listedNameFor } from './assistant-names.ts';

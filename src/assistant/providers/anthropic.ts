@@ -1,10 +1,10 @@
 // Claude, through Anthropic's own SDK and its Messages API.
 import { randomUUID } from 'node:crypto';
 import type { Anthropic, ClientOptions } from '@anthropic-ai/sdk';
+import { isObject } from '../../base/object.ts';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
 import { LONGEST_MS } from '../../config/defaults.ts';
-import { isObject } from '../../rpc/message.ts';
 import { wellFormed } from '../cut.ts';
 import {
   type Completion,

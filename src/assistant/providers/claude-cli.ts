@@ -4,9 +4,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject } from '../../base/object.ts';
 import { isGroupAlive, signalGroup, spawnGroup, withVariables } from '../../base/process.ts';
 import { excerpt } from '../../base/text.ts';
-import { isObject } from '../../rpc/message.ts';
 import type { ChoiceParts } from '../choose.ts';
 import { tooManyRounds } from '../failures.ts';
 import {

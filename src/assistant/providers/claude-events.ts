@@ -1,7 +1,7 @@
 // What `claude` tells while it works, one JSON object on a line: which servers it has, which tools it
 // uses and what came of them, and at last its answer. Anything else on its output is kept as words, for
 // the case that no answer comes.
-import { isObject } from '../../rpc/message.ts';
+import { isObject } from '../../base/object.ts';
 
 /** Hears of what it does. */
 export interface ClaudeListener {

@@ -1,10 +1,10 @@
 // One request to a provider over HTTP, whichever API it speaks: to the address that was set and nowhere
 // else, and not more of the answer is read than a bound.
 import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../../base/object.ts';
 import { createMask, type Mask } from '../../base/secrets.ts';
 import { readText } from '../../child/remote/body.ts';
 import { ACCEPTED_ENCODINGS, HttpClient } from '../../child/remote/http.ts';
-import { isObject } from '../../rpc/message.ts';
 
 /** What every provider with an address and a key is made of. */
 export interface ApiOptions {

@@ -1,8 +1,8 @@
 // Any model behind the chat completions API, which many providers and programs speak.
 import { randomUUID } from 'node:crypto';
+import { isObject } from '../../base/object.ts';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
-import { isObject } from '../../rpc/message.ts';
 import { head, wellFormed } from '../cut.ts';
 import {
   type Completion,

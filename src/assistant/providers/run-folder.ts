@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isObject } from '../../base/object.ts';
 import { isOwnFolder } from '../../base/process.ts';
 import { isAlive, listFolder, processPlace, readText } from '../../base/process-table.ts';
-import { isObject } from '../../rpc/message.ts';
 
 const PREFIX = 'switchboard-assistant-';
 /** Says whose it is. */

@@ -1,7 +1,7 @@
 // Tools as providers take them. One schema with something in it that they refuse has the whole request
 // refused, so what they do not take is said in the tool's description instead: the model reads it there,
 // and the server still checks what it is given.
-import { isObject } from '../../rpc/message.ts';
+import { isObject } from '../../base/object.ts';
 import { cut } from '../cut.ts';
 import type { ModelTool } from '../provider.ts';
 

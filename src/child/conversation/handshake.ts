@@ -1,12 +1,13 @@
 // Talking to a child of the handshake era. Such a child asks by sending a request of its own, and does
 // not say in the course of which call: that is found out from the calls that are under way.
 import { Cancellation } from '../../base/cancellation.ts';
+import { isObject } from '../../base/object.ts';
 import type { Caller, Question } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS } from '../../mcp/eras.ts';
 import type { LogLevel } from '../../mcp/logging.ts';
 import { isWanted } from '../../mcp/logging.ts';
 import { canAnswer, cannotAnswer, questionMethod, requiredFor } from '../../mcp/questions.ts';
-import { INTERNAL_ERROR, isObject, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
+import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import type { ChildRequest, Conversation } from './conversation.ts';

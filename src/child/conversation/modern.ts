@@ -2,13 +2,14 @@
 // know more answers so, and is asked again with the answers.
 
 import { Cancellation } from '../../base/cancellation.ts';
+import { isObject } from '../../base/object.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Caller, QuestionMethod } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS, META, MODERN_REVISION } from '../../mcp/eras.ts';
 import { isWanted } from '../../mcp/logging.ts';
 import { forwardedCapabilities, questionMethod } from '../../mcp/questions.ts';
 import { isInputRequired } from '../../mcp/results.ts';
-import { INTERNAL_ERROR, isObject, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
+import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import { LinkEnded } from '../link.ts';

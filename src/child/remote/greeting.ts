@@ -1,8 +1,8 @@
 // The answer to a handshake that is made again, because the server has lost the session of the first.
 // It concerns nobody but the wire.
 import { SwitchboardError } from '../../base/errors.ts';
+import { isObject } from '../../base/object.ts';
 import { parseJson } from '../../rpc/json-text.ts';
-import { isObject } from '../../rpc/message.ts';
 import { readText } from './body.ts';
 import { readEvents, type ServerEvent } from './events.ts';
 import { quote } from './failures.ts';

@@ -1,10 +1,12 @@
 // Requests of the era without handshakes (since revision 2026-07-28) over HTTP. Each stands for
 // itself: no session, nothing that is resumed, and what those on the way need to know of it stands in
 // headers as well.
+
+import { isObject } from '../../base/object.ts';
 import { META, MODERN_REVISION } from '../../mcp/eras.ts';
 import { NAMED_BY } from '../../mcp/named-by.ts';
 import { parseJson } from '../../rpc/json-text.ts';
-import { isObject, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import { headerValue, type InputSchemaOf, paramHeaders } from './param-headers.ts';
 
 /** The question whether a server knows this era, before anything is known of it. */

@@ -1,8 +1,9 @@
 // What a message of ours is, from the first of its bytes. The peer hands a transport texts, and HTTP
 // treats requests otherwise than the rest; reading a whole message again to find out would cost as
 // much as writing it.
+
+import { isObject } from '../../base/object.ts';
 import { parseJson } from '../../rpc/json-text.ts';
-import { isObject } from '../../rpc/message.ts';
 
 export type Outgoing =
   | { readonly kind: 'request'; readonly id: number; readonly method: string }

@@ -1,6 +1,6 @@
 // Arguments that a tool's schema wants to see in headers as well (`x-mcp-header`), so that those on
 // the way can sort calls by them without reading bodies.
-import { isObject } from '../../rpc/message.ts';
+import { isObject } from '../../base/object.ts';
 
 /** The input schema of a tool, where it is known. */
 export type InputSchemaOf = (tool: string) => unknown;

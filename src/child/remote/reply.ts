@@ -1,6 +1,7 @@
 // What a reply to a POST is: an answer in JSON, a stream of events, or a refusal.
+
+import { isObject } from '../../base/object.ts';
 import { parseJson } from '../../rpc/json-text.ts';
-import { isObject } from '../../rpc/message.ts';
 import { readBeginning } from './body.ts';
 import type { Refusal } from './failures.ts';
 import type { HttpReply } from './http.ts';

@@ -1,6 +1,6 @@
 // What a handshake over Streamable HTTP settles about the requests behind it. A new handshake settles
 // it anew, as another object.
-import { isObject } from '../../rpc/message.ts';
+import { isObject } from '../../base/object.ts';
 import type { HttpReply } from './http.ts';
 
 export interface Session {

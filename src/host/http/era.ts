@@ -1,6 +1,7 @@
 // Which era a request belongs to. A host of the modern era says its revision with every request, in the
 // body and in a header; one that does neither means a session that began with a handshake.
 import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../../base/object.ts';
 import {
   type Era,
   HEADER_MISMATCH,
@@ -9,7 +10,7 @@ import {
   UNSUPPORTED_VERSION,
 } from '../../mcp/eras.ts';
 import { HANDSHAKE_REVISIONS, isRevision } from '../../mcp/revisions.ts';
-import { INVALID_PARAMS, isObject } from '../../rpc/message.ts';
+import { INVALID_PARAMS } from '../../rpc/message.ts';
 import { type Body, type Incoming, isBatch } from './incoming.ts';
 import { badRequest, type Refusal } from './refusal.ts';
 

@@ -3,9 +3,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../../base/log.ts';
+import { isObject } from '../../base/object.ts';
 import { BATCH_REVISION, NEWEST_REVISION } from '../../mcp/revisions.ts';
 import { parseJson } from '../../rpc/json-text.ts';
-import { type Id, isId, isObject } from '../../rpc/message.ts';
+import { type Id, isId } from '../../rpc/message.ts';
 import { EventStore, formatEventId, parseEventId } from './event-store.ts';
 import { EventStream } from './event-stream.ts';
 import type { HttpSession, OpenSession } from './exchange.ts';

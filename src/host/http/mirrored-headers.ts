@@ -1,9 +1,9 @@
 // Headers that repeat what stands in the body of a modern request, so that proxies can route without
 // reading it. They must say the same: what was let through by its headers must not be something else.
 import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../../base/object.ts';
 import { HEADER_MISMATCH } from '../../mcp/eras.ts';
 import { NAMED_BY } from '../../mcp/named-by.ts';
-import { isObject } from '../../rpc/message.ts';
 import type { ToolSchema } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
 import { badRequest, type Refusal } from './refusal.ts';

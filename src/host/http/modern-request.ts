@@ -2,9 +2,10 @@
 // ends with the response; a client that closes the connection before calls it off.
 import type { ServerResponse } from 'node:http';
 import type { Log } from '../../base/log.ts';
+import { isObject } from '../../base/object.ts';
 import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from '../../mcp/eras.ts';
 import { parseJson } from '../../rpc/json-text.ts';
-import { isObject, METHOD_NOT_FOUND } from '../../rpc/message.ts';
+import { METHOD_NOT_FOUND } from '../../rpc/message.ts';
 import type { HttpSession, OpenSession } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
 import type { Refusal } from './refusal.ts';

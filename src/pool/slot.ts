@@ -287,11 +287,14 @@ export class Slot {
     clearTimeout(this.#idle);
     const { idleMs } = this.#config;
     if (idleMs === 0) return;
-    const waitMs = Math.max(1, idleMs - child.idleMs);
+    // Somebody waits to be told of a change, which nobody could tell then.
+    const isWatched = this.#watched.size > 0;
+    const waitMs = isWatched ? idleMs : Math.max(1, idleMs - child.idleMs);
     this.#idle = setTimeout(() => {
       if (this.#running?.started !== child) return;
       // No timer fires between this look and the stop, so no call can come between them either.
-      if (child.idleMs + 1 >= idleMs && !this.#warming) this.#stopIdle(child);
+      const isIdle = child.idleMs + 1 >= idleMs && this.#watched.size === 0;
+      if (isIdle && !this.#warming) this.#stopIdle(child);
       else this.#watchIdleness(child);
     }, waitMs).unref();
   }

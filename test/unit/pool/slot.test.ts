@@ -148,6 +148,19 @@ test('one that is used is not stopped, however long that takes', async () => {
   expect(child.stopped).toBe(true);
 });
 
+test('one that is to tell of changes stays for as long as somebody watches', async () => {
+  vi.useFakeTimers();
+  const { slot, use } = createSlot({ idleMs: 500 });
+  const child = await use();
+  await slot.watch(new Set(['a:1']));
+  child.idleMs = 10_000;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(child.stopped).toBe(false);
+  await slot.watch(new Set());
+  await vi.advanceTimersByTimeAsync(500);
+  expect(child.stopped).toBe(true);
+});
+
 test('a new configuration may have it stay, or go sooner', async () => {
   vi.useFakeTimers();
   const { slot, use } = createSlot({ idleMs: 500 });

@@ -4,7 +4,7 @@
 
 import { isObject } from '../../base/object.ts';
 import { META, MODERN_REVISION } from '../../mcp/eras.ts';
-import { NAMED_BY } from '../../mcp/named-by.ts';
+import { NAMED_BY } from '../../mcp/repeated.ts';
 import { parseJson } from '../../rpc/json-text.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import { headerValue, type InputSchemaOf, paramHeaders } from './param-headers.ts';

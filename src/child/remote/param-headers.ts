@@ -1,14 +1,11 @@
 // Arguments that a tool's schema wants to see in headers as well (`x-mcp-header`), so that those on
 // the way can sort calls by them without reading bodies.
 import { isObject } from '../../base/object.ts';
+import { headerOf } from '../../mcp/repeated.ts';
 
 /** The input schema of a tool, where it is known. */
 export type InputSchemaOf = (tool: string) => unknown;
 
-const KEY = 'x-mcp-header';
-const PREFIX = 'mcp-param-';
-/** What HTTP allows as a name. */
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Text that a header carries as it is: visible, with blanks only inside. */
 const PLAIN = /^[!-~](?:[\t -~]*[!-~])?$/;
 const ENCODED = /^=\?base64\?.*\?=$/;
@@ -23,10 +20,10 @@ export function paramHeaders(schema: unknown, args: unknown, depth = 0): Record<
   const headers: Record<string, string> = {};
   for (const [key, property] of Object.entries(properties)) {
     if (!isObject(property) || !Object.hasOwn(args, key)) continue;
-    const name = property[KEY];
+    const header = headerOf(property);
     const text = textOf(args[key]);
-    if (typeof name === 'string' && TOKEN.test(name) && text !== undefined) {
-      headers[`${PREFIX}${name.toLowerCase()}`] = headerValue(text);
+    if (header !== undefined && text !== undefined) {
+      headers[header.toLowerCase()] = headerValue(text);
     }
     Object.assign(headers, paramHeaders(property, args[key], depth + 1));
   }

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../base/object.ts';
 import { HEADER_MISMATCH } from '../../mcp/eras.ts';
-import { NAMED_BY } from '../../mcp/named-by.ts';
+import { headerOf, NAMED_BY } from '../../mcp/repeated.ts';
 import type { ToolSchema } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
 import { badRequest, type Refusal } from './refusal.ts';
@@ -64,11 +64,11 @@ function findWrongParameter(
     );
     const expected = textOfArgument(argument);
     if (expected === undefined) continue;
-    const said = textOf(headers[`mcp-param-${header.toLowerCase()}`]);
-    if (said === undefined) return lacks(`Mcp-Param-${header}`);
+    const said = textOf(headers[header.toLowerCase()]);
+    if (said === undefined) return lacks(header);
     const decoded = decodeValue(said);
     const isSame = decoded === expected || (isNumber && isSameNumber(decoded, argument));
-    if (!isSame) return differs(`Mcp-Param-${header}`);
+    if (!isSame) return differs(header);
   }
   return undefined;
 }
@@ -81,9 +81,11 @@ function findRepeated(schema: unknown, path: readonly string[]): Repeated[] {
   if (!isObject(schema) || !isObject(schema['properties']) || path.length > DEEPEST) return found;
   for (const [key, property] of Object.entries(schema['properties'])) {
     const below = [...path, key];
-    const { 'x-mcp-header': header, type } = isObject(property) ? property : {};
+    if (!isObject(property)) continue;
+    const { type } = property;
+    const header = headerOf(property);
     const isNumber = type === 'integer' || type === 'number';
-    if (typeof header === 'string') found.push({ header, path: below, isNumber });
+    if (header !== undefined) found.push({ header, path: below, isNumber });
     found.push(...findRepeated(property, below));
   }
   return found;

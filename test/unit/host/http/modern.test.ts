@@ -171,6 +171,8 @@ test('arguments that a tool wants repeated must be', async () => {
       limit: { type: 'integer', 'x-mcp-header': 'Limit' },
       deep: { type: 'object', properties: { on: { type: 'boolean', 'x-mcp-header': 'On' } } },
       free: { type: 'string' },
+      // No header can be called so.
+      odd: { type: 'string', 'x-mcp-header': 'not a name' },
     },
   };
   const host = await openTestHost({
@@ -179,7 +181,7 @@ test('arguments that a tool wants repeated must be', async () => {
   const ask = (args: object, headers: Record<string, string>) =>
     errorOf(host, withHeaders(modern('tools/call', { name: 'tool', arguments: args }), headers));
   const right = { 'mcp-param-region': 'eu', 'mcp-param-limit': '42', 'mcp-param-on': 'true' };
-  const args = { region: 'eu', limit: 42, deep: { on: true }, free: 'x' };
+  const args = { region: 'eu', limit: 42, deep: { on: true }, free: 'x', odd: 'y' };
   expect(await ask(args, right)).toEqual([200, undefined]);
   expect(await ask(args, { ...right, 'mcp-param-limit': '42.0' })).toEqual([200, undefined]);
   expect(

@@ -19,6 +19,7 @@ export interface Surface {
   listPrompts(): readonly unknown[];
   listResources(): readonly unknown[];
   listTemplates(): readonly unknown[];
+  /** Throws at once what is wrong with the call itself. */
   callTool(call: ToolCall): Promise<Verbatim>;
   /** `prompts/get`, `resources/read` or `completion/complete`, from the child that has it. */
   ask(method: string, params: Verbatim, options: SurfaceOptions): Promise<Verbatim>;

@@ -29,9 +29,30 @@ test('what was kept of a chunk does not change when the chunk is used again', ()
 });
 
 test('text is decoded alike, whatever is chosen for speed', () => {
-  for (const text of ['a', 'é', '漢', '🦊']) {
-    const long = `${'x'.repeat(5_000)}${text}`;
-    expect(decode(Buffer.from(long))).toBe(long);
+  for (const text of ['a', '\u0080', 'é', 'ÿ', 'Ā', '漢', '\ufeff', '🦊', '\u{10ffff}']) {
+    for (const long of [
+      `${'x'.repeat(5_000)}${text}`,
+      text.repeat(5_000),
+      `${text}é`.repeat(5_000),
+    ]) {
+      expect(decode(Buffer.from(long)) === long).toBe(true);
+    }
   }
   expect(decode(Buffer.from([0x61, 0xff]))).toBe('a\ufffd');
+});
+
+test('what is no UTF-8 is decoded as Node does, however long it is', () => {
+  for (const wrong of [[0xff], [0xc3], [0xe6, 0xbc], [0xed, 0xa0, 0x80], [0xc0, 0x80]]) {
+    const bytes = Buffer.concat([Buffer.from('é'.repeat(5_000)), Buffer.from(wrong)]);
+    expect(decode(bytes) === bytes.toString()).toBe(true);
+  }
+});
+
+test('any text is decoded alike', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 1 }), (text) => {
+      const long = text.repeat(Math.ceil(5_000 / text.length));
+      expect(decode(Buffer.from(long)) === long).toBe(true);
+    }),
+  );
 });

@@ -79,6 +79,32 @@ test('a request for somebody says who he is, what he can be asked and what he wa
   expect(sent[2]?.params?._meta).toMatchObject({ [CLIENT]: { name: 'switchboard' } });
 });
 
+test('requests for different people say each who it is for, in whatever order they come', () => {
+  const { call, sent } = createConversation();
+  const one = new FakeCaller({ info: Verbatim.of({ name: 'one' }) });
+  const other = new FakeCaller({ info: Verbatim.of({ name: 'other' }), logLevel: 'error' });
+  const talkative = new FakeCaller({ info: other.info, logLevel: 'debug' });
+  for (const caller of [one, one, other, talkative, undefined, one]) void call({ caller });
+  const heard = sent.map(({ params }) => params?._meta ?? {});
+  expect(heard.map((meta) => (meta[CLIENT] as { name: string }).name)).toEqual([
+    'one',
+    'one',
+    'other',
+    'other',
+    'switchboard',
+    'one',
+  ]);
+  expect(heard.map((meta) => meta[LOG_LEVEL])).toEqual([
+    'info',
+    'info',
+    'error',
+    'debug',
+    undefined,
+    'info',
+  ]);
+  expect(heard[4]?.[CAPABILITIES]).toEqual({});
+});
+
 test('what a server wants to know a handshake host is asked, and the server is asked again', async () => {
   const { call, reply, sent } = createConversation();
   const caller = new FakeCaller();

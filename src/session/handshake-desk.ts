@@ -6,7 +6,7 @@ import { VERSION } from '../base/version.ts';
 import type { Caller, Question } from '../mcp/caller.ts';
 import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
 import { type LogLevel, parseLogLevel } from '../mcp/logging.ts';
-import { canAnswer, cannotAnswer } from '../mcp/questions.ts';
+import { canAnswer, cannotAnswer, Unanswered } from '../mcp/questions.ts';
 import { toHandshakeResult } from '../mcp/results.ts';
 import { isRevision, NEWEST_REVISION, type Revision } from '../mcp/revisions.ts';
 import type { Framing } from '../rpc/framing.ts';
@@ -243,8 +243,7 @@ export class HandshakeDesk implements Desk {
       return await peer.request(method, complete, options);
     } catch (error) {
       // That is no failure of the child's, to which the time it was too late in would be put down.
-      if (!(error instanceof RpcTimeout)) throw error;
-      throw new RpcError(INTERNAL_ERROR, 'Nobody has answered in time.');
+      throw error instanceof RpcTimeout ? new Unanswered() : error;
     }
   }
 }

@@ -3,6 +3,7 @@
 import type { Cancellation } from '../base/cancellation.ts';
 import { isObject } from '../base/object.ts';
 import type { Question } from '../mcp/caller.ts';
+import { Unanswered } from '../mcp/questions.ts';
 import { INTERNAL_ERROR, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { invalidState } from './request-state.ts';
@@ -119,7 +120,7 @@ export class Parking {
     const handle = process.getBuiltinModule('node:crypto').randomBytes(18).toString('base64url');
     const timer = setTimeout(() => {
       this.#calls.delete(handle);
-      call.giveUp(new RpcError(INTERNAL_ERROR, 'Nobody has answered in time.'));
+      call.giveUp(new Unanswered());
     }, limitMs).unref();
     this.#calls.set(handle, { call, timer });
     return handle;

@@ -7,7 +7,7 @@ import { VERSION } from '../../base/version.ts';
 import type { Caller, QuestionMethod } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS, META, MODERN_REVISION } from '../../mcp/eras.ts';
 import { isWanted } from '../../mcp/logging.ts';
-import { forwardedCapabilities, questionMethod } from '../../mcp/questions.ts';
+import { forwardedCapabilities, questionMethod, Unanswered } from '../../mcp/questions.ts';
 import { isInputRequired } from '../../mcp/results.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
@@ -186,7 +186,7 @@ async function answerQuestions(
   };
 }
 
-/** A form that nobody fills in is one that was cancelled; other refusals end the request. */
+/** A form that the host refuses is one that was cancelled; other refusals, and silence, end the request. */
 async function ask(
   caller: Caller,
   method: QuestionMethod,
@@ -196,7 +196,8 @@ async function ask(
   try {
     return await caller.ask({ method, params, cancellation });
   } catch (error) {
-    if (method !== 'elicitation/create' || !(error instanceof RpcError)) throw error;
+    const isRefused = error instanceof RpcError && !(error instanceof Unanswered);
+    if (method !== 'elicitation/create' || !isRefused) throw error;
     return Verbatim.of({ action: 'cancel' });
   }
 }

@@ -214,11 +214,11 @@ function nameOf({ method, params }: ChildRequest): string {
 
 /** The parameters with what of the host's `_meta` is meant for the child, and a token of ours. */
 function withMeta({ params, meta }: ChildRequest, token: number | undefined): Verbatim {
-  const handed = meta?.without(...ENVELOPE_KEYS, 'progressToken');
+  const handed = meta?.without(...ENVELOPE_KEYS);
   const marked =
     token === undefined
-      ? handed
-      : (handed ?? Verbatim.of({})).set('progressToken', Verbatim.of(token));
+      ? handed?.without('progressToken')
+      : (handed ?? Verbatim.of({})).set('progressToken', Verbatim.of(token)); // in the host's place
   if (!marked || marked.text === '{}') return params;
   return Verbatim.fromText(addMember(params.text, `"_meta":${marked.text}`));
 }

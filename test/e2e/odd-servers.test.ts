@@ -79,7 +79,7 @@ test('what a request carries beside its arguments is handed on to the digit, the
   const answer = await host.request('ping').then(() => host.call('kid', 'listed'));
   expect(textOf(answer)).not.toContain('_meta');
   const first = host.messages.find((message) => message['id'] === 7) as unknown as typeof answer;
-  expect(textOf(first)).toMatch(/"_meta":\{"progressToken":\d,"trace":12345678901234567890\}/);
+  expect(textOf(first)).toMatch(/"_meta":\{"trace":12345678901234567890,"progressToken":\d\}/);
 });
 
 test('a server that cannot be started for want of a variable says so every time', async () => {

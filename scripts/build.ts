@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { makeStartScript } from './start-script.ts';
+import { BANNER, makeStartScript } from './start-script.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const skill = readFileSync('skill/SKILL.md', 'utf8');
@@ -46,10 +46,6 @@ const oneFileForTheStart: Plugin = {
 const NEW = 'dist.new';
 const OLD = 'dist.old';
 for (const folder of [NEW, OLD]) rmSync(folder, { recursive: true, force: true });
-// CommonJS packages inside the bundle call require() for Node's own modules.
-const SHEBANG = '#!/usr/bin/env node';
-const banner = `${SHEBANG}
-import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`;
 const { metafile } = await build({
   entryPoints: { index: 'src/index.ts', assistant: 'src/assistant-entry.ts' },
   outdir: NEW,
@@ -63,22 +59,20 @@ const { metafile } = await build({
   minify: true,
   legalComments: 'linked',
   define: { __VERSION__: JSON.stringify(version), __SKILL__: JSON.stringify(skill) },
-  banner: { js: banner },
+  banner: { js: BANNER },
   metafile: true,
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
 });
-const { outputs } = metafile;
-await makeStartScript({ outputs, source: 'src/cli/run.ts', banner, minify: true });
-// The entry needs that alone: no `require`, and nothing that is in the script already.
-const entry = readFileSync(`${NEW}/index.js`, 'utf8');
-writeFileSync(
-  `${NEW}/index.js`,
-  entry.replace(banner, SHEBANG).replaceAll(/import"\.\/chunks\/[^"]+";/g, ''),
-);
+await makeStartScript({
+  outputs: metafile.outputs,
+  entry: `${NEW}/index.js`,
+  source: 'src/cli/run.ts',
+  minify: true,
+});
 
 // The same program under the name that does not end in `.js`, for hosts configured that way.
-writeFileSync(`${NEW}/switchboard`, `${SHEBANG}\nimport './index.js';\n`);
+writeFileSync(`${NEW}/switchboard`, "#!/usr/bin/env node\nimport './index.js';\n");
 for (const file of ['index.js', 'switchboard']) chmodSync(`${NEW}/${file}`, 0o755);
 if (existsSync('dist')) renameSync('dist', OLD);
 renameSync(NEW, 'dist');

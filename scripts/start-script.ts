@@ -1,27 +1,32 @@
-// The chunk that every start needs, as a script whose compiled form can be kept (src/load-start.ts). What
-// other chunks import from it is still there under its name: a module that runs the script.
+// The chunk that every start needs, as a script whose compiled form can be kept (src/load-start.ts). The
+// program's first file runs it, and other chunks get from there what they import from the chunk.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 
+const SHEBANG = '#!/usr/bin/env node';
+/** On top of every file: CommonJS packages inside the bundle call require() for Node's own modules. */
+export const BANNER = `${SHEBANG}
+import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`;
+
 export interface StartScriptOptions {
   readonly outputs: Metafile['outputs'];
+  /** The program's first file, which lies one folder above the chunks. */
+  readonly entry: string;
   /** The source file that tells the chunk from others. */
   readonly source: string;
-  /** What stands on top of every chunk, and declares `require`. */
-  readonly banner: string;
   readonly minify: boolean;
 }
 
 export async function makeStartScript(options: StartScriptOptions): Promise<void> {
-  const { outputs, source, banner, minify } = options;
+  const { outputs, entry, source, minify } = options;
   const chunk = Object.keys(outputs).find((file) => source in (outputs[file]?.inputs ?? {}));
   if (chunk === undefined) throw new Error(`No chunk has ${source} in it.`);
   const code = await bundle({
     entryPoints: [chunk],
     format: 'cjs',
-    plugins: [onlyWhatIsNeededAtOnce(banner)],
+    plugins: [onlyWhatIsNeededAtOnce],
     minify,
   });
   const script = `(function(require,__import,__UNSAVED_START__){"use strict";var module={exports:{}};${withImport(code)}return module.exports})`;
@@ -29,9 +34,10 @@ export async function makeStartScript(options: StartScriptOptions): Promise<void
   const hash = createHash('sha256').update(script).digest('hex').slice(0, 12);
   const name = `start-${hash}.txt`;
   writeFileSync(join(dirname(chunk), name), script);
-  const contents = moduleFor(name, outputs[chunk]?.exports ?? []);
-  const stdin = { contents, resolveDir: process.cwd() };
-  writeFileSync(chunk, await bundle({ stdin, format: 'esm', minify }));
+  const first = firstFile(entry, { chunk, script: name, exports: outputs[chunk]?.exports ?? [] });
+  const stdin = { contents: first, resolveDir: process.cwd() };
+  writeFileSync(entry, `${SHEBANG}\n${await bundle({ stdin, format: 'esm', minify })}`);
+  writeFileSync(chunk, `export * from '../${basename(entry)}';\n`);
 }
 
 async function bundle(options: Parameters<typeof build>[0]): Promise<string> {
@@ -41,33 +47,44 @@ async function bundle(options: Parameters<typeof build>[0]): Promise<string> {
 }
 
 /** Chunks that are loaded later stay where they are, and `require` is given to the script. */
-function onlyWhatIsNeededAtOnce(banner: string): Plugin {
-  return {
-    name: 'only-what-is-needed-at-once',
-    setup(bundler) {
-      bundler.onResolve({ filter: /^\./ }, ({ kind, path }) =>
-        kind === 'dynamic-import' ? { path, external: true } : undefined,
-      );
-      bundler.onLoad({ filter: /\.js$/ }, ({ path }) => {
-        const text = readFileSync(path, 'utf8');
-        if (!text.startsWith(banner)) throw new Error(`${basename(path)} has another banner.`);
-        return { contents: text.slice(banner.length) };
-      });
-    },
-  };
-}
+const onlyWhatIsNeededAtOnce: Plugin = {
+  name: 'only-what-is-needed-at-once',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^\./ }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path, external: true } : undefined,
+    );
+    bundler.onLoad({ filter: /\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      if (!text.startsWith(BANNER)) throw new Error(`${basename(path)} has another banner.`);
+      return { contents: text.slice(BANNER.length) };
+    });
+  },
+};
 
 /** A script has no `import()` unless Node is asked for it with a flag; it is given one. */
 function withImport(code: string): string {
   return code.replace(/(?<![\w$."'`])import\(/g, '__import(');
 }
 
-function moduleFor(script: string, names: readonly string[]): string {
+/** What the entry does, with what it imports from the chunk taken from the script. */
+function firstFile(
+  entry: string,
+  { chunk, script, exports }: { chunk: string; script: string; exports: readonly string[] },
+): string {
+  const own = readFileSync(entry, 'utf8').replace(BANNER, '');
+  const imports = new RegExp(`import ?\\{([^}]*)\\} ?from ?"\\./chunks/${basename(chunk)}";`);
+  const [statement = '', names = ''] = imports.exec(own) ?? [];
+  const taken = names
+    .split(',')
+    .map((name) => name.trim().split(' as '))
+    .map(([name = '', local = name]) => `const ${local} = start['${name}'];`);
   return [
     "import { loadStart } from './src/load-start.ts';",
-    `const url = new URL('${script}', import.meta.url);`,
-    'const start = loadStart(url, (specifier) => import(specifier));',
-    ...names.map((name, index) => `const export${index} = start['${name}'];`),
-    `export { ${names.map((name, index) => `export${index} as ${name}`).join(', ')} };`,
+    `const start = loadStart(new URL('chunks/${script}', import.meta.url));`,
+    ...taken,
+    ...exports.map((name, index) => `const export${index} = start['${name}'];`),
+    `export { ${exports.map((name, index) => `export${index} as ${name}`).join(', ')} };`,
+    // What else it imports, for its order alone, is in the script as well.
+    own.replace(statement, '').replaceAll(/import ?"[^"]+";/g, ''),
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 // Runs what every start of the built program needs: one script, together with what V8 has made of it in an
 // earlier run. Compiling it anew takes a large part of the time until the first answer, and Node 20 has
-// no cache of its own for that. The build puts this in the place of the chunk that it runs.
+// no cache of its own for that. The build puts this into the program's first file.
 
 /** A compiled form that is not on disk yet. */
 export interface UnsavedStart {
@@ -9,12 +9,10 @@ export interface UnsavedStart {
   readonly make: () => Uint8Array;
 }
 
-type Import = (specifier: string) => Promise<unknown>;
-
 /** The script is the text of a function: what it lacks as a script is handed in. */
 type Start = (
   require: NodeJS.Require,
-  load: Import,
+  load: (specifier: string) => Promise<unknown>,
   unsaved: UnsavedStart | undefined,
 ) => Record<string, unknown>;
 
@@ -28,7 +26,7 @@ const { crc32 } = process.getBuiltinModule('zlib');
 const SUM_BYTES = 4;
 
 /** Gives what the script exports. */
-export function loadStart(url: URL, load: Import): Record<string, unknown> {
+export function loadStart(url: URL): Record<string, unknown> {
   const file = fileURLToPath(url);
   // Beside the program: who may change that may change this, and it goes when the program goes.
   const compiledFile = `${file}.${process.versions.v8}-${process.arch}`;
@@ -37,6 +35,7 @@ export function loadStart(url: URL, load: Import): Record<string, unknown> {
   const isSaved = cachedData !== undefined && script.cachedDataRejected !== true;
   const unsaved = { file: compiledFile, make: () => withSum(script.createCachedData()) };
   const start = script.runInThisContext() as Start;
+  const load = (specifier: string): Promise<unknown> => import(new URL(specifier, url).href);
   return start(createRequire(url), load, isSaved ? undefined : unsaved);
 }
 

@@ -26,6 +26,8 @@ const MOST_STARTS = Math.max(8, 2 * availableParallelism());
 const WORK_OF_START_MS = 2_000;
 
 export class Pool implements AsyncDisposable {
+  #children: ReadonlyMap<string, ChildConfig>;
+  /** Made when somebody asks for them: of hundreds of children, a host mostly uses a few. */
   readonly #slots = new Map<string, Slot>();
   /** Slots that the configuration no longer has and that are still coming to their end. */
   readonly #retired = new Map<Slot, Promise<void>>();
@@ -35,8 +37,8 @@ export class Pool implements AsyncDisposable {
   #isClosed = false;
 
   constructor(children: ReadonlyMap<string, ChildConfig>, parts: PoolParts) {
+    this.#children = children;
     this.#parts = parts;
-    for (const config of children.values()) this.#slots.set(config.name, this.#createSlot(config));
   }
 
   /** The running child, or its start; who calls the use off does not call the start off. */
@@ -63,8 +65,8 @@ export class Pool implements AsyncDisposable {
 
   /** Keeps the tools that a child has just listed, if it is still the one that is configured so. */
   remember(config: ChildConfig, tools: readonly Tool[]): void {
-    const slot = this.#slots.get(config.name);
-    if (slot?.config === config) slot.remember('tools', tools);
+    if (this.#children.get(config.name) !== config) return;
+    this.#slot(config.name).remember('tools', tools);
   }
 
   /** Has a child tell of changes of these resources, and of no others. */
@@ -107,9 +109,10 @@ export class Pool implements AsyncDisposable {
     const lane = async (): Promise<void> => {
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
         await (turn = turn.then(nextTurn));
-        const slot = this.#isClosed ? undefined : this.#slots.get(name);
-        if (!slot) continue;
-        const warmed = slot.warm().catch(() => {}); // kept by the slot as its error
+        if (this.#isClosed || !this.#children.has(name)) continue;
+        const warmed = this.#slot(name)
+          .warm()
+          .catch(() => {}); // kept by the slot as its error
         started.push(warmed);
         await within(warmed, WORK_OF_START_MS);
       }
@@ -120,24 +123,20 @@ export class Pool implements AsyncDisposable {
 
   /** Takes over a new configuration. Children that it changes, turns off or no longer has are stopped. */
   update(children: ReadonlyMap<string, ChildConfig>): void {
-    const before = new Map(this.#slots);
-    this.#slots.clear();
-    for (const config of children.values()) {
-      const slot = before.get(config.name);
-      if (slot && config.show !== 'off' && isSameProcess(slot.config, config)) {
+    this.#children = children;
+    for (const [name, slot] of new Map(this.#slots)) {
+      const config = children.get(name);
+      if (config && config.show !== 'off' && isSameProcess(slot.config, config)) {
         slot.config = config;
-        before.delete(config.name);
-        this.#slots.set(config.name, slot);
         continue;
       }
+      const retired = this.#retire(slot);
+      this.#slots.delete(name);
+      if (!config) continue;
       // Two of one server would get in each other's way; one that does not end is not waited for.
-      const retired = slot && this.#retire(slot);
-      before.delete(config.name);
-      const { stopMs } = config.timeouts;
-      const after = retired && within(retired, 3 * stopMs);
-      this.#slots.set(config.name, this.#createSlot(config, after));
+      const after = within(retired, 3 * config.timeouts.stopMs);
+      this.#slots.set(name, this.#createSlot(config, after));
     }
-    for (const slot of before.values()) void this.#retire(slot);
   }
 
   /** Has all children wait with their output, those that start meanwhile as well. */
@@ -158,9 +157,13 @@ export class Pool implements AsyncDisposable {
   }
 
   #slot(name: string): Slot {
-    const slot = this.#slots.get(name);
-    if (slot) return slot;
-    throw unknownChild(name, [...this.#slots.keys()]);
+    const present = this.#slots.get(name);
+    if (present) return present;
+    const config = this.#children.get(name);
+    if (!config) throw unknownChild(name, [...this.#children.keys()]);
+    const slot = this.#createSlot(config);
+    this.#slots.set(name, slot);
+    return slot;
   }
 
   /** Those that come to their end have answers to give as well. */

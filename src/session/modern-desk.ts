@@ -3,33 +3,20 @@
 import { Cancellation } from '../base/cancellation.ts';
 import { isObject } from '../base/object.ts';
 import type { Caller, Question } from '../mcp/caller.ts';
-import {
-  ENVELOPE_KEYS,
-  META,
-  MISSING_CAPABILITY,
-  MODERN_REVISION,
-  RESOURCE_NOT_FOUND,
-  UNSUPPORTED_VERSION,
-  URL_ELICITATION_REQUIRED,
-} from '../mcp/eras.ts';
-import { type LogLevel, parseLogLevel } from '../mcp/logging.ts';
-import { isInputRequired, toCacheableResult, toModernResult } from '../mcp/results.ts';
+import { MODERN_REVISION } from '../mcp/eras.ts';
+import { toCacheableResult } from '../mcp/results.ts';
 import { TASKS_EXTENSION } from '../mcp/tasks.ts';
-import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import type { IncomingRequest, Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';
-import {
-  CAPABILITIES,
-  type Desk,
-  metaOf,
-  paramsOf,
-  parseToolCall,
-  progressTokenOf,
-} from './desk.ts';
-import { answerFailure, explainRefusal } from './errors.ts';
+import { CAPABILITIES, type Desk, metaOf, paramsOf, parseToolCall } from './desk.ts';
+import { type Envelope, readEnvelope } from './envelope.ts';
+import { answerFailure } from './errors.ts';
+import { answerModern, finish, inputRequired, missingCapability } from './modern-answers.ts';
 import { ParkedCall, type Parking } from './parking.ts';
 import { digestOf, type StateSeal } from './request-state.ts';
+import { Round } from './round.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 export interface ModernDeskOptions {
@@ -205,42 +192,6 @@ const METHODS = new Set([
   'tasks/cancel',
 ]);
 
-/** What a request says of itself. */
-interface Envelope {
-  /** As it is written. */
-  readonly text: string;
-  readonly capabilities: Readonly<Record<string, unknown>>;
-  readonly info: Verbatim | undefined;
-  readonly logLevel: LogLevel | undefined;
-  readonly progressToken: Verbatim | undefined;
-  /** What else there is: it is meant for the child. */
-  readonly handedOn: Verbatim | undefined;
-}
-
-function readEnvelope(meta: Verbatim | undefined): Envelope {
-  const said = isObject(meta?.value) ? meta.value : {};
-  const { [META.version]: version, [META.capabilities]: capabilities } = said;
-  if (!meta || typeof version !== 'string') throw missing(META.version);
-  if (version !== MODERN_REVISION) {
-    const data = Verbatim.of({ supported: [MODERN_REVISION], requested: version });
-    throw new RpcError(UNSUPPORTED_VERSION, `Unsupported protocol version: ${version}`, data);
-  }
-  if (!isObject(capabilities)) throw missing(META.capabilities);
-  const handedOn = meta.without(...ENVELOPE_KEYS, 'progressToken');
-  return {
-    text: meta.text,
-    capabilities,
-    info: meta.member(META.client),
-    logLevel: parseLogLevel(said[META.logLevel]),
-    progressToken: progressTokenOf(meta),
-    handedOn: handedOn.text === '{}' ? undefined : handedOn,
-  };
-}
-
-function missing(key: string): RpcError {
-  return new RpcError(INVALID_PARAMS, `params._meta needs "${key}".`);
-}
-
 /** The host as the one who made a request. A class, since one is made for every call. */
 class ModernCaller implements Caller {
   readonly era = 'modern';
@@ -273,84 +224,6 @@ class ModernCaller implements Caller {
   pageVisited(): void {
     // This era has no word for it.
   }
-}
-
-/** One request of the host's in which a call is carried on: what it hears of goes out here. */
-class Round {
-  readonly request: IncomingRequest;
-  readonly token: Verbatim | undefined;
-  readonly #peer: Peer;
-  #call: ParkedCall | undefined;
-  readonly #cancel = (): void => {
-    this.#call?.giveUp(this.request.cancellation.reason ?? new Error('The host has cancelled it.'));
-  };
-
-  constructor(request: IncomingRequest, token: Verbatim | undefined, peer: Peer) {
-    this.request = request;
-    this.token = token;
-    this.#peer = peer;
-  }
-
-  attach(call: ParkedCall): void {
-    this.#call = call;
-    call.round = this;
-    this.request.cancellation.listen(this.#cancel);
-  }
-
-  /** The call may go on in another round; this one does not concern it any more. */
-  detach(): void {
-    this.request.cancellation.unlisten(this.#cancel);
-    if (this.#call?.round === this) this.#call.round = undefined;
-  }
-
-  progress(params: Verbatim): void {
-    if (this.token) this.notify('notifications/progress', params.set('progressToken', this.token));
-  }
-
-  notify(method: string, params: Verbatim): void {
-    const { id, cancellation } = this.request;
-    if (!cancellation.reason) this.#peer.notify(method, params, id);
-  }
-}
-
-function finish(result: Verbatim, digest: () => string, seal: StateSeal, method: string): Verbatim {
-  if (!isInputRequired(result.value)) {
-    return method === 'resources/read' ? toCacheableResult(result) : toModernResult(result);
-  }
-  const state = (result.value as { requestState?: unknown }).requestState;
-  const own = typeof state === 'string' ? state : undefined;
-  const sealed = Verbatim.of(seal.seal({ kind: 'relay', state: own }, digest()));
-  return toModernResult(result.set('requestState', sealed));
-}
-
-function inputRequired(questions: Verbatim, state: string): Verbatim {
-  const result = Verbatim.of({ resultType: 'input_required' }).set('inputRequests', questions);
-  return toModernResult(result.set('requestState', Verbatim.of(state)));
-}
-
-/** A call that failed for want of something the host has not said that it can do. */
-function missingCapability(required: Readonly<Record<string, unknown>>, error: unknown): unknown {
-  if (!(error instanceof RpcError)) return error;
-  const data = Verbatim.of({ requiredCapabilities: required });
-  return new RpcError(MISSING_CAPABILITY, error.message, data);
-}
-
-/** Errors that only the handshake era knows, in the words of this one. */
-function answerModern(error: unknown, digest: () => string, seal: StateSeal): Verbatim {
-  if (!(error instanceof RpcError)) throw explainRefusal(error);
-  if (error.code === RESOURCE_NOT_FOUND) {
-    throw new RpcError(INVALID_PARAMS, error.message, error.data);
-  }
-  const elicitations = error.data?.member('elicitations');
-  if (error.code !== URL_ELICITATION_REQUIRED || !elicitations) throw error;
-  const parts = elicitations
-    .elements()
-    .map(
-      (params, index) =>
-        `"page_${index + 1}":{"method":"elicitation/create","params":${params.text}}`,
-    );
-  const questions = new Verbatim(`{${parts.join(',')}}`, {});
-  return inputRequired(questions, seal.seal({ kind: 'relay', state: undefined }, digest()));
 }
 
 /** The parameters of a request as its child is to see them. */

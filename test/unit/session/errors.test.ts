@@ -8,22 +8,16 @@ import { Parking } from '../../../src/session/parking.ts';
 import { StateSeal } from '../../../src/session/request-state.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { Surface } from '../../../src/surface/surface.ts';
+import { EMPTY_SURFACE } from '../../support/empty-surface.ts';
 
 const failure = new SwitchboardError('CHILD_EXITED', 'The server has ended.', { hint: 'Again.' });
 
 /** Shows nothing, and fails at whatever it is asked. */
 const failing: Surface = {
-  instructions: '',
-  active: [],
-  listTools: () => [],
-  listPrompts: () => [],
-  listResources: () => [],
-  listTemplates: () => [],
+  ...EMPTY_SURFACE,
   callTool: () => Promise.reject(failure),
   ask: () => Promise.reject(failure),
   watch: () => Promise.reject(failure),
-  setLogLevel: () => {},
-  close: () => {},
 };
 
 function openSession({ surface = failing, questionMs = 1_000 } = {}) {

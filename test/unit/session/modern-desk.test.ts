@@ -5,6 +5,7 @@ import { ModernDesk } from '../../../src/session/modern-desk.ts';
 import { Parking } from '../../../src/session/parking.ts';
 import { StateSeal } from '../../../src/session/request-state.ts';
 import type { Surface, ToolCall } from '../../../src/surface/surface.ts';
+import { EMPTY_SURFACE } from '../../support/empty-surface.ts';
 import { createScriptedPeer } from '../../support/scripted-peer.ts';
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
@@ -17,20 +18,12 @@ function createDesk() {
   const calls: ToolCall[] = [];
   const levels: string[] = [];
   const surface: Surface = {
-    instructions: '',
-    active: [],
-    listTools: () => [],
-    listPrompts: () => [],
-    listResources: () => [],
-    listTemplates: () => [],
+    ...EMPTY_SURFACE,
     callTool: async (call) => {
       calls.push(call);
       return Verbatim.of({ content: [] });
     },
-    ask: async () => Verbatim.of({}),
-    watch: async () => {},
     setLogLevel: (level) => void levels.push(level),
-    close: () => {},
   };
   const desk = new ModernDesk({
     peer: createScriptedPeer().peer,

@@ -5,6 +5,15 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** The promise's outcome, or undefined where that takes longer; the promise goes on. */
+export async function soon<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, limitMs, undefined).unref();
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
 /** The work's outcome. It is called off when its time is over, or together with what it is a part of. */
 export async function withinLimit<T>(
   limitMs: number,

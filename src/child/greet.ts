@@ -3,6 +3,7 @@
 // the older way after a moment, and the question stays open: where it has refused that greeting,
 // the answer to the question tells why.
 import { Cancellation } from '../base/cancellation.ts';
+import { soon } from '../base/time.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { Era } from '../mcp/eras.ts';
 import { RpcError } from '../rpc/message.ts';
@@ -45,7 +46,7 @@ export async function greet(
   const question = discoverAlive(link, limitMs, asking);
   question.catch(() => {}); // looked at where it matters
   try {
-    const found = await within(patienceMs, question);
+    const found = await soon(question, patienceMs);
     if (found && (preferredEra === 'modern' || !found.speaksBoth)) return found.greeting;
     return await greetMeanwhile(question, handshake());
   } finally {
@@ -64,19 +65,10 @@ async function greetMeanwhile(
   } catch (failure) {
     if (failure instanceof LinkEnded) await question; // of which it may have died
     const isRefused = failure instanceof RpcError || failure instanceof RpcTimeout;
-    const found = isRefused ? await within(PROBE_MS, question) : undefined;
+    const found = isRefused ? await soon(question, PROBE_MS) : undefined;
     if (found) return found.greeting;
     throw failure;
   }
-}
-
-/** The promise's outcome, or undefined where it takes longer. */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 /** A child that dies of the question is told apart from one that dies of something else. */

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
+import { soon } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { Era } from '../mcp/eras.ts';
@@ -114,7 +115,7 @@ export class Pool implements AsyncDisposable {
           .warm()
           .catch(() => {}); // kept by the slot as its error
         started.push(warmed);
-        await within(warmed, WORK_OF_START_MS);
+        await soon(warmed, WORK_OF_START_MS);
       }
     };
     await Promise.all(Array.from({ length: MOST_STARTS }, lane));
@@ -134,7 +135,7 @@ export class Pool implements AsyncDisposable {
       this.#slots.delete(name);
       if (!config) continue;
       // Two of one server would get in each other's way; one that does not end is not waited for.
-      const after = within(retired, 3 * config.timeouts.stopMs);
+      const after = soon(retired, 3 * config.timeouts.stopMs);
       this.#slots.set(name, this.#createSlot(config, after));
     }
   }
@@ -230,15 +231,4 @@ function shuttingDown(): SwitchboardError {
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Waits for the promise, but no longer than that. */
-function within(promise: Promise<void>, limitMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, limitMs).unref();
-    void promise.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

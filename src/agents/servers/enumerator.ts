@@ -1,8 +1,9 @@
 // Which tools a server has: as the catalog remembers it, or as the server says when it is started for
 // that alone. Each is asked once in a run of this program, however many agents want to know.
-import { Cancellation } from '../../base/cancellation.ts';
+import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { formatLimit } from '../../base/text.ts';
+import { withinLimit } from '../../base/time.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import { parseTools } from '../../mcp/tools.ts';
 import type { Catalog } from '../../pool/catalog.ts';
@@ -108,17 +109,17 @@ export class Enumerator implements AsyncDisposable {
     const { start, catalog } = this.#parts;
     const starter = new Starter({ start, catalog, onNotification: () => {}, after: undefined });
     try {
-      const child = await within(
+      const child = await withinLimit(
         limitMs,
         cancellation,
-        tooLate(config.name, 'start', limitMs),
+        () => tooLate(config.name, 'start', limitMs),
         (limited) => starter.start(config, { cancellation: limited, preferredEra: 'handshake' }),
       );
       try {
-        const tools = await within(
+        const tools = await withinLimit(
           limitMs,
           cancellation,
-          tooLate(config.name, 'list its tools', limitMs),
+          () => tooLate(config.name, 'list its tools', limitMs),
           (limited) => limited.orElse(listAll(child, 'tools')),
         );
         const isSecret = child.holdsSecret(JSON.stringify(tools));
@@ -140,10 +141,10 @@ export class Enumerator implements AsyncDisposable {
     if (known && (!isFresh || isQuiet || this.#asked.has(key))) return namesOf(known);
     if (isQuiet) throw notKnown(key);
     const bothMs = 2 * limitMs;
-    await within(
+    await withinLimit(
       bothMs,
       cancellation,
-      tooLate(key, 'start and list its tools', bothMs),
+      () => tooLate(key, 'start and list its tools', bothMs),
       (limited) => limited.orElse(pool.warm(key)),
     );
     this.#asked.add(key);
@@ -153,25 +154,6 @@ export class Enumerator implements AsyncDisposable {
 
 function namesOf(tools: readonly unknown[]): string[] {
   return parseTools(tools).map(({ name }) => name);
-}
-
-/** The work's outcome; it is called off when the time is over, or with the others. */
-async function within<T>(
-  limitMs: number,
-  cancellation: Cancellation,
-  error: SwitchboardError,
-  work: (limited: Cancellation) => Promise<T>,
-): Promise<T> {
-  const limited = new Cancellation();
-  const follow = (): void => limited.cancel(cancellation.reason ?? error);
-  const timer = setTimeout(() => limited.cancel(error), limitMs);
-  cancellation.listen(follow);
-  try {
-    return await work(limited);
-  } finally {
-    clearTimeout(timer);
-    cancellation.unlisten(follow);
-  }
 }
 
 function notKnown(name: string): SwitchboardError {

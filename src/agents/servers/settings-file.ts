@@ -1,7 +1,6 @@
 // Reads a file in which another program keeps its settings. It is theirs, so anything may be in it,
 // and nothing of it may be repeated: it holds tokens. What cannot be read costs a warning, no more.
-import { readFile, stat } from 'node:fs/promises';
-import { codeOf, isSystemError } from '../../base/system-error.ts';
+import { readTextFile } from '../../base/read-text.ts';
 import { parseJson, withoutByteOrderMark } from '../../config/files.ts';
 import { isPlainObject } from '../../config/fits.ts';
 import { parseToml } from '../../config/toml.ts';
@@ -16,7 +15,7 @@ export interface SettingsFile {
 }
 
 /** The settings of no program are as long as this, unless it keeps its history with them. */
-const MOST_BYTES = 8 * 1024 * 1024;
+const MOST_BYTES = 8 << 20;
 
 /** JSON, with comments and trailing commas wherever they stand. */
 export function readJsonSettings(file: string): Promise<SettingsFile> {
@@ -33,29 +32,19 @@ async function readSettings(
   file: string,
   parse: (text: string) => Promise<Parsed>,
 ): Promise<SettingsFile> {
+  const empty: SettingsFile = { file, settings: {}, warnings: [] };
   const unusable = (problem: string): SettingsFile => ({
-    file,
-    settings: {},
-    warnings: [`${file}${problem} It is left out.`],
+    ...empty,
+    warnings: [`${file}:${problem} It is left out.`],
   });
-  try {
-    const found = await stat(file);
-    // Before it is opened: a pipe would keep us waiting for somebody to write.
-    if (!found.isFile()) return unusable(' is not a file.');
-    if (found.size > MOST_BYTES) return unusable(` is larger than ${MOST_BYTES} bytes.`);
-    const text = withoutByteOrderMark(await readFile(file, 'utf8'));
-    if (text.trim() === '') return { file, settings: {}, warnings: [] };
-    const parsed = await parse(text);
-    if ('problem' in parsed) return unusable(`:${parsed.problem}`);
-    if (!isPlainObject(parsed.value)) return unusable(': expected an object.');
-    return { file, settings: parsed.value, warnings: [] };
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    const isMissing = ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '');
-    return isMissing
-      ? { file, settings: {}, warnings: [] }
-      : unusable(` cannot be read (${codeOf(error)}).`);
-  }
+  const read = readTextFile(file, MOST_BYTES);
+  if ('problem' in read) return read.isMissing ? empty : unusable(` ${read.problem}`);
+  const text = withoutByteOrderMark(read.text);
+  if (text.trim() === '') return empty;
+  const parsed = await parse(text);
+  if ('problem' in parsed) return unusable(parsed.problem);
+  if (!isPlainObject(parsed.value)) return unusable(' expected an object.');
+  return { ...empty, settings: parsed.value };
 }
 
 async function parseTomlSettings(text: string): Promise<Parsed> {

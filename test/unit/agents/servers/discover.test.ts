@@ -293,16 +293,16 @@ test('files that are broken are named, their content is not, and the others are 
   expect(warnings).toMatchInlineSnapshot(`
     [
       "<ws>/.vscode/mcp.json: expected an object. It is left out.",
-      "<ws>/.claude/settings.json is not a file. It is left out.",
+      "<ws>/.claude/settings.json: Not read: it is not a file. It is left out.",
       "~/.claude.json: server "a" is not written as a server, and left out.",
       "~/.claude.json: server "b" is not written as a server, and left out.",
       "~/.claude.json: server "c" has no command and no url, and is left out.",
       "~/.claude.json: server "" is not written as a server, and left out.",
       "<ws>/.mcp.json:1:46: Not valid JSON: a closing } was expected. It is left out.",
       "<ws>/.cursor/mcp.json: mcpServers is not an object with servers.",
-      "~/.cursor/mcp.json is not a file. It is left out.",
+      "~/.cursor/mcp.json: Not read: it is not a file. It is left out.",
       "<ws>/.codex/config.toml:2:20: Not valid TOML: each key-value declaration must be followed by an end-of-line. It is left out.",
-      "~/.gemini/settings.json is larger than 8388608 bytes. It is left out.",
+      "~/.gemini/settings.json: Not read: it is larger than 8 MiB. It is left out.",
     ]
   `);
 });
@@ -311,7 +311,7 @@ test.skipIf(process.getuid?.() === 0)('a file that may not be read is named', as
   const { add, discover } = setUp();
   chmodSync(add('.mcp.json', { mcpServers: runs('a') }), 0);
   expect((await discover()).warnings).toEqual([
-    '<ws>/.mcp.json cannot be read (EACCES). It is left out.',
+    '<ws>/.mcp.json: It cannot be read (EACCES). It is left out.',
   ]);
 });
 

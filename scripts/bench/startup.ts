@@ -1,6 +1,5 @@
 // Rows 1, 2 and 12: from the start of the process to the answer to tools/list, as a host asks for it
 // (initialize, its answer, initialized, tools/list; of the modern era tools/list alone).
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Client, type Program } from './client.ts';

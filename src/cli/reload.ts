@@ -1,6 +1,5 @@
 // `switchboard reload`: has every running Switchboard of this user read its configuration again, and
 // says what came of it.
-
 import { isObject } from '../base/object.ts';
 import { cleanText } from '../base/text.ts';
 import { findFolders } from '../config/places.ts';

@@ -1,5 +1,4 @@
 // What every command that uses children needs: the configuration, a switchboard, Ctrl-C.
-
 import { Writable } from 'node:stream';
 import { withAssistants, withoutAssistants } from '../assistant/wrap.ts';
 import { Cancellation } from '../base/cancellation.ts';

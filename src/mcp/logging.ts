@@ -1,5 +1,4 @@
 // Levels of log messages, from the least important on.
-
 import { isObject } from '../base/object.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 

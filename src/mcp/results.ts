@@ -1,5 +1,4 @@
 // Results as each era writes them.
-
 import { isObject } from '../base/object.ts';
 import { VERSION } from '../base/version.ts';
 import { Verbatim } from '../rpc/verbatim.ts';

@@ -1,6 +1,5 @@
 // The text that a modern host keeps for us between two rounds of a request. It is signed, so that
 // nothing can be made up or changed, bound to the request it belongs to, and expires.
-
 import { isObject } from '../base/object.ts';
 import { isSameSecret } from '../base/secrets.ts';
 import { INVALID_PARAMS, RpcError } from '../rpc/message.ts';

@@ -1,6 +1,5 @@
 // What a modern host wants to be told of: requests of its own that stay open, through which the news
 // come that it has asked for, and no others.
-
 import { isObject } from '../base/object.ts';
 import { META } from '../mcp/eras.ts';
 import { type Id, INVALID_PARAMS, RpcError } from '../rpc/message.ts';

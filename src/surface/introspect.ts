@@ -1,6 +1,5 @@
 // What a model is told about a child's subtools when it asks. Descriptions are other people's text:
 // they are cleaned of what cannot be seen, and bounded, as is the answer as a whole.
-
 import { isObject } from '../base/object.ts';
 import { cleanText, hasHiddenCharacters } from '../base/text.ts';
 import type { Introspection } from '../config/config.ts';

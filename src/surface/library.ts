@@ -1,7 +1,6 @@
 // Prompts and resources of all children, as they were last listed. They cost a model nothing until
 // they are used, so all are shown, whatever way the tools of their child are. A prompt's name is changed only where
 // another child has the same; addresses of resources stay, and lead to the child that listed them.
-
 import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { matchesPattern } from '../config/expose.ts';

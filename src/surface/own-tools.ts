@@ -1,7 +1,6 @@
 // Tools of children that are listed as they are, and under which names. A name that hosts do not
 // accept is made one that they do, and one that is taken already becomes `<child>_<tool>`. Once a host was shown a tool under a name, that name means this
 // tool for as long as it is listed: a call must never reach another child than the one it was for.
-
 import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/expose.ts';

@@ -1,6 +1,5 @@
 // The seam between sessions and children: what a host is shown, and what a request of it does. A
 // session asks only this, whatever ways of showing children are behind it.
-
 import type { Cancellation } from '../base/cancellation.ts';
 import type { CallOptions } from '../child/child.ts';
 import type { Question } from '../mcp/caller.ts';

@@ -1,6 +1,5 @@
 // Asking after a task: it is known to the child that runs it, if that still does and speaks the era of
 // the host. All tasks at once are not listed: a child serves several hosts, and does not know whose each is.
-
 import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { unwrapTaskId, wrapTasksIn } from '../mcp/tasks.ts';

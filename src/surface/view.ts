@@ -1,7 +1,6 @@
 // What one session is shown: the tools of the gateway, where there are children to switch; the
 // suites; the tools of those children that are shown directly or that this session has switched on;
 // and the agents. Every child can be called through its suite, listed or not.
-
 import { isObject } from '../base/object.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';

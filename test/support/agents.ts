@@ -1,5 +1,4 @@
 // Agents, servers and runs of them for tests: as plain as can be, but for what a test says.
-
 import type { Agent } from '../../src/agents/agent.ts';
 import type { AttachedServer, EngineEvent, EngineRun } from '../../src/agents/engine.ts';
 import { Cancellation } from '../../src/base/cancellation.ts';

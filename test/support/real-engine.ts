@@ -1,5 +1,4 @@
 // The real Codex, whose model is one of our own on loopback, in a project of a test's own.
-
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createCodexEngine } from '../../src/agents/codex/engine.ts';

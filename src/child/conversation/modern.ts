@@ -1,6 +1,5 @@
 // Talking to a child of the modern era. Every request says for whom it is made; a child that wants to
 // know more answers so, and is asked again with the answers.
-
 import { Cancellation } from '../../base/cancellation.ts';
 import { isObject } from '../../base/object.ts';
 import { VERSION } from '../../base/version.ts';

@@ -1,7 +1,6 @@
 // Requests of the era without handshakes (since revision 2026-07-28) over HTTP. Each stands for
 // itself: no session, nothing that is resumed, and what those on the way need to know of it stands in
 // headers as well.
-
 import { isObject } from '../../base/object.ts';
 import { META, MODERN_REVISION } from '../../mcp/eras.ts';
 import { NAMED_BY } from '../../mcp/repeated.ts';

@@ -1,7 +1,6 @@
 // What a message of ours is, from the first of its bytes. The peer hands a transport texts, and HTTP
 // treats requests otherwise than the rest; reading a whole message again to find out would cost as
 // much as writing it.
-
 import { isObject } from '../../base/object.ts';
 import { parseJson } from '../../rpc/json-text.ts';
 

@@ -1,5 +1,4 @@
 // What a reply to a POST is: an answer in JSON, a stream of events, or a refusal.
-
 import { isObject } from '../../base/object.ts';
 import { parseJson } from '../../rpc/json-text.ts';
 import { readBeginning } from './body.ts';

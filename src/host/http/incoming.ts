@@ -1,6 +1,5 @@
 // What a POST carries: one message, or in one old revision several. What is no message is refused
 // here, so that a session never has to say anything that belongs to no request.
-
 import { isObject } from '../../base/object.ts';
 import { parseJson } from '../../rpc/json-text.ts';
 import { type Id, isId, PARSE_ERROR } from '../../rpc/message.ts';

@@ -1,6 +1,5 @@
 // What servers and networks do wrong, and what becomes of it: one clear failure for the request
 // concerned, soon, and the next request works as if nothing had been.
-
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';

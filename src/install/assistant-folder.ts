@@ -10,6 +10,7 @@
 // finishes the rest. What the user wrote is kept.
 import { mkdirSync, readFileSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { removeEmptyFolder } from '../base/empty-folder.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder } from '../base/process.ts';
 import { writeWhole } from '../base/whole-file.ts';
@@ -26,7 +27,7 @@ import {
   wrapperName,
   wrapperScript,
 } from './assistant-texts.ts';
-import { type Change, entryAt, explainFailure, readIfThere, removeIfEmpty, Work } from './disk.ts';
+import { type Change, entryAt, explainFailure, readIfThere, Work } from './disk.ts';
 
 export interface FolderOptions {
   /** The server's `.mcp.json`. */
@@ -108,7 +109,7 @@ export async function switchOff(options: FolderOptions): Promise<FolderSwitch> {
     if (leftover === present.text) {
       work.perform({ action: 'remove', path: paths.original }, () => rmSync(paths.original));
     }
-    if (work.changes.length > 0 && !work.isDry) removeIfEmpty(dirname(paths.original));
+    if (work.changes.length > 0 && !work.isDry) removeEmptyFolder(dirname(paths.original));
     return { changes: work.changes, kept };
   });
 }

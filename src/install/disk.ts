@@ -1,6 +1,6 @@
 // Changes to the user's files. A file is replaced whole or not at all, what was in it is kept where it
 // may be the user's own work, and a dry run tells the same story without doing anything.
-import { lstatSync, mkdirSync, readFileSync, rmdirSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backupPath, keepBackup } from '../base/backup.ts';
 import { SwitchboardError } from '../base/errors.ts';
@@ -78,14 +78,6 @@ export function writeText(file: string, text: string): void {
 
 export function makeFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-}
-
-export function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // It is not there, or something else is in it and stays.
-  }
 }
 
 /** What the operating system refuses is the user's to mend; anything else is a bug, and thrown on. */

@@ -31,7 +31,7 @@ export async function readHostServers(
   file: string,
   text: string,
 ): Promise<ReadonlyMap<string, unknown>> {
-  if (file.endsWith('.toml')) throw isToml(file);
+  if (file.endsWith('.toml')) throw refusedToml(file);
   const { entries } = await readServers(file, text);
   const inner = OTHER_KEYS.map((key) => entries.get(key)).find(
     // A server may be called so as well.
@@ -40,7 +40,7 @@ export async function readHostServers(
   return isObject(inner) ? new Map(Object.entries(inner)) : entries;
 }
 
-function isToml(file: string): SwitchboardError {
+function refusedToml(file: string): SwitchboardError {
   return new SwitchboardError('CONFIG_INVALID', `${file}: Files in TOML are not taken over.`, {
     hint: 'Write its servers as JSON, under "mcpServers" in switchboard.config.json.',
   });

@@ -3,6 +3,7 @@
 // text is backed up before it is replaced or removed.
 import { readlinkSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { removeEmptyFolder } from '../base/empty-folder.ts';
 import { codeOf } from '../base/system-error.ts';
 import { unfinishedName } from '../base/whole-file.ts';
 import {
@@ -11,7 +12,6 @@ import {
   explainFailure,
   makeFolder,
   readIfThere,
-  removeIfEmpty,
   Work,
   writeText,
 } from './disk.ts';
@@ -111,7 +111,7 @@ function removeFile(file: string, { backups }: InstallPlaces, work: Work): void 
   if (text !== SKILL) work.backUp(file, backups);
   work.perform({ action: 'remove', path: file }, () => {
     unlinkSync(file);
-    removeIfEmpty(dirname(file));
+    removeEmptyFolder(dirname(file));
   });
 }
 

@@ -17,7 +17,7 @@ export function readToldCall(answer: string): ToldCall | undefined {
   if (!json.trimStart().startsWith('{')) return undefined;
   let told: Verbatim;
   try {
-    told = new Verbatim(json, JSON.parse(json));
+    told = Verbatim.parse(json);
   } catch {
     return undefined; // it only looks like one
   }

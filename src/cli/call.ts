@@ -38,9 +38,9 @@ export async function call(
 function readArguments(json: string | undefined): Verbatim {
   if (json === undefined) return Verbatim.of({});
   const text = json === '-' ? readStdin('The arguments', HOW_TO_PIPE) : json;
-  let value: unknown;
+  let args: Verbatim;
   try {
-    value = JSON.parse(text);
+    args = Verbatim.parse(text);
   } catch (error) {
     throw new SwitchboardError(
       'USAGE',
@@ -50,7 +50,7 @@ function readArguments(json: string | undefined): Verbatim {
       },
     );
   }
-  if (isObject(value)) return new Verbatim(text, value);
+  if (isObject(args.value)) return args;
   throw new SwitchboardError('USAGE', 'The arguments must be a JSON object.', {
     hint: `For example: '{"query": "tea"}'`,
   });

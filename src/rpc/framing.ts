@@ -1,5 +1,6 @@
 // The words of framing: the two ways a message travels as bytes, what a reader of bytes reports,
 // and how a message is written. Reading is `framer.ts`.
+import { toLine, toOneLine } from './one-line.ts';
 
 /** One JSON text on a line of its own, or one behind a `Content-Length` header. */
 export type Framing = 'newline' | 'content-length';
@@ -53,14 +54,9 @@ export function formatExcerpt(text: string): string {
   return text.trim().slice(0, EXCERPT_CHARS);
 }
 
-const LINE_BREAKS = /[\r\n]+/g;
-
 /** The JSON text as it goes on the wire. */
 export function encodeMessage(json: string, framing: Framing): string {
-  if (framing === 'content-length') {
-    return `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
-  }
-  // Inside JSON strings line breaks are escaped, so a raw one stands between tokens and may go.
-  const line = `${json}\n`;
-  return line.indexOf('\n') === json.length ? line : `${json.replace(LINE_BREAKS, ' ')}\n`;
+  if (framing === 'newline') return toLine(json);
+  const body = toOneLine(json);
+  return `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }

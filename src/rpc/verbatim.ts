@@ -1,6 +1,7 @@
 // A JSON value together with the very text it arrived as. A proxy that parses and serialises again
 // changes what it passes on: integers beyond 2^53 are rounded, 1.0 becomes 1, deep nesting
 // overflows the stack. So values that only pass through are sent on as text.
+import { toOneLine } from './one-line.ts';
 
 /** Stands for a value that nobody has wanted to know yet. */
 const UNREAD = Symbol('unread');
@@ -26,6 +27,12 @@ export class Verbatim {
   /** A text of our own making. Its value is read when it is wanted: mostly it is only sent. */
   static fromText(text: string): Verbatim {
     return new Verbatim(text, UNREAD);
+  }
+
+  /** Reads JSON that was written inside a string. Throws a SyntaxError if it is not valid. */
+  static parse(text: string): Verbatim {
+    const value: unknown = JSON.parse(text);
+    return new Verbatim(toOneLine(text), value);
   }
 
   get value(): unknown {

@@ -113,8 +113,8 @@ function parseSubtoolArgs(args: Verbatim | undefined, subtool: string): Verbatim
 
 function parseObject(text: string): Verbatim | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? new Verbatim(text, value) : undefined;
+    const parsed = Verbatim.parse(text);
+    return isObject(parsed.value) ? parsed : undefined;
   } catch {
     return undefined; // not JSON: the caller says what was expected
   }

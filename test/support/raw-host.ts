@@ -99,6 +99,18 @@ export class RawHost {
     return answered;
   }
 
+  /** The same with parameters that are sent as they are written. */
+  requestText(method: string, params: string): Promise<Answer> {
+    const id = ++this.#lastId;
+    return new Promise<Answer>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.requested.push(id);
+      this.sendText(
+        `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${params}}`,
+      );
+    });
+  }
+
   notify(method: string, params?: unknown): void {
     this.send({ jsonrpc: '2.0', method, params });
   }
@@ -136,7 +148,10 @@ export class RawHost {
   }
 
   send(message: unknown): void {
-    const json = JSON.stringify(message);
+    this.sendText(JSON.stringify(message));
+  }
+
+  sendText(json: string): void {
     const header = `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n`;
     this.write(this.#framing === 'newline' ? `${json}\n` : header + json);
   }

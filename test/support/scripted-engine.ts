@@ -26,6 +26,8 @@ export interface EngineRecord {
   readonly pid?: number;
   readonly started?: number;
   readonly received?: ReceivedMessage;
+  /** The same as it came. */
+  readonly line?: string;
 }
 
 export interface ScriptedEngine {

@@ -2,6 +2,7 @@
 // from above it is a link as that to a process is.
 import type { Mask } from '../../base/secrets.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
+import { toOneLine } from '../../rpc/one-line.ts';
 import { Peer, type PeerOptions } from '../../rpc/peer.ts';
 import type { Credentials } from '../credentials.ts';
 import { receiveMessage } from '../incoming.ts';
@@ -95,7 +96,7 @@ export class RemoteLink implements Link {
   #send(json: string): void {
     if (this.#hasEnded) return;
     const wire = this.#wire ?? this.#use(this.#connect());
-    wire.send(json);
+    wire.send(toOneLine(json));
   }
 
   #connect(): Wire {

@@ -2,7 +2,7 @@
 // that nobody on the way takes it for dead; and a client that does not read it loses it.
 import type { ServerResponse } from 'node:http';
 import type { Log } from '../../base/log.ts';
-import { encodeMessage } from '../../rpc/framing.ts';
+import { toLine } from '../../rpc/one-line.ts';
 import { endInTime } from './response.ts';
 
 export interface StreamOptions {
@@ -44,8 +44,7 @@ export class EventStream {
   }
 
   send(json: string, id?: string): void {
-    const line = encodeMessage(json, 'newline');
-    this.#write(`${id === undefined ? '' : `id: ${id}\n`}data: ${line}\n`);
+    this.#write(`${id === undefined ? '' : `id: ${id}\n`}data: ${toLine(json)}\n`);
   }
 
   end(): void {

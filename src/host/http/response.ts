@@ -1,5 +1,6 @@
 // Writing a response whole, to a client that may not read it.
 import type { ServerResponse } from 'node:http';
+import { toOneLine } from '../../rpc/one-line.ts';
 
 /** For the rest of what has been written to its end. */
 const LAST_BYTES_MS = 60_000;
@@ -11,7 +12,7 @@ export function sendJson(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const body = Buffer.from(json);
+  const body = Buffer.from(toOneLine(json));
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': body.length,

@@ -18,6 +18,7 @@ import {
   type WatchedRun,
   watchedRun,
 } from '../../../support/agents.ts';
+import { expectOneLine, LINE_BREAKS } from '../../../support/line-breaks.ts';
 import { eventually, isAlive } from '../../../support/processes.ts';
 import { type EngineRecord, scriptedEngine } from '../../../support/scripted-engine.ts';
 
@@ -112,6 +113,14 @@ describe('what the engine is given', () => {
     await engine.run(watchedRun(cwd, { task }));
     expect(told('turn/start')['input']).toEqual([{ type: 'text', text: task, text_elements: [] }]);
     expect(records().flatMap(({ argv = [] }) => argv)).not.toContain(task);
+  });
+
+  test('no line break in a task splits the message', async () => {
+    const { engine, cwd, told, records } = scriptedEngine();
+    const task = Object.values(LINE_BREAKS).join(' and ');
+    await engine.run(watchedRun(cwd, { task }));
+    expect(told('turn/start')['input']).toMatchObject([{ text: task }]);
+    for (const { line } of records()) if (line !== undefined) await expectOneLine(line);
   });
 
   test('half a character, which the engine would not read, is replaced wherever it stands', async () => {

@@ -1,6 +1,5 @@
 // The usual way to an answer: the model is given the server's tools as its own and asked again with what
 // came of using them, until it uses none. Rounds, calls, time, tokens and the size of results are bounded.
-import { Verbatim } from '../rpc/verbatim.ts';
 import type { Turn } from './conversation.ts';
 import { cut } from './cut.ts';
 import {
@@ -150,7 +149,7 @@ async function carryOut(
     return { text: cut(toolbox.refusal(name).text, LONGEST_REFUSAL), isError: true };
   }
   if (!args) return { text: NO_ARGUMENTS, isError: true };
-  const outcome = await work.callForModel(toolbox, subtool, Verbatim.of(args), maxChars);
+  const outcome = await work.callForModel(toolbox, subtool, args, maxChars);
   return maxChars > 0 ? outcome : { ...outcome, text: NO_ROOM };
 }
 

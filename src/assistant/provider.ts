@@ -2,6 +2,7 @@
 // time and knows nothing of servers; what it is asked and what it answers has one form for all.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { AssistantProvider } from '../config/config.ts';
+import type { Verbatim } from '../rpc/verbatim.ts';
 
 export interface Provider {
   readonly name: AssistantProvider;
@@ -80,8 +81,8 @@ export interface ModelTool {
 export interface ToolUse {
   readonly id: string;
   readonly name: string;
-  /** Undefined where what the model wrote is no JSON object. */
-  readonly args: Readonly<Record<string, unknown>> | undefined;
+  /** Undefined if the model did not write a JSON object. */
+  readonly args: Verbatim | undefined;
 }
 
 export interface ToolOutcome {

@@ -5,6 +5,7 @@ import { isObject } from '../../base/object.ts';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
 import { LONGEST_MS } from '../../config/defaults.ts';
+import { Verbatim } from '../../rpc/verbatim.ts';
 import { wellFormed } from '../cut.ts';
 import {
   type Completion,
@@ -152,7 +153,7 @@ function toCompletion(answer: Anthropic.Messages.Message, mask: Mask): Completio
     toolCalls: uses.map(({ id, name, input }) => ({
       id,
       name,
-      args: isObject(input) ? input : undefined,
+      args: isObject(input) ? Verbatim.of(input) : undefined,
     })),
     stop: toStop(reason, uses.length),
     usage: toUsage(usage),

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isObject } from '../../base/object.ts';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
+import { Verbatim } from '../../rpc/verbatim.ts';
 import { head, wellFormed } from '../cut.ts';
 import {
   type Completion,
@@ -183,8 +184,7 @@ function readUses(calls: readonly unknown[]): ReadUse[] {
     const used = isObject(call) ? call['function'] : undefined;
     if (!isObject(call) || !isObject(used) || typeof used['name'] !== 'string') return [];
     const { name, arguments: written } = used;
-    const read = readArguments(written);
-    const args = isObject(read) ? read : undefined;
+    const args = readArguments(written);
     const given = call['id'];
     // Some give none, some the same to all; the result must find its call.
     const id = typeof given === 'string' && given !== '' && !ids.has(given) ? given : randomUUID();
@@ -194,16 +194,24 @@ function readUses(calls: readonly unknown[]): ReadUse[] {
       ...call,
       id,
       type: 'function',
-      function: { ...used, arguments: JSON.stringify(args ?? {}) },
+      function: { ...used, arguments: args?.text ?? '{}' },
     };
     return [{ use: { id, name, args }, raw }];
   });
 }
 
-/** A tool that takes nothing is called with nothing by some; some write no text but the object. */
-function readArguments(written: unknown): unknown {
-  if (written === undefined || written === null || written === '') return {};
-  return typeof written === 'string' ? parse(written) : written;
+/** Some leave out empty arguments, and some write the object itself instead of its JSON. */
+function readArguments(written: unknown): Verbatim | undefined {
+  if (typeof written !== 'string') return asArguments(Verbatim.of(written ?? {}));
+  try {
+    return asArguments(Verbatim.parse(written || '{}'));
+  } catch {
+    return undefined; // not JSON
+  }
+}
+
+function asArguments(read: Verbatim): Verbatim | undefined {
+  return isObject(read.value) ? read : undefined;
 }
 
 function toStop(reason: unknown, uses: number): Completion['stop'] {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Conversations, type Turn } from '../../../src/assistant/conversation.ts';
 import { NO_USAGE } from '../../../src/assistant/provider.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { eventually } from '../../support/processes.ts';
 
 const turn = (text: string): Turn => [{ role: 'user', text }];
@@ -48,7 +49,10 @@ function worked(query: string, resultChars: number, answer: string): Turn {
   const outcome = { id: '1', text: 'r'.repeat(resultChars), isError: false };
   return [
     { role: 'user', text: query },
-    { role: 'assistant', answer: { ...use, toolCalls: [{ id: '1', name: 'look', args: {} }] } },
+    {
+      role: 'assistant',
+      answer: { ...use, toolCalls: [{ id: '1', name: 'look', args: Verbatim.of({}) }] },
+    },
     { role: 'tools', outcomes: [outcome] },
     { role: 'assistant', answer: done },
   ];

@@ -1,6 +1,7 @@
 // Sentences for the ways in which a child does not start or stops working.
 import { SwitchboardError } from '../base/errors.ts';
 import type { ChildConfig } from '../config/config.ts';
+import type { ExceededLimit } from '../rpc/shape.ts';
 import type { LinkEnd } from './link.ts';
 
 /** The operating system could not start the command. */
@@ -102,7 +103,8 @@ export function explainEnd(
       );
     }
     case 'oversized': {
-      const { message, hint } = explainOversize(name, config.messageBytes);
+      const limit = { name: 'messageBytes', most: config.messageBytes } as const;
+      const { message, hint } = explainOversize(name, limit);
       return new SwitchboardError('MESSAGE_TOO_LARGE', message, {
         hint: `${hint} The connection was closed; the next use connects again.`,
       });
@@ -110,12 +112,17 @@ export function explainEnd(
   }
 }
 
-/** An answer is larger than we take; only the request it belongs to fails. */
-export function explainOversize(name: string, messageBytes: number): SwitchboardError {
+/** An answer exceeds a limit; only the request it belongs to fails. */
+export function explainOversize(name: string, limit: ExceededLimit): SwitchboardError {
+  const what = {
+    messageBytes: `of more than ${limit.most} bytes`,
+    depth: `nested more than ${limit.most} levels deep`,
+    members: `with more than ${limit.most} array elements and object members`,
+  };
   return new SwitchboardError(
     'MESSAGE_TOO_LARGE',
-    `Server "${name}" sent a message of more than ${messageBytes} bytes.`,
-    { hint: 'Ask for less at once, or raise limits.messageBytes in the configuration.' },
+    `Server "${name}" sent a message ${what[limit.name]}.`,
+    { hint: `Ask for less at once, or raise limits.${limit.name} in the configuration.` },
   );
 }
 

@@ -11,6 +11,7 @@ import { Framer } from '../rpc/framer.ts';
 import type { Framing, OversizeEvent } from '../rpc/framing.ts';
 import { Outbox } from '../rpc/outbox.ts';
 import { Peer, type PeerOptions } from '../rpc/peer.ts';
+import type { ShapeLimits } from '../rpc/shape.ts';
 import { receiveMessage } from './incoming.ts';
 import { type Link, type LinkEnd, LinkEnded } from './link.ts';
 import { judgeOversize } from './oversize.ts';
@@ -22,6 +23,7 @@ export interface ProcessLinkOptions {
   readonly command: GroupCommand;
   readonly framing: Framing;
   readonly messageBytes: number;
+  readonly messageShape: ShapeLimits;
   readonly stopMs: number;
   /** What must not be repeated of what the child prints. */
   readonly secrets: readonly string[];
@@ -30,7 +32,7 @@ export interface ProcessLinkOptions {
   readonly onNotification: PeerOptions['onNotification'];
   readonly onBug: (error: unknown) => void;
   readonly mayOmitVersion?: PeerOptions['mayOmitVersion'];
-  /** Hears of messages beyond the limit, of which only the ends are known. */
+  /** Called for messages that exceed a limit, of which only the ends are known. */
   readonly onOversize?: ((event: OversizeEvent) => void) | undefined;
 }
 
@@ -94,6 +96,7 @@ export class ProcessLink implements Link {
     });
     this.#framer = new Framer({
       limitBytes: options.messageBytes,
+      shape: options.messageShape,
       headers: 'content-length',
       onMessage: ({ text, value }) => this.#receive(text, value),
       onNoise: (line) => {

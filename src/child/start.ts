@@ -147,7 +147,7 @@ async function openProcess(
   command: Command,
   options: LinkParts,
 ): Promise<Link> {
-  const { name, cwd, environment, messageBytes, timeouts } = config;
+  const { name, cwd, environment, messageBytes, messageShape, timeouts } = config;
   const inherited = environment === 'minimal' ? minimalEnvironment(options.env) : options.env;
   const env = withVariables(inherited, { ...command.env, ...options.mark });
   const { framing, onStderr, onRequest, onNotification, onBug } = options;
@@ -157,6 +157,7 @@ async function openProcess(
       command: { cmd: command.cmd, args: command.args, cwd, env },
       framing,
       messageBytes,
+      messageShape,
       stopMs: timeouts.stopMs,
       secrets: [...Object.values(command.env), ...secretsBehind(config, options.env)],
       onStderr,

@@ -41,6 +41,7 @@ async function serveUntilTold(
     ...settings,
     token,
     messageBytes: config.messageBytes,
+    messageShape: config.messageShape,
     log,
     eras: config.era === 'auto' ? ['handshake', 'modern'] : [config.era],
     toolSchema: (name) => switchboard.board.schemaOf(name),
@@ -49,7 +50,6 @@ async function serveUntilTold(
         ...switchboard.sessionParts,
         eras: () => era,
         log,
-        messageBytes: config.messageBytes,
         send: (json, _framing, about, isAnswer = false) => send(json, about, isAnswer),
       });
       sessions.add(session);

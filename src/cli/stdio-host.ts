@@ -21,12 +21,13 @@ export function openStdioHost(
   { config, log, write, ...other }: StdioHostOptions,
 ): { readonly host: StdioHost; readonly session: Session } {
   process.stdout.removeAllListeners('error'); // from here on the host's leaving is an end like others
-  const { messageBytes } = config;
+  const { messageBytes, messageShape } = config;
   const host = new StdioHost({
     input: process.stdin,
     output: process.stdout,
     write,
     messageBytes,
+    messageShape,
     onFull: () => pool.pause(),
     onDrained: () => pool.resume(),
   });
@@ -34,7 +35,6 @@ export function openStdioHost(
     ...sessionParts,
     ...other,
     log,
-    messageBytes,
     send: (json, framing) => host.send(json, framing),
   });
   return { host, session };

@@ -22,12 +22,21 @@ export interface Config {
   readonly flipSuites: 'auto' | 'always' | 'never';
   /** The longest message that is accepted from a host or a child, in bytes. */
   readonly messageBytes: number;
+  readonly messageShape: MessageShape;
   readonly agents: AgentSettings;
   readonly logging: LogSettings;
   /** What to do about servers whose file is gone, while their assistant's folder keeps it; by name. */
   readonly lost?: ReadonlyMap<string, string>;
   /** What was wrong but did not stop us: sentences for stderr and `config check`. */
   readonly warnings: readonly string[];
+}
+
+/** How complex a message from a host or a child may be. */
+export interface MessageShape {
+  /** How deep it may nest. */
+  readonly depth: number;
+  /** How many array elements and object members it may have. */
+  readonly members: number;
 }
 
 /** Where agents are looked for, how they are shown, what they may use and how they are run. */
@@ -132,6 +141,7 @@ export interface ChildConfig {
   readonly introspection: Introspection;
   readonly timeouts: Timeouts;
   readonly messageBytes: number;
+  readonly messageShape: MessageShape;
   readonly environment: 'inherit' | 'minimal';
   readonly stderr: 'inherit' | 'log' | 'drop';
   readonly framing: 'auto' | 'newline' | 'content-length';

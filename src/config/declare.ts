@@ -30,6 +30,7 @@ export function declareServer(declared: DeclaredServer): ChildConfig {
     expose: { allow: undefined, deny: undefined },
     introspection: DEFAULTS.introspection,
     messageBytes: DEFAULTS.messageBytes,
+    messageShape: DEFAULTS.messageShape,
     environment: DEFAULTS.environment,
     stderr: 'drop', // its last lines appear in errors all the same
     framing: DEFAULTS.framing,

@@ -7,6 +7,7 @@ export const DEFAULTS = {
   discoverGlobs: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'],
   timeouts: { childSpawnMs: 8000, rpcMs: 60_000, stopMs: 2000, questionMs: 600_000 },
   messageBytes: 16 * 1024 * 1024,
+  messageShape: { depth: 1_000, members: 2_000_000 },
   introspection: { mode: 'summary', summaryMaxChars: 160 },
   environment: 'inherit',
   framing: 'auto',

@@ -14,7 +14,7 @@ import { expandHome, findFiles } from './globs.ts';
 import { type Layer, setting } from './layers.ts';
 import { resolveLogging } from './logging.ts';
 import { findPlaces, type PlaceOptions, type Places } from './places.ts';
-import { messageBytesOf, resolveChildren } from './resolve.ts';
+import { messageBytesOf, messageShapeOf, resolveChildren } from './resolve.ts';
 import {
   findServersFiles,
   type NamedFile,
@@ -70,6 +70,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
       setting(layers, ({ timeouts }) => timeouts?.questionMs) ?? DEFAULTS.timeouts.questionMs,
     flipSuites: setting(layers, ({ flip }) => flip?.suites) ?? DEFAULTS.flipSuites,
     messageBytes: messageBytesOf(layers),
+    messageShape: messageShapeOf(layers),
     agents: resolveAgents(places, {
       env,
       files: layers.map(({ config }) => config.agents ?? {}),

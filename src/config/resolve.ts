@@ -6,7 +6,7 @@ import { didYouMean } from '../base/text.ts';
 import { strangeServerKeys } from './check.ts';
 import type { FoundChild } from './child-files.ts';
 import { type Declaration, explainMissingCommand, resolveCommand } from './command.ts';
-import type { AssistantConfig, ChildConfig, Command } from './config.ts';
+import type { AssistantConfig, ChildConfig, Command, MessageShape } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { type DescriptionsLayer, descriptionOf } from './descriptions.ts';
 import { readFolderRole } from './folder-role.ts';
@@ -61,6 +61,13 @@ export function messageBytesOf(layers: readonly Layer[]): number {
   return setting(layers, ({ limits }) => limits?.messageBytes) ?? DEFAULTS.messageBytes;
 }
 
+export function messageShapeOf(layers: readonly Layer[]): MessageShape {
+  return {
+    depth: setting(layers, ({ limits }) => limits?.depth) ?? DEFAULTS.messageShape.depth,
+    members: setting(layers, ({ limits }) => limits?.members) ?? DEFAULTS.messageShape.members,
+  };
+}
+
 /** A child comes whole from its strongest declaration; nothing is mixed from two of them. */
 function collectDeclarations({
   layers,
@@ -106,6 +113,7 @@ function resolveCommon(layers: readonly Layer[]) {
     rpcMs: say((config) => config.timeouts?.rpcMs) ?? DEFAULTS.timeouts.rpcMs,
     stopMs: say((config) => config.timeouts?.stopMs) ?? DEFAULTS.timeouts.stopMs,
     messageBytes: messageBytesOf(layers),
+    messageShape: messageShapeOf(layers),
     environment: say((config) => config.environment) ?? DEFAULTS.environment,
     wrap: say((config) => config.results?.wrap) ?? DEFAULTS.wrap,
   };
@@ -159,6 +167,7 @@ function resolveChild(
       stopMs: common.stopMs,
     },
     messageBytes: common.messageBytes,
+    messageShape: common.messageShape,
     environment: keys.environment ?? common.environment,
     stderr: keys.stderr ?? DEFAULTS.stderr,
     framing: keys.framing ?? DEFAULTS.framing,

@@ -187,8 +187,18 @@ const timeouts = z.strictObject({
 const limits = z.strictObject({
   messageBytes: key(
     z.int().check(z.minimum(1024), z.maximum(MOST_BYTES)),
-    'The longest message that is accepted from a host or a server, in bytes.',
+    'The largest message accepted from a host or a server, in bytes.',
     DEFAULTS.messageBytes,
+  ),
+  depth: key(
+    atLeastOne,
+    'Maximum nesting depth of a message larger than 64 KB.',
+    DEFAULTS.messageShape.depth,
+  ),
+  members: key(
+    atLeastOne,
+    'Maximum number of array elements and object members in a message larger than 64 KB.',
+    DEFAULTS.messageShape.members,
   ),
 });
 
@@ -244,7 +254,7 @@ export const configSchema = z.strictObject({
   ),
   flip: key(flip, 'About servers that are switched on and off.'),
   timeouts: key(timeouts, 'Time limits, in milliseconds.'),
-  limits: key(limits, 'Limits of size.'),
+  limits: key(limits, 'Limits on messages from hosts and servers.'),
   introspection: key(introspection, "What the action `introspect` says about a server's tools."),
   environment: key(
     environment,

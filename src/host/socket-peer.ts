@@ -2,6 +2,7 @@
 // patience with anything else: what is no message, is too large, or is not read ends the connection.
 import type { Socket } from 'node:net';
 import { isObject } from '../base/object.ts';
+import { DEFAULTS } from '../config/defaults.ts';
 import { Framer } from '../rpc/framer.ts';
 import { errorText, INVALID_REQUEST, RpcError } from '../rpc/message.ts';
 import { Outbox } from '../rpc/outbox.ts';
@@ -30,6 +31,7 @@ export function createSocketPeer(
     onNotification: () => {}, // there are none yet
     onBug,
   });
+  const tooLong = `A message may have ${messageBytes} bytes.`;
   let bytesWithoutMessage = 0;
   const refuse = (reason: string): void => {
     if (socket.writableEnded) return;
@@ -38,6 +40,7 @@ export function createSocketPeer(
   };
   const framer = new Framer({
     limitBytes: messageBytes,
+    shape: DEFAULTS.messageShape,
     headers: 'content-length',
     onMessage: ({ text, value }) => {
       bytesWithoutMessage = 0;
@@ -47,12 +50,13 @@ export function createSocketPeer(
     },
     onNoise: () => refuse('This is no message.'),
     onBroken: () => refuse('This is no message.'),
-    onOversize: () => refuse(`A message may have ${messageBytes} bytes.`),
+    onOversize: ({ limit }) =>
+      refuse(limit.name === 'messageBytes' ? tooLong : 'The message is too complex.'),
   });
   socket.on('data', (chunk: Buffer) => {
     bytesWithoutMessage += chunk.length;
     framer.push(chunk);
-    if (bytesWithoutMessage > messageBytes) refuse(`A message may have ${messageBytes} bytes.`);
+    if (bytesWithoutMessage > messageBytes) refuse(tooLong);
   });
   socket.on('error', (error) => peer.close(error));
   socket.once('close', () => peer.close(new Error('The connection has ended.')));

@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { Framer } from '../rpc/framer.ts';
 import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framing.ts';
 import { Outbox } from '../rpc/outbox.ts';
+import type { ShapeLimits } from '../rpc/shape.ts';
 
 export interface HostListener {
   receive(message: MessageEvent): void;
@@ -16,6 +17,7 @@ export interface StdioOptions {
   /** How to write to it, where its own way has been given away to others. */
   readonly write?: Writable['write'];
   readonly messageBytes: number;
+  readonly messageShape: ShapeLimits;
   /** The host does not take what we have written. */
   readonly onFull: () => void;
   /** It has taken all of it. */
@@ -52,9 +54,10 @@ export class StdioHost {
 
   /** Hands on what the host sends; resolves when it has gone. */
   listen(listener: HostListener): Promise<void> {
-    const { input, messageBytes } = this.#options;
+    const { input, messageBytes, messageShape } = this.#options;
     const framer = new Framer({
       limitBytes: messageBytes,
+      shape: messageShape,
       headers: 'any',
       onMessage: (message) => listener.receive(message),
       onNoise: () => {}, // not JSON at all: ignored

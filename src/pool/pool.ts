@@ -193,11 +193,11 @@ function isSameProcess(one: ChildConfig, other: ChildConfig): boolean {
 
 /** What a running child was started with, and nothing that only concerns how it is shown. */
 function processPartOf(config: ChildConfig): unknown {
-  const { command, remote, cwd, timeouts, messageBytes, environment, stderr } = config;
-  const { framing, protocolVersion, problem, behind } = config;
+  const { command, remote, cwd, timeouts, messageBytes, messageShape } = config;
+  const { environment, stderr, framing, protocolVersion, problem, behind } = config;
   return [
-    [command, remote, cwd, timeouts, messageBytes, environment, stderr],
-    [framing, protocolVersion, problem?.text],
+    [command, remote, cwd, timeouts, messageBytes, messageShape],
+    [environment, stderr, framing, protocolVersion, problem?.text],
     // An assistant reads the configuration when it starts, the rules for its server's tools with it.
     behind && [processPartOf(behind), behind.assistant, behind.role, behind.expose],
     behind && [behind.description, behind.keywords, behind.idleMs],

@@ -6,15 +6,16 @@
 // block and is looked at anew; and where an object may continue it, an object that begins at the
 // first column, as messages do, and turns out to be a message is taken for one.
 import { ByteCollector } from './bytes.ts';
-import { type BrokenReason, type FramerEvents, formatExcerpt } from './framing.ts';
+import { type BrokenReason, type FramerEvents, formatExcerpt, type ReadLimits } from './framing.ts';
 import {
   isMessage,
   type JsonScanner,
   type Likeness,
-  parseJson,
+  parseWithin,
   stripDecoration,
 } from './json-text.ts';
 import { OversizeDrain } from './oversize.ts';
+import type { ShapeLimits } from './shape.ts';
 
 /** Each open candidate may cost one parse of the lines behind it, so their number is bounded. */
 const MOST_CANDIDATES = 64;
@@ -40,7 +41,7 @@ interface Candidate {
 export class Block {
   readonly #scanner: JsonScanner;
   readonly #likeness: Likeness;
-  readonly #limitBytes: number;
+  readonly #limits: ReadLimits;
   readonly #events: FramerEvents;
   /** The lines so far, as bytes: many short strings would need far more memory. */
   readonly #kept = new ByteCollector();
@@ -48,10 +49,10 @@ export class Block {
   #drain: OversizeDrain | undefined;
   #isOpen = true;
 
-  constructor(start: BlockStart, limitBytes: number, events: FramerEvents) {
+  constructor(start: BlockStart, limits: ReadLimits, events: FramerEvents) {
     this.#scanner = start.scanner;
     this.#likeness = start.likeness;
-    this.#limitBytes = limitBytes;
+    this.#limits = limits;
     this.#events = events;
     this.#kept.appendText(`${start.text}\n`);
   }
@@ -76,7 +77,7 @@ export class Block {
         return line;
       }
       if (outcome === 'open') {
-        if (this.#kept.length > this.#limitBytes) this.#drain = this.#createDrain();
+        if (this.#kept.length > this.#limits.limitBytes) this.#drain = this.#createDrain();
         return undefined;
       }
       from = this.#scanner.at;
@@ -109,7 +110,7 @@ export class Block {
   #deliverCandidate(candidate: Candidate, end: number): boolean {
     this.#candidates.pop();
     const text = this.#kept.textBetween(candidate.start, end);
-    const value = parseJson(text);
+    const value = parseWithin(text, this.#limits.shape);
     if (!isMessage(value, 'marked')) return false;
     this.#breakOff(candidate.start);
     this.#events.onMessage({ text, value, framing: 'newline' });
@@ -119,7 +120,7 @@ export class Block {
   #deliverAll(end: number): true {
     this.#isOpen = false;
     const text = this.#kept.textBetween(0, end);
-    const value = parseJson(text);
+    const value = parseWithin(text, this.#limits.shape);
     if (isMessage(value, this.#likeness)) {
       this.#events.onMessage({ text, value, framing: 'newline' });
     } else this.#reportBroken(text, value === undefined ? 'invalid-json' : 'not-an-object');
@@ -140,7 +141,7 @@ export class Block {
 
   #createDrain(): OversizeDrain {
     const { onOversize } = this.#events;
-    const limitBytes = this.#limitBytes;
+    const { limitBytes } = this.#limits;
     const drain = new OversizeDrain({ limitBytes, framing: 'newline', onOversize });
     drain.feed(this.#kept.take());
     return drain;
@@ -148,7 +149,8 @@ export class Block {
 
   /** Beyond the limit only the scanner goes on, to find the end. */
   #drainLine(drain: OversizeDrain, line: Buffer, text: string): Buffer | undefined {
-    const outcome = isMarkedMessage(text) ? 'invalid' : this.#scanner.scan(text, 0);
+    const isMarked = isMarkedMessage(text, this.#limits.shape);
+    const outcome = isMarked ? 'invalid' : this.#scanner.scan(text, 0);
     if (outcome === 'invalid') {
       this.end();
       return line;
@@ -161,9 +163,9 @@ export class Block {
   }
 }
 
-function isMarkedMessage(text: string): boolean {
+function isMarkedMessage(text: string, limits: ShapeLimits): boolean {
   if (!text.startsWith('{') || !text.trimEnd().endsWith('}')) return false;
-  return isMessage(parseJson(text), 'marked');
+  return isMessage(parseWithin(text, limits), 'marked');
 }
 
 function restOf(text: string, from: number): Buffer | undefined {

@@ -7,15 +7,20 @@
 // limit.
 import type { Block } from './block.ts';
 import { decode, isBlank, PieceList, trimBytes } from './bytes.ts';
-import { type FramerEvents, type Framing, formatExcerpt } from './framing.ts';
+import {
+  type FramerEvents,
+  type Framing,
+  formatExcerpt,
+  type MessageEvent,
+  type ReadLimits,
+} from './framing.ts';
 import { findGluedHeader, Header, type HeaderNames } from './header.ts';
 import { parseJson } from './json-text.ts';
 import { LineReader } from './line.ts';
-import { OversizeDrain } from './oversize.ts';
+import { OversizeDrain, oversizeEvent } from './oversize.ts';
+import { findExceeded, TooComplex } from './shape.ts';
 
-export interface FramerOptions extends FramerEvents {
-  /** The most bytes one message may have. */
-  readonly limitBytes: number;
+export interface FramerOptions extends FramerEvents, ReadLimits {
   readonly headers: HeaderNames;
 }
 
@@ -44,7 +49,8 @@ export class Framer {
 
   constructor(options: FramerOptions) {
     this.#options = options;
-    this.#lines = new LineReader(options.limitBytes, options);
+    const onMessage = (message: MessageEvent): void => this.#deliver(message);
+    this.#lines = new LineReader(options, { ...options, onMessage });
   }
 
   push(chunk: Buffer): void {
@@ -158,14 +164,22 @@ export class Framer {
 
   #readBody(bytes: Buffer): void {
     const framing = 'content-length';
-    const text = decode(trimBytes(bytes));
+    const body = trimBytes(bytes);
+    const exceeded = findExceeded(body, this.#options.shape);
+    if (exceeded) return this.#options.onOversize(oversizeEvent(exceeded, framing));
+    const text = decode(body);
     const value = parseJson(text);
     if (typeof value === 'object' && value !== null) {
-      this.#options.onMessage({ text, value, framing });
-      return;
+      return this.#options.onMessage({ text, value, framing });
     }
     const reason = value === undefined ? 'invalid-json' : 'not-an-object';
     this.#options.onBroken({ reason, framing, excerpt: formatExcerpt(text) });
+  }
+
+  #deliver(message: MessageEvent): void {
+    const { value, framing } = message;
+    if (value instanceof TooComplex) this.#options.onOversize(oversizeEvent(value, framing));
+    else this.#options.onMessage(message);
   }
 
   #createLineDrain(): OversizeDrain {

@@ -1,6 +1,7 @@
 // The words of framing: the two ways a message travels as bytes, what a reader of bytes reports,
 // and how a message is written. Reading is `framer.ts`.
 import { toLine, toOneLine } from './one-line.ts';
+import type { ExceededLimit, ShapeLimits } from './shape.ts';
 
 /** One JSON text on a line of its own, or one behind a `Content-Length` header. */
 export type Framing = 'newline' | 'content-length';
@@ -28,8 +29,9 @@ export interface BrokenEvent {
   readonly excerpt: string;
 }
 
-/** News of a message beyond the limit, whose bytes are being thrown away. */
+/** A message that exceeds a limit and is dropped. */
 export interface OversizeEvent {
+  readonly limit: ExceededLimit;
   readonly bytesSoFar: number;
   /** Its first 4 KiB. */
   readonly head: string;
@@ -46,6 +48,12 @@ export interface FramerEvents {
   readonly onNoise: (text: string) => void;
   readonly onBroken: (broken: BrokenEvent) => void;
   readonly onOversize: (oversize: OversizeEvent) => void;
+}
+
+/** What a message may be at most. */
+export interface ReadLimits {
+  readonly limitBytes: number;
+  readonly shape: ShapeLimits;
 }
 
 const EXCERPT_CHARS = 200;

@@ -1,6 +1,7 @@
 // JSON as text: where a value ends, and whether a value is a message. JSON.parse can say neither
 // where the text behind a value begins nor whether unfinished text could still become one; the
 // scanner here can, and it can stop at the end of one line and go on with the next.
+import { findExceeded, type ShapeLimits, SMALL_BYTES, TooComplex } from './shape.ts';
 
 /** Deeper than any message; bounds the scanner's memory. */
 const DEEPEST = 10_000;
@@ -129,6 +130,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The same for text from outside: TooComplex if it exceeds a limit. */
+export function parseWithin(text: string, limits: ShapeLimits): unknown {
+  if (text.length <= SMALL_BYTES) return parseJson(text);
+  return findExceeded(Buffer.from(text), limits) ?? parseJson(text);
+}
+
 /**
  * `marked`: says "jsonrpc" itself, as it must where other text stands around it. `likely`: has at
  * least members that only a message has together.
@@ -145,6 +152,7 @@ export function isMessage(value: unknown, likeness: Likeness): boolean {
 
 function isOneMessage(value: unknown, likeness: Likeness): boolean {
   if (typeof value !== 'object' || value === null) return false;
+  if (value instanceof TooComplex) return value.isMarked;
   if ('jsonrpc' in value) return true;
   if (likeness === 'marked') return false;
   return 'method' in value || ('id' in value && ('result' in value || 'error' in value));

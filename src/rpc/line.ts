@@ -3,8 +3,17 @@
 // with other text around them, is searched character by character.
 import { Block } from './block.ts';
 import { decode, isBlank, trimBytes } from './bytes.ts';
-import { type FramerEvents, formatExcerpt } from './framing.ts';
-import { isMessage, JsonScanner, type Likeness, parseJson, stripDecoration } from './json-text.ts';
+import { type FramerEvents, formatExcerpt, type ReadLimits } from './framing.ts';
+import {
+  isMessage,
+  JsonScanner,
+  type Likeness,
+  parseJson,
+  parseWithin,
+  stripDecoration,
+} from './json-text.ts';
+import { oversizeEvent } from './oversize.ts';
+import { findExceeded, type ShapeLimits } from './shape.ts';
 
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
@@ -25,11 +34,11 @@ const START = /\[\s*(?:\{|$)|\{/g;
 const SEARCH_ALLOWANCE = 64 * 1024;
 
 export class LineReader {
-  readonly #limitBytes: number;
+  readonly #limits: ReadLimits;
   readonly #events: FramerEvents;
 
-  constructor(limitBytes: number, events: FramerEvents) {
-    this.#limitBytes = limitBytes;
+  constructor(limits: ReadLimits, events: FramerEvents) {
+    this.#limits = limits;
     this.#events = events;
   }
 
@@ -39,8 +48,15 @@ export class LineReader {
     const first = line[0];
     if (first === undefined) return undefined;
     if (first === OPEN_BRACE || (first === OPEN_BRACKET && mayBeArray(line))) {
+      const isWhole = mayBeWhole(line);
+      const exceeded = isWhole ? findExceeded(line, this.#limits.shape) : undefined;
+      if (exceeded) {
+        this.#events.onOversize(oversizeEvent(exceeded, 'newline'));
+        return undefined;
+      }
       const text = decode(line);
-      return mayBeWhole(line) && this.#deliver(text) ? undefined : this.#readDecorated(text);
+      if (!isWhole) return this.#readDecorated(text);
+      return this.#deliver(text, parseJson(text)) ? undefined : this.#readDecorated(text);
     }
     if (isScalar(line, first)) {
       const excerpt = formatExcerpt(line.toString('utf8', 0, EXCERPT_BYTES));
@@ -57,8 +73,7 @@ export class LineReader {
     return this.#search(bytes.toString().trim());
   }
 
-  #deliver(text: string): boolean {
-    const value = parseJson(text);
+  #deliver(text: string, value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false;
     this.#events.onMessage({ text, value, framing: 'newline' });
     return true;
@@ -67,18 +82,19 @@ export class LineReader {
   /** Reads a line that is not JSON as it stands: it may be in colours, or among other text. */
   #readDecorated(line: string): Block | undefined {
     const text = stripDecoration(line).trim();
-    const isWhole = text !== line && /^[[{]/.test(text) && this.#deliver(text);
-    return isWhole ? undefined : this.#search(text);
+    const mayBeOne = text !== line && /^[[{]/.test(text);
+    const value = mayBeOne ? parseWithin(text, this.#limits.shape) : undefined;
+    return this.#deliver(text, value) ? undefined : this.#search(text);
   }
 
   #search(text: string): Block | undefined {
     let behind = 0;
-    for (const found of findObjects(text)) {
+    for (const found of findObjects(text, this.#limits.shape)) {
       this.#reportRest(text.slice(behind, found.start));
       if (found.scanner) {
         const { likeness, scanner, start } = found;
         const opening = { text: text.slice(start), scanner, likeness };
-        return new Block(opening, this.#limitBytes, this.#events);
+        return new Block(opening, this.#limits, this.#events);
       }
       this.#events.onMessage({ text: found.text, value: found.value, framing: 'newline' });
       behind = found.end;
@@ -102,7 +118,7 @@ type Found =
   | { start: number; scanner: JsonScanner; likeness: Likeness };
 
 /** The messages in a line, in order, and last an unfinished one, if no whole one comes behind it. */
-function findObjects(text: string): Found[] {
+function findObjects(text: string, limits: ShapeLimits): Found[] {
   const found: Found[] = [];
   const lastMark = text.lastIndexOf('"jsonrpc"');
   let unfinished: Found | undefined;
@@ -123,7 +139,7 @@ function findObjects(text: string): Found[] {
     if (outcome === 'open') unfinished ??= { start, scanner, likeness };
     if (outcome !== 'closed') continue;
     const slice = text.slice(start, scanner.at);
-    const value = parseJson(slice);
+    const value = parseWithin(slice, limits);
     if (value === undefined) continue;
     // What is valid JSON is not looked into: a message inside is only being talked about.
     START.lastIndex = scanner.at;

@@ -1,7 +1,8 @@
 // A message beyond the size limit is thrown away while it arrives. What stays is its head and its
 // tail: enough to find out which request it answers, so that only that one fails.
-import type { FramerEvents, Framing } from './framing.ts';
+import type { FramerEvents, Framing, OversizeEvent } from './framing.ts';
 import { parseJson } from './json-text.ts';
+import type { TooComplex } from './shape.ts';
 
 const KEPT_BYTES = 4 * 1024;
 
@@ -52,6 +53,7 @@ export class OversizeDrain {
 
   #report(tail?: string): void {
     this.#options.onOversize({
+      limit: { name: 'messageBytes', most: this.#options.limitBytes },
       bytesSoFar: this.#bytes,
       head: this.#head.toString('utf8', 0, Math.min(this.#bytes, KEPT_BYTES)),
       tail,
@@ -59,6 +61,12 @@ export class OversizeDrain {
       framing: this.#options.framing,
     });
   }
+}
+
+/** The report on a message that is there as a whole. */
+export function oversizeEvent(limit: TooComplex, framing: Framing): OversizeEvent {
+  const { bytes: bytesSoFar, head, tail } = limit;
+  return { limit, bytesSoFar, head, tail, complete: true, framing };
 }
 
 export interface OversizeId {
@@ -109,7 +117,7 @@ function readHead(
     hasMethod ||= member?.groups['method'] !== undefined;
     at = member?.end;
   }
-  return undefined;
+  return hasMethod ? { idText, kind: 'request' } : undefined;
 }
 
 function matchAt(

@@ -131,9 +131,9 @@ export class Peer {
     if (pending.deadline < this.#timerAt) this.#setTimer(pending.deadline);
   }
 
-  /** Fails the request that a message was meant for which could not be read. */
+  /** Fails the request whose answer could not be read. */
   failRequest(id: Id, error: Error): void {
-    const pending = this.#pending.get(id);
+    const pending = this.#findPending(id);
     if (pending) this.#settle(pending, error);
   }
 
@@ -266,9 +266,13 @@ export class Peer {
     running?.cancellation.cancel(new Error('The caller cancelled the request.'));
   }
 
+  /** Some servers return a number as a string. */
+  #findPending(id: Id): Pending | undefined {
+    return this.#pending.get(id) ?? this.#pending.get(Number(id));
+  }
+
   #receiveAnswer(id: Id, message: Verbatim, value: Record<string, unknown>): void {
-    // Some servers hand a number back as a string.
-    const pending = this.#pending.get(id) ?? this.#pending.get(Number(id));
+    const pending = this.#findPending(id);
     if (!pending) return; // unknown, late or second: nobody waits for it
     const { error } = value;
     if (isObject(error)) {

@@ -17,6 +17,7 @@ import {
 } from '../rpc/message.ts';
 import { idFromOversize } from '../rpc/oversize.ts';
 import { type IncomingRequest, Peer } from '../rpc/peer.ts';
+import { describeExceeded } from '../rpc/shape.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface } from '../surface/surface.ts';
 import type { Desk } from './desk.ts';
@@ -29,7 +30,6 @@ export interface SessionOptions {
   /** Gives what this session is shown. */
   readonly openSurface: (audience: Audience) => Surface;
   readonly log: Log;
-  readonly messageBytes: number;
   /** Puts one message on the wire, in the framing the host uses; see PeerOptions.send. */
   readonly send: (json: string, framing: Framing, about?: Id, isAnswer?: boolean) => void;
   /** The host has what it needs to begin: there is time for other things now. */
@@ -99,16 +99,18 @@ export class Session {
     }
   }
 
-  receiveOversize({ head, tail, complete, framing, bytesSoFar }: OversizeEvent): void {
+  receiveOversize({ limit, head, tail, complete, framing, bytesSoFar }: OversizeEvent): void {
     this.#framing ??= framing;
     if (!complete) return;
-    const limit = this.#options.messageBytes;
     const found = idFromOversize(head, tail);
-    this.#refuse(
-      INVALID_REQUEST,
-      `The message has ${bytesSoFar} bytes; the limit is ${limit} (limits.messageBytes).`,
-      found?.kind === 'request' ? found.id : null,
-    );
+    const reason =
+      limit.name === 'messageBytes'
+        ? `The message has ${bytesSoFar} bytes; the limit is ${limit.most} (limits.messageBytes).`
+        : describeExceeded(limit);
+    const error = new RpcError(INVALID_REQUEST, reason);
+    // A question whose answer cannot be read is not waited for any longer.
+    if (found?.kind === 'response') this.#peer.failRequest(found.id, error);
+    else this.#refuse(error.code, error.message, found?.id);
   }
 
   /** The host has gone: what it still waits for is called off. */

@@ -41,6 +41,71 @@ test.for(Object.entries(ORDERS))(
     }),
 );
 
+/** What JSON.parse would need seconds and a gigabyte for; `fill` is repeated to 15 MiB. */
+const COMPLEX = {
+  depth: {
+    fill: `${'['.repeat(1_100)}${']'.repeat(1_100)},`,
+    what: 'nested more than 1000 levels deep',
+  },
+  members: {
+    fill: '[],'.repeat(400),
+    what: 'with more than 2000000 array elements and object members',
+  },
+};
+
+test.for(Object.entries(COMPLEX))(
+  'an answer of 15 MiB beyond limits.%s fails alone',
+  ([limit, { fill, what }]) =>
+    withFaults({ kid: {} }, async (trial) => {
+      const { host } = trial;
+      const times = Math.ceil((15 << 20) / fill.length);
+      const other = host.call('kid', 'sleep', { ms: 500 });
+      const before = '{"jsonrpc":"2.0","id":%ID%,"result":{"content":[';
+      const complex = host.call('kid', 'print', { before, fill, times, after: '1]}}\n' });
+      await trial.askNeighbour();
+
+      expect(trial.failure(await complex)).toBe(
+        `Server "kid" sent a message ${what}. Ask for less at once, or raise limits.${limit} in the configuration.`,
+      );
+      expect(textOf(await other)).toBe('slept 500');
+      expect(textOf(await host.call('kid', 'echo', { text: 'small' }))).toBe('small');
+      expect(trial.journal('kid', 'start')).toHaveLength(1);
+      expectModestMemory(trial);
+    }),
+);
+
+test.for(Object.entries(COMPLEX))(
+  'twelve notifications of 15 MiB beyond limits.%s cost no call',
+  ([, { fill }]) =>
+    withFaults({ kid: {} }, async (trial) => {
+      const { host } = trial;
+      const times = Math.ceil((15 << 20) / fill.length);
+      const before = '{"jsonrpc":"2.0","method":"notifications/unheard-of","params":{"x":[';
+      const unasked = { before, fill, times, after: `1]}}\n${answerLine('unharmed')}` };
+      const calls = Array.from({ length: 12 }, () => host.call('kid', 'print', unasked));
+      for (let asked = 0; asked < 12; asked++) await trial.askNeighbour();
+
+      for (const answer of await Promise.all(calls)) expect(textOf(answer)).toBe('unharmed');
+      expectModestMemory(trial);
+    }),
+);
+
+test('limits.depth and limits.members can be set', () =>
+  withFaults(
+    { kid: {} },
+    async (trial) => {
+      const { fill } = COMPLEX.depth; // 1,100 levels, and as many members
+      const before =
+        '{"jsonrpc":"2.0","id":%ID%,"result":{"content":[{"type":"text","text":"deep"}],"x":[';
+      const answerWith = (times: number) =>
+        trial.host.call('kid', 'print', { before, fill, times, after: '1]}}\n' });
+
+      expect(textOf(await answerWith(40))).toBe('deep');
+      expect(trial.failure(await answerWith(50))).toContain('limits.members');
+    },
+    { config: { limits: { depth: 2_000, members: 50_000 } } },
+  ));
+
 test('a notification over the limit costs no call', () =>
   withFaults({ kid: {} }, async (trial) => {
     const print = {

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { DEFAULTS } from '../../src/config/defaults.ts';
 import type { HttpSession, HttpSessionOptions } from '../../src/host/http/exchange.ts';
 import {
   type HttpHost,
@@ -49,6 +50,7 @@ export async function openTestHost(
     names: [],
     token: TOKEN,
     messageBytes: 1 << 20,
+    messageShape: DEFAULTS.messageShape,
     eras: ['handshake', 'modern'],
     toolSchema: () => undefined,
     openSession: (options) => {

@@ -12,6 +12,7 @@ import { excerpt, formatLimit } from '../../base/text.ts';
 import { sleep } from '../../base/time.ts';
 import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import { ProcessLink, type ProcessLinkOptions } from '../../child/process-link.ts';
+import { DEFAULTS } from '../../config/defaults.ts';
 import { RpcTimeout } from '../../rpc/peer.ts';
 import { toEngine } from './engine-json.ts';
 
@@ -72,6 +73,7 @@ export class AppServer {
         command: { cmd: binary, args, cwd, env },
         framing: 'newline',
         messageBytes: MESSAGE_BYTES,
+        messageShape: DEFAULTS.messageShape,
         stopMs: STOP_MS,
         mayOmitVersion: true,
         onRequest: async (request) => toEngine((await onRequest(request)).value),

@@ -2,11 +2,14 @@
 // meanwhile, and at its end the answer. A stream that was cut is taken up again where it ended, if
 // the server numbers its events; the request itself is not sent again. However a server behaves, one
 // call does not make us knock without end, nor without pause.
-import { parseJson } from '../../rpc/json-text.ts';
+import { parseWithin } from '../../rpc/json-text.ts';
+import { idFromOversize } from '../../rpc/oversize.ts';
+import { TooComplex } from '../../rpc/shape.ts';
+import { explainOversize } from '../failures.ts';
 import { type EventHandlers, readEvents, type ServerEvent } from './events.ts';
 import { explainCut } from './failures.ts';
 import type { HttpReply } from './http.ts';
-import { answers, isEventStream } from './reply.ts';
+import { answers, isEventStream, isSameId } from './reply.ts';
 import { discard } from './sender.ts';
 import type { RemoteServer } from './server.ts';
 import { sleep } from './wire.ts';
@@ -48,8 +51,10 @@ export async function readAnswerStream(
     onEvent: (event: ServerEvent) => {
       emptyStreams = 0;
       lastEventId = event.id || lastEventId;
-      const value = event.type === 'message' ? parseJson(event.data) : undefined;
+      const isMessage = event.type === 'message';
+      const value = isMessage ? parseWithin(event.data, server.messageShape) : undefined;
       if (value === undefined) return;
+      if (value instanceof TooComplex) refuseAnswer(value, options);
       onMessage(event.data, value);
       if (isAnswered || !answers(value, id)) return;
       isAnswered = true;
@@ -72,6 +77,14 @@ export async function readAnswerStream(
     await sleep(retryMs, signal);
     reply = await resume(lastEventId, options);
     if (!reply) throw explainCut(server, how);
+  }
+}
+
+/** Throws if the message is the answer. */
+function refuseAnswer(limit: TooComplex, { server, id }: AnswerStreamOptions): void {
+  const found = idFromOversize(limit.head, limit.tail);
+  if (found?.kind === 'response' && isSameId(found.id, id)) {
+    throw explainOversize(server.name, limit);
   }
 }
 

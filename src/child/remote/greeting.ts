@@ -2,7 +2,7 @@
 // It concerns nobody but the wire.
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
-import { parseJson } from '../../rpc/json-text.ts';
+import { parseWithin } from '../../rpc/json-text.ts';
 import { readText } from './body.ts';
 import { readEvents, type ServerEvent } from './events.ts';
 import { quote } from './failures.ts';
@@ -18,13 +18,16 @@ export async function readGreeting(
   let answer: unknown;
   if (isEventStream(reply)) {
     const onEvent = ({ data }: ServerEvent): void => {
-      const value = parseJson(data);
+      const value = parseWithin(data, server.messageShape);
       if (!answers(value, id)) return;
       answer = value;
       reply.body.destroy();
     };
     await readEvents(reply.body, server.messageBytes, { onEvent });
-  } else answer = parseJson(await readText(reply.body, server.messageBytes));
+  } else {
+    const text = await readText(reply.body, server.messageBytes);
+    answer = parseWithin(text, server.messageShape);
+  }
   if (isObject(answer) && isObject(answer['result'])) return answer;
   throw new SwitchboardError(
     'CHILD_PROTOCOL',

@@ -1,16 +1,17 @@
 // The stream on which a server over Streamable HTTP says what nobody has asked for. Not every server
 // offers one. It is opened again whenever it ends, behind what has come already.
 import { SwitchboardError } from '../../base/errors.ts';
-import { parseJson } from '../../rpc/json-text.ts';
+import { parseWithin } from '../../rpc/json-text.ts';
 import { Oversize } from './body.ts';
 import { readEvents, type ServerEvent } from './events.ts';
 import type { HttpReply } from './http.ts';
 import { isEventStream } from './reply.ts';
 import { discard } from './sender.ts';
+import type { RemoteServer } from './server.ts';
 import { sleep } from './wire.ts';
 
 export interface ListenOptions {
-  readonly messageBytes: number;
+  readonly server: RemoteServer;
   readonly signal: AbortSignal;
   readonly get: (lastEventId: string | undefined) => Promise<HttpReply>;
   readonly onMessage: (text: string, value: unknown) => void;
@@ -25,14 +26,15 @@ const LONGEST_REOPEN_MS = 60_000;
 
 /** Listens until it is called off, or the server turns out to offer no such stream. */
 export async function listen(options: ListenOptions): Promise<void> {
-  const { messageBytes, signal, get, onMessage, onOpen, onClose } = options;
+  const { server, signal, get, onMessage, onOpen, onClose } = options;
   let lastEventId: string | undefined;
   let waitMs = REOPEN_MS;
   let leastMs = 0;
   const onEvent = (event: ServerEvent): void => {
     lastEventId = event.id || lastEventId;
     waitMs = REOPEN_MS;
-    const value = event.type === 'message' ? parseJson(event.data) : undefined;
+    const isMessage = event.type === 'message';
+    const value = isMessage ? parseWithin(event.data, server.messageShape) : undefined;
     if (value !== undefined) onMessage(event.data, value);
   };
   const onRetry = (ms: number): void => {
@@ -43,7 +45,7 @@ export async function listen(options: ListenOptions): Promise<void> {
       const reply = await get(lastEventId);
       if (!isEventStream(reply)) return discard(reply);
       onOpen(reply);
-      await readEvents(reply.body, messageBytes, { onEvent, onRetry });
+      await readEvents(reply.body, server.messageBytes, { onEvent, onRetry });
     } catch (error) {
       if (error instanceof Oversize) lastEventId = undefined; // or it would come again
       // Who has to sign in is told so by the next request; what else failed may work later.

@@ -5,6 +5,7 @@ import { METHOD_NOT_FOUND } from '../../rpc/message.ts';
 import type { Refusal } from './failures.ts';
 import type { HttpReply } from './http.ts';
 import { errorIn, readRefusal } from './reply.ts';
+import type { RemoteServer } from './server.ts';
 import type { Session } from './session.ts';
 
 /** Sends a ping in the session. */
@@ -31,10 +32,10 @@ export function mayBeLost({ id }: Pick<Session, 'id'>, refusal: Refusal): boolea
 }
 
 /** Who does not reply has not refused it. */
-export async function isRefused(ping: Ping, messageBytes: number): Promise<boolean> {
+export async function isRefused(ping: Ping, server: RemoteServer): Promise<boolean> {
   try {
     const reply = await ping(PING);
-    const refusal = await readRefusal(reply, messageBytes);
+    const refusal = await readRefusal(reply, server);
     const isUnknown = errorIn(refusal)?.code === METHOD_NOT_FOUND;
     return (reply.status === 400 || reply.status === 404) && !isUnknown;
   } catch {

@@ -1,7 +1,7 @@
 // The older HTTP+SSE transport: one GET whose stream of events first names the address to POST to
 // and then brings everything the server says. With that stream the connection ends.
 import { SwitchboardError } from '../../base/errors.ts';
-import { parseJson } from '../../rpc/json-text.ts';
+import { parseJson, parseWithin } from '../../rpc/json-text.ts';
 import { OpenBodies, Oversize } from './body.ts';
 import { readEvents, type ServerEvent } from './events.ts';
 import { explainContent, explainForeignEndpoint, explainStatus } from './failures.ts';
@@ -99,7 +99,7 @@ export class OlderSseWire implements Wire {
       const headers = { accept: 'text/event-stream' };
       const reply = await sender.send({ method: 'GET', url, headers, signal });
       if (!isEventStream(reply)) {
-        const refusal = await readRefusal(reply, server.messageBytes);
+        const refusal = await readRefusal(reply, server);
         throw isSuccess(reply)
           ? explainContent(server, mediaType(reply), refusal.text)
           : explainStatus(server, refusal);
@@ -131,7 +131,7 @@ export class OlderSseWire implements Wire {
       this.#resolveEndpoint(endpoint);
       return;
     }
-    const value = type === 'message' ? parseJson(data) : undefined;
+    const value = type === 'message' ? parseWithin(data, server.messageShape) : undefined;
     if (value !== undefined) onMessage(data, value);
   }
 
@@ -152,7 +152,7 @@ export class OlderSseWire implements Wire {
       post.isSent = true;
       const reply = await this.#post(json, url, signal);
       if (isSuccess(reply)) return await drain(reply);
-      const refusal = await readRefusal(reply, server.messageBytes);
+      const refusal = await readRefusal(reply, server);
       if (isSameId(errorIn(refusal)?.id, id)) {
         return onMessage(refusal.text, parseJson(refusal.text));
       }

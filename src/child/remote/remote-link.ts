@@ -3,11 +3,13 @@
 import type { Mask } from '../../base/secrets.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
 import { toOneLine } from '../../rpc/one-line.ts';
+import { oversizeEvent } from '../../rpc/oversize.ts';
 import { Peer, type PeerOptions } from '../../rpc/peer.ts';
+import { TooComplex } from '../../rpc/shape.ts';
 import type { Credentials } from '../credentials.ts';
 import { receiveMessage } from '../incoming.ts';
 import { type Link, type LinkEnd, LinkEnded } from '../link.ts';
-import { failOnlyRequest } from '../oversize.ts';
+import { failOnlyRequest, judgeOversize } from '../oversize.ts';
 import { type Address, parseAddress } from './address.ts';
 import { OlderSseWire } from './older-sse.ts';
 import type { InputSchemaOf } from './param-headers.ts';
@@ -50,7 +52,7 @@ export class RemoteLink implements Link {
   /** Connects with the first message. Throws where the address is none. */
   constructor(config: ChildConfig, remote: Remote, options: RemoteLinkOptions) {
     const address = parseAddress(config, remote, options.env);
-    const { name, origin, messageBytes } = config;
+    const { name, origin, messageBytes, messageShape } = config;
     this.#config = config;
     this.#address = address;
     this.#options = options;
@@ -61,6 +63,7 @@ export class RemoteLink implements Link {
       hasAuthorization: address.headers['authorization'] !== undefined,
       canSignIn: address.kind !== 'ws',
       messageBytes,
+      messageShape,
       secrets: new Secrets(address.secrets),
     };
     this.mask = this.#server.secrets.mask;
@@ -150,14 +153,22 @@ export class RemoteLink implements Link {
 
   #events(): WireEvents {
     return {
-      onMessage: (text, value) => receiveMessage(this.peer, text, value),
+      onMessage: (text, value) => this.#receive(text, value),
       onFailure: (id, error) => this.peer.failRequest(id, error),
       onEnd: (end, error) => {
-        if (end.kind === 'oversized') failOnlyRequest(this.peer, this.#config);
+        if (end.kind === 'oversized') {
+          const { name, messageBytes } = this.#config;
+          failOnlyRequest(this.peer, name, { name: 'messageBytes', most: messageBytes });
+        }
         this.#end(end, error);
         void this.stop();
       },
     };
+  }
+
+  #receive(text: string, value: unknown): void {
+    if (!(value instanceof TooComplex)) receiveMessage(this.peer, text, value);
+    else judgeOversize(this.peer, oversizeEvent(value, 'newline'), this.#config);
   }
 
   #end(end: LinkEnd, error?: Error): void {

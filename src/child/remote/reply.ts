@@ -1,9 +1,11 @@
 // What a reply to a POST is: an answer in JSON, a stream of events, or a refusal.
 import { isObject } from '../../base/object.ts';
 import { parseJson } from '../../rpc/json-text.ts';
+import { findExceeded } from '../../rpc/shape.ts';
 import { readBeginning } from './body.ts';
 import type { Refusal } from './failures.ts';
 import type { HttpReply } from './http.ts';
+import type { RemoteServer } from './server.ts';
 
 /** More of a page that explains a failure is not read; nor is it waited for longer. */
 const REFUSAL_BYTES = 64 * 1024;
@@ -21,9 +23,15 @@ export function isSuccess({ status }: HttpReply): boolean {
   return status >= 200 && status < 300;
 }
 
-export async function readRefusal(reply: HttpReply, messageBytes: number): Promise<Refusal> {
+export async function readRefusal(
+  reply: HttpReply,
+  { messageBytes, messageShape }: Pick<RemoteServer, 'messageBytes' | 'messageShape'>,
+): Promise<Refusal> {
   const isJson = mediaType(reply) === 'application/json';
-  const text = await readBeginning(reply.body, isJson ? messageBytes : REFUSAL_BYTES, REFUSAL_MS);
+  const body = await readBeginning(reply.body, isJson ? messageBytes : REFUSAL_BYTES, REFUSAL_MS);
+  // Beyond the limits it is only quoted: cut off, it is no longer JSON.
+  const isComplex = findExceeded(Buffer.from(body), messageShape) !== undefined;
+  const text = isComplex ? body.slice(0, REFUSAL_BYTES) : body;
   return { status: reply.status, text, retryAfter: reply.headers['retry-after'] };
 }
 

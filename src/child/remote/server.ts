@@ -1,5 +1,6 @@
 // What all that deals with one remote server has to know about it, mostly in order to speak of it.
 import { createMask, type Mask } from '../../base/secrets.ts';
+import type { ShapeLimits } from '../../rpc/shape.ts';
 import { secretsOf } from './address.ts';
 
 export interface RemoteServer {
@@ -13,6 +14,7 @@ export interface RemoteServer {
   /** Whether one can sign in to it at all: not over WebSocket. */
   readonly canSignIn: boolean;
   readonly messageBytes: number;
+  readonly messageShape: ShapeLimits;
   readonly secrets: Secrets;
 }
 

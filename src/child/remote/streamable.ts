@@ -4,7 +4,8 @@
 // only the POSTs.
 import { SwitchboardError } from '../../base/errors.ts';
 import { SESSION_NOT_FOUND } from '../../mcp/eras.ts';
-import { parseJson } from '../../rpc/json-text.ts';
+import { parseJson, parseWithin } from '../../rpc/json-text.ts';
+import { TooComplex } from '../../rpc/shape.ts';
 import { explainOversize } from '../failures.ts';
 import { readAnswerStream } from './answer-stream.ts';
 import { BrokenOff, OpenBodies, Oversize, readText } from './body.ts';
@@ -150,7 +151,7 @@ export class StreamableWire implements Wire {
       call.signal,
     );
     if (isSuccess(reply)) return this.#readReply(call, reply);
-    const refusal = await readRefusal(reply, server.messageBytes);
+    const refusal = await readRefusal(reply, server);
     const error = errorIn(refusal);
     // An error for this very request is its answer: it may have had an effect, and is not repeated.
     if (isSameId(error?.id, call.id) && error?.code !== SESSION_NOT_FOUND) {
@@ -191,12 +192,13 @@ export class StreamableWire implements Wire {
     if (type === 'application/json') {
       this.#bodies.add(reply.body);
       const text = await readText(reply.body, server.messageBytes);
-      const value = parseJson(text);
+      const value = parseWithin(text, server.messageShape);
+      if (value instanceof TooComplex) throw explainOversize(server.name, value);
       if (value === undefined) throw explainContent(server, 'what is no JSON', text);
       this.#receive(call, reply, text, value);
       return onFailure(call.id, explainReply(call.method, explainCut(server, 'ended')));
     }
-    const { text } = await readRefusal(reply, server.messageBytes);
+    const { text } = await readRefusal(reply, server);
     // Accepted: the answer may come on the stream for the server's own messages.
     if (reply.status === 202 && this.#isListening && !call.modern) return undefined;
     throw explainContent(server, type, text);
@@ -234,7 +236,7 @@ export class StreamableWire implements Wire {
     using scope = this.#begin(PING_MS);
     const { signal } = scope.controller;
     const ping = (json: string) => this.#endpoint.post(json, sessionHeaders(session), signal);
-    return await isRefused(ping, this.#options.server.messageBytes);
+    return await isRefused(ping, this.#options.server);
   }
 
   /** Shakes hands again, once for all who have noticed. */
@@ -256,7 +258,7 @@ export class StreamableWire implements Wire {
       const id = outgoing.kind === 'request' ? outgoing.id : -1;
       const reply = await this.#endpoint.post(this.#handshake, {}, signal);
       if (!isSuccess(reply)) {
-        throw explainStatus(server, await readRefusal(reply, server.messageBytes));
+        throw explainStatus(server, await readRefusal(reply, server));
       }
       this.#session = settleSession(reply, await readGreeting(server, reply, id));
       await this.#tell(INITIALIZED);
@@ -284,7 +286,7 @@ export class StreamableWire implements Wire {
     this.#listener?.abort(); // of the session before
     this.#listener = controller;
     await listen({
-      messageBytes: server.messageBytes,
+      server,
       signal: controller.signal,
       get: (lastEventId) => this.#endpoint.get(this.#session, lastEventId, controller.signal),
       onMessage,
@@ -316,7 +318,9 @@ export class StreamableWire implements Wire {
   /** What is none of these is a mistake of ours, and to be seen as such. */
   #explain(error: unknown): Error {
     const { server } = this.#options;
-    if (error instanceof Oversize) return explainOversize(server.name, server.messageBytes);
+    if (error instanceof Oversize) {
+      return explainOversize(server.name, { name: 'messageBytes', most: server.messageBytes });
+    }
     return error instanceof BrokenOff ? explainCut(server, 'broke') : (error as Error);
   }
 }

@@ -4,7 +4,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import { SwitchboardError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
-import { parseJson } from '../../rpc/json-text.ts';
+import { parseWithin } from '../../rpc/json-text.ts';
 import {
   explainNetworkError,
   explainRedirect,
@@ -101,11 +101,11 @@ export class WebSocketWire implements Wire {
   }
 
   #watch(socket: WebSocket): void {
-    const { onMessage } = this.#options;
+    const { server, onMessage } = this.#options;
     this.#isOpen = true;
     socket.on('message', (data: Buffer) => {
       const text = data.toString();
-      const value = parseJson(text);
+      const value = parseWithin(text, server.messageShape);
       if (value !== undefined) onMessage(text, value);
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -145,7 +145,7 @@ async function explainRefusal(
 ): Promise<SwitchboardError> {
   const { statusCode: status = 0, headers } = reply;
   const challenge = headers['www-authenticate'];
-  const refusal = await readRefusal({ status, headers, body: reply }, server.messageBytes);
+  const refusal = await readRefusal({ status, headers, body: reply }, server);
   if (status === 401) return explainSignIn(server, 401, challenge);
   if (status === 403 && /\binsufficient_scope\b/.test(challenge ?? '')) {
     return explainSignIn(server, 403, challenge);

@@ -11,7 +11,7 @@ export interface Wire {
 }
 
 export interface WireEvents {
-  /** A message has come; or several, in an array. */
+  /** A message has come; or several, in an array; or TooComplex for one that exceeds a limit. */
   readonly onMessage: (text: string, value: unknown) => void;
   /** A request gets no answer. Of one that has been answered this is not heard. */
   readonly onFailure: (id: number, error: Error) => void;

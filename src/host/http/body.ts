@@ -1,6 +1,7 @@
 // The body of a POST: its type, its size, its text.
 import type { IncomingMessage } from 'node:http';
 import { PARSE_ERROR } from '../../rpc/message.ts';
+import { describeExceeded } from '../../rpc/shape.ts';
 import { badRequest, type Refusal, refusal } from './refusal.ts';
 
 /** Whether a body is what can be read here; looked at before any of it is. */
@@ -44,5 +45,5 @@ export async function readBody(
 }
 
 function tooLarge(limitBytes: number): Refusal {
-  return refusal(413, `A message may have ${limitBytes} bytes (limits.messageBytes).`);
+  return refusal(413, describeExceeded({ name: 'messageBytes', most: limitBytes }));
 }

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../../base/log.ts';
 import { type Era, MODERN_REVISION, SESSION_NOT_FOUND } from '../../mcp/eras.ts';
+import type { ShapeLimits } from '../../rpc/shape.ts';
 import { checkBodyHeaders, readBody } from './body.ts';
 import { classify, versionHeader } from './era.ts';
 import type { OpenSession, ToolSchema } from './exchange.ts';
@@ -19,6 +20,7 @@ import { Sessions } from './sessions.ts';
 /** What it is made of. */
 export interface FrontParts extends Pick<GateOptions, 'token'> {
   readonly messageBytes: number;
+  readonly messageShape: ShapeLimits;
   readonly openSession: OpenSession;
   /** The eras that `openSession` knows. */
   readonly eras: readonly Era[];
@@ -118,7 +120,7 @@ export class Front {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<Refusal | undefined> {
-    const { messageBytes, eras } = this.#options;
+    const { messageBytes, messageShape, eras } = this.#options;
     const { headers } = request;
     const refused = checkBodyHeaders(request, messageBytes);
     if (refused) return refused;
@@ -127,7 +129,7 @@ export class Front {
     if (text === undefined) return undefined;
     if (typeof text !== 'string') return text;
     if (this.#isClosed) return ENDING;
-    const body = parseMessages(text);
+    const body = parseMessages(text, messageShape);
     if (isRefusal(body)) return body;
     const classified = classify(body, headers, eras);
     if (isRefusal(classified)) return classified;

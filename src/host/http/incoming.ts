@@ -1,10 +1,12 @@
 // What a POST carries: one message, or in one old revision several. What is no message is refused
 // here, so that a session never has to say anything that belongs to no request.
 import { isObject } from '../../base/object.ts';
-import { parseJson } from '../../rpc/json-text.ts';
+import { parseWithin } from '../../rpc/json-text.ts';
 import { type Id, isId, PARSE_ERROR } from '../../rpc/message.ts';
+import { idFromOversize } from '../../rpc/oversize.ts';
+import { describeExceeded, type ShapeLimits, TooComplex } from '../../rpc/shape.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
-import { badRequest, type Refusal } from './refusal.ts';
+import { badRequest, type Refusal, refusal } from './refusal.ts';
 
 export interface Incoming {
   readonly text: string;
@@ -23,8 +25,9 @@ export function isBatch(body: Body): body is readonly Incoming[] {
   return Array.isArray(body);
 }
 
-export function parseMessages(text: string): Body | Refusal {
-  const value = parseJson(text);
+export function parseMessages(text: string, limits: ShapeLimits): Body | Refusal {
+  const value = parseWithin(text, limits);
+  if (value instanceof TooComplex) return refuseComplex(value);
   if (value === undefined) return badRequest('The body is not valid JSON.', { code: PARSE_ERROR });
   if (!Array.isArray(value)) return parseMessage(new Verbatim(text, value));
   if (value.length === 0) return badRequest('A batch must not be empty.');
@@ -35,6 +38,12 @@ export function parseMessages(text: string): Body | Refusal {
     messages.push(message);
   }
   return messages;
+}
+
+function refuseComplex(limit: TooComplex): Refusal {
+  const found = idFromOversize(limit.head, limit.tail);
+  const id = found?.kind === 'request' ? found.id : undefined;
+  return refusal(413, describeExceeded(limit), { id });
 }
 
 export function isRefusal(value: object): value is Refusal {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { ProcessLink } from '../../../src/child/process-link.ts';
+import { DEFAULTS } from '../../../src/config/defaults.ts';
 import type { Framing } from '../../../src/rpc/framing.ts';
 import { RpcError } from '../../../src/rpc/message.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
@@ -47,6 +48,7 @@ async function recordBytes(framing: Framing, json: string): Promise<Buffer> {
     },
     framing,
     messageBytes: 1 << 20,
+    messageShape: DEFAULTS.messageShape,
     stopMs: 60_000,
     secrets: [],
     onStderr: () => {},

@@ -61,6 +61,10 @@ test('the picture is plain JSON and shows no secret', async () => {
             "stopMs": 2000
           },
           "messageBytes": 16777216,
+          "messageShape": {
+            "depth": 1000,
+            "members": 2000000
+          },
           "environment": "inherit",
           "stderr": "inherit",
           "framing": "auto",
@@ -92,6 +96,10 @@ test('the picture is plain JSON and shows no secret', async () => {
             "stopMs": 2000
           },
           "messageBytes": 16777216,
+          "messageShape": {
+            "depth": 1000,
+            "members": 2000000
+          },
           "environment": "inherit",
           "stderr": "inherit",
           "framing": "auto",
@@ -132,6 +140,10 @@ test('the picture is plain JSON and shows no secret', async () => {
             "stopMs": 2000
           },
           "messageBytes": 16777216,
+          "messageShape": {
+            "depth": 1000,
+            "members": 2000000
+          },
           "environment": "inherit",
           "stderr": "inherit",
           "framing": "auto",
@@ -142,6 +154,10 @@ test('the picture is plain JSON and shows no secret', async () => {
       "questionMs": 600000,
       "flipSuites": "auto",
       "messageBytes": 16777216,
+      "messageShape": {
+        "depth": 1000,
+        "members": 2000000
+      },
       "agents": {
         "show": "direct",
         "extraFormats": false,

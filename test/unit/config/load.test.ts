@@ -18,6 +18,7 @@ describe('which file is read', () => {
       questionMs: 600_000,
       flipSuites: 'auto',
       messageBytes: 16 * 1024 * 1024,
+      messageShape: { depth: 1_000, members: 2_000_000 },
       agents: agentSettings(
         {},
         {
@@ -234,6 +235,7 @@ describe('a child as it is settled', () => {
       introspection: { mode: 'summary', summaryMaxChars: 160 },
       timeouts: { spawnMs: 8000, rpcMs: 60_000, stopMs: 2000 },
       messageBytes: 16 * 1024 * 1024,
+      messageShape: { depth: 1_000, members: 2_000_000 },
       environment: 'inherit',
       stderr: 'inherit',
       framing: 'auto',

@@ -61,6 +61,8 @@ describe('the JSON schema', () => {
     { timeouts: { rpcMs: 0 } },
     { timeouts: { rpcMs: 0.5 } },
     { limits: { messageBytes: 1023 } },
+    { limits: { depth: 0 } },
+    { limits: { members: 1.5 } },
     { introspection: { mode: 'short' } },
     { suites: { a: { show: 'tools' } } },
     { suites: { a: { command: 'x' } } },

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { createParser } from 'eventsource-parser';
 import { describe, expect, test } from 'vitest';
+import { DEFAULTS } from '../../../src/config/defaults.ts';
 import { StdioHost } from '../../../src/host/stdio.ts';
 import type { Framing } from '../../../src/rpc/framing.ts';
 import {
@@ -31,6 +32,7 @@ async function writtenFor(framing: Framing, ...messages: string[]): Promise<Buff
     input: new PassThrough(),
     output,
     messageBytes: 1 << 20,
+    messageShape: DEFAULTS.messageShape,
     onFull: () => {},
     onDrained: () => {},
   });

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SwitchboardError } from '../../../src/base/errors.ts';
 import { signalGroup, spawnGroup } from '../../../src/base/process.ts';
 import type { Config } from '../../../src/config/config.ts';
+import { DEFAULTS } from '../../../src/config/defaults.ts';
 import { createOfflineReport } from '../../../src/host/offline-report.ts';
 import { parseReport } from '../../../src/host/parse-report.ts';
 import { createReport, type Facts } from '../../../src/host/status-report.ts';
@@ -82,6 +83,7 @@ test('without a running Switchboard, servers are as configured and as remembered
     questionMs: 1,
     flipSuites: 'auto',
     messageBytes: 1,
+    messageShape: DEFAULTS.messageShape,
     agents: agentSettings(),
     logging: { level: 'info', form: 'compact', folder: undefined },
     warnings: [],

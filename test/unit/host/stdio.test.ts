@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import { DEFAULTS } from '../../../src/config/defaults.ts';
 import { StdioHost } from '../../../src/host/stdio.ts';
 
 function createHost() {
@@ -11,6 +12,7 @@ function createHost() {
     input,
     output,
     messageBytes: 4096,
+    messageShape: DEFAULTS.messageShape,
     onFull: () => backlog.push('full'),
     onDrained: () => backlog.push('drained'),
   });

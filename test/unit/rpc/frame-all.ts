@@ -1,4 +1,5 @@
 // Runs a framer over bytes and gathers everything it reports.
+import { DEFAULTS } from '../../../src/config/defaults.ts';
 import { Framer, type FramerOptions } from '../../../src/rpc/framer.ts';
 import type { BrokenEvent, MessageEvent, OversizeEvent } from '../../../src/rpc/framing.ts';
 
@@ -9,12 +10,13 @@ interface Framed {
   readonly oversize: OversizeEvent[];
 }
 
-type FrameOptions = Partial<Pick<FramerOptions, 'limitBytes' | 'headers'>>;
+type FrameOptions = Partial<Pick<FramerOptions, 'limitBytes' | 'shape' | 'headers'>>;
 
 export function startFramer(options: FrameOptions = {}): { framer: Framer; framed: Framed } {
   const framed: Framed = { messages: [], noise: [], broken: [], oversize: [] };
   const framer = new Framer({
     limitBytes: 16 * 1024 * 1024,
+    shape: DEFAULTS.messageShape,
     headers: 'content-length',
     ...options,
     onMessage: (message) => framed.messages.push(message),

@@ -385,6 +385,45 @@ describe('the id of a message beyond the limit', () => {
   });
 });
 
+describe('a message beyond the limits on depth and members', () => {
+  const shape = { depth: 5, members: 1_000 };
+  const deep = `[[[[["${'x'.repeat(70_000)}"]]]]]`;
+  const wide = JSON.stringify(Array.from({ length: 1_000 }, () => 'x'.repeat(70)));
+  const answer = (result: string) => `{"jsonrpc":"2.0","id":7,"result":${result}}`;
+  const pretty = (json: string) => JSON.stringify(JSON.parse(json), null, 2);
+
+  test.each([
+    ['on a line', `${answer(deep)}\n`, 'depth', 'newline'],
+    ['on a line', `${answer(wide)}\n`, 'members', 'newline'],
+    ['behind a header', withLength(answer(deep)), 'depth', 'content-length'],
+    ['behind a header', withLength(answer(wide)), 'members', 'content-length'],
+    ['over several lines', `${pretty(answer(deep))}\n`, 'depth', 'newline'],
+    ['over several lines', `${pretty(answer(wide))}\n`, 'members', 'newline'],
+    ['behind other text', `ready: ${answer(deep)}\n`, 'depth', 'newline'],
+    ['in colours', `\u001b[32m${answer(deep)}\u001b[0m\n`, 'depth', 'newline'],
+    ['in a batch', `[${answer(deep)},${PONG}]\n`, 'depth', 'newline'],
+  ])('%s costs only itself', (_where, input, name, framing) => {
+    const { messages, oversize, ...others } = frameAll(`${PING}\n${input}${PONG}\n`, { shape });
+    expect(messages.map(({ text }) => text)).toEqual([PING, PONG]);
+    expect(oversize).toMatchObject([
+      { limit: { name, most: shape[name as keyof typeof shape] }, complete: true, framing },
+    ]);
+    expect(others.broken).toEqual([]);
+  });
+
+  test.each([deep, wide])('has its id known', (result) => {
+    const first = `{"jsonrpc":"2.0","id":7,"result":${result}}`;
+    const last = `{"result":${result},"id":7,"jsonrpc":"2.0"}`;
+    for (const text of [first, last]) {
+      const { head = '', tail } = frameAll(`${text}\n`, { shape }).oversize[0] ?? {};
+      expect(idFromOversize(head, tail)).toEqual({ id: 7, kind: 'response' });
+    }
+    const request = `{"jsonrpc":"2.0","id":"r","method":"ping","x":${result}}`;
+    const { head = '', tail } = frameAll(`${request}\n`, { shape }).oversize[0] ?? {};
+    expect(idFromOversize(head, tail)).toEqual({ id: 'r', kind: 'request' });
+  });
+});
+
 test('a deep message without indentation is found behind half a one', () => {
   const deep = { jsonrpc: '2.0', method: 'x', params: { a: [[[[[[{ b: [[{}]] }]]]]]] } };
   const pretty = JSON.stringify(deep, null, '\n').replaceAll(/\n+/g, '\n');

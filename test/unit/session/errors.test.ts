@@ -29,7 +29,6 @@ function openSession({ surface = failing, questionMs = 1_000 } = {}) {
   const session = new Session({
     openSurface: () => surface,
     log: { debug: silent, info: silent, warn: silent, error, child: silent },
-    messageBytes: 1 << 20,
     send: (json) => {
       const message: unknown = JSON.parse(json);
       const take = waiting.shift();
@@ -55,7 +54,7 @@ function openSession({ surface = failing, questionMs = 1_000 } = {}) {
     session.receive({ text: Verbatim.of(value).text, value, framing: 'newline' });
     return next();
   };
-  return { ask, next, bugs };
+  return { session, ask, next, bugs };
 }
 
 const told = {
@@ -99,5 +98,31 @@ test('a question that nobody answers in time is refused to the server that has a
   expect(await next()).toMatchObject({ method: 'notifications/cancelled' });
   expect(await next()).toMatchObject({ result: {} });
   const message = 'Nobody has answered in time.';
+  expect(outcomes).toEqual([expect.objectContaining({ name: 'RpcError', message })]);
+});
+
+test('a question whose answer exceeds a limit fails at once', async () => {
+  const outcomes: unknown[] = [];
+  const asking: Surface = {
+    ...failing,
+    ask: async (_method, _params, { caller, cancellation }) => {
+      const question = { method: 'roots/list', params: undefined, cancellation } as const;
+      outcomes.push(await caller?.ask(question).catch((error: unknown) => error));
+      return Verbatim.of({});
+    },
+  };
+  const { session, ask, next } = openSession({ surface: asking, questionMs: 600_000 });
+  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: { roots: {} } });
+  const { id } = (await ask('resources/read', { uri: 'a:1' })) as { id: number };
+  session.receiveOversize({
+    limit: { name: 'depth', most: 1_000 },
+    bytesSoFar: 100_000,
+    head: `{"jsonrpc":"2.0","id":${id},"result":[[[[`,
+    tail: ']]]]}',
+    complete: true,
+    framing: 'newline',
+  });
+  expect(await next()).toMatchObject({ result: {} });
+  const message = 'A message may nest 1000 levels deep (limits.depth).';
   expect(outcomes).toEqual([expect.objectContaining({ name: 'RpcError', message })]);
 });

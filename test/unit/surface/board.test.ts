@@ -1,6 +1,7 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { ChildConfig, Config } from '../../../src/config/config.ts';
+import { DEFAULTS } from '../../../src/config/defaults.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Board } from '../../../src/surface/board.ts';
@@ -29,6 +30,7 @@ function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuit
     children: byName(children),
     flipSuites,
     messageBytes: 1 << 20,
+    messageShape: DEFAULTS.messageShape,
     era: 'auto',
     questionMs: 60_000,
     agents: agentSettings(),

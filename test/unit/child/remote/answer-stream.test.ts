@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { readAnswerStream } from '../../../../src/child/remote/answer-stream.ts';
 import type { HttpReply } from '../../../../src/child/remote/http.ts';
 import { Secrets } from '../../../../src/child/remote/server.ts';
+import { DEFAULTS } from '../../../../src/config/defaults.ts';
 
 const server = {
   name: 'far',
@@ -12,6 +13,7 @@ const server = {
   hasAuthorization: false,
   canSignIn: true,
   messageBytes: 1_000,
+  messageShape: DEFAULTS.messageShape,
   secrets: new Secrets([]),
 };
 

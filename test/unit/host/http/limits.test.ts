@@ -70,6 +70,30 @@ test('the limit is what is allowed', async () => {
   expect(messages[0]?.error?.message).toBe('A message may have 200 bytes (limits.messageBytes).');
 });
 
+test.each([
+  [
+    'depth',
+    '['.repeat(40_000) + ']'.repeat(40_000),
+    'A message may nest 10 levels deep (limits.depth).',
+  ],
+  [
+    'members',
+    `[${'1,'.repeat(40_000)}1]`,
+    'A message may have 1000 array elements and object members (limits.members).',
+  ],
+])('a body beyond limits.%s is refused, and names its request', async (_limit, params, message) => {
+  const host = await openTestHost({ messageShape: { depth: 10, members: 1_000 } });
+  const headers = await begin(host);
+  const request = `{"jsonrpc":"2.0","id":"r","method":"echo","params":${params}}`;
+  for (const body of [request, `[${request}]`]) {
+    const { status, messages } = await send(host, { headers, body });
+    expect(status).toBe(413);
+    expect(messages).toMatchObject([{ id: body === request ? 'r' : null, error: { message } }]);
+  }
+  expect((await send(host, { headers, body: rpc('echo') })).status).toBe(200);
+  expect(host.executed().map(({ method }) => method)).toEqual(['initialize', 'echo']);
+});
+
 test('who asks before he sends is told to go on, or why not', async () => {
   const host = await openTestHost({ messageBytes: 1_000 });
   const body = JSON.stringify(rpc('initialize'));

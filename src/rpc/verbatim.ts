@@ -82,7 +82,7 @@ export class Verbatim {
     });
   }
 
-  /** The same object with one of its members, which must be there, replaced. */
+  /** The same object with one of its members replaced. Throws if it has no such member. */
   with(key: string, member: Verbatim): Verbatim {
     const { text } = this;
     const { start, end } = memberSpan(text, [key]);
@@ -170,10 +170,15 @@ interface Span {
   end: number;
 }
 
-/** Where the member at a path is. Of several with one key the last counts, as in JSON.parse. */
+/**
+ * Where the member at a path is. Of several with one key the last counts, as in JSON.parse. Throws if
+ * there is none: a span of nothing would put the new text in front of the object.
+ */
 function memberSpan(object: string, path: readonly string[]): Span {
   const span: Span = { start: 0, end: 0 };
-  walkObject(object, object.indexOf('{'), path, 0, span);
+  const open = skipBlanks(object, 0);
+  if (object.charCodeAt(open) === OPEN_BRACE) walkObject(object, open, path, 0, span);
+  if (span.end === 0) throw new Error(`There is no member "${path.join('.')}".`);
   return span;
 }
 

@@ -94,6 +94,13 @@ test('a member that is set is replaced in its place, or added; the rest keeps it
   expect(parse(' { } ').set('c', parse('2.0')).text).toBe('{"c":2.0}');
 });
 
+test.each(['{}', '{"b":1}', '{"x":{"a":1}}', '[{"a":1}]', '"a"'])(
+  'replacing a member that %s does not have throws',
+  (text) => {
+    expect(() => parse(text).with('a', Verbatim.of(2))).toThrow('There is no member "a".');
+  },
+);
+
 test('of members that are taken out, all that were written twice go', () => {
   expect(parse('{"a":1,"\\u0061":2,"b":1.0,"a":3}').without('a').text).toBe('{"b":1.0}');
   expect(parse('{"a":1,"b":2}').without('a', 'b', 'c').text).toBe('{}');

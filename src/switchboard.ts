@@ -66,7 +66,7 @@ export class Switchboard implements AsyncDisposable {
         onResourceUpdated: (name, params) => this.board.resourceUpdated(name, params),
         onLost: (name, error) => this.#noteLost(name, error),
       },
-      onBug: (error) => log.error(describeBug(error)),
+      onBug: (error) => this.#reportBug(error),
     });
     this.board = new Board(config, this.pool, log, { listed: agents, run: this.#runAgent });
   }
@@ -93,7 +93,7 @@ export class Switchboard implements AsyncDisposable {
   update(config: Config, agents: readonly ListedAgent[] = []): void {
     this.#config = config;
     this.board.update(config, { listed: agents, run: this.#runAgent });
-    void this.#crew?.then(({ runs }) => runs.letIn());
+    this.#crew?.then(({ runs }) => runs.letIn()).catch((error) => this.#reportBug(error));
   }
 
   /** Ends what an earlier run that was killed has left behind. */
@@ -209,6 +209,10 @@ export class Switchboard implements AsyncDisposable {
     const shown = this.board.isActive(name) ? 'active' : state;
     const tools = this.pool.tools(name)?.length;
     return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools };
+  }
+
+  #reportBug(error: unknown): void {
+    this.#options.log.error(describeBug(error));
   }
 
   #noteLost(name: string, error: Error): void {

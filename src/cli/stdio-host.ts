@@ -1,4 +1,5 @@
 // The host that has started this very process and talks over its stdin and stdout.
+import { describeBug } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/config.ts';
 import { StdioHost } from '../host/stdio.ts';
@@ -29,6 +30,7 @@ export function openStdioHost(
     messageBytes,
     onFull: () => pool.pause(),
     onDrained: () => pool.resume(),
+    onBug: (error) => log.error(describeBug(error)),
   });
   const session = new Session({
     ...sessionParts,

@@ -1,5 +1,6 @@
 // A host that has started us and talks over our stdin and stdout.
 import type { Readable, Writable } from 'node:stream';
+import { guard } from '../base/guard.ts';
 import { Framer } from '../rpc/framer.ts';
 import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framing.ts';
 import { Outbox } from '../rpc/outbox.ts';
@@ -20,6 +21,8 @@ export interface StdioOptions {
   readonly onFull: () => void;
   /** It has taken all of it. */
   readonly onDrained: () => void;
+  /** Logs a bug in handling a message from the host. Later messages are still handled. */
+  readonly onBug: (error: unknown) => void;
 }
 
 /** Unread output beyond this is not added to: children wait until the host reads again. */
@@ -34,11 +37,15 @@ export class StdioHost {
   #isFull = false;
 
   constructor(options: StdioOptions) {
+    const { input, output, write, onBug } = options;
     this.#options = options;
-    this.#outbox = new Outbox(options.output, options.write);
+    this.#outbox = new Outbox(output, onBug, write);
     // A broken pipe: the host is gone, and the end of its input says so too.
-    options.output.on('error', () => options.input.destroy());
-    options.output.on('drain', () => this.#goOn());
+    output.on('error', () => input.destroy());
+    output.on(
+      'drain',
+      guard(onBug, () => this.#goOn()),
+    );
   }
 
   send(json: string, framing: Framing): void {
@@ -52,21 +59,21 @@ export class StdioHost {
 
   /** Hands on what the host sends; resolves when it has gone. */
   listen(listener: HostListener): Promise<void> {
-    const { input, messageBytes } = this.#options;
+    const { input, messageBytes, onBug } = this.#options;
     const framer = new Framer({
       limitBytes: messageBytes,
       headers: 'any',
-      onMessage: (message) => listener.receive(message),
+      onMessage: guard(onBug, (message) => listener.receive(message)),
       onNoise: () => {}, // not JSON at all: ignored
-      onBroken: (event) => listener.receiveBroken(event),
-      onOversize: (event) => listener.receiveOversize(event),
+      onBroken: guard(onBug, (event) => listener.receiveBroken(event)),
+      onOversize: guard(onBug, (event) => listener.receiveOversize(event)),
     });
-    input.on('data', (chunk: Buffer) => framer.push(chunk));
+    const read = (chunk: Buffer): void => framer.push(chunk);
+    const end = (): void => framer.end();
+    input.on('data', guard(onBug, read));
+    input.once('end', guard(onBug, end));
     return new Promise((resolve) => {
-      input.once('end', () => {
-        framer.end();
-        resolve();
-      });
+      input.once('end', () => resolve());
       input.once('error', () => resolve());
       input.once('close', () => resolve());
     });

@@ -2,6 +2,7 @@
 // until it ends, stopped when nobody has used it for a while, started again when it is needed.
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
 import type { Child, ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { Era } from '../mcp/eras.ts';
@@ -61,6 +62,7 @@ export class Slot {
   readonly #keeper = new ListKeeper({
     running: () => this.#running?.started,
     remember: (kind, items) => this.remember(kind, items),
+    onBug: (error) => this.#parts.onBug(error),
   });
   #running: Running | undefined;
   #warming: Promise<void> | undefined;
@@ -154,8 +156,9 @@ export class Slot {
     // What comes late from one that is to go must not take the place of what its successor says.
     if (this.#isRetired || text === JSON.stringify(this.lists[kind])) return;
     const isSecret = this.#running?.started?.holdsSecret(text) ?? false;
-    this.#parts.catalog.rememberList(this.#config, kind, items, isSecret);
-    this.#parts.events.onListChanged(this.#config.name, kind);
+    const { catalog, events, onBug } = this.#parts;
+    catalog.rememberList(this.#config, kind, items, isSecret);
+    guard(onBug, events.onListChanged)(this.#config.name, kind);
   }
 
   /** Resolves when what a running child is being asked for is known. */
@@ -290,13 +293,14 @@ export class Slot {
     // Somebody waits to be told of a change, which nobody could tell then.
     const isWatched = this.#watched.size > 0;
     const waitMs = isWatched ? idleMs : Math.max(1, idleMs - child.idleMs);
-    this.#idle = setTimeout(() => {
+    const look = (): void => {
       if (this.#running?.started !== child) return;
       // No timer fires between this look and the stop, so no call can come between them either.
       const isIdle = child.idleMs + 1 >= idleMs && this.#watched.size === 0;
       if (isIdle && !this.#warming) this.#stopIdle(child);
       else this.#watchIdleness(child);
-    }, waitMs).unref();
+    };
+    this.#idle = setTimeout(guard(this.#parts.onBug, look), waitMs).unref();
   }
 
   #stopIdle(child: Child): void {

@@ -2,10 +2,12 @@
 // done for a request is in front.ts.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describeBug, SwitchboardError } from '../../base/errors.ts';
+import { SwitchboardError } from '../../base/errors.ts';
+import { guard } from '../../base/guard.ts';
 import { formatHost, type ListenAddress, urlOf } from './address.ts';
 import { Front, type FrontParts, type FrontTimes } from './front.ts';
 import { MCP_PATH } from './gate.ts';
+import { reportBug } from './report-bug.ts';
 
 export interface HttpHostOptions extends ListenAddress, FrontParts {
   readonly limits?: Partial<HttpLimits>;
@@ -47,6 +49,7 @@ const LAST_RESPONSES_MS = 500;
 /** Listens until it is disposed of. */
 export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> {
   const { log } = options;
+  const onBug = reportBug(log);
   const limits = { ...LIMITS, ...options.limits };
   const server = createServer({
     maxHeaderSize: HEADER_BYTES,
@@ -59,23 +62,24 @@ export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> 
   server.maxHeadersCount = MOST_HEADERS;
   server.maxConnections = limits.connections;
   let toldAt = -Infinity;
-  server.on('drop', () => {
+  const noteDropped = (): void => {
     server.closeIdleConnections();
     if (performance.now() - toldAt < TELL_AGAIN_MS) return;
     toldAt = performance.now();
     log.warn(`more than ${limits.connections} connections over HTTP: some were turned away.`);
-  });
+  };
+  server.on('drop', guard(onBug, noteDropped));
   const port = await listen(server, options);
   const address = { ...options, port };
   const front = new Front({ ...options, ...limits, address });
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     front.serve(request, response).catch((error: unknown) => {
-      log.error(`HTTP: ${describeBug(error)}`);
+      onBug(error);
       response.destroy();
     });
   };
-  server.on('request', serve);
-  server.on('checkContinue', serve); // the body is only asked for once it is wanted
+  server.on('request', guard(onBug, serve));
+  server.on('checkContinue', guard(onBug, serve)); // the body is only asked for once it is wanted
   server.on('error', (error) => log.error(`HTTP: ${error.message}`));
   return {
     url: urlOf(address, MCP_PATH),
@@ -93,7 +97,7 @@ export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> 
 
 async function listen(server: Server, { host, port }: ListenAddress): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
+    const refuse = (cause: NodeJS.ErrnoException): void => {
       const where = `${formatHost(host)}:${port}`;
       const reason = cause.code === 'EADDRINUSE' ? 'another program uses it' : cause.message;
       reject(
@@ -102,7 +106,8 @@ async function listen(server: Server, { host, port }: ListenAddress): Promise<nu
           cause,
         }),
       );
-    });
+    };
+    server.once('error', guard(reject, refuse));
     server.listen(port, host, () => {
       server.removeAllListeners('error');
       resolve();

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { StdioHost } from '../../../src/host/stdio.ts';
+import { onBug } from '../../support/fake-child.ts';
 
 function createHost() {
   const input = new PassThrough();
@@ -13,6 +14,7 @@ function createHost() {
     messageBytes: 4096,
     onFull: () => backlog.push('full'),
     onDrained: () => backlog.push('drained'),
+    onBug,
   });
   const listening = host.listen({
     receive: ({ value }) => received.push(value),

@@ -402,6 +402,16 @@ test('news of a resource reach those who watch it, from the server that has it',
   expect(other.audience.updated).toEqual([]);
 });
 
+test('a session that fails to take news does not keep them from the others', async () => {
+  const { board, pool } = createBoard([childConfig({ name: 'a', show: 'direct' })]);
+  const [one, other] = [openView(board), openView(board)];
+  one.audience.announceSoon = () => {
+    throw new Error('injected');
+  };
+  await pool.warm('a');
+  expect(other.audience.toldSoon).toBe(1);
+});
+
 test('a question out of the blue goes to the only host there is, and to nobody where there are two', async () => {
   const { board } = createBoard([]);
   const cancellation = new Cancellation();

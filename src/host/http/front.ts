@@ -1,6 +1,7 @@
 // What is done for a request over HTTP. What every request must pass is in gate.ts; what follows depends on
 // the era that the request belongs to.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Log } from '../../base/log.ts';
 import { type Era, MODERN_REVISION, SESSION_NOT_FOUND } from '../../mcp/eras.ts';
 import { checkBodyHeaders, readBody } from './body.ts';
@@ -31,7 +32,10 @@ export interface FrontTimes extends ReplyTimes {
   readonly sessionIdleMs: number;
 }
 
-interface FrontOptions extends FrontParts, FrontTimes, GateOptions {}
+interface FrontOptions extends FrontParts, FrontTimes, GateOptions {
+  /** A connection has carried a request that passed the gate. */
+  readonly onAuthorized: (socket: Socket) => void;
+}
 
 const ENDING: Refusal = refusal(503, 'Switchboard is ending.');
 
@@ -63,14 +67,11 @@ export class Front {
     const refused = checkGate(request, this.#options);
     if (refused) return refused;
     if (this.#isClosed) return ENDING;
-    switch (pathOf(request)) {
-      case HEALTH_PATH:
-        return this.#serveHealth(request, response);
-      case MCP_PATH:
-        return this.#serveMcp(request, response);
-      default:
-        return refusal(404, `There is nothing here. MCP is spoken at ${MCP_PATH}.`);
-    }
+    const path = pathOf(request);
+    if (path === HEALTH_PATH) return this.#serveHealth(request, response);
+    this.#options.onAuthorized(request.socket);
+    if (path === MCP_PATH) return this.#serveMcp(request, response);
+    return refusal(404, `There is nothing here. MCP is spoken at ${MCP_PATH}.`);
   }
 
   #serveHealth({ method }: IncomingMessage, response: ServerResponse): Refusal | undefined {

@@ -315,10 +315,13 @@ describe('the program', () => {
     expect(remote.stderr).toContain('--allow-remote');
     const open = ['serve', '--http', '--host', '0.0.0.0', '--allow-remote', '--no-auth'];
     expect((await runSwitchboard(here, open)).stderr).toContain('Without a token');
-    const token = { SWITCHBOARD_HTTP_TOKEN: 'not a token' };
-    const wrong = await runSwitchboard(here, ['serve', '--http', '--port', '0'], { env: token });
-    expect(wrong.status).toBe(2);
-    expect(wrong.stderr).not.toContain('not a token');
+    for (const secret of ['not a token', 'hunter2']) {
+      const env = { SWITCHBOARD_HTTP_TOKEN: secret };
+      const wrong = await runSwitchboard(here, ['serve', '--http', '--port', '0'], { env });
+      expect(wrong.status).toBe(2);
+      expect(wrong.stderr).toContain('openssl rand -hex 32');
+      expect(wrong.stderr).not.toContain(secret);
+    }
   });
 
   test('keeps what hosts show it from servers, from its log and from its entry', async () => {
@@ -330,7 +333,7 @@ describe('the program', () => {
         near: testServer('faulty', '--tag=near', `--journal=${join(here.dir, 'journal')}`),
       },
     });
-    const secret = 'a-token-of-my-own-0123456789';
+    const secret = 'a-token-of-my-own-0123456789-abcdef';
     const serving = await startServing(here, {
       args: [],
       env: {

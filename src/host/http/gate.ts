@@ -4,11 +4,13 @@ import type { IncomingMessage } from 'node:http';
 import { isSameSecret } from '../../base/secrets.ts';
 import { isOurOrigin, isOurs, type ListenAddress } from './address.ts';
 import { badRequest, type Refusal, refusal } from './refusal.ts';
+import type { WrongTokens } from './wrong-tokens.ts';
 
 export interface GateOptions {
   readonly address: ListenAddress;
   /** What clients must show; undefined if they need not show anything. */
   readonly token: string | undefined;
+  readonly wrongTokens: WrongTokens;
 }
 
 export const MCP_PATH = '/mcp';
@@ -32,13 +34,7 @@ export function checkGate(request: IncomingMessage, options: GateOptions): Refus
   const { headers, headersDistinct } = request;
   const { address, token } = options;
   if (pathOf(request) !== HEALTH_PATH && token !== undefined && !shows(headers, token)) {
-    return refusal(
-      401,
-      'This address wants "Authorization: Bearer <token>" with the right token.',
-      {
-        headers: { 'www-authenticate': 'Bearer realm="switchboard"' },
-      },
-    );
+    return headers.authorization === undefined ? UNAUTHORIZED : explainWrong(request, options);
   }
   const twice = SINGLE.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
   if (twice !== undefined) return badRequest(`The header ${twice} may come once.`);
@@ -52,6 +48,20 @@ export function checkGate(request: IncomingMessage, options: GateOptions): Refus
     return refusal(403, 'Web pages of others may not use this server.');
   }
   return undefined;
+}
+
+const UNAUTHORIZED = refusal(
+  401,
+  'This address wants "Authorization: Bearer <token>" with the right token.',
+  { headers: { 'www-authenticate': 'Bearer realm="switchboard"' } },
+);
+
+function explainWrong({ socket }: IncomingMessage, { wrongTokens }: GateOptions): Refusal {
+  const seconds = wrongTokens.note(socket.remoteAddress ?? '');
+  if (seconds === undefined) return UNAUTHORIZED;
+  return refusal(429, 'Too many wrong tokens. Check the token, and wait before you try again.', {
+    headers: { 'retry-after': String(seconds), connection: 'close' },
+  });
 }
 
 /** The path that is asked for. Not resolved: only exact paths are known. */

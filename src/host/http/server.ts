@@ -9,6 +9,7 @@ import { Front, type FrontParts, type FrontTimes } from './front.ts';
 import { MCP_PATH } from './gate.ts';
 import { reportBug } from './report-bug.ts';
 import { UnauthorizedConnections } from './unauthorized.ts';
+import { WrongTokens } from './wrong-tokens.ts';
 
 export interface HttpHostOptions extends ListenAddress, FrontParts {
   readonly limits?: Partial<HttpLimits>;
@@ -84,7 +85,8 @@ export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> 
   const port = await listen(server, options);
   const address = { ...options, port };
   const onAuthorized = (socket: Socket): void => unauthorized.release(socket);
-  const front = new Front({ ...options, ...limits, address, onAuthorized });
+  const wrongTokens = new WrongTokens();
+  const front = new Front({ ...options, ...limits, address, wrongTokens, onAuthorized });
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     front.serve(request, response).catch((error: unknown) => {
       onBug(error);

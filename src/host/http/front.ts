@@ -7,7 +7,7 @@ import { type Era, MODERN_REVISION, SESSION_NOT_FOUND } from '../../mcp/eras.ts'
 import { checkBodyHeaders, readBody } from './body.ts';
 import { classify, versionHeader } from './era.ts';
 import type { OpenSession, ToolSchema } from './exchange.ts';
-import { checkGate, type GateOptions, HEALTH_PATH, MCP_PATH, pathOf } from './gate.ts';
+import { checkGate, type GateOptions, HEALTH_PATH, MCP_PATH, POINTER, pathOf } from './gate.ts';
 import type { HandshakeSession } from './handshake-session.ts';
 import { type Body, isBatch, isRefusal, parseMessages } from './incoming.ts';
 import { checkMirroredHeaders } from './mirrored-headers.ts';
@@ -71,7 +71,7 @@ export class Front {
     if (path === HEALTH_PATH) return this.#serveHealth(request, response);
     this.#options.onAuthorized(request.socket);
     if (path === MCP_PATH) return this.#serveMcp(request, response);
-    return refusal(404, `There is nothing here. MCP is spoken at ${MCP_PATH}.`);
+    return refusal(404, `Not found. ${POINTER}`);
   }
 
   #serveHealth({ method }: IncomingMessage, response: ServerResponse): Refusal | undefined {

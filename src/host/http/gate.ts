@@ -34,7 +34,9 @@ export function checkGate(request: IncomingMessage, options: GateOptions): Refus
   const { headers, headersDistinct } = request;
   const { address, token } = options;
   if (pathOf(request) !== HEALTH_PATH && token !== undefined && !shows(headers, token)) {
-    return headers.authorization === undefined ? UNAUTHORIZED : explainWrong(request, options);
+    return headers.authorization === undefined
+      ? unauthorized(request)
+      : explainWrong(request, options);
   }
   const twice = SINGLE.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
   if (twice !== undefined) return badRequest(`The header ${twice} may come once.`);
@@ -50,15 +52,18 @@ export function checkGate(request: IncomingMessage, options: GateOptions): Refus
   return undefined;
 }
 
-const UNAUTHORIZED = refusal(
-  401,
-  'This address wants "Authorization: Bearer <token>" with the right token.',
-  { headers: { 'www-authenticate': 'Bearer realm="switchboard"' } },
-);
+/** What to say at any path but the one that hosts need. */
+export const POINTER = `The MCP endpoint is ${MCP_PATH}.`;
 
-function explainWrong({ socket }: IncomingMessage, { wrongTokens }: GateOptions): Refusal {
-  const seconds = wrongTokens.note(socket.remoteAddress ?? '');
-  if (seconds === undefined) return UNAUTHORIZED;
+function unauthorized(request: IncomingMessage): Refusal {
+  const pointer = pathOf(request) === MCP_PATH ? '' : ` ${POINTER}`;
+  const message = `Missing or wrong token. Send the header "Authorization: Bearer <token>".${pointer}`;
+  return refusal(401, message, { headers: { 'www-authenticate': 'Bearer realm="switchboard"' } });
+}
+
+function explainWrong(request: IncomingMessage, { wrongTokens }: GateOptions): Refusal {
+  const seconds = wrongTokens.note(request.socket.remoteAddress ?? '');
+  if (seconds === undefined) return unauthorized(request);
   return refusal(429, 'Too many wrong tokens. Check the token, and wait before you try again.', {
     headers: { 'retry-after': String(seconds), connection: 'close' },
   });

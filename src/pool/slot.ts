@@ -50,6 +50,8 @@ interface Running {
   /** The child, once it has started: the short way for every use after the first. */
   started: Child | undefined;
   startedAt: number;
+  /** The log level that the child was last told. */
+  logLevel: LogLevel | undefined;
 }
 
 /** What costs a model nothing and is shown of every child. */
@@ -177,7 +179,11 @@ export class Slot {
   /** Has the child send log messages from this level on, in this life and later ones. */
   setLogLevel(level: LogLevel | undefined): void {
     this.#logLevel = level;
-    this.#running?.started?.setLogLevel(level);
+    const running = this.#running;
+    // A child cannot be told that nobody listens, and keeps the level until somebody wants another.
+    if (!running?.started || level === undefined || level === running.logLevel) return;
+    running.logLevel = level;
+    running.started.setLogLevel(level);
   }
 
   /** Tells the child something, if it runs. */
@@ -216,7 +222,13 @@ export class Slot {
     this.#isDue = false;
     const cancellation = new Cancellation();
     const child = this.#starter.start(this.#config, { cancellation, preferredEra: era });
-    const running: Running = { child, cancellation, started: undefined, startedAt: 0 };
+    const running: Running = {
+      child,
+      cancellation,
+      started: undefined,
+      startedAt: 0,
+      logLevel: undefined,
+    };
     child
       .then(
         (started) => this.#live(running, started),
@@ -237,7 +249,7 @@ export class Slot {
     this.#error = undefined;
     if (isPaused()) child.pause();
     this.#watchIdleness(child);
-    if (this.#logLevel) child.setLogLevel(this.#logLevel);
+    this.setLogLevel(this.#logLevel);
     child.watch(this.#watched).catch(() => {}); // it does not have what somebody wants to watch
     // What it was known to have may be out of date, and somebody is shown it.
     if (!this.#warming && showsTools(this.#config)) this.#keeper.refresh(child, 'tools');

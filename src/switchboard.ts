@@ -83,6 +83,16 @@ export class Switchboard implements AsyncDisposable {
     };
   }
 
+  /** The most bytes a host's message may have. A reload may change it. */
+  get messageBytes(): number {
+    return this.#config.messageBytes;
+  }
+
+  /** Which eras hosts are offered. A reload may change it. */
+  get era(): Config['era'] {
+    return this.#config.era;
+  }
+
   /** Those who run agents. Loaded when they are needed: a host that only lists tools does not wait for it. */
   crew(): Promise<Crew> {
     this.#crew ??= this.#openCrew();

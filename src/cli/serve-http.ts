@@ -40,16 +40,16 @@ async function serveUntilTold(
   await using host = await openHttpHost({
     ...settings,
     token,
-    messageBytes: config.messageBytes,
+    messageBytes: () => switchboard.messageBytes,
     log,
-    eras: config.era === 'auto' ? ['handshake', 'modern'] : [config.era],
+    eras: () => (switchboard.era === 'auto' ? ['handshake', 'modern'] : [switchboard.era]),
     toolSchema: (name) => switchboard.board.schemaOf(name),
     openSession: ({ era, send }) => {
       const session = new Session({
         ...switchboard.sessionParts,
         eras: () => era,
         log,
-        messageBytes: config.messageBytes,
+        messageBytes: switchboard.messageBytes,
         send: (json, _framing, about, isAnswer = false) => send(json, about, isAnswer),
       });
       sessions.add(session);

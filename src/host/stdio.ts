@@ -16,6 +16,7 @@ export interface StdioOptions {
   readonly output: Writable;
   /** How to write to it, where its own way has been given away to others. */
   readonly write?: Writable['write'];
+  /** The most bytes one message may have; may change. */
   readonly messageBytes: number;
   /** The host does not take what we have written. */
   readonly onFull: () => void;
@@ -59,9 +60,12 @@ export class StdioHost {
 
   /** Hands on what the host sends; resolves when it has gone. */
   listen(listener: HostListener): Promise<void> {
-    const { input, messageBytes, onBug } = this.#options;
+    const options = this.#options;
+    const { input, onBug } = options;
     const framer = new Framer({
-      limitBytes: messageBytes,
+      get limitBytes() {
+        return options.messageBytes;
+      },
       headers: 'any',
       onMessage: guard(onBug, (message) => listener.receive(message)),
       onNoise: () => {}, // not JSON at all: ignored

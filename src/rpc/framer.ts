@@ -14,7 +14,7 @@ import { LineReader } from './line.ts';
 import { OversizeDrain } from './oversize.ts';
 
 export interface FramerOptions extends FramerEvents {
-  /** The most bytes one message may have. */
+  /** The most bytes one message may have; may change. */
   readonly limitBytes: number;
   readonly headers: HeaderNames;
 }
@@ -44,7 +44,7 @@ export class Framer {
 
   constructor(options: FramerOptions) {
     this.#options = options;
-    this.#lines = new LineReader(options.limitBytes, options);
+    this.#lines = new LineReader(options);
   }
 
   push(chunk: Buffer): void {

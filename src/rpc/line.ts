@@ -24,12 +24,15 @@ const START = /\[\s*(?:\{|$)|\{/g;
 /** A search may look at this many characters in all, beyond twice the length of its line. */
 const SEARCH_ALLOWANCE = 64 * 1024;
 
-export class LineReader {
-  readonly #limitBytes: number;
-  readonly #events: FramerEvents;
+interface LineEvents extends FramerEvents {
+  /** The most bytes one message may have; may change. */
+  readonly limitBytes: number;
+}
 
-  constructor(limitBytes: number, events: FramerEvents) {
-    this.#limitBytes = limitBytes;
+export class LineReader {
+  readonly #events: LineEvents;
+
+  constructor(events: LineEvents) {
     this.#events = events;
   }
 
@@ -78,7 +81,7 @@ export class LineReader {
       if (found.scanner) {
         const { likeness, scanner, start } = found;
         const opening = { text: text.slice(start), scanner, likeness };
-        return new Block(opening, this.#limitBytes, this.#events);
+        return new Block(opening, this.#events.limitBytes, this.#events);
       }
       this.#events.onMessage({ text: found.text, value: found.value, framing: 'newline' });
       behind = found.end;

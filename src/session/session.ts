@@ -29,6 +29,7 @@ export interface SessionOptions {
   /** Gives what this session is shown. */
   readonly openSurface: (audience: Audience) => Surface;
   readonly log: Log;
+  /** The most bytes one message may have; may change. */
   readonly messageBytes: number;
   /** Puts one message on the wire, in the framing the host uses; see PeerOptions.send. */
   readonly send: (json: string, framing: Framing, about?: Id, isAnswer?: boolean) => void;

@@ -48,8 +48,8 @@ export async function openTestHost(
     port: 0,
     names: [],
     token: TOKEN,
-    messageBytes: 1 << 20,
-    eras: ['handshake', 'modern'],
+    messageBytes: () => 1 << 20,
+    eras: () => ['handshake', 'modern'],
     toolSchema: () => undefined,
     openSession: (options) => {
       const session = createFakeSession(options);

@@ -19,10 +19,11 @@ import { Sessions } from './sessions.ts';
 
 /** What it is made of. */
 export interface FrontParts extends Pick<GateOptions, 'token'> {
-  readonly messageBytes: number;
+  /** Asked with each request: a reload may change it. */
+  readonly messageBytes: () => number;
   readonly openSession: OpenSession;
-  /** The eras that `openSession` knows. */
-  readonly eras: readonly Era[];
+  /** The eras that a host which begins now is offered. */
+  readonly eras: () => readonly Era[];
   readonly toolSchema: ToolSchema;
   readonly log: Log;
 }
@@ -37,12 +38,16 @@ interface FrontOptions extends FrontParts, FrontTimes, GateOptions {
   readonly onAuthorized: (socket: Socket) => void;
 }
 
+/** The requests that a host of each era begins with. */
+const BEGINNINGS = new Set(['initialize', 'server/discover']);
+
 const ENDING: Refusal = refusal(503, 'Switchboard is ending.');
 
 export class Front {
   readonly #options: FrontOptions;
   readonly #sessions: Sessions;
   readonly #modern = new Set<BreakOff>();
+  #hasOfferedModern = false;
   #isClosed = false;
 
   constructor(options: FrontOptions) {
@@ -119,7 +124,7 @@ export class Front {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<Refusal | undefined> {
-    const { messageBytes, eras } = this.#options;
+    const messageBytes = this.#options.messageBytes();
     const { headers } = request;
     const refused = checkBodyHeaders(request, messageBytes);
     if (refused) return refused;
@@ -130,7 +135,7 @@ export class Front {
     if (this.#isClosed) return ENDING;
     const body = parseMessages(text);
     if (isRefusal(body)) return body;
-    const classified = classify(body, headers, eras);
+    const classified = classify(body, headers, this.#erasFor(body));
     if (isRefusal(classified)) return classified;
     if (classified.era === 'handshake') return this.#serveHandshake(body, request, response);
 
@@ -151,6 +156,19 @@ export class Front {
     this.#modern.add(breakOff);
     response.once('close', () => this.#modern.delete(breakOff));
     return undefined;
+  }
+
+  /**
+   * A request that begins something gets what is offered now. Any other modern request may belong to a host that
+   * began before a reload: there is no session that would know.
+   */
+  #erasFor(body: Body): readonly Era[] {
+    const offered = this.#options.eras();
+    const isModernOffered = offered.includes('modern');
+    this.#hasOfferedModern ||= isModernOffered;
+    const isBeginning = !isBatch(body) && BEGINNINGS.has(body.method);
+    if (isBeginning || isModernOffered || !this.#hasOfferedModern) return offered;
+    return [...offered, 'modern'];
   }
 
   #serveHandshake(

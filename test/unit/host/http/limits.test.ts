@@ -54,7 +54,7 @@ function flood(
 }
 
 test('a body that says it is too large is refused before it comes', async () => {
-  const host = await openTestHost({ messageBytes: 1_000 });
+  const host = await openTestHost({ messageBytes: () => 1_000 });
   const start = startOf(host.port, 'Content-Length: 1000000000');
   const client = flood(host.port, start, Buffer.alloc(65_536, 0x20));
   expect(await eventually(() => client.text().startsWith('HTTP/1.1 413 '))).toBe(true);
@@ -63,7 +63,7 @@ test('a body that says it is too large is refused before it comes', async () => 
 });
 
 test('a body that does not say how large it is, is refused where it becomes too large', async () => {
-  const host = await openTestHost({ messageBytes: 100_000 });
+  const host = await openTestHost({ messageBytes: () => 100_000 });
   const start = startOf(host.port, 'Transfer-Encoding: chunked');
   const client = flood(host.port, start, Buffer.from(`1000\r\n${' '.repeat(4_096)}\r\n`));
   expect(await eventually(() => client.text().startsWith('HTTP/1.1 413 '))).toBe(true);
@@ -72,7 +72,7 @@ test('a body that does not say how large it is, is refused where it becomes too 
 });
 
 test('the limit is what is allowed', async () => {
-  const host = await openTestHost({ messageBytes: 200 });
+  const host = await openTestHost({ messageBytes: () => 200 });
   const body = (bytes: number) => JSON.stringify(rpc('initialize')).padEnd(bytes, ' ');
   expect((await send(host, { body: body(200) })).status).toBe(200);
   const { status, messages } = await send(host, { body: body(201) });
@@ -80,8 +80,17 @@ test('the limit is what is allowed', async () => {
   expect(messages[0]?.error?.message).toBe('A message may have 200 bytes (limits.messageBytes).');
 });
 
+test('the limit may change, and the next request gets the new one', async () => {
+  let limit = 200;
+  const host = await openTestHost({ messageBytes: () => limit });
+  const body = JSON.stringify(rpc('initialize')).padEnd(300, ' ');
+  expect((await send(host, { body })).status).toBe(413);
+  limit = 300;
+  expect((await send(host, { body })).status).toBe(200);
+});
+
 test('who asks before he sends is told to go on, or why not', async () => {
-  const host = await openTestHost({ messageBytes: 1_000 });
+  const host = await openTestHost({ messageBytes: () => 1_000 });
   const body = JSON.stringify(rpc('initialize'));
   const expecting = (length: number) =>
     startOf(host.port, 'Expect: 100-continue', `Content-Length: ${length}`, 'Connection: close');

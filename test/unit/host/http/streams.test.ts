@@ -228,7 +228,7 @@ test('a host that does not read its stream loses it, and nobody else is concerne
 });
 
 test('an answer larger than what may be unread arrives whole', async () => {
-  const host = await openTestHost({ messageBytes: 32 << 20 });
+  const host = await openTestHost({ messageBytes: () => 32 << 20 });
   const headers = await begin(host);
   const text = 'x'.repeat(12 << 20);
   const plain = await send(host, { headers, body: rpc('echo', { text }) });

@@ -88,9 +88,15 @@ export class Switchboard implements AsyncDisposable {
     return this.#config.messageBytes;
   }
 
-  /** Which eras hosts are offered. A reload may change it. */
-  get era(): Config['era'] {
-    return this.#config.era;
+  /**
+   * The eras that a host which begins now is offered. A reload may change them. Only the handshake era allows the
+   * tool list to change, so servers that are switched on and off need it.
+   */
+  get offeredEras(): 'both' | Era {
+    const { era, children } = this.#config;
+    if (era !== 'auto') return era;
+    for (const { show } of children.values()) if (show === 'flip') return 'handshake';
+    return 'both';
   }
 
   /** Those who run agents. Loaded when they are needed: a host that only lists tools does not wait for it. */
@@ -132,7 +138,7 @@ export class Switchboard implements AsyncDisposable {
   get sessionParts() {
     return {
       openSurface: (audience: Audience) => this.board.open(audience),
-      eras: () => this.#offeredEras(),
+      eras: () => this.offeredEras,
       seal: this.#seal,
       parking: this.#parking,
       questionMs: () => this.#config.questionMs,
@@ -204,14 +210,6 @@ export class Switchboard implements AsyncDisposable {
     const { url, headers } = expandRemote(config, this.#options.env);
     const folder = join(this.#config.home, 'tokens');
     return openCredentials({ childName: config.name, url, headers, folder });
-  }
-
-  /** A list that is switched on and off is for hosts of the handshake era alone. */
-  #offeredEras(): 'both' | Era {
-    const { era, children } = this.#config;
-    if (era !== 'auto') return era;
-    for (const { show } of children.values()) if (show === 'flip') return 'handshake';
-    return 'both';
   }
 
   #childFacts({ name, show }: ChildConfig): Facts['children'][number] {

@@ -42,7 +42,10 @@ async function serveUntilTold(
     token,
     messageBytes: () => switchboard.messageBytes,
     log,
-    eras: () => (switchboard.era === 'auto' ? ['handshake', 'modern'] : [switchboard.era]),
+    eras: () => {
+      const { offeredEras } = switchboard;
+      return offeredEras === 'both' ? ['handshake', 'modern'] : [offeredEras];
+    },
     toolSchema: (name) => switchboard.board.schemaOf(name),
     openSession: ({ era, send }) => {
       const session = new Session({

@@ -78,8 +78,6 @@ describe.each([
         box: testServer('toolbox'),
         cup: testServer('changes', 'pour'),
       },
-      // A list that changes needs the older revisions; over HTTP the newest is offered, too.
-      'switchboard.config.json': { era: 'handshake' },
     });
     const serving = await startServing(project);
     const [one, two] = [await connect(serving), await connect(serving)];
@@ -301,6 +299,22 @@ describe('the program', () => {
     let clients = 0;
     for (let tries = 0; tries < 30 && clients !== 2; tries++) clients = await ask();
     expect(clients).toBe(2);
+  });
+
+  test('offers hosts that come after a reload what it says, and goes on with the others', async () => {
+    const here = createProject(configWith({ box: testServer('toolbox') }));
+    const serving = await startServing(here);
+    const before = await connectV2('auto')(serving);
+    expect(before.sessionId()).toBeUndefined(); // it speaks the modern era
+    here.write('.switchboard/servers.json', { cup: testServer('changes', 'pour') });
+    serving.process.kill('SIGHUP');
+    const isRead = () => serving.stderr().includes('read the configuration again');
+    expect(await eventually(isRead)).toBe(true);
+    const after = await connectV2('auto')(serving);
+    expect(after.sessionId()).toBeDefined();
+    expect(await after.toolNames()).toContain('gateway_activate');
+    const echo = { action: 'call', subtool: 'echo', args: { text: 'still' } };
+    expect(textOf(await before.callTool('box_suite', echo))).toContain('still');
   });
 
   test('says in a sentence why it does not start', async () => {

@@ -33,6 +33,8 @@ export interface SwitchboardOptions {
   readonly program?: string | undefined;
   /** Whether what is started here is started for an assistant. */
   readonly isAssistant?: boolean;
+  /** Whether several hosts may be served at once. */
+  readonly isShared?: boolean;
 }
 
 /** Milliseconds between SIGTERM and SIGKILL for what a killed run left behind. */
@@ -143,7 +145,10 @@ export class Switchboard implements AsyncDisposable {
       parking: this.#parking,
       questionMs: () => this.#config.questionMs,
       onReady: () => this.board.begin(),
-      onRootsChanged: () => this.pool.notifyAll('notifications/roots/list_changed'),
+      onRootsChanged: () => {
+        // Servers that are shared do not ask for a host's roots.
+        if (!this.#options.isShared) this.pool.notifyAll('notifications/roots/list_changed');
+      },
     };
   }
 
@@ -175,7 +180,7 @@ export class Switchboard implements AsyncDisposable {
   }
 
   async #startChild(config: ChildConfig, attempt: StartAttempt): Promise<Child> {
-    const { log, env } = this.#options;
+    const { log, env, isShared = false } = this.#options;
     const begin = performance.now();
     // Loaded with the first child: a host that only lists tools does not wait for it.
     const { startChild } = await import('./child/start.ts');
@@ -189,6 +194,7 @@ export class Switchboard implements AsyncDisposable {
         log.debug(`${config.name}: ${nameNotification(method)}`);
         attempt.onNotification(method, params);
       },
+      served: { project: this.#config.project, isShared },
       askOutside: (question) => this.board.askOutside(question),
       inputSchemaOf: (tool) => this.#inputSchemaOf(config, tool),
       onBug: (error) => log.error(`${config.name}: ${describeBug(error)}`),

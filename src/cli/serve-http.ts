@@ -34,7 +34,7 @@ async function serveUntilTold(
   const token = settings.wantsToken ? tokenFor(settings, config) : undefined;
   const env = withoutHttpSettings(process.env);
   const [, program] = process.argv;
-  await using switchboard = new Switchboard({ config, log, env, agents, program });
+  await using switchboard = new Switchboard({ config, log, env, agents, program, isShared: true });
   const sessions = new Set<Session>();
   const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0, ['SIGINT', 'SIGTERM']));
   await using host = await openHttpHost({

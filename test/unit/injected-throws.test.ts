@@ -163,6 +163,7 @@ async function startServer(config: ChildConfig, some: Partial<StartOptions> = {}
     onBug: () => {},
     era: 'handshake',
     preferredEra: 'handshake',
+    served: { project: '/project', isShared: false },
     askOutside: () => Promise.reject(new Error('Nobody is there.')),
     ...some,
   });

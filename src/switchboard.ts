@@ -18,6 +18,7 @@ import type { Era } from './mcp/eras.ts';
 import { Catalog } from './pool/catalog.ts';
 import { Pool } from './pool/pool.ts';
 import type { StartAttempt } from './pool/starter.ts';
+import type { ReadLimits } from './rpc/framing.ts';
 import { Parking } from './session/parking.ts';
 import { StateSeal } from './session/request-state.ts';
 import { Board } from './surface/board.ts';
@@ -33,6 +34,8 @@ export interface SwitchboardOptions {
   readonly program?: string | undefined;
   /** Whether what is started here is started for an assistant. */
   readonly isAssistant?: boolean;
+  /** Whether several hosts may be served at once. */
+  readonly isShared?: boolean;
 }
 
 /** Milliseconds between SIGTERM and SIGKILL for what a killed run left behind. */
@@ -66,7 +69,7 @@ export class Switchboard implements AsyncDisposable {
         onResourceUpdated: (name, params) => this.board.resourceUpdated(name, params),
         onLost: (name, error) => this.#noteLost(name, error),
       },
-      onBug: (error) => log.error(describeBug(error)),
+      onBug: (error) => this.#reportBug(error),
     });
     this.board = new Board(config, this.pool, log, { listed: agents, run: this.#runAgent });
   }
@@ -83,6 +86,30 @@ export class Switchboard implements AsyncDisposable {
     };
   }
 
+  /** The limits of a host's messages. They follow a reload. */
+  get hostLimits(): ReadLimits {
+    const current = (): Config => this.#config;
+    return {
+      get limitBytes() {
+        return current().messageBytes;
+      },
+      get shape() {
+        return current().messageShape;
+      },
+    };
+  }
+
+  /**
+   * The eras that a host which begins now is offered. A reload may change them. Only the handshake era allows the
+   * tool list to change, so servers that are switched on and off need it.
+   */
+  get offeredEras(): 'both' | Era {
+    const { era, children } = this.#config;
+    if (era !== 'auto') return era;
+    for (const { show } of children.values()) if (show === 'flip') return 'handshake';
+    return 'both';
+  }
+
   /** Those who run agents. Loaded when they are needed: a host that only lists tools does not wait for it. */
   crew(): Promise<Crew> {
     this.#crew ??= this.#openCrew();
@@ -93,7 +120,7 @@ export class Switchboard implements AsyncDisposable {
   update(config: Config, agents: readonly ListedAgent[] = []): void {
     this.#config = config;
     this.board.update(config, { listed: agents, run: this.#runAgent });
-    void this.#crew?.then(({ runs }) => runs.letIn());
+    this.#crew?.then(({ runs }) => runs.letIn()).catch((error) => this.#reportBug(error));
   }
 
   /** Ends what an earlier run that was killed has left behind. */
@@ -122,12 +149,15 @@ export class Switchboard implements AsyncDisposable {
   get sessionParts() {
     return {
       openSurface: (audience: Audience) => this.board.open(audience),
-      eras: () => this.#offeredEras(),
+      eras: () => this.offeredEras,
       seal: this.#seal,
       parking: this.#parking,
       questionMs: () => this.#config.questionMs,
       onReady: () => this.board.begin(),
-      onRootsChanged: () => this.pool.notifyAll('notifications/roots/list_changed'),
+      onRootsChanged: () => {
+        // Servers that are shared do not ask for a host's roots.
+        if (!this.#options.isShared) this.pool.notifyAll('notifications/roots/list_changed');
+      },
     };
   }
 
@@ -159,7 +189,7 @@ export class Switchboard implements AsyncDisposable {
   }
 
   async #startChild(config: ChildConfig, attempt: StartAttempt): Promise<Child> {
-    const { log, env } = this.#options;
+    const { log, env, isShared = false } = this.#options;
     const begin = performance.now();
     // Loaded with the first child: a host that only lists tools does not wait for it.
     const { startChild } = await import('./child/start.ts');
@@ -173,6 +203,7 @@ export class Switchboard implements AsyncDisposable {
         log.debug(`${config.name}: ${nameNotification(method)}`);
         attempt.onNotification(method, params);
       },
+      served: { project: this.#config.project, isShared },
       askOutside: (question) => this.board.askOutside(question),
       inputSchemaOf: (tool) => this.#inputSchemaOf(config, tool),
       onBug: (error) => log.error(`${config.name}: ${describeBug(error)}`),
@@ -196,19 +227,15 @@ export class Switchboard implements AsyncDisposable {
     return openCredentials({ childName: config.name, url, headers, folder });
   }
 
-  /** A list that is switched on and off is for hosts of the handshake era alone. */
-  #offeredEras(): 'both' | Era {
-    const { era, children } = this.#config;
-    if (era !== 'auto') return era;
-    for (const { show } of children.values()) if (show === 'flip') return 'handshake';
-    return 'both';
-  }
-
   #childFacts({ name, show }: ChildConfig): Facts['children'][number] {
     const { state, ...report } = this.pool.report(name);
     const shown = this.board.isActive(name) ? 'active' : state;
     const tools = this.pool.tools(name)?.length;
     return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools };
+  }
+
+  #reportBug(error: unknown): void {
+    this.#options.log.error(describeBug(error));
   }
 
   #noteLost(name: string, error: Error): void {

@@ -11,7 +11,7 @@ let timer: NodeJS.Timeout | undefined;
 export function noteHandled(text: string): void {
   if (text.length < LARGE_CHARS) return;
   clearTimeout(timer);
-  timer = setTimeout(() => void collectGarbage(), QUIET_MS).unref();
+  timer = setTimeout(() => void collectGarbage().catch(() => {}), QUIET_MS).unref(); // V8 does it later
 }
 
 async function collectGarbage(): Promise<void> {

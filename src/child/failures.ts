@@ -109,6 +109,12 @@ export function explainEnd(
         hint: `${hint} The connection was closed; the next use connects again.`,
       });
     }
+    case 'failed':
+      return new SwitchboardError(
+        'CHILD_PROTOCOL',
+        `Switchboard failed to handle a message from server "${name}" and closed the connection.`,
+        { hint: "The next use starts it again. The details are in Switchboard's log on stderr." },
+      );
   }
 }
 

@@ -32,7 +32,9 @@ export type LinkEnd =
   /** A connection over the network is gone; `reason` says why, where there is something to say. */
   | { readonly kind: 'disconnected'; readonly reason: string | undefined }
   /** It carried a message beyond the limit, behind which nothing can be read any more. */
-  | { readonly kind: 'oversized' };
+  | { readonly kind: 'oversized' }
+  /** A bug in handling what it carried; the log has the details. */
+  | { readonly kind: 'failed' };
 
 /** Requests in flight when a link ends fail with this; the child adds what it was doing. */
 export class LinkEnded extends Error {

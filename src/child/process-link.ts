@@ -4,6 +4,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { guard } from '../base/guard.ts';
 import { type GroupCommand, spawnGroup } from '../base/process.ts';
 import { createCutMask, createMask, type Mask } from '../base/secrets.ts';
 import { cleanText } from '../base/text.ts';
@@ -30,6 +31,7 @@ export interface ProcessLinkOptions {
   readonly onStderr: (line: string) => void;
   readonly onRequest: PeerOptions['onRequest'];
   readonly onNotification: PeerOptions['onNotification'];
+  /** Logs a bug in handling what the child sent or did. */
   readonly onBug: (error: unknown) => void;
   readonly mayOmitVersion?: PeerOptions['mayOmitVersion'];
   /** Called for messages that exceed a limit, of which only the ends are known. */
@@ -78,7 +80,7 @@ export class ProcessLink implements Link {
     this.#options = options;
     this.#process = child;
     this.#stdin = stdin as Socket; // what Node gives for a pipe
-    this.#outbox = new Outbox(stdin);
+    this.#outbox = new Outbox(stdin, this.#fail);
     this.#stdout = stdout;
     this.pid = pid;
     this.ended = new Promise((resolve) => {
@@ -86,7 +88,7 @@ export class ProcessLink implements Link {
     });
     this.mask = createMask(options.secrets);
     this.#maskNoise = createCutMask(options.secrets);
-    this.#stderr = new StderrReader(stderr, options.secrets, options.onStderr);
+    this.#stderr = new StderrReader(stderr, options);
     this.peer = new Peer({
       send: (json) => this.#send(json),
       onRequest: options.onRequest,
@@ -148,41 +150,59 @@ export class ProcessLink implements Link {
         hasExited: () => this.#hasExited,
       },
       this.#options.stopMs,
-    ).then(() => this.#destroyPipes());
+    )
+      .then(() => this.#destroyPipes())
+      .catch(this.#options.onBug);
     return this.#stopping;
   }
 
   #watch(): void {
-    this.#stdout.on('data', (chunk: Buffer) => this.#framer.push(chunk));
-    this.#stdout.on('error', () => {}); // a pipe that breaks closes, too
-    this.#stdin.on('error', () => this.#endSoon({ kind: 'closed-input' }));
-    this.#stdin.once('close', () => {
-      if (!this.#stopping) this.#endSoon({ kind: 'closed-input' });
-    });
-    this.#stdout.once('close', () => this.#endSoon({ kind: 'closed-output' }));
-    this.#process.once('exit', (code, signal) => {
+    const read = (chunk: Buffer): void => this.#framer.push(chunk);
+    const brokenInput = (): void => this.#endSoon({ kind: 'closed-input' });
+    const closedInput = (): void => {
+      if (!this.#stopping) brokenInput();
+    };
+    const closedOutput = (): void => this.#endSoon({ kind: 'closed-output' });
+    const exited = (code: number | null, signal: string | null): void => {
       this.#hasExited = true;
       this.#stdout.resume(); // its last words are wanted, even if nobody took the others
       const end: LinkEnd = { kind: 'exited', code, signal };
-      const timer = setTimeout(() => this.#end(end), LAST_WORDS_MS);
-      const endNow = (): void => {
+      const endNow = guard(this.#fail, () => {
         clearTimeout(timer);
         this.#end(end);
-      };
+      });
+      const timer = setTimeout(endNow, LAST_WORDS_MS);
       if (this.#stdout.closed) endNow();
       else this.#stdout.once('close', endNow);
-    });
+    };
+    this.#stdout.on('data', guard(this.#fail, read));
+    this.#stdout.on('error', () => {}); // a pipe that breaks closes, too
+    this.#stdin.on('error', guard(this.#fail, brokenInput));
+    this.#stdin.once('close', guard(this.#fail, closedInput));
+    this.#stdout.once('close', guard(this.#fail, closedOutput));
+    this.#process.once('exit', guard(this.#fail, exited));
   }
 
   /** A pipe has closed. Mostly because the process exits, whose status says more: it may follow. */
   #endSoon(end: LinkEnd): void {
-    if (!this.#hasExited) setTimeout(() => this.#end(end), LAST_WORDS_MS);
+    if (this.#hasExited) return;
+    setTimeout(
+      guard(this.#fail, () => this.#end(end)),
+      LAST_WORDS_MS,
+    );
   }
+
+  /** A bug in handling what the child did ends this child and nothing else. */
+  readonly #fail = (error: unknown): void => {
+    this.#options.onBug(error);
+    this.#end({ kind: 'failed' });
+  };
 
   #end(end: LinkEnd): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#framer.end();
+    const readRest = (): void => this.#framer.end();
+    if (end.kind !== 'failed') guard(this.#options.onBug, readRest)();
     this.peer.close(new LinkEnded(end));
     this.#resolveEnded(end);
     void this.stop();

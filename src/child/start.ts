@@ -7,6 +7,7 @@ import { maskValue } from '../base/secrets.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
 import { expandCommand, expandRemote } from '../config/expand.ts';
 import type { Question } from '../mcp/caller.ts';
+import { projectRoots, type Roots } from '../mcp/roots.ts';
 import type { Framing } from '../rpc/framing.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { type IncomingRequest, type PeerOptions, RpcTimeout } from '../rpc/peer.ts';
@@ -47,6 +48,8 @@ export interface StartOptions extends GreetOptions {
   readonly onBug: (error: unknown) => void;
   /** What a tool of the child takes, as it was last listed. */
   readonly inputSchemaOf?: ((tool: string) => unknown) | undefined;
+  /** The project that is served, and whether several hosts share the child. */
+  readonly served: { readonly project: string; readonly isShared: boolean };
   /** Asks somebody what the child wants to know while nobody has called it. */
   readonly askOutside: (question: Question) => Promise<Verbatim>;
 }
@@ -88,12 +91,14 @@ function startConversation(
   greeting: Greeting,
   { timeouts }: ChildConfig,
   { peer }: Link,
-  { askOutside }: StartOptions,
+  { askOutside, served }: StartOptions,
 ): Conversation {
   const { era, capabilities } = greeting;
+  const roots: Roots = { project: projectRoots(served.project), isShared: served.isShared };
+  const parts = { peer, capabilities, roots };
   return era === 'modern'
-    ? new ModernConversation({ peer, capabilities })
-    : new HandshakeConversation({ peer, capabilities, timeoutMs: timeouts.rpcMs, askOutside });
+    ? new ModernConversation(parts)
+    : new HandshakeConversation({ ...parts, timeoutMs: timeouts.rpcMs, askOutside });
 }
 
 /** What a child may ask before it was greeted: whether we are there. */

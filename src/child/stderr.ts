@@ -2,6 +2,7 @@
 // by line with secrets masked, and the last of it kept for error messages.
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { guard } from '../base/guard.ts';
 import { createCutMask, createMask, type Mask } from '../base/secrets.ts';
 import { cleanText } from '../base/text.ts';
 
@@ -12,6 +13,13 @@ const LONGEST_LINE = 16_384;
 /** A secret may be cut by the end of a piece: so much is kept back to be seen with what follows. */
 const LONGEST_SECRET = 4_096;
 
+export interface StderrOptions {
+  /** What must not be repeated. */
+  readonly secrets: Iterable<string>;
+  readonly onStderr: (line: string) => void;
+  readonly onBug: (error: unknown) => void;
+}
+
 export class StderrReader {
   readonly #mask: Mask;
   readonly #cutMask: Mask;
@@ -20,15 +28,15 @@ export class StderrReader {
   #open = '';
   #last: string[] = [];
 
-  constructor(stream: Readable, secrets: Iterable<string>, onLine: (line: string) => void) {
+  constructor(stream: Readable, { secrets, onStderr, onBug }: StderrOptions) {
     this.#mask = createMask(secrets);
     this.#cutMask = createCutMask(secrets);
-    this.#onLine = onLine;
-    stream.on('data', (chunk: Buffer) => this.#read(this.#decoder.write(chunk)));
-    stream.on('end', () => this.#read(`${this.#decoder.end()}\n`));
-    stream.on('error', () => {
-      // the pipe broke: the process is ending, which is noticed elsewhere
-    });
+    this.#onLine = onStderr;
+    const read = (chunk: Buffer): void => this.#read(this.#decoder.write(chunk));
+    const end = (): void => this.#read(`${this.#decoder.end()}\n`);
+    stream.on('data', guard(onBug, read));
+    stream.on('end', guard(onBug, end));
+    stream.on('error', () => {}); // the process is exiting, which is noticed elsewhere
   }
 
   /** The last lines, as one text; empty if there were none. */

@@ -79,7 +79,7 @@ async function serveUntilHostGoes(
   }
   const openSurface = assistant && ((): Surface => new AssistantSurface(child, pool, assistant));
   const shown = openSurface ? { openSurface } : {};
-  const { host, session } = openStdioHost(switchboard, { config, log, write, ...shown });
+  const { host, session } = openStdioHost(switchboard, { log, write, ...shown });
   const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
   await Promise.race([host.listen(session), signalled]);
   clearTimeout(orphans);

@@ -34,16 +34,18 @@ async function serveUntilTold(
   const token = settings.wantsToken ? tokenFor(settings, config) : undefined;
   const env = withoutHttpSettings(process.env);
   const [, program] = process.argv;
-  await using switchboard = new Switchboard({ config, log, env, agents, program });
+  await using switchboard = new Switchboard({ config, log, env, agents, program, isShared: true });
   const sessions = new Set<Session>();
   const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0, ['SIGINT', 'SIGTERM']));
   await using host = await openHttpHost({
     ...settings,
     token,
-    messageBytes: config.messageBytes,
-    messageShape: config.messageShape,
+    messageLimits: switchboard.hostLimits,
     log,
-    eras: config.era === 'auto' ? ['handshake', 'modern'] : [config.era],
+    eras: () => {
+      const { offeredEras } = switchboard;
+      return offeredEras === 'both' ? ['handshake', 'modern'] : [offeredEras];
+    },
     toolSchema: (name) => switchboard.board.schemaOf(name),
     openSession: ({ era, send }) => {
       const session = new Session({

@@ -38,7 +38,7 @@ async function serveUntilHostGoes(
   const { env, argv } = process;
   const [, program] = argv;
   await using switchboard = new Switchboard({ config, log, env, agents, program });
-  const { host, session } = openStdioHost(switchboard, { config, log, write });
+  const { host, session } = openStdioHost(switchboard, { log, write });
   const ready = setTimeout(() => switchboard.board.begin(), READY_AFTER_MS).unref();
   const sessions = () => [session.report];
   const beside = accompany(switchboard, { config, load, log, sessions });

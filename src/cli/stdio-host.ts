@@ -1,13 +1,12 @@
 // The host that has started this very process and talks over its stdin and stdout.
+import { describeBug } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import type { Config } from '../config/config.ts';
 import { StdioHost } from '../host/stdio.ts';
 import { Session } from '../session/session.ts';
 import type { Surface } from '../surface/surface.ts';
 import type { Switchboard } from '../switchboard.ts';
 
 export interface StdioHostOptions {
-  readonly config: Config;
   readonly log: Log;
   readonly write: NodeJS.WriteStream['write'];
   /** Shows the host something else than all children. */
@@ -17,22 +16,22 @@ export interface StdioHostOptions {
 const LAST_WRITES_MS = 500;
 
 export function openStdioHost(
-  { pool, sessionParts }: Switchboard,
-  { config, log, write, ...other }: StdioHostOptions,
+  switchboard: Switchboard,
+  { log, write, ...other }: StdioHostOptions,
 ): { readonly host: StdioHost; readonly session: Session } {
   process.stdout.removeAllListeners('error'); // from here on the host's leaving is an end like others
-  const { messageBytes, messageShape } = config;
+  const { pool } = switchboard;
   const host = new StdioHost({
     input: process.stdin,
     output: process.stdout,
     write,
-    messageBytes,
-    messageShape,
+    messageLimits: switchboard.hostLimits,
     onFull: () => pool.pause(),
     onDrained: () => pool.resume(),
+    onBug: (error) => log.error(describeBug(error)),
   });
   const session = new Session({
-    ...sessionParts,
+    ...switchboard.sessionParts,
     ...other,
     log,
     send: (json, framing) => host.send(json, framing),

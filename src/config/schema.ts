@@ -249,7 +249,7 @@ export const configSchema = z.strictObject({
   ),
   era: key(
     z.enum(['auto', 'handshake', 'modern']),
-    'Which revisions of MCP hosts are offered: those that begin with a handshake, those since 2026-07-28, or both. `auto`: both; over stdio only the older ones where a server has `show` `flip`, since they alone let the list change.',
+    'Which revisions of MCP hosts are offered: those that begin with a handshake, those since 2026-07-28, or both. `auto`: both, or only the older ones if a server has `show` `flip`, since only they allow the tool list to change.',
     DEFAULTS.era,
   ),
   flip: key(flip, 'About servers that are switched on and off.'),

@@ -1,5 +1,7 @@
 // Opens the control endpoint once the host has got its first answers. What it needs is loaded then,
 // and where it cannot be opened, serving goes on without it.
+import { describeBug } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
 import type { ControlOptions } from './control.ts';
 
 export interface LaterOptions extends ControlOptions {
@@ -10,9 +12,13 @@ export interface LaterOptions extends ControlOptions {
 /** Disposing of it closes the endpoint, or calls the opening off. */
 export function openControlLater({ afterMs, ...options }: LaterOptions): AsyncDisposable {
   let control: Promise<AsyncDisposable | undefined> | undefined;
-  const timer = setTimeout(() => {
-    control = open(options);
-  }, afterMs).unref();
+  const begin = guard(
+    (error) => options.log.error(describeBug(error)),
+    () => {
+      control = open(options);
+    },
+  );
+  const timer = setTimeout(begin, afterMs).unref();
   return {
     async [Symbol.asyncDispose]() {
       clearTimeout(timer);

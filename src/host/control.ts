@@ -4,6 +4,7 @@
 // in size, number and time, and one that misbehaves is closed.
 import { createServer, type Server, type Socket } from 'node:net';
 import { describeBug, SwitchboardError } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
 import { makePrivateSocket } from '../base/process.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
@@ -37,11 +38,13 @@ const REFUSED = -32000;
 export async function openControl(options: ControlOptions): Promise<AsyncDisposable> {
   const { home, project, log } = options;
   const connections = new Set<Socket>();
-  const server = createServer((socket) => {
+  const accept = (socket: Socket): void => {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
+    socket.on('error', () => {}); // `close` follows
     serveConnection(socket, options);
-  });
+  };
+  const server = createServer((socket) => guard(failing(socket, log), accept)(socket));
   server.maxConnections = MOST_CONNECTIONS; // more are closed as they come
   const endpoint = await claimEndpoint(home, project);
   const forget = (): void => removeEndpoint(endpoint);
@@ -76,13 +79,22 @@ function listen(server: Server, address: string): Promise<void> {
   });
 }
 
+/** Logs a bug and closes the connection it happened on. */
+function failing(socket: Socket, log: Log): (error: unknown) => void {
+  return (error) => {
+    log.error(`control endpoint: ${describeBug(error)}`);
+    socket.destroy();
+  };
+}
+
 function serveConnection(socket: Socket, options: ControlOptions): void {
   const { methods, log, idleMs = IDLE_MS } = options;
   let running = 0;
-  const idle = setTimeout(() => {
+  const endIdle = (): void => {
     if (running === 0) socket.destroy();
     else idle.refresh(); // an answer may take its time
-  }, idleMs).unref();
+  };
+  const idle = setTimeout(guard(failing(socket, log), endIdle), idleMs).unref();
   const answer = async (request: IncomingRequest): Promise<Verbatim> => {
     if (running >= MOST_RUNNING) {
       throw new RpcError(REFUSED, `${MOST_RUNNING} requests are under way already.`);

@@ -1,6 +1,7 @@
 // JSON-RPC over a local socket, one message on a line. Both ends are programs of ours, so there is no
 // patience with anything else: what is no message, is too large, or is not read ends the connection.
 import type { Socket } from 'node:net';
+import { guard } from '../base/guard.ts';
 import { isObject } from '../base/object.ts';
 import { DEFAULTS } from '../config/defaults.ts';
 import { Framer } from '../rpc/framer.ts';
@@ -21,7 +22,11 @@ export function createSocketPeer(
   socket: Socket,
   { messageBytes, onRequest, onBug }: SocketPeerOptions,
 ): Peer {
-  const outbox = new Outbox(socket);
+  const fail = (error: unknown): void => {
+    onBug(error);
+    socket.destroy();
+  };
+  const outbox = new Outbox(socket, fail);
   const peer = new Peer({
     send: (json) => {
       outbox.send(json, 'newline');
@@ -53,12 +58,17 @@ export function createSocketPeer(
     onOversize: ({ limit }) =>
       refuse(limit.name === 'messageBytes' ? tooLong : 'The message is too complex.'),
   });
-  socket.on('data', (chunk: Buffer) => {
+  const read = (chunk: Buffer): void => {
     bytesWithoutMessage += chunk.length;
     framer.push(chunk);
     if (bytesWithoutMessage > messageBytes) refuse(tooLong);
-  });
-  socket.on('error', (error) => peer.close(error));
-  socket.once('close', () => peer.close(new Error('The connection has ended.')));
+  };
+  const end = (): void => peer.close(new Error('The connection has ended.'));
+  socket.on('data', guard(fail, read));
+  socket.on(
+    'error',
+    guard(fail, (error: Error) => peer.close(error)),
+  );
+  socket.once('close', guard(fail, end));
   return peer;
 }

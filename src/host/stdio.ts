@@ -1,9 +1,15 @@
 // A host that has started us and talks over our stdin and stdout.
 import type { Readable, Writable } from 'node:stream';
+import { guard } from '../base/guard.ts';
 import { Framer } from '../rpc/framer.ts';
-import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framing.ts';
+import type {
+  BrokenEvent,
+  Framing,
+  MessageEvent,
+  OversizeEvent,
+  ReadLimits,
+} from '../rpc/framing.ts';
 import { Outbox } from '../rpc/outbox.ts';
-import type { ShapeLimits } from '../rpc/shape.ts';
 
 export interface HostListener {
   receive(message: MessageEvent): void;
@@ -16,12 +22,14 @@ export interface StdioOptions {
   readonly output: Writable;
   /** How to write to it, where its own way has been given away to others. */
   readonly write?: Writable['write'];
-  readonly messageBytes: number;
-  readonly messageShape: ShapeLimits;
+  /** For each message; a reload may change them. */
+  readonly messageLimits: ReadLimits;
   /** The host does not take what we have written. */
   readonly onFull: () => void;
   /** It has taken all of it. */
   readonly onDrained: () => void;
+  /** Logs a bug in handling a message from the host. Later messages are still handled. */
+  readonly onBug: (error: unknown) => void;
 }
 
 /** Unread output beyond this is not added to: children wait until the host reads again. */
@@ -36,11 +44,15 @@ export class StdioHost {
   #isFull = false;
 
   constructor(options: StdioOptions) {
+    const { input, output, write, onBug } = options;
     this.#options = options;
-    this.#outbox = new Outbox(options.output, options.write);
+    this.#outbox = new Outbox(output, onBug, write);
     // A broken pipe: the host is gone, and the end of its input says so too.
-    options.output.on('error', () => options.input.destroy());
-    options.output.on('drain', () => this.#goOn());
+    output.on('error', () => input.destroy());
+    output.on(
+      'drain',
+      guard(onBug, () => this.#goOn()),
+    );
   }
 
   send(json: string, framing: Framing): void {
@@ -54,22 +66,26 @@ export class StdioHost {
 
   /** Hands on what the host sends; resolves when it has gone. */
   listen(listener: HostListener): Promise<void> {
-    const { input, messageBytes, messageShape } = this.#options;
+    const { input, messageLimits, onBug } = this.#options;
     const framer = new Framer({
-      limitBytes: messageBytes,
-      shape: messageShape,
+      get limitBytes() {
+        return messageLimits.limitBytes;
+      },
+      get shape() {
+        return messageLimits.shape;
+      },
       headers: 'any',
-      onMessage: (message) => listener.receive(message),
+      onMessage: guard(onBug, (message) => listener.receive(message)),
       onNoise: () => {}, // not JSON at all: ignored
-      onBroken: (event) => listener.receiveBroken(event),
-      onOversize: (event) => listener.receiveOversize(event),
+      onBroken: guard(onBug, (event) => listener.receiveBroken(event)),
+      onOversize: guard(onBug, (event) => listener.receiveOversize(event)),
     });
-    input.on('data', (chunk: Buffer) => framer.push(chunk));
+    const read = (chunk: Buffer): void => framer.push(chunk);
+    const end = (): void => framer.end();
+    input.on('data', guard(onBug, read));
+    input.once('end', guard(onBug, end));
     return new Promise((resolve) => {
-      input.once('end', () => {
-        framer.end();
-        resolve();
-      });
+      input.once('end', () => resolve());
       input.once('error', () => resolve());
       input.once('close', () => resolve());
     });

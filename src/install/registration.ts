@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { keepBackup } from '../base/backup.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
 import { isObject } from '../base/object.ts';
 import { isGroupAlive, signalGroup, spawnGroup } from '../base/process.ts';
 import { cleanText } from '../base/text.ts';
@@ -136,24 +137,27 @@ async function runClaude(
   });
   const { pid, stdin, stdout, stderr } = claude;
   let said = '';
-  for (const stream of [stdout, stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-LONGEST_SAYING);
-    });
-  }
-  stdin?.on('error', () => {}); // it need not wait for what we never say
+  const keep = (text: string): void => {
+    said = (said + text).slice(-LONGEST_SAYING);
+  };
+  for (const pipe of [stdin, stdout, stderr]) pipe?.on('error', () => {}); // its exit says more
   stdin?.end();
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
       if (pid !== undefined) signalGroup(pid, 'SIGKILL');
       resolve(`it did not end within ${limitMs / 1_000} seconds`);
-    }, limitMs);
-    claude.once('close', (status, signal) => {
+    };
+    const timer = setTimeout(guard(reject, giveUp), limitMs);
+    const finish = (status: number | null, signal: string | null): void => {
       clearTimeout(timer);
       if (pid !== undefined) isGroupAlive(pid); // one that is gone is forgotten, and its number free
       const words = cleanText(said).trim();
       resolve(status === 0 ? undefined : words || `it ended with ${signal ?? `status ${status}`}`);
-    });
+    };
+    for (const stream of [stdout, stderr]) {
+      stream?.setEncoding('utf8').on('data', guard(reject, keep));
+    }
+    claude.once('close', guard(reject, finish));
   });
 }
 

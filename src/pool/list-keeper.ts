@@ -1,5 +1,6 @@
 // Keeps what is known of one child's lists up to date: it is asked again when it has started and when
 // it says that something has changed, once for all reasons that come up meanwhile.
+import { guard } from '../base/guard.ts';
 import type { Child, ListKind } from '../child/child.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 
@@ -7,6 +8,7 @@ export interface ListKeeperOptions {
   /** The child, while it runs. */
   readonly running: () => Child | undefined;
   readonly remember: (kind: ListKind, items: readonly unknown[]) => void;
+  readonly onBug: (error: unknown) => void;
 }
 
 /** What comes within this time is asked for together. */
@@ -78,16 +80,17 @@ export class ListKeeper {
   #refreshIn(ms: number, kinds: readonly ListKind[]): void {
     for (const kind of kinds) this.#stale.add(kind);
     if (this.#isClosed || this.#stale.size === 0) return;
-    this.#timer ??= setTimeout(() => {
+    const refresh = (): void => {
       this.#timer = undefined;
       void this.refreshNow();
-    }, ms).unref();
+    };
+    this.#timer ??= setTimeout(guard(this.#options.onBug, refresh), ms).unref();
   }
 
   async #ask(child: Child, kind: ListKind): Promise<void> {
     // A child that does not tell what it has is as good as before: what is known stays.
     const items = await listAll(child, kind).catch(() => undefined);
-    if (items && !this.#isClosed) this.#options.remember(kind, items);
+    if (items && !this.#isClosed) guard(this.#options.onBug, this.#options.remember)(kind, items);
   }
 }
 

@@ -175,7 +175,7 @@ export class Pool implements AsyncDisposable {
   #retire(slot: Slot): Promise<void> {
     const retired = slot.retire(reconfigured(slot.config));
     this.#retired.set(slot, retired);
-    void retired.finally(() => this.#retired.delete(slot));
+    retired.finally(() => this.#retired.delete(slot)).catch(this.#parts.onBug);
     return retired;
   }
 

@@ -2,6 +2,7 @@
 // until it ends, stopped when nobody has used it for a while, started again when it is needed.
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
 import type { Child, ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { Era } from '../mcp/eras.ts';
@@ -49,6 +50,8 @@ interface Running {
   /** The child, once it has started: the short way for every use after the first. */
   started: Child | undefined;
   startedAt: number;
+  /** The log level that the child was last told. */
+  logLevel: LogLevel | undefined;
 }
 
 /** What costs a model nothing and is shown of every child. */
@@ -61,6 +64,7 @@ export class Slot {
   readonly #keeper = new ListKeeper({
     running: () => this.#running?.started,
     remember: (kind, items) => this.remember(kind, items),
+    onBug: (error) => this.#parts.onBug(error),
   });
   #running: Running | undefined;
   #warming: Promise<void> | undefined;
@@ -154,8 +158,9 @@ export class Slot {
     // What comes late from one that is to go must not take the place of what its successor says.
     if (this.#isRetired || text === JSON.stringify(this.lists[kind])) return;
     const isSecret = this.#running?.started?.holdsSecret(text) ?? false;
-    this.#parts.catalog.rememberList(this.#config, kind, items, isSecret);
-    this.#parts.events.onListChanged(this.#config.name, kind);
+    const { catalog, events, onBug } = this.#parts;
+    catalog.rememberList(this.#config, kind, items, isSecret);
+    guard(onBug, events.onListChanged)(this.#config.name, kind);
   }
 
   /** Resolves when what a running child is being asked for is known. */
@@ -174,7 +179,11 @@ export class Slot {
   /** Has the child send log messages from this level on, in this life and later ones. */
   setLogLevel(level: LogLevel | undefined): void {
     this.#logLevel = level;
-    this.#running?.started?.setLogLevel(level);
+    const running = this.#running;
+    // A child cannot be told that nobody listens, and keeps the level until somebody wants another.
+    if (!running?.started || level === undefined || level === running.logLevel) return;
+    running.logLevel = level;
+    running.started.setLogLevel(level);
   }
 
   /** Tells the child something, if it runs. */
@@ -213,7 +222,13 @@ export class Slot {
     this.#isDue = false;
     const cancellation = new Cancellation();
     const child = this.#starter.start(this.#config, { cancellation, preferredEra: era });
-    const running: Running = { child, cancellation, started: undefined, startedAt: 0 };
+    const running: Running = {
+      child,
+      cancellation,
+      started: undefined,
+      startedAt: 0,
+      logLevel: undefined,
+    };
     child
       .then(
         (started) => this.#live(running, started),
@@ -234,7 +249,7 @@ export class Slot {
     this.#error = undefined;
     if (isPaused()) child.pause();
     this.#watchIdleness(child);
-    if (this.#logLevel) child.setLogLevel(this.#logLevel);
+    this.setLogLevel(this.#logLevel);
     child.watch(this.#watched).catch(() => {}); // it does not have what somebody wants to watch
     // What it was known to have may be out of date, and somebody is shown it.
     if (!this.#warming && showsTools(this.#config)) this.#keeper.refresh(child, 'tools');
@@ -290,13 +305,14 @@ export class Slot {
     // Somebody waits to be told of a change, which nobody could tell then.
     const isWatched = this.#watched.size > 0;
     const waitMs = isWatched ? idleMs : Math.max(1, idleMs - child.idleMs);
-    this.#idle = setTimeout(() => {
+    const look = (): void => {
       if (this.#running?.started !== child) return;
       // No timer fires between this look and the stop, so no call can come between them either.
       const isIdle = child.idleMs + 1 >= idleMs && this.#watched.size === 0;
       if (isIdle && !this.#warming) this.#stopIdle(child);
       else this.#watchIdleness(child);
-    }, waitMs).unref();
+    };
+    this.#idle = setTimeout(guard(this.#parts.onBug, look), waitMs).unref();
   }
 
   #stopIdle(child: Child): void {

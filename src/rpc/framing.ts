@@ -50,7 +50,7 @@ export interface FramerEvents {
   readonly onOversize: (oversize: OversizeEvent) => void;
 }
 
-/** What a message may be at most. */
+/** Limits of one message. They may change between two messages. */
 export interface ReadLimits {
   readonly limitBytes: number;
   readonly shape: ShapeLimits;

@@ -1,6 +1,7 @@
 // Messages on their way out. Those that are sent in one turn of the event loop leave in one write:
 // a system call costs more than all we do to a small message.
 import type { Writable } from 'node:stream';
+import { guard } from '../base/guard.ts';
 import { encodeMessage, type Framing } from './framing.ts';
 
 /** A message of this size leaves at once: putting it together with others would copy it. */
@@ -9,16 +10,22 @@ const LARGE_CHARS = 65_536;
 export class Outbox {
   readonly #stream: Writable;
   readonly #write: Writable['write'];
+  readonly #flushLater: () => void;
   #waiting: string[] = [];
 
   /** `write` is the stream's own, where that has been given away to others. */
-  constructor(stream: Writable, write = stream.write.bind(stream)) {
+  constructor(
+    stream: Writable,
+    onThrow: (error: unknown) => void,
+    write = stream.write.bind(stream),
+  ) {
     this.#stream = stream;
     this.#write = write;
+    this.#flushLater = guard(onThrow, () => this.#flush());
   }
 
   send(json: string, framing: Framing): void {
-    if (this.#waiting.length === 0) process.nextTick(() => this.#flush());
+    if (this.#waiting.length === 0) process.nextTick(this.#flushLater);
     this.#waiting.push(encodeMessage(json, framing));
     if (json.length > LARGE_CHARS) this.#flush();
   }

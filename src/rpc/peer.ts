@@ -3,6 +3,7 @@
 // request exactly one answer. It knows the two notifications that concern requests themselves,
 // `notifications/cancelled` and `notifications/progress`.
 import { Cancellation } from '../base/cancellation.ts';
+import { guard } from '../base/guard.ts';
 import { isObject } from '../base/object.ts';
 import { Underway } from '../base/underway.ts';
 import {
@@ -22,14 +23,16 @@ import { Waiting } from './waiting.ts';
 export interface PeerOptions {
   /**
    * Puts one message on the wire. `about` is the request of the other side that it concerns, where it
-   * does, and `isAnswer` says whether it is the answer to it. Does not throw: a wire that is gone
-   * ends by `close`.
+   * does, and `isAnswer` says whether it is the answer to it. When the wire is gone, `close` is called.
    */
   readonly send: (json: string, about?: Id, isAnswer?: boolean) => void;
   /** Answers a request. An RpcError is answered as it is, any other throw as an internal error. */
   readonly onRequest: (request: IncomingRequest) => Verbatim | Promise<Verbatim>;
   readonly onNotification: (method: string, params: Verbatim | undefined) => void;
-  /** A throw in onRequest that is no RpcError: a bug, to be logged. */
+  /**
+   * Logs a bug: a throw in onRequest that is not an RpcError, or in any other callback. Only the message
+   * it concerns is lost.
+   */
   readonly onBug: (error: unknown) => void;
   /** Whether the other side may leave out `jsonrpc`, as the engine of agents does. */
   readonly mayOmitVersion?: boolean | undefined;
@@ -109,12 +112,16 @@ export class Peer {
       this.#pending.add(pending);
       cancellation?.listen(cancel);
       if (deadline < this.#timerAt) this.#setTimer(deadline);
-      this.#options.send(text, options.about);
+      try {
+        this.#options.send(text, options.about);
+      } catch (error) {
+        this.#settle(pending, error as Error);
+      }
     });
   }
 
   notify(method: string, params?: Verbatim, about?: Id): void {
-    if (!this.#closed) this.#options.send(notificationText(method, params), about);
+    if (!this.#closed) this.#send(notificationText(method, params), about, false);
   }
 
   /** Lets the time of a request stand still: the other side waits for us. */
@@ -152,11 +159,15 @@ export class Peer {
     const { value } = message;
     if (!isObject(value)) return;
     const { id, method } = value;
-    if (typeof method === 'string') {
-      if (id === undefined) this.#receiveNotification(method, message);
-      else void this.answer(message).then((text) => this.#sendAnswer(text, id));
-    } else if (isId(id) && ('result' in value || 'error' in value || 'jsonrpc' in value)) {
-      this.#receiveAnswer(id, message, value);
+    try {
+      if (typeof method === 'string') {
+        if (id === undefined) this.#receiveNotification(method, message);
+        else this.answer(message).then((text) => this.#sendAnswer(text, id), this.#options.onBug);
+      } else if (isId(id) && ('result' in value || 'error' in value || 'jsonrpc' in value)) {
+        this.#receiveAnswer(id, message, value);
+      }
+    } catch (error) {
+      this.#options.onBug(error);
     }
   }
 
@@ -203,14 +214,19 @@ export class Peer {
     this.#closed = error;
     clearTimeout(this.#timer);
     for (const pending of this.#pending.all()) this.#settle(pending, error);
-    for (const { cancellation } of this.#running.all()) cancellation.cancel(error);
+    const cancel = guard(this.#options.onBug, (one: Cancellation) => one.cancel(error));
+    for (const { cancellation } of this.#running.all()) cancel(cancellation);
   }
 
   #settle(pending: Pending, answer: Verbatim | Error): void {
     this.#pending.remove(pending);
     const { cancellation, onSettled } = pending.options;
     cancellation?.unlisten(pending.cancel);
-    onSettled?.();
+    try {
+      onSettled?.();
+    } catch (error) {
+      this.#options.onBug(error);
+    }
     if (answer instanceof Verbatim) pending.resolve(answer);
     else pending.reject(answer);
   }
@@ -225,7 +241,8 @@ export class Peer {
   #setTimer(at: number): void {
     clearTimeout(this.#timer);
     this.#timerAt = at;
-    const timer = setTimeout(() => this.#giveUpOverdue(), Math.max(1, at - performance.now()));
+    const giveUp = guard(this.#options.onBug, () => this.#giveUpOverdue());
+    const timer = setTimeout(giveUp, Math.max(1, at - performance.now()));
     // What we wait for keeps us running, not the clock.
     this.#timer = timer.unref();
   }
@@ -245,8 +262,16 @@ export class Peer {
   }
 
   #sendAnswer(text: string | undefined, id: unknown): void {
-    if (text === undefined || this.#closed) return;
-    this.#options.send(text, isId(id) ? id : undefined, true);
+    if (text !== undefined) this.#send(text, isId(id) ? id : undefined, true);
+  }
+
+  #send(text: string, about: Id | undefined, isAnswer: boolean): void {
+    if (this.#closed) return;
+    try {
+      this.#options.send(text, about, isAnswer);
+    } catch (error) {
+      this.#options.onBug(error);
+    }
   }
 
   #receiveNotification(method: string, message: Verbatim): void {

@@ -1,5 +1,7 @@
 // A host of the handshake era: it has said once what it is and can do, either side may ask the other,
 // and the list of tools may change.
+import { describeBug } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
 import { isObject } from '../base/object.ts';
 import { VERSION } from '../base/version.ts';
@@ -62,10 +64,13 @@ export class HandshakeDesk implements Desk {
   #capabilities: Readonly<Record<string, unknown>> = {};
   #logLevel: LogLevel = USUAL_LOG_LEVEL;
   #isInitialized = false;
+  readonly #onReady: () => void;
   readonly #askAbout = (question: Question, about: Id) => this.#ask(question, about);
 
   constructor(options: HandshakeDeskOptions) {
+    const { log, onReady } = options;
     this.#options = options;
+    this.#onReady = guard((error) => log.error(describeBug(error)), onReady);
     this.#changes = new ListChanges({
       notify: (method, params) => options.peer.notify(method, params),
       ask: (question) => this.#ask(question, undefined),
@@ -120,7 +125,7 @@ export class HandshakeDesk implements Desk {
     if (method === 'notifications/initialized') {
       // Hosts mostly ask for the list next, and are to get it before anything is started.
       this.#isInitialized = true;
-      setTimeout(this.#options.onReady, LIST_FIRST_MS).unref();
+      setTimeout(this.#onReady, LIST_FIRST_MS).unref();
     }
     if (method === 'notifications/roots/list_changed') this.#options.onRootsChanged();
   }
@@ -151,7 +156,7 @@ export class HandshakeDesk implements Desk {
   #listTools(): Verbatim {
     const tools = this.#surface.listTools();
     this.#changes.noteListed();
-    if (this.#isInitialized) setImmediate(this.#options.onReady); // once this answer has left
+    if (this.#isInitialized) setImmediate(this.#onReady); // once this answer has left
     return Verbatim.of({ tools });
   }
 

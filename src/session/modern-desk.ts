@@ -1,6 +1,9 @@
 // A host of the modern era: every request says itself who asks and what he can do, nobody is asked by
 // a request of ours, and the list of tools does not change by what is called.
 import { Cancellation } from '../base/cancellation.ts';
+import { describeBug } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
+import type { Log } from '../base/log.ts';
 import { isObject } from '../base/object.ts';
 import type { Caller, Question } from '../mcp/caller.ts';
 import { MODERN_REVISION } from '../mcp/eras.ts';
@@ -22,6 +25,7 @@ import { Subscriptions } from './subscriptions.ts';
 export interface ModernDeskOptions {
   readonly peer: Peer;
   readonly openSurface: (audience: Audience) => Surface;
+  readonly log: Log;
   readonly seal: StateSeal;
   readonly parking: Parking;
   readonly questionMs: () => number;
@@ -37,9 +41,12 @@ export class ModernDesk implements Desk {
   #envelope: Envelope | undefined;
   #client: string | undefined;
   #isReady = false;
+  readonly #onReady: () => void;
 
   constructor(options: ModernDeskOptions) {
+    const { log, onReady } = options;
     this.#options = options;
+    this.#onReady = guard((error) => log.error(describeBug(error)), onReady);
     this.#subscriptions = new Subscriptions(options.peer);
     this.#surface = options.openSurface(this.#subscriptions);
   }
@@ -54,7 +61,7 @@ export class ModernDesk implements Desk {
     }
     const params = paramsOf(request);
     const envelope = this.#envelopeOf(params);
-    if (!this.#isReady) setImmediate(this.#options.onReady); // once the first answer has left
+    if (!this.#isReady) setImmediate(this.#onReady); // once the first answer has left
     this.#isReady = true;
     switch (request.method) {
       case 'server/discover':

@@ -1,6 +1,7 @@
 // Calls of children of the handshake era that wait for a modern host to answer a question. The child's
 // own request stays open meanwhile. A call that nobody comes back for is called off.
 import type { Cancellation } from '../base/cancellation.ts';
+import { guard } from '../base/guard.ts';
 import { isObject } from '../base/object.ts';
 import type { Question } from '../mcp/caller.ts';
 import { Unanswered } from '../mcp/questions.ts';
@@ -60,10 +61,11 @@ export class ParkedCall {
   next(): Promise<{ result: Verbatim } | { questions: Verbatim }> {
     return new Promise((resolve, reject) => {
       let isAsked = false;
+      const tell = guard(reject, () => resolve({ questions: this.#describeQuestions() }));
       this.#onAsked = () => {
         isAsked = true;
         // Those that are asked together are handed on together.
-        setImmediate(() => resolve({ questions: this.#describeQuestions() }));
+        setImmediate(tell);
       };
       if (this.#open && this.#open.size > 0) this.#onAsked();
       this.outcome?.then(

@@ -48,6 +48,7 @@ const NO_MESSAGE = 'A message must be a JSON object.';
 export class Session {
   readonly #options: SessionOptions;
   readonly #peer: Peer;
+  readonly #onBug = (error: unknown): void => this.#options.log.error(describeBug(error));
   #framing: Framing | undefined;
   #handshake: HandshakeDesk | undefined;
   #modern: ModernDesk | undefined;
@@ -60,7 +61,7 @@ export class Session {
       send: (json, about, isAnswer) => this.#send(json, about, isAnswer),
       onRequest: (request) => this.#answer(request),
       onNotification: (method) => this.#noteNotification(method),
-      onBug: (error) => options.log.error(describeBug(error)),
+      onBug: this.#onBug,
     });
   }
 
@@ -74,7 +75,7 @@ export class Session {
     this.#framing ??= framing;
     noteHandled(text);
     const message = new Verbatim(text, value);
-    if (Array.isArray(value)) void this.#receiveBatch(message);
+    if (Array.isArray(value)) this.#receiveBatch(message).catch(this.#onBug);
     else if (
       isObject(value) &&
       (typeof value['method'] === 'string' || 'result' in value || 'error' in value)

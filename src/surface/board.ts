@@ -2,6 +2,8 @@
 // views share is here: the suites, the agents, and the news from the pool, which each view turns into
 // what it means for its session.
 import type { ListedAgent } from '../agents/agent.ts';
+import { describeBug } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
@@ -60,7 +62,7 @@ export class Board {
   begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    void this.#warmDue();
+    this.#warm();
   }
 
   /** Takes over a new configuration, together with the pool. */
@@ -72,7 +74,7 @@ export class Board {
     this.#agents = this.#createAgentTools(agents);
     for (const [view, shown] of before) view.update(this.#parts(), shown);
     this.#watchOn();
-    if (this.#hasBegun) void this.#warmDue();
+    if (this.#hasBegun) this.#warm();
   }
 
   /** Agents by the names that hosts know them by. */
@@ -81,13 +83,13 @@ export class Board {
   }
 
   listChanged(childName: string, kind: ListKind): void {
-    for (const view of this.#views) view.listChanged(childName, kind);
+    this.#tell((view) => view.listChanged(childName, kind));
     // Whose a resource is that somebody watches may be known only now.
     if (kind === 'resources' || kind === 'templates') this.#watchOn();
   }
 
   resourceUpdated(childName: string, params: Verbatim): void {
-    for (const view of this.#views) view.resourceUpdated(childName, params);
+    this.#tell((view) => view.resourceUpdated(childName, params));
   }
 
   /** Asks the one host there is; where there are several, nobody can say which is meant. */
@@ -98,7 +100,7 @@ export class Board {
   }
 
   lost(childName: string): void {
-    for (const view of this.#views) view.lost(childName);
+    this.#tell((view) => view.lost(childName));
   }
 
   /** What a tool takes that is listed as it is, for every session. */
@@ -162,9 +164,21 @@ export class Board {
     return { has: (name) => isGatewayName(name) || suites.has(name) };
   }
 
+  /** One at a time: if one session fails, the others still get the news. */
+  #tell(tell: (view: View) => void): void {
+    const guarded = guard(this.#reportBug, tell);
+    for (const view of this.#views) guarded(view);
+  }
+
+  readonly #reportBug = (error: unknown): void => this.#log.error(describeBug(error));
+
+  #warm(): void {
+    this.#warmDue().catch(this.#reportBug);
+  }
+
   async #warmDue(): Promise<void> {
     await this.#pool.warmAll(this.#dueChildren());
-    for (const view of this.#views) view.dropFailed();
+    this.#tell((view) => view.dropFailed());
   }
 
   #dueChildren(): string[] {

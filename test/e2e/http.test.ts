@@ -78,8 +78,6 @@ describe.each([
         box: testServer('toolbox'),
         cup: testServer('changes', 'pour'),
       },
-      // A list that changes needs the older revisions; over HTTP the newest is offered, too.
-      'switchboard.config.json': { era: 'handshake' },
     });
     const serving = await startServing(project);
     const [one, two] = [await connect(serving), await connect(serving)];
@@ -303,6 +301,22 @@ describe('the program', () => {
     expect(clients).toBe(2);
   });
 
+  test('offers hosts that come after a reload what it says, and goes on with the others', async () => {
+    const here = createProject(configWith({ box: testServer('toolbox') }));
+    const serving = await startServing(here);
+    const before = await connectV2('auto')(serving);
+    expect(before.sessionId()).toBeUndefined(); // it speaks the modern era
+    here.write('.switchboard/servers.json', { cup: testServer('changes', 'pour') });
+    serving.process.kill('SIGHUP');
+    const isRead = () => serving.stderr().includes('read the configuration again');
+    expect(await eventually(isRead)).toBe(true);
+    const after = await connectV2('auto')(serving);
+    expect(after.sessionId()).toBeDefined();
+    expect(await after.toolNames()).toContain('gateway_activate');
+    const echo = { action: 'call', subtool: 'echo', args: { text: 'still' } };
+    expect(textOf(await before.callTool('box_suite', echo))).toContain('still');
+  });
+
   test('says in a sentence why it does not start', async () => {
     const here = project();
     const { url } = await startServing(here);
@@ -315,10 +329,13 @@ describe('the program', () => {
     expect(remote.stderr).toContain('--allow-remote');
     const open = ['serve', '--http', '--host', '0.0.0.0', '--allow-remote', '--no-auth'];
     expect((await runSwitchboard(here, open)).stderr).toContain('Without a token');
-    const token = { SWITCHBOARD_HTTP_TOKEN: 'not a token' };
-    const wrong = await runSwitchboard(here, ['serve', '--http', '--port', '0'], { env: token });
-    expect(wrong.status).toBe(2);
-    expect(wrong.stderr).not.toContain('not a token');
+    for (const secret of ['not a token', 'hunter2']) {
+      const env = { SWITCHBOARD_HTTP_TOKEN: secret };
+      const wrong = await runSwitchboard(here, ['serve', '--http', '--port', '0'], { env });
+      expect(wrong.status).toBe(2);
+      expect(wrong.stderr).toContain('openssl rand -hex 32');
+      expect(wrong.stderr).not.toContain(secret);
+    }
   });
 
   test('keeps what hosts show it from servers, from its log and from its entry', async () => {
@@ -330,7 +347,7 @@ describe('the program', () => {
         near: testServer('faulty', '--tag=near', `--journal=${join(here.dir, 'journal')}`),
       },
     });
-    const secret = 'a-token-of-my-own-0123456789';
+    const secret = 'a-token-of-my-own-0123456789-abcdef';
     const serving = await startServing(here, {
       args: [],
       env: {

@@ -55,6 +55,24 @@ test('a server that is declared otherwise is started anew, and one that is only 
   expect(await host.toolNames()).toContain('where_am_i');
 });
 
+test('the limit for messages of the host follows', async () => {
+  const project = createProject();
+  const limited = (messageBytes: number) => ({
+    mcpServers: { a: toolbox },
+    limits: { messageBytes },
+  });
+  configure(project, limited(1 << 20));
+  const host = await RawHost.connect(project);
+  const large = 'x'.repeat(50_000);
+  expect((await host.call('a', 'echo', { large })).error).toBeUndefined();
+  configure(project, limited(20_000));
+  await reload(host);
+  expect((await host.call('a', 'echo', { large })).error?.message).toContain('the limit is 20000');
+  configure(project, limited(1 << 20));
+  await reload(host);
+  expect((await host.call('a', 'echo', { large })).error).toBeUndefined();
+});
+
 test('a call that is under way is answered, though its server is to go', async () => {
   const project = createProject();
   configure(project, { mcpServers: { a: toolbox } });

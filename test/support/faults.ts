@@ -14,10 +14,11 @@ import { type Answer, type HostOptions, RawHost, textOf } from './raw-host.ts';
 
 type Exit = Awaited<RawHost['exited']>;
 
-/** An entry of `mcpServers`. Without a `command` it is the faulty server, with these faults. */
+/** An entry of `mcpServers`. Without a `command` or a `url` it is the faulty server, with these faults. */
 export interface ChildOfTrial {
   readonly faults?: readonly string[];
   readonly command?: string;
+  readonly url?: string;
   readonly args?: readonly string[];
   readonly [key: string]: unknown;
 }
@@ -100,6 +101,7 @@ export class Trial {
   /** A child as it stands in the configuration. */
   entry(name: string, { faults = [], ...child }: ChildOfTrial): Record<string, unknown> {
     const env = { SECRET: this.secret };
+    if (child.url !== undefined) return child;
     if (child.command !== undefined) return { env, ...child };
     const program = join(FIXTURES, 'servers/faulty.mjs');
     const own = [`--tag=${this.tag}`, `--journal=${this.#journalFile(name)}`];

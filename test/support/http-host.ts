@@ -49,9 +49,8 @@ export async function openTestHost(
     port: 0,
     names: [],
     token: TOKEN,
-    messageBytes: 1 << 20,
-    messageShape: DEFAULTS.messageShape,
-    eras: ['handshake', 'modern'],
+    messageLimits: { limitBytes: 1 << 20, shape: DEFAULTS.messageShape },
+    eras: () => ['handshake', 'modern'],
     toolSchema: () => undefined,
     openSession: (options) => {
       const session = createFakeSession(options);

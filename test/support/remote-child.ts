@@ -57,6 +57,7 @@ async function start(config: ChildConfig, { credentials }: RemoteChildOptions): 
     onBug: (error) => bugs.push(error),
     era: 'handshake',
     preferredEra: 'handshake',
+    served: { project: '/project', isShared: false },
     askOutside: () => Promise.reject(new Error('Nobody is there.')),
   });
   onTestFinished(() => child.stop());

@@ -1,5 +1,6 @@
 // What a program prints, for one that prints and ends.
 import { Cancellation } from '../../base/cancellation.ts';
+import { guard } from '../../base/guard.ts';
 import { isGroupAlive, signalGroup, spawnGroup } from '../../base/process.ts';
 import { isGroupDead } from '../../base/process-table.ts';
 import { formatLimit } from '../../base/text.ts';
@@ -39,7 +40,7 @@ export async function outputOf(
   const pieces: Buffer[] = [];
   let bytes = 0;
   const timers: NodeJS.Timeout[] = [];
-  stdin?.on('error', () => {}); // it may end without reading
+  for (const pipe of [stdin, stdout, stderr]) pipe?.on('error', () => {}); // its exit says more
   stdin?.end();
   stderr?.resume();
   try {
@@ -50,17 +51,20 @@ export async function outputOf(
         else if (signal === null) giveUp(`ended with status ${String(status)}`);
         else giveUp(`was ended by ${signal}`);
       };
-      const late = `did not end within ${formatLimit(limitMs)}`;
-      timers.push(setTimeout(() => giveUp(late), limitMs));
-      stdout?.on('data', (piece: Buffer) => {
+      const late = (): void => giveUp(`did not end within ${formatLimit(limitMs)}`);
+      const keep = (piece: Buffer): void => {
         bytes += piece.length;
         if (bytes > MOST_BYTES) giveUp('printed too much');
         else pieces.push(piece);
-      });
-      child.once('exit', (status, signal) => {
-        timers.push(setTimeout(() => settle(status, signal), DRAIN_MS));
-      });
-      child.once('close', settle);
+      };
+      const drain = (status: number | null, signal: string | null): void => {
+        const done = guard(reject, () => settle(status, signal));
+        timers.push(setTimeout(done, DRAIN_MS));
+      };
+      timers.push(setTimeout(guard(reject, late), limitMs));
+      stdout?.on('data', guard(reject, keep));
+      child.once('exit', guard(reject, drain));
+      child.once('close', guard(reject, settle));
     });
     return await cancellation.orElse(ended);
   } finally {

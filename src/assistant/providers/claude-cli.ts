@@ -4,6 +4,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { guard } from '../../base/guard.ts';
 import { isObject } from '../../base/object.ts';
 import { isGroupAlive, signalGroup, spawnGroup, withVariables } from '../../base/process.ts';
 import { excerpt } from '../../base/text.ts';
@@ -161,17 +162,23 @@ export class ClaudeCli implements Delegate, Disposable {
       onResults: onRound,
     });
     let complained = '';
-    stdout?.setEncoding('utf8').on('data', (text: string) => events.take(text));
-    stderr?.setEncoding('utf8').on('data', (text: string) => {
+    const read = (text: string): void => events.take(text);
+    const keepWords = (text: string): void => {
       complained = (complained + text).slice(-KEPT_STDERR_CHARS);
+    };
+    for (const pipe of [stdin, stdout, stderr]) pipe?.on('error', () => {}); // its exit says why
+    const closed = new Promise<number | null>((resolve, reject) => {
+      stdout?.setEncoding('utf8').on('data', guard(reject, read));
+      stderr?.setEncoding('utf8').on('data', guard(reject, keepWords));
+      claude.once('close', resolve);
     });
-    stdin?.on('error', () => {}); // it has ended before it has read all: its end says why
     stdin?.end(inputOf(task));
     cancellation.listen(end);
-    const status = await new Promise<number | null>((resolve) => claude.once('close', resolve));
-    cancellation.unlisten(end);
-    clearTimeout(killing);
-    if (pid !== undefined && isGroupAlive(pid)) signalGroup(pid, 'SIGKILL'); // what it has left behind
+    const status = await closed.finally(() => {
+      cancellation.unlisten(end);
+      clearTimeout(killing);
+      if (pid !== undefined && isGroupAlive(pid)) signalGroup(pid, 'SIGKILL'); // what it has left behind
+    });
     cancellation.throwIfCancelled();
     if (isWithoutServer) throw new ServerUnreachable();
     events.end();

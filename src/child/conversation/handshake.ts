@@ -7,6 +7,7 @@ import { ENVELOPE_KEYS } from '../../mcp/eras.ts';
 import type { LogLevel } from '../../mcp/logging.ts';
 import { isWanted } from '../../mcp/logging.ts';
 import { canAnswer, cannotAnswer, questionMethod, requiredFor } from '../../mcp/questions.ts';
+import { isProjectMeant, type Roots } from '../../mcp/roots.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
@@ -16,6 +17,7 @@ export interface HandshakeOptions {
   readonly peer: Peer;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
+  readonly roots: Roots;
   /** Asks somebody, where the child asks while nobody has called it. */
   readonly askOutside: (question: Question) => Promise<Verbatim>;
 }
@@ -76,7 +78,8 @@ export class HandshakeConversation implements Conversation {
     const method = questionMethod(request.method);
     if (!method) throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${request.method}`);
     const { params, cancellation } = request;
-    return this.#ask({ method, params, cancellation });
+    const question = { method, params, cancellation };
+    return method === 'roots/list' ? this.#listRoots(question) : this.#ask(question);
   }
 
   hear(method: string, params: Verbatim): boolean {
@@ -175,6 +178,21 @@ export class HandshakeConversation implements Conversation {
       return await orRefusal(() => caller.ask(question));
     } finally {
       if (--call.questions === 0) peer.restartLimit(id);
+    }
+  }
+
+  /** The roots of the one host that is served, or the project. */
+  async #listRoots(question: Question): Promise<Verbatim> {
+    const { roots } = this.#options;
+    const calls = this.#calls();
+    const isMeant = calls.every(({ caller }) => isProjectMeant(roots, caller.capabilities));
+    if (roots.isShared || (calls.length > 0 && isMeant)) return roots.project;
+    try {
+      return await this.#ask(question);
+    } catch (error) {
+      // There is no host to ask, or it has no roots.
+      if (error instanceof RpcError && error.code === METHOD_NOT_FOUND) return roots.project;
+      throw error;
     }
   }
 

@@ -8,6 +8,7 @@ import { ENVELOPE_KEYS, META, MODERN_REVISION } from '../../mcp/eras.ts';
 import { isWanted } from '../../mcp/logging.ts';
 import { forwardedCapabilities, questionMethod, Unanswered } from '../../mcp/questions.ts';
 import { isInputRequired } from '../../mcp/results.ts';
+import { isProjectMeant, type Roots } from '../../mcp/roots.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
@@ -26,6 +27,7 @@ export const OWN_INFO = Verbatim.of({ name: 'switchboard', version: VERSION });
 export interface ModernOptions {
   readonly peer: Peer;
   readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly roots: Roots;
 }
 
 export class ModernConversation implements Conversation {
@@ -40,8 +42,9 @@ export class ModernConversation implements Conversation {
 
   request(request: ChildRequest): Promise<Verbatim> {
     const answered = this.#send(request, request.inputs);
+    if (request.caller?.era !== 'modern') return this.#converse(request, answered);
     // A modern caller is told what the child wants to know, and asks again himself.
-    return request.caller?.era === 'modern' ? answered : this.#converse(request, answered);
+    return this.#options.roots.isShared ? this.#relay(request, answered) : answered;
   }
 
   answer({ method }: IncomingRequest): Verbatim {
@@ -96,11 +99,21 @@ export class ModernConversation implements Conversation {
   async #converse(request: ChildRequest, first: Promise<Verbatim>): Promise<Verbatim> {
     let result = await first;
     for (let round = 1; isInputRequired(result.value); round++) {
-      const inputs = await answerQuestions(result, request);
+      const inputs = await answerQuestions(result, request, this.#options.roots);
       if (round === MOST_ROUNDS) {
         const message = `The server has asked ${MOST_ROUNDS} times and still asks.`;
         throw new RpcError(INTERNAL_ERROR, message);
       }
+      result = await this.#send(request, inputs);
+    }
+    return result;
+  }
+
+  /** Answers requests for roots. If something else is asked with them, the caller answers all, for this call only. */
+  async #relay(request: ChildRequest, first: Promise<Verbatim>): Promise<Verbatim> {
+    let result = await first;
+    for (let round = 1; round < MOST_ROUNDS && asksOnlyForRoots(result.value); round++) {
+      const inputs = await answerQuestions(result, request, this.#options.roots);
       result = await this.#send(request, inputs);
     }
     return result;
@@ -136,7 +149,7 @@ export class ModernConversation implements Conversation {
     const isSame =
       last?.capabilities === capabilities && last.info === info && last.logLevel === logLevel;
     if (isSame) return last.text;
-    const text = describe(capabilities, info, logLevel);
+    const text = describe(withRoots(caller) ?? capabilities, info, logLevel);
     this.#lastAbout = { capabilities, info, logLevel, text };
     return text;
   }
@@ -160,9 +173,24 @@ function describe(
   return said.join(',');
 }
 
+/** A handshake caller can always be asked for roots: if it has none, the answer is the project. */
+function withRoots(caller: Caller | undefined): Caller['capabilities'] | undefined {
+  return caller?.era === 'handshake' ? { roots: {}, ...caller.capabilities } : undefined;
+}
+
+function asksOnlyForRoots(value: unknown): boolean {
+  if (!isInputRequired(value)) return false;
+  const { inputRequests } = value as { inputRequests?: unknown };
+  const questions = isObject(inputRequests) ? Object.values(inputRequests) : [];
+  const isRoots = (question: unknown): boolean =>
+    isObject(question) && question['method'] === 'roots/list';
+  return questions.length > 0 && questions.every(isRoots);
+}
+
 async function answerQuestions(
   result: Verbatim,
   { caller, cancellation = new Cancellation() }: ChildRequest,
+  roots: Roots,
 ): Promise<Inputs> {
   if (!caller) throw new RpcError(INTERNAL_ERROR, 'The server wants to know what nobody can tell.');
   const requests = result.member('inputRequests');
@@ -174,7 +202,10 @@ async function answerQuestions(
       if (!question || !method) {
         throw new RpcError(INTERNAL_ERROR, `The server asks something unknown: ${key}.`);
       }
-      const answer = await ask(caller, method, question.member('params'), cancellation);
+      const isProject = method === 'roots/list' && isProjectMeant(roots, caller.capabilities);
+      const answer = isProject
+        ? roots.project
+        : await ask(caller, method, question.member('params'), cancellation);
       return `${JSON.stringify(key)}:${answer.text}`;
     }),
   );

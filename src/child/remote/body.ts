@@ -1,5 +1,6 @@
 // Reading the bodies of replies. Whatever the server sends, no more than the limit is kept.
 import type { Readable } from 'node:stream';
+import { guard } from '../../base/guard.ts';
 import { decode, PieceList, trimBytes } from '../../rpc/bytes.ts';
 
 /** What was to be one message is larger than the limit. */
@@ -18,23 +19,19 @@ export class BrokenOff extends Error {
  */
 export function readBody(body: Readable, take: (piece: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const fail = (error: Error): void => {
+    const fail = (error: unknown): void => {
       reject(error);
       body.off('data', read).destroy();
     };
-    const read = (piece: Buffer): void => {
-      try {
-        take(piece);
-      } catch (error) {
-        fail(error as Error);
-      }
+    const read = guard(fail, take);
+    const broken = (cause: Error): void => fail(new BrokenOff('The reply broke off.', { cause }));
+    const closed = (): void => {
+      if (!body.readableEnded) fail(new BrokenOff('The reply broke off.'));
     };
     body.on('data', read);
     body.once('end', resolve);
-    body.once('error', (cause) => fail(new BrokenOff('The reply broke off.', { cause })));
-    body.once('close', () => {
-      if (!body.readableEnded) fail(new BrokenOff('The reply broke off.'));
-    });
+    body.once('error', guard(reject, broken));
+    body.once('close', guard(reject, closed));
   });
 }
 

@@ -10,6 +10,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { guard } from '../../base/guard.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -48,14 +49,20 @@ export class HttpClient {
       const request = isTls
         ? httpsRequest(url, { ...options, agent: this.#tls, rejectUnauthorized: true })
         : httpRequest(url, { ...options, agent: this.#plain });
-      request.on('error', reject);
-      request.on('socket', (socket) => {
+      const fail = (error: unknown): void => {
+        reject(error);
+        request.destroy();
+      };
+      const connecting = (socket: Socket): void => {
         if (socket.connecting) limitConnecting(socket, isTls);
-      });
-      request.on('response', (reply) => {
+      };
+      const answer = (reply: IncomingMessage): void => {
         reply.on('error', () => {}); // those who read it hear of it; nobody may be reading
         resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body: unpack(reply) });
-      });
+      };
+      request.on('error', reject);
+      request.on('socket', guard(fail, connecting));
+      request.on('response', guard(fail, answer));
       const abort = (): void => void request.destroy();
       signal.addEventListener('abort', abort);
       request.once('close', () => signal.removeEventListener('abort', abort));
@@ -72,28 +79,27 @@ export class HttpClient {
 }
 
 function limitConnecting(socket: Socket, isTls: boolean): void {
-  const timer = setTimeout(() => {
-    const error: NodeJS.ErrnoException = new Error('No connection within ten seconds.');
-    error.code = 'ETIMEDOUT';
-    socket.destroy(error);
-  }, CONNECT_MS);
+  const late: NodeJS.ErrnoException = new Error('No connection within ten seconds.');
+  late.code = 'ETIMEDOUT';
+  const timer = setTimeout(() => socket.destroy(late), CONNECT_MS);
   socket.once(isTls ? 'secureConnect' : 'connect', () => clearTimeout(timer));
   socket.once('close', () => clearTimeout(timer));
 }
 
-const UNPACKERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+/** A map: a server may name any encoding, `constructor` included. */
+const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
 
 /** What `unpack` knows, for the header that says so. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 function unpack(reply: IncomingMessage): Readable {
   const encoding = reply.headers['content-encoding']?.trim().toLowerCase() ?? '';
-  const unpacker = UNPACKERS[encoding]?.();
+  const unpacker = UNPACKERS.get(encoding)?.();
   if (!unpacker) return reply;
   unpacker.on('error', () => {}); // as above
   // Its end, whole or not, is the unpacker's, which is what is read.

@@ -58,7 +58,7 @@ export class OlderSseWire implements Wire {
     this.#endpoint = new Promise((resolve) => {
       this.#resolveEndpoint = resolve;
     });
-    void this.#read();
+    this.#read().catch(options.onBug);
   }
 
   send(json: string): void {

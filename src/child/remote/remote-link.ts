@@ -1,5 +1,6 @@
 // The connection to a server that is reached over the network. Whichever way its messages travel,
 // from above it is a link as that to a process is.
+import { guard } from '../../base/guard.ts';
 import type { Mask } from '../../base/secrets.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
 import { toOneLine } from '../../rpc/one-line.ts';
@@ -29,6 +30,7 @@ export interface RemoteLinkOptions {
   readonly onStderr: (line: string) => void;
   readonly onRequest: PeerOptions['onRequest'];
   readonly onNotification: PeerOptions['onNotification'];
+  /** Logs a bug in handling what the server sent or did. */
   readonly onBug: (error: unknown) => void;
 }
 
@@ -91,7 +93,7 @@ export class RemoteLink implements Link {
   }
 
   stop(): Promise<void> {
-    this.#stopping ??= this.#wire?.close() ?? Promise.resolve();
+    this.#stopping ??= this.#closeWire();
     this.#end({ kind: 'disconnected', reason: 'it was stopped' });
     return this.#stopping;
   }
@@ -131,7 +133,7 @@ export class RemoteLink implements Link {
   /** The server may know the older transport only: what was refused is tried that way. */
   #goBack(handshake: string, error: Error): void {
     if (this.#hasEnded) return;
-    void this.#wire?.close();
+    void this.#closeWire();
     this.#use(this.#connectOlder(error)).send(handshake);
   }
 
@@ -152,23 +154,38 @@ export class RemoteLink implements Link {
   }
 
   #events(): WireEvents {
+    const fail = (error: unknown): void => {
+      this.#options.onBug(error);
+      this.#end({ kind: 'failed' });
+      void this.stop();
+    };
     return {
-      onMessage: (text, value) => this.#receive(text, value),
-      onFailure: (id, error) => this.peer.failRequest(id, error),
-      onEnd: (end, error) => {
+      onMessage: guard(fail, (text, value) => this.#receive(text, value)),
+      onFailure: guard(fail, (id, error) => this.peer.failRequest(id, error)),
+      onEnd: guard(fail, (end, error) => {
         if (end.kind === 'oversized') {
           const { name, messageBytes } = this.#config;
           failOnlyRequest(this.peer, name, { name: 'messageBytes', most: messageBytes });
         }
         this.#end(end, error);
         void this.stop();
-      },
+      }),
+      onBug: fail,
     };
   }
 
   #receive(text: string, value: unknown): void {
     if (!(value instanceof TooComplex)) receiveMessage(this.peer, text, value);
     else judgeOversize(this.peer, oversizeEvent(value, 'newline'), this.#config);
+  }
+
+  /** Never rejects. */
+  async #closeWire(): Promise<void> {
+    try {
+      await this.#wire?.close();
+    } catch (error) {
+      this.#options.onBug(error);
+    }
   }
 
   #end(end: LinkEnd, error?: Error): void {

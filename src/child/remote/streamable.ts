@@ -82,7 +82,7 @@ export class StreamableWire implements Wire {
     const message = readOutgoing(json);
     if (message.kind === 'request') {
       if (message.method === 'initialize') this.#beginHandshake(json);
-      void this.#request(message.id, message.method, json);
+      this.#request(message.id, message.method, json).catch(this.#options.onBug);
       return;
     }
     const method = message.kind === 'notification' ? message.method : undefined;
@@ -94,7 +94,7 @@ export class StreamableWire implements Wire {
     }
     const sent = this.#tell(json);
     if (method === 'notifications/initialized') {
-      this.#greeted = sent.then(() => void this.#listen());
+      this.#greeted = sent.then(() => this.#startListening());
     }
   }
 
@@ -125,10 +125,10 @@ export class StreamableWire implements Wire {
     using scope = this.#begin();
     const { controller } = scope;
     const { signal } = controller;
-    const modern = modernHeaders(method, json, inputSchemaOf);
-    const call: Call = { id, method, json, controller, signal, modern, isSent: false };
-    this.#calls.set(id, call);
     try {
+      const modern = modernHeaders(method, json, inputSchemaOf);
+      const call: Call = { id, method, json, controller, signal, modern, isSent: false };
+      this.#calls.set(id, call);
       if (method !== 'initialize') await this.#greeted;
       if (signal.aborted) return;
       call.isSent = true;
@@ -262,7 +262,7 @@ export class StreamableWire implements Wire {
       }
       this.#session = settleSession(reply, await readGreeting(server, reply, id));
       await this.#tell(INITIALIZED);
-      void this.#listen();
+      this.#startListening();
     } catch (error) {
       throw signal.aborted ? explainCut(server, 'broke') : error;
     }
@@ -277,6 +277,10 @@ export class StreamableWire implements Wire {
     } catch {
       // the next request finds out, and can say so
     }
+  }
+
+  #startListening(): void {
+    this.#listen().catch(this.#options.onBug);
   }
 
   async #listen(): Promise<void> {

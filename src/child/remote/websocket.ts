@@ -3,6 +3,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import { SwitchboardError } from '../../base/errors.ts';
+import { guard } from '../../base/guard.ts';
 import { VERSION } from '../../base/version.ts';
 import { parseWithin } from '../../rpc/json-text.ts';
 import {
@@ -40,7 +41,9 @@ export class WebSocketWire implements Wire {
 
   constructor(options: WebSocketOptions) {
     this.#options = options;
-    this.#connect().catch((error: unknown) => this.#fail(error));
+    this.#connect()
+      .catch((error: unknown) => this.#fail(error))
+      .catch(options.onBug);
   }
 
   send(json: string): void {
@@ -93,25 +96,30 @@ export class WebSocketWire implements Wire {
       socket.on('unexpected-response', (_: ClientRequest, reply: IncomingMessage) =>
         resolve(reply),
       );
-      socket.once('open', () => {
+      const opened = (): void => {
         this.#watch(socket);
         resolve(undefined);
-      });
+      };
+      socket.once('open', guard(reject, opened));
     });
   }
 
   #watch(socket: WebSocket): void {
-    const { server, onMessage } = this.#options;
+    const { server, onMessage, onEnd, onBug } = this.#options;
     this.#isOpen = true;
-    socket.on('message', (data: Buffer) => {
+    const read = (data: Buffer): void => {
       const text = data.toString();
       const value = parseWithin(text, server.messageShape);
       if (value !== undefined) onMessage(text, value);
-    });
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === TOO_LARGE) this.#end(() => this.#options.onEnd({ kind: 'oversized' }));
-    });
-    socket.once('close', (code, reason) => this.#disconnect(code, reason.toString()));
+    };
+    const failed = ({ code }: NodeJS.ErrnoException): void => {
+      if (code === TOO_LARGE) this.#end(() => onEnd({ kind: 'oversized' }));
+    };
+    const closed = (code: number, reason: Buffer): void =>
+      this.#disconnect(code, reason.toString());
+    socket.on('message', guard(onBug, read));
+    socket.on('error', guard(onBug, failed));
+    socket.once('close', guard(onBug, closed));
     if (this.#isPaused) socket.pause();
     for (const json of this.#waiting) socket.send(json);
     this.#waiting = [];

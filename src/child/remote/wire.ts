@@ -17,6 +17,8 @@ export interface WireEvents {
   readonly onFailure: (id: number, error: Error) => void;
   /** It carries nothing any more. Requests that wait fail with `error`, where there is one. */
   readonly onEnd: (end: LinkEnd, error?: Error) => void;
+  /** Logs a bug in handling what it carried, and ends the connection. */
+  readonly onBug: (error: unknown) => void;
 }
 
 /** Resolves after a time that keeps nobody from leaving, or as soon as it is called off. */

@@ -2,8 +2,9 @@
 // one that carries our `state`: any web page may send the browser to a port of this machine, which
 // must neither sign anybody in nor end the sign-in.
 import { randomBytes } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { guard } from '../../base/guard.ts';
 import { isSameSecret } from '../../base/secrets.ts';
 import { signInFailed } from './failures.ts';
 
@@ -22,12 +23,15 @@ const PATH = '/callback';
 export async function openCallback(childName: string, port: number | undefined): Promise<Callback> {
   const state = randomBytes(32).toString('base64url');
   let take: (answer: URLSearchParams) => void = () => {};
-  const answer = new Promise<URLSearchParams>((resolve) => {
+  let fail: (error: unknown) => void = () => {};
+  const answer = new Promise<URLSearchParams>((resolve, reject) => {
     take = resolve;
+    fail = reject;
   });
+  answer.catch(() => {}); // it may fail before anybody waits for it
   let isAnswered = false;
 
-  const server = createServer((request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const [path = '', query] = (request.url ?? '').split('?', 2);
     const searchParams = new URLSearchParams(query);
     if (request.method !== 'GET' || path !== PATH || isAnswered) {
@@ -38,16 +42,21 @@ export async function openCallback(childName: string, port: number | undefined):
     }
     isAnswered = true;
     // Told after the page has left, because then the server is closed.
-    response.once('close', () => take(searchParams));
+    response.once(
+      'close',
+      guard(fail, () => take(searchParams)),
+    );
     return searchParams.has('code')
       ? sendPage(response, 200, 'Thank you.')
       : sendPage(response, 200, 'You have not been signed in.');
-  });
+  };
+  const server = createServer(guard(fail, serve));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
+    const refuse = (cause: NodeJS.ErrnoException): void => {
       const reason = `port ${port ?? 0} of this machine cannot be used (${cause.code})`;
       reject(signInFailed(childName, reason, { cause, hint: PORT_HINT }));
-    });
+    };
+    server.on('error', guard(reject, refuse));
     server.listen(port ?? 0, HOST, resolve);
   });
   const { port: opened } = server.address() as AddressInfo;

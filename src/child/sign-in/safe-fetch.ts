@@ -9,11 +9,12 @@
 // - where the configured host is on this machine (loopback), other ports of this machine, and there
 //   also plain http; where it is at a private address, other private addresses.
 import { lookup as lookupName } from 'node:dns/promises';
-import { request as requestHttp } from 'node:http';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
+import { guard } from '../../base/guard.ts';
 import { formatLimit } from '../../base/text.ts';
 import { withinLimit } from '../../base/time.ts';
 import { VERSION } from '../../base/version.ts';
@@ -171,19 +172,18 @@ function exchange(url: URL, init: RequestInit, options: ExchangeOptions): Promis
     });
     const stop = (): void => void request.destroy(end.reason);
     end.listen(stop);
-    const finish = (): void => end.unlisten(stop);
-    request.once('close', finish);
+    request.once('close', () => end.unlisten(stop));
     request.on('error', reject);
-    request.once('response', (response) => {
+    const fail = (error: unknown): void => {
+      reject(error);
+      request.destroy();
+    };
+    const read = (response: IncomingMessage): void => {
       response.on('error', reject);
       const { statusCode: status = 0 } = response;
-      const answer = (text: string | null): void => {
-        try {
-          resolve(new Response(text, { status, headers: answerHeaders(response.headers, status) }));
-        } catch (error) {
-          reject(error); // a status that does not exist
-        }
-      };
+      // Throws on an invalid status.
+      const answer = (text: string | null): void =>
+        resolve(new Response(text, { status, headers: answerHeaders(response.headers, status) }));
       if (options.body === 'drop' || status === 204 || status === 205 || status === 304) {
         answer(null);
         request.destroy();
@@ -191,29 +191,33 @@ function exchange(url: URL, init: RequestInit, options: ExchangeOptions): Promis
       }
       const chunks: Buffer[] = [];
       let bytes = 0;
-      response.on('data', (chunk: Buffer) => {
+      const keep = (chunk: Buffer): void => {
         bytes += chunk.length;
         if (bytes > LARGEST_BYTES) {
-          reject(signInFailed(childName, `${quote(url.host)} sent more than a megabyte`));
-          request.destroy();
-          return;
+          throw signInFailed(childName, `${quote(url.host)} sent more than a megabyte`);
         }
         chunks.push(chunk);
-      });
-      response.once('end', () => answer(Buffer.concat(chunks).toString('utf8')));
-    });
+      };
+      const done = (): void => answer(Buffer.concat(chunks).toString('utf8'));
+      response.on('data', guard(fail, keep));
+      response.once('end', guard(fail, done));
+    };
+    request.once('response', guard(fail, read));
     request.end(bodyOf(init));
   });
 }
 
-/** Answers every name with the addresses that were checked. */
+/**
+ * Resolves every name to the addresses that were checked. Calls back on the next tick: a connection that
+ * fails at once would otherwise emit its error before Node listens for it, and end the process.
+ */
 function lookupIn(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   return (hostname, { all }, callback) => {
     const [first] = found;
-    if (first === undefined) callback(new Error(`${hostname} has no address.`), '');
-    else if (all === true) callback(null, found);
-    else callback(null, first.address, first.family);
+    if (first === undefined) process.nextTick(callback, new Error(`${hostname} has no address.`));
+    else if (all === true) process.nextTick(callback, null, found);
+    else process.nextTick(callback, null, first.address, first.family);
   };
 }
 

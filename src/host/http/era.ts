@@ -31,7 +31,7 @@ export function classify(
   }
   const claim = claimOf(body);
   if (claim === undefined && header !== MODERN_REVISION) {
-    return checkHandshake(header, body.id, eras) ?? { era: 'handshake', body };
+    return checkHandshake(header, body, eras) ?? { era: 'handshake', body };
   }
   return checkModern(body, claim, header, eras) ?? { era: 'modern', message: body };
 }
@@ -43,11 +43,18 @@ export function versionHeader(headers: IncomingHttpHeaders): string | undefined 
 
 function checkHandshake(
   header: string | undefined,
-  id: Incoming['id'],
+  message: Incoming | undefined,
   eras: readonly Era[],
 ): Refusal | undefined {
-  if (header === undefined || isRevision(header)) return undefined;
-  return unsupported(header, supportedBy(eras), id);
+  if (header !== undefined && !isRevision(header)) {
+    return unsupported(header, supportedBy(eras), message?.id);
+  }
+  // A session that has begun goes on.
+  if (message?.method !== 'initialize' || eras.includes('handshake')) return undefined;
+  const { params } = message.value;
+  const { protocolVersion } = isObject(params) ? params : {};
+  const requested = typeof protocolVersion === 'string' ? protocolVersion : '';
+  return unsupported(requested, supportedBy(eras), message.id);
 }
 
 function checkModern(

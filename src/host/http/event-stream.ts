@@ -1,8 +1,10 @@
 // A response that is a stream of events, each with one message. It says something now and then, so
 // that nobody on the way takes it for dead; and a client that does not read it loses it.
 import type { ServerResponse } from 'node:http';
+import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';
 import { toLine } from '../../rpc/one-line.ts';
+import { reportBug } from './report-bug.ts';
 import { endInTime } from './response.ts';
 
 export interface StreamOptions {
@@ -30,7 +32,8 @@ export class EventStream {
       ...headers,
     });
     response.flushHeaders();
-    this.#beat = setInterval(() => this.#write(': still here\n\n'), keepAliveMs).unref();
+    const beat = guard(reportBug(log), () => this.#write(': still here\n\n'));
+    this.#beat = setInterval(beat, keepAliveMs).unref();
     response.once('close', () => clearInterval(this.#beat));
   }
 

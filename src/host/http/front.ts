@@ -1,13 +1,14 @@
 // What is done for a request over HTTP. What every request must pass is in gate.ts; what follows depends on
 // the era that the request belongs to.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Log } from '../../base/log.ts';
 import { type Era, MODERN_REVISION, SESSION_NOT_FOUND } from '../../mcp/eras.ts';
-import type { ShapeLimits } from '../../rpc/shape.ts';
+import type { ReadLimits } from '../../rpc/framing.ts';
 import { checkBodyHeaders, readBody } from './body.ts';
 import { classify, versionHeader } from './era.ts';
 import type { OpenSession, ToolSchema } from './exchange.ts';
-import { checkGate, type GateOptions, HEALTH_PATH, MCP_PATH, pathOf } from './gate.ts';
+import { checkGate, type GateOptions, HEALTH_PATH, MCP_PATH, POINTER, pathOf } from './gate.ts';
 import type { HandshakeSession } from './handshake-session.ts';
 import { type Body, isBatch, isRefusal, parseMessages } from './incoming.ts';
 import { checkMirroredHeaders } from './mirrored-headers.ts';
@@ -19,11 +20,11 @@ import { Sessions } from './sessions.ts';
 
 /** What it is made of. */
 export interface FrontParts extends Pick<GateOptions, 'token'> {
-  readonly messageBytes: number;
-  readonly messageShape: ShapeLimits;
+  /** Read with each request: a reload may change them. */
+  readonly messageLimits: ReadLimits;
   readonly openSession: OpenSession;
-  /** The eras that `openSession` knows. */
-  readonly eras: readonly Era[];
+  /** The eras that a host which begins now is offered. */
+  readonly eras: () => readonly Era[];
   readonly toolSchema: ToolSchema;
   readonly log: Log;
 }
@@ -33,7 +34,13 @@ export interface FrontTimes extends ReplyTimes {
   readonly sessionIdleMs: number;
 }
 
-interface FrontOptions extends FrontParts, FrontTimes, GateOptions {}
+interface FrontOptions extends FrontParts, FrontTimes, GateOptions {
+  /** A connection has carried a request that passed the gate. */
+  readonly onAuthorized: (socket: Socket) => void;
+}
+
+/** The requests that a host of each era begins with. */
+const BEGINNINGS = new Set(['initialize', 'server/discover']);
 
 const ENDING: Refusal = refusal(503, 'Switchboard is ending.');
 
@@ -41,6 +48,7 @@ export class Front {
   readonly #options: FrontOptions;
   readonly #sessions: Sessions;
   readonly #modern = new Set<BreakOff>();
+  #hasOfferedModern = false;
   #isClosed = false;
 
   constructor(options: FrontOptions) {
@@ -65,14 +73,11 @@ export class Front {
     const refused = checkGate(request, this.#options);
     if (refused) return refused;
     if (this.#isClosed) return ENDING;
-    switch (pathOf(request)) {
-      case HEALTH_PATH:
-        return this.#serveHealth(request, response);
-      case MCP_PATH:
-        return this.#serveMcp(request, response);
-      default:
-        return refusal(404, `There is nothing here. MCP is spoken at ${MCP_PATH}.`);
-    }
+    const path = pathOf(request);
+    if (path === HEALTH_PATH) return this.#serveHealth(request, response);
+    this.#options.onAuthorized(request.socket);
+    if (path === MCP_PATH) return this.#serveMcp(request, response);
+    return refusal(404, `Not found. ${POINTER}`);
   }
 
   #serveHealth({ method }: IncomingMessage, response: ServerResponse): Refusal | undefined {
@@ -120,18 +125,18 @@ export class Front {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<Refusal | undefined> {
-    const { messageBytes, messageShape, eras } = this.#options;
+    const { limitBytes, shape } = this.#options.messageLimits;
     const { headers } = request;
-    const refused = checkBodyHeaders(request, messageBytes);
+    const refused = checkBodyHeaders(request, limitBytes);
     if (refused) return refused;
     if (headers.expect !== undefined) response.writeContinue();
-    const text = await readBody(request, messageBytes);
+    const text = await readBody(request, limitBytes);
     if (text === undefined) return undefined;
     if (typeof text !== 'string') return text;
     if (this.#isClosed) return ENDING;
-    const body = parseMessages(text, messageShape);
+    const body = parseMessages(text, shape);
     if (isRefusal(body)) return body;
-    const classified = classify(body, headers, eras);
+    const classified = classify(body, headers, this.#erasFor(body));
     if (isRefusal(classified)) return classified;
     if (classified.era === 'handshake') return this.#serveHandshake(body, request, response);
 
@@ -152,6 +157,19 @@ export class Front {
     this.#modern.add(breakOff);
     response.once('close', () => this.#modern.delete(breakOff));
     return undefined;
+  }
+
+  /**
+   * A request that begins something gets what is offered now. Any other modern request may belong to a host that
+   * began before a reload: there is no session that would know.
+   */
+  #erasFor(body: Body): readonly Era[] {
+    const offered = this.#options.eras();
+    const isModernOffered = offered.includes('modern');
+    this.#hasOfferedModern ||= isModernOffered;
+    const isBeginning = !isBatch(body) && BEGINNINGS.has(body.method);
+    if (isBeginning || isModernOffered || !this.#hasOfferedModern) return offered;
+    return [...offered, 'modern'];
   }
 
   #serveHandshake(

@@ -4,11 +4,13 @@ import type { IncomingMessage } from 'node:http';
 import { isSameSecret } from '../../base/secrets.ts';
 import { isOurOrigin, isOurs, type ListenAddress } from './address.ts';
 import { badRequest, type Refusal, refusal } from './refusal.ts';
+import type { WrongTokens } from './wrong-tokens.ts';
 
 export interface GateOptions {
   readonly address: ListenAddress;
   /** What clients must show; undefined if they need not show anything. */
   readonly token: string | undefined;
+  readonly wrongTokens: WrongTokens;
 }
 
 export const MCP_PATH = '/mcp';
@@ -32,13 +34,9 @@ export function checkGate(request: IncomingMessage, options: GateOptions): Refus
   const { headers, headersDistinct } = request;
   const { address, token } = options;
   if (pathOf(request) !== HEALTH_PATH && token !== undefined && !shows(headers, token)) {
-    return refusal(
-      401,
-      'This address wants "Authorization: Bearer <token>" with the right token.',
-      {
-        headers: { 'www-authenticate': 'Bearer realm="switchboard"' },
-      },
-    );
+    return headers.authorization === undefined
+      ? unauthorized(request)
+      : explainWrong(request, options);
   }
   const twice = SINGLE.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
   if (twice !== undefined) return badRequest(`The header ${twice} may come once.`);
@@ -52,6 +50,23 @@ export function checkGate(request: IncomingMessage, options: GateOptions): Refus
     return refusal(403, 'Web pages of others may not use this server.');
   }
   return undefined;
+}
+
+/** What to say at any path but the one that hosts need. */
+export const POINTER = `The MCP endpoint is ${MCP_PATH}.`;
+
+function unauthorized(request: IncomingMessage): Refusal {
+  const pointer = pathOf(request) === MCP_PATH ? '' : ` ${POINTER}`;
+  const message = `Missing or wrong token. Send the header "Authorization: Bearer <token>".${pointer}`;
+  return refusal(401, message, { headers: { 'www-authenticate': 'Bearer realm="switchboard"' } });
+}
+
+function explainWrong(request: IncomingMessage, { wrongTokens }: GateOptions): Refusal {
+  const seconds = wrongTokens.note(request.socket.remoteAddress ?? '');
+  if (seconds === undefined) return unauthorized(request);
+  return refusal(429, 'Too many wrong tokens. Check the token, and wait before you try again.', {
+    headers: { 'retry-after': String(seconds), connection: 'close' },
+  });
 }
 
 /** The path that is asked for. Not resolved: only exact paths are known. */

@@ -2,6 +2,7 @@
 // them, and what is kept for connections that break.
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';
 import { isObject } from '../../base/object.ts';
 import { BATCH_REVISION, NEWEST_REVISION } from '../../mcp/revisions.ts';
@@ -14,6 +15,7 @@ import { type Body, type Incoming, isBatch } from './incoming.ts';
 import { PostExchange } from './post-exchange.ts';
 import { badRequest, type Refusal, refusal } from './refusal.ts';
 import { Reply, type ReplyTimes } from './reply.ts';
+import { reportBug } from './report-bug.ts';
 import { sendNothing } from './response.ts';
 
 export interface HandshakeOptions extends ReplyTimes {
@@ -25,6 +27,7 @@ export interface HandshakeOptions extends ReplyTimes {
 
 /** The stream for what belongs to no request. */
 const OWN_STREAM = 0;
+const FAILED: Refusal = refusal(500, 'Internal error in Switchboard; its log on stderr says more.');
 /** More requests than this are not under way at once: nobody waits for their answers any more. */
 const MOST_RUNNING = 1_000;
 
@@ -32,6 +35,7 @@ export class HandshakeSession {
   readonly id = randomBytes(24).toString('base64url');
   readonly #options: HandshakeOptions;
   readonly #session: HttpSession;
+  readonly #onBug: (error: unknown) => void;
   readonly #store = new EventStore();
   readonly #byRequest = new Map<Id, PostExchange>();
   readonly #byStream = new Map<number, PostExchange>();
@@ -46,6 +50,7 @@ export class HandshakeSession {
 
   constructor(options: HandshakeOptions) {
     this.#options = options;
+    this.#onBug = reportBug(options.log);
     this.#session = options.openSession({
       era: 'handshake',
       send: (json, about, isAnswer) => this.#send(json, about, isAnswer),
@@ -96,9 +101,10 @@ export class HandshakeSession {
     this.#events?.end();
     this.#events = this.#eventStream(response);
     this.#replay(this.#events, OWN_STREAM, from?.number ?? this.#sentUpTo);
-    response.once('close', () => {
+    const noteUse = (): void => {
       this.#usedAt = performance.now();
-    });
+    };
+    response.once('close', guard(this.#onBug, noteUse));
     return undefined;
   }
 
@@ -110,7 +116,7 @@ export class HandshakeSession {
   close(reason: Refusal): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#session.close();
+    guard(this.#onBug, () => this.#session.close())();
     for (const exchange of new Set(this.#byRequest.values())) exchange.breakOff(reason);
     this.#byRequest.clear();
     this.#byStream.clear();
@@ -164,6 +170,20 @@ export class HandshakeSession {
   #send(json: string, about: Id | undefined, isAnswer: boolean): void {
     if (this.#isClosed) return;
     const exchange = about === undefined ? undefined : this.#byRequest.get(about);
+    try {
+      this.#route(json, about, isAnswer, exchange);
+    } catch (error) {
+      this.#onBug(error);
+      exchange?.breakOff(FAILED);
+    }
+  }
+
+  #route(
+    json: string,
+    about: Id | undefined,
+    isAnswer: boolean,
+    exchange: PostExchange | undefined,
+  ): void {
     if (about !== undefined && isAnswer) {
       if (about === this.#handshake) this.#noteHandshake(json);
       exchange?.answer(about, json);

@@ -1,6 +1,7 @@
 // One request of a host without handshake. It is a session of its own, which begins with the POST and
 // ends with the response; a client that closes the connection before calls it off.
 import type { ServerResponse } from 'node:http';
+import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';
 import { isObject } from '../../base/object.ts';
 import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from '../../mcp/eras.ts';
@@ -10,6 +11,7 @@ import type { HttpSession, OpenSession } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
 import type { Refusal } from './refusal.ts';
 import { Reply, type ReplyTimes } from './reply.ts';
+import { reportBug } from './report-bug.ts';
 
 export interface ModernOptions extends ReplyTimes {
   readonly openSession: OpenSession;
@@ -46,8 +48,13 @@ export function serveModernRequest(
     if (isStream) reply.end();
     end();
   };
-  response.once('close', end);
-  session = openSession({ era: 'modern', send });
+  const onBug = reportBug(options.log);
+  const fail = (error: unknown): void => {
+    onBug(error);
+    response.destroy();
+  };
+  response.once('close', guard(onBug, end));
+  session = openSession({ era: 'modern', send: guard(fail, send) });
   session.receive({ text, value, framing: 'newline' });
   return (reason) => {
     if (isDone) return;

@@ -2,8 +2,10 @@
 // events if anything comes before; or if the answer takes its time, since clients and proxies give up
 // on a response that has not begun after a while.
 import type { ServerResponse } from 'node:http';
+import { guard } from '../../base/guard.ts';
 import { EventStream, type StreamOptions } from './event-stream.ts';
 import { type Refusal, sendRefusal } from './refusal.ts';
+import { reportBug } from './report-bug.ts';
 import { sendJson } from './response.ts';
 
 export interface ReplyTimes {
@@ -27,7 +29,8 @@ export class Reply {
   constructor(response: ServerResponse, options: ReplyOptions) {
     this.#response = response;
     this.#options = options;
-    const { onSlow, slowAnswerMs } = options;
+    const { slowAnswerMs, log } = options;
+    const onSlow = guard(reportBug(log), options.onSlow);
     this.#slow = slowAnswerMs === undefined ? undefined : setTimeout(onSlow, slowAnswerMs).unref();
     response.once('close', () => clearTimeout(this.#slow));
   }

@@ -1,18 +1,22 @@
 // Hosts that reach us over HTTP: where we listen, and how much of what comes in is put up with. What is
 // done for a request is in front.ts.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describeBug, SwitchboardError } from '../../base/errors.ts';
+import type { AddressInfo, Socket } from 'node:net';
+import { SwitchboardError } from '../../base/errors.ts';
+import { guard } from '../../base/guard.ts';
 import { formatHost, type ListenAddress, urlOf } from './address.ts';
 import { Front, type FrontParts, type FrontTimes } from './front.ts';
 import { MCP_PATH } from './gate.ts';
+import { reportBug } from './report-bug.ts';
+import { UnauthorizedConnections } from './unauthorized.ts';
+import { WrongTokens } from './wrong-tokens.ts';
 
 export interface HttpHostOptions extends ListenAddress, FrontParts {
   readonly limits?: Partial<HttpLimits>;
 }
 
 export interface HttpLimits extends FrontTimes {
-  /** Connections at once; more are closed as they come. */
+  /** Connections at once; more are closed as they come. A quarter may be without an authorized request. */
   readonly connections: number;
   /** Milliseconds until the headers of a request must have come. */
   readonly headersMs: number;
@@ -30,7 +34,7 @@ export interface HttpHost extends AsyncDisposable {
 
 const LIMITS: HttpLimits = {
   connections: 1_024,
-  headersMs: 10_000,
+  headersMs: 2_000,
   requestMs: 60_000,
   idleConnectionMs: 30_000,
   sessionIdleMs: 30 * 60_000,
@@ -40,13 +44,14 @@ const LIMITS: HttpLimits = {
 const HEADER_BYTES = 16 << 10;
 const MOST_HEADERS = 100;
 /** A flood of connections is not to become a flood of lines. */
-const TELL_AGAIN_MS = 60_000;
+const WARN_AGAIN_MS = 60_000;
 /** At the end, for responses that are on their way. */
 const LAST_RESPONSES_MS = 500;
 
 /** Listens until it is disposed of. */
 export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> {
   const { log } = options;
+  const onBug = reportBug(log);
   const limits = { ...LIMITS, ...options.limits };
   const server = createServer({
     maxHeaderSize: HEADER_BYTES,
@@ -58,24 +63,38 @@ export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> 
   });
   server.maxHeadersCount = MOST_HEADERS;
   server.maxConnections = limits.connections;
-  let toldAt = -Infinity;
-  server.on('drop', () => {
+  let warnedAt = -Infinity;
+  const warn = (message: string): void => {
+    if (performance.now() - warnedAt < WARN_AGAIN_MS) return;
+    warnedAt = performance.now();
+    log.warn(message);
+  };
+  const noteDropped = (): void => {
     server.closeIdleConnections();
-    if (performance.now() - toldAt < TELL_AGAIN_MS) return;
-    toldAt = performance.now();
-    log.warn(`more than ${limits.connections} connections over HTTP: some were turned away.`);
+    warn(`more than ${limits.connections} connections over HTTP: some were turned away.`);
+  };
+  server.on('drop', guard(onBug, noteDropped));
+  const most = Math.ceil(limits.connections / 4);
+  const unauthorized = new UnauthorizedConnections({
+    most,
+    onEvict: () =>
+      warn(`more than ${most} HTTP connections without an authorized request: closing the oldest.`),
   });
+  const noteConnection = (socket: Socket): void => unauthorized.add(socket);
+  server.on('connection', guard(onBug, noteConnection));
   const port = await listen(server, options);
   const address = { ...options, port };
-  const front = new Front({ ...options, ...limits, address });
+  const onAuthorized = (socket: Socket): void => unauthorized.release(socket);
+  const wrongTokens = new WrongTokens();
+  const front = new Front({ ...options, ...limits, address, wrongTokens, onAuthorized });
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     front.serve(request, response).catch((error: unknown) => {
-      log.error(`HTTP: ${describeBug(error)}`);
+      onBug(error);
       response.destroy();
     });
   };
-  server.on('request', serve);
-  server.on('checkContinue', serve); // the body is only asked for once it is wanted
+  server.on('request', guard(onBug, serve));
+  server.on('checkContinue', guard(onBug, serve)); // the body is only asked for once it is wanted
   server.on('error', (error) => log.error(`HTTP: ${error.message}`));
   return {
     url: urlOf(address, MCP_PATH),
@@ -93,7 +112,7 @@ export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> 
 
 async function listen(server: Server, { host, port }: ListenAddress): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
+    const refuse = (cause: NodeJS.ErrnoException): void => {
       const where = `${formatHost(host)}:${port}`;
       const reason = cause.code === 'EADDRINUSE' ? 'another program uses it' : cause.message;
       reject(
@@ -102,7 +121,8 @@ async function listen(server: Server, { host, port }: ListenAddress): Promise<nu
           cause,
         }),
       );
-    });
+    };
+    server.once('error', guard(reject, refuse));
     server.listen(port, host, () => {
       server.removeAllListeners('error');
       resolve();

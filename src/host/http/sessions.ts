@@ -1,11 +1,13 @@
 // The sessions of all hosts that began with a handshake. Most hosts just leave: what they leave behind
 // ends by itself after a while without a word from them.
+import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';
 import { SESSION_NOT_FOUND } from '../../mcp/eras.ts';
 import type { OpenSession } from './exchange.ts';
 import { HandshakeSession } from './handshake-session.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import type { ReplyTimes } from './reply.ts';
+import { reportBug } from './report-bug.ts';
 
 export interface SessionsOptions extends ReplyTimes {
   readonly openSession: OpenSession;
@@ -22,13 +24,16 @@ const EXPIRED: Refusal = refusal(404, 'The session has ended.', { code: SESSION_
 
 export class Sessions {
   readonly #options: SessionsOptions;
+  readonly #onBug: (error: unknown) => void;
   readonly #byId = new Map<string, HandshakeSession>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.#onBug = reportBug(options.log);
     const everyMs = Math.min(LOOK_EVERY_MS, Math.max(1, options.idleMs / 2));
-    this.#timer = setInterval(() => this.#endIdle(), everyMs).unref();
+    const endIdle = guard(this.#onBug, () => this.#endIdle());
+    this.#timer = setInterval(endIdle, everyMs).unref();
   }
 
   get(id: string): HandshakeSession | undefined {
@@ -41,10 +46,10 @@ export class Sessions {
   /** A new session; undefined if there are too many that are all in use. */
   open(): HandshakeSession | undefined {
     if (this.#byId.size >= MOST_SESSIONS && !this.#makeRoom()) return undefined;
+    const end = guard(this.#onBug, () => this.end(session));
     const session = new HandshakeSession({
       ...this.#options,
-      // Its answer is still to be sent.
-      onFailed: () => setImmediate(() => this.end(session)),
+      onFailed: () => setImmediate(end), // its answer is still to be sent
     });
     this.#byId.set(session.id, session);
     return session;

@@ -41,16 +41,24 @@ export function keptToken(home: string): string {
   }
 }
 
-/** A token of the user's own choice, if it can be sent in a header. */
+/** A token of the user's own choice, if it can be sent in a header and is hard to guess. */
 export function checkToken(token: string): string {
-  if (TOKEN.test(token)) return token;
-  throw new SwitchboardError(
-    'CONFIG_INVALID',
-    'SWITCHBOARD_HTTP_TOKEN cannot be used as a token.',
-    {
-      hint: 'It may have letters, digits and - . _ ~ + / alone. For a good one: openssl rand -hex 32',
-    },
-  );
+  if (!TOKEN.test(token)) {
+    throw invalidToken(
+      'contains characters that are not allowed in a token',
+      'Use letters and digits.',
+    );
+  }
+  if (token.length < SHORTEST) {
+    throw invalidToken('is too short', `Use at least ${SHORTEST} characters.`);
+  }
+  return token;
+}
+
+function invalidToken(problem: string, rule: string): SwitchboardError {
+  return new SwitchboardError('CONFIG_INVALID', `SWITCHBOARD_HTTP_TOKEN ${problem}.`, {
+    hint: `${rule} To generate one, run: openssl rand -hex 32`,
+  });
 }
 
 function readToken(file: string): string | undefined {

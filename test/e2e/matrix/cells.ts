@@ -67,6 +67,7 @@ const ASKED_BY_REQUEST = noted('bridged', 'the question becomes a request to the
 const ASKED_BY_RESULT = noted('bridged', 'the call is parked, the question becomes its answer');
 const QUESTION = cells(SAME, ASKED_BY_REQUEST, ASKED_BY_RESULT, SAME);
 const REFUSED_BY_CODE = noted('refused', 'error −32021');
+const NAMED_PROJECT = noted('differs', 'the answer is the project that Switchboard serves');
 const LACKING = cells(REFUSED, REFUSED, REFUSED_BY_CODE, REFUSED_BY_CODE);
 
 export const FEATURES = {
@@ -117,7 +118,11 @@ export const FEATURES = {
     ),
   },
   sampling: { group: 'questions', title: "question to the host's model", cells: QUESTION },
-  roots: { group: 'questions', title: 'roots', cells: QUESTION },
+  roots: {
+    group: 'questions',
+    title: 'roots (over HTTP always the served project)',
+    cells: QUESTION,
+  },
   'two-questions': { group: 'questions', title: 'two questions in one call', cells: QUESTION },
   'mixed-questions': {
     group: 'questions',
@@ -144,7 +149,11 @@ export const FEATURES = {
     cells: LACKING,
   },
   'no-sampling': { group: 'refusals', title: 'model, for a host without one', cells: LACKING },
-  'no-roots': { group: 'refusals', title: 'roots, for a host without them', cells: LACKING },
+  'no-roots': {
+    group: 'refusals',
+    title: 'roots, for a host without them',
+    cells: cells(NAMED_PROJECT, NAMED_PROJECT, NAMED_PROJECT, REFUSED_BY_CODE),
+  },
   'older-host': {
     group: 'refusals',
     title: 'page to visit, for a host of 2025-06-18',

@@ -4,7 +4,7 @@
 import { expect } from 'vitest';
 import type { Host, Message, Question } from './hosts.ts';
 import { describeMatrix } from './matrix.ts';
-import { jsonOf, lastErrorOf, textOf } from './results.ts';
+import { jsonOf, lastErrorOf, rootsOf, textOf } from './results.ts';
 import { waitFor } from './wait.ts';
 
 const NAME_QUESTION = {
@@ -103,11 +103,12 @@ describeMatrix('questions', ['direct', 'switchboard', 'suite', 'http'], (tryCell
     ]);
   });
 
-  tryCell('roots', async ({ host }) => {
-    expect(jsonOf(await host.callTool('roots'))).toEqual(ROOTS);
-    const other = [{ uri: 'file:///other', name: 'other' }];
-    host.answers.roots = () => other;
-    expect(jsonOf(await host.callTool('roots'))).toEqual({ roots: other });
+  tryCell('roots', async ({ host, place, project }) => {
+    const isShared = place.route === 'http';
+    expect(jsonOf(await host.callTool('roots'))).toEqual(isShared ? rootsOf(project) : ROOTS);
+    const roots = [{ uri: 'file:///other', name: 'other' }];
+    host.answers.roots = () => roots;
+    expect(jsonOf(await host.callTool('roots'))).toEqual(isShared ? rootsOf(project) : { roots });
   });
 
   tryCell('two-questions', async ({ host }) => {
@@ -119,11 +120,12 @@ describeMatrix('questions', ['direct', 'switchboard', 'suite', 'http'], (tryCell
     expect(asked().map(({ message }) => message)).toEqual(['What is your name?', 'Which color?']);
   });
 
-  tryCell('mixed-questions', async ({ host }) => {
+  tryCell('mixed-questions', async ({ host, place, project }) => {
+    const isRelayed = host.era === 'modern' && place.server === 'modern';
     expect(jsonOf(await host.callTool('ask_mixed'))).toEqual({
       name: { action: 'accept', content: { name: 'Ada' } },
       said: SAID,
-      roots: ROOTS,
+      roots: place.route === 'http' && !isRelayed ? rootsOf(project) : ROOTS,
     });
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { V2_HANDSHAKE } from './hosts.ts';
 import { cellIn, describeMatrix, type Trial } from './matrix.ts';
 import { placesOn, titleOf, visit } from './places.ts';
-import { heardSince } from './results.ts';
+import { heardSince, jsonOf, rootsOf } from './results.ts';
 
 const MISSING_CAPABILITY = -32_021;
 
@@ -17,7 +17,22 @@ describe('a host that can do nothing', () => {
         expectRefused(trial, 'ask_form', { elicitation: { form: {} } }),
       );
       tryCell('no-sampling', (trial) => expectRefused(trial, 'sample', { sampling: {} }));
-      tryCell('no-roots', (trial) => expectRefused(trial, 'roots', { roots: {} }));
+    },
+    { capabilities: {} },
+  );
+});
+
+describe('a host without roots', () => {
+  describeMatrix(
+    'refusals',
+    ['switchboard', 'suite', 'http'],
+    (tryCell) => {
+      tryCell('no-roots', async (trial) => {
+        const { host, outcome, project } = trial;
+        if (outcome === 'refused') return expectRefused(trial, 'roots', { roots: {} });
+        expect(jsonOf(await host.callTool('roots'))).toEqual(rootsOf(project));
+        expect(host.asked).toEqual([]);
+      });
     },
     { capabilities: {} },
   );

@@ -1,4 +1,7 @@
 // Reading what tools of the matrix gave back, and what a host heard meanwhile.
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Project } from '../../support/project.ts';
 import type { Host, Message } from './hosts.ts';
 
 type Result = Readonly<Record<string, unknown>>;
@@ -12,6 +15,11 @@ export function textOf(result: Result): string {
 /** The same, of a tool that gives JSON. */
 export function jsonOf(result: Result): unknown {
   return JSON.parse(textOf(result));
+}
+
+/** The roots that a server is told where the project is the answer. */
+export function rootsOf({ dir }: Project): object {
+  return { roots: [{ uri: pathToFileURL(dir).href, name: basename(dir) }] };
 }
 
 /** The last refusal that a host heard; news may have come behind it. */

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createProject, FIXTURES, PATIENT } from '../../support/project.ts';
 import type { Era } from './cells.ts';
 import { type Host, type HostDriver, TEST_MS, V1, V2_HANDSHAKE, V2_MODERN } from './hosts.ts';
-import { heardSince, jsonOf } from './results.ts';
+import { heardSince, jsonOf, rootsOf } from './results.ts';
 import { startShared } from './shared.ts';
 import { waitFor } from './wait.ts';
 
@@ -67,19 +67,16 @@ test.each(SERVERS)(
 );
 
 test.each(SERVERS)(
-  'roots are those of the host that has called: %s server',
+  'roots are the served project for every host: %s server',
   { timeout: TEST_MS },
   async (server) => {
-    const hosts = await connectAll(server, [V1, V2_MODERN]);
+    const project = createProject();
+    const hosts = await connectAll(server, [V1, V2_MODERN], [], project);
     await haveAsked(hosts);
-    for (const [number, host] of hosts.entries()) {
-      host.answers.roots = () => [{ uri: `file:///host-${number}`, name: 'own' }];
-    }
     const results = await Promise.all(hosts.map((host) => host.callTool('roots')));
-    expect(results.map(jsonOf)).toEqual([
-      { roots: [{ uri: 'file:///host-0', name: 'own' }] },
-      { roots: [{ uri: 'file:///host-1', name: 'own' }] },
-    ]);
+    const roots = rootsOf(project);
+    expect(results.map(jsonOf)).toEqual([roots, roots]);
+    expect(hosts.map(({ asked }) => asked)).toEqual([[], []]);
   },
 );
 
@@ -117,8 +114,8 @@ async function connectAll(
   server: Era,
   drivers: readonly HostDriver[],
   capabilities: readonly (object | undefined)[] = [],
+  project = createProject(),
 ): Promise<Host[]> {
-  const project = createProject();
   const args = [join(FIXTURES, 'eras', `${server}-server.mjs`), project.dir];
   project.write('switchboard.config.json', {
     mcpServers: { eras: { command: process.execPath, args, show: 'direct' } },

@@ -29,6 +29,7 @@ async function printedOf(text: string, behind: ChildConfig | undefined): Promise
     onBug: nothing,
     era: 'handshake',
     preferredEra: 'handshake',
+    served: { project: '/project', isShared: false },
     askOutside: () => Promise.reject(new Error('Nobody is there.')),
   });
   onTestFinished(() => child.stop());

@@ -3,6 +3,7 @@ import { createMask } from '../../../src/base/secrets.ts';
 import { Child } from '../../../src/child/child.ts';
 import { HandshakeConversation } from '../../../src/child/conversation/handshake.ts';
 import { LinkEnded } from '../../../src/child/link.ts';
+import { projectRoots } from '../../../src/mcp/roots.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { createScriptedPeer } from '../../support/scripted-peer.ts';
 
@@ -25,6 +26,7 @@ function createChild() {
     peer,
     capabilities: {},
     timeoutMs: 1_000,
+    roots: { project: projectRoots('/project'), isShared: false },
     askOutside: () => Promise.reject(new Error('Nobody is there.')),
   });
   const greeting = {

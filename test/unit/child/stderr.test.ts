@@ -1,11 +1,16 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { StderrReader } from '../../../src/child/stderr.ts';
+import { onBug } from '../../support/fake-child.ts';
 
 function createReader(...secrets: string[]) {
   const stream = new PassThrough();
   const lines: string[] = [];
-  const reader = new StderrReader(stream, secrets, (line) => lines.push(line));
+  const reader = new StderrReader(stream, {
+    secrets,
+    onStderr: (line) => lines.push(line),
+    onBug,
+  });
   return { stream, lines, reader };
 }
 

@@ -31,10 +31,10 @@ async function writtenFor(framing: Framing, ...messages: string[]): Promise<Buff
   const host = new StdioHost({
     input: new PassThrough(),
     output,
-    messageBytes: 1 << 20,
-    messageShape: DEFAULTS.messageShape,
+    messageLimits: { limitBytes: 1 << 20, shape: DEFAULTS.messageShape },
     onFull: () => {},
     onDrained: () => {},
+    onBug: (error) => expect.unreachable(String(error)),
   });
   for (const json of messages) host.send(json, framing);
   await once(output, 'readable');

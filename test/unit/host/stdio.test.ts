@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { DEFAULTS } from '../../../src/config/defaults.ts';
 import { StdioHost } from '../../../src/host/stdio.ts';
+import { onBug } from '../../support/fake-child.ts';
 
 function createHost() {
   const input = new PassThrough();
@@ -11,10 +12,10 @@ function createHost() {
   const host = new StdioHost({
     input,
     output,
-    messageBytes: 4096,
-    messageShape: DEFAULTS.messageShape,
+    messageLimits: { limitBytes: 4096, shape: DEFAULTS.messageShape },
     onFull: () => backlog.push('full'),
     onDrained: () => backlog.push('drained'),
+    onBug,
   });
   const listening = host.listen({
     receive: ({ value }) => received.push(value),

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { Outbox } from '../../../src/rpc/outbox.ts';
+import { onBug } from '../../support/fake-child.ts';
 
 function createOutbox() {
   const writes: string[] = [];
@@ -10,7 +11,7 @@ function createOutbox() {
       done();
     },
   });
-  return { outbox: new Outbox(stream), stream, writes };
+  return { outbox: new Outbox(stream, onBug), stream, writes };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));

@@ -7,6 +7,7 @@ import { StateSeal } from '../../../src/session/request-state.ts';
 import type { Surface, ToolCall } from '../../../src/surface/surface.ts';
 import { EMPTY_SURFACE } from '../../support/empty-surface.ts';
 import { createScriptedPeer } from '../../support/scripted-peer.ts';
+import { SILENT_LOG } from '../../support/silent-log.ts';
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
@@ -28,6 +29,7 @@ function createDesk() {
   const desk = new ModernDesk({
     peer: createScriptedPeer().peer,
     openSurface: () => surface,
+    log: SILENT_LOG,
     seal: new StateSeal(),
     parking: new Parking(),
     questionMs: () => 1_000,

@@ -404,6 +404,34 @@ test('news of a resource reach those who watch it, from the server that has it',
   expect(other.audience.updated).toEqual([]);
 });
 
+test('a running server is told a log level when it changes, not by every session that wants the same', async () => {
+  const child = new FakeChild();
+  const { board, pool } = createBoard([childConfig({ name: 'a' })], async () => child);
+  await pool.warm('a');
+  for (const level of ['info', 'info', 'info', 'error', 'error'] as const) {
+    const { view } = openView(board); // as each modern request over HTTP is one
+    view.setLogLevel(level);
+    view.close();
+  }
+  expect(child.logLevels).toEqual(['info', 'error']);
+
+  const [one, other] = [openView(board), openView(board)];
+  one.view.setLogLevel('warning');
+  other.view.setLogLevel('debug');
+  one.view.close();
+  expect(child.logLevels).toEqual(['info', 'error', 'warning', 'debug']);
+});
+
+test('a session that fails to take news does not keep them from the others', async () => {
+  const { board, pool } = createBoard([childConfig({ name: 'a', show: 'direct' })]);
+  const [one, other] = [openView(board), openView(board)];
+  one.audience.announceSoon = () => {
+    throw new Error('injected');
+  };
+  await pool.warm('a');
+  expect(other.audience.toldSoon).toBe(1);
+});
+
 test('a question out of the blue goes to the only host there is, and to nobody where there are two', async () => {
   const { board } = createBoard([]);
   const cancellation = new Cancellation();

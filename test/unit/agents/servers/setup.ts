@@ -83,6 +83,7 @@ export function realServers(env: NodeJS.ProcessEnv = process.env) {
       mark: {},
       onProcess: (pid) => pids.push(pid),
       onStderr: () => {},
+      served: { project: '/project', isShared: false },
       askOutside: () => Promise.reject(new RpcError(METHOD_NOT_FOUND, 'Nobody can be asked.')),
       onBug,
     });

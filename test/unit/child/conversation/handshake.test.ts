@@ -3,6 +3,7 @@ import { Cancellation } from '../../../../src/base/cancellation.ts';
 import type { ChildRequest } from '../../../../src/child/conversation/conversation.ts';
 import { HandshakeConversation } from '../../../../src/child/conversation/handshake.ts';
 import type { Caller, Question } from '../../../../src/mcp/caller.ts';
+import { projectRoots } from '../../../../src/mcp/roots.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../../src/rpc/message.ts';
 import { Verbatim } from '../../../../src/rpc/verbatim.ts';
 import { FakeCaller } from '../../../support/fake-caller.ts';
@@ -17,6 +18,7 @@ afterEach(() => void vi.useRealTimers());
 function createConversation(
   capabilities: Record<string, unknown> = {},
   askOutside = async (_question: Question) => Verbatim.of('from outside'),
+  isShared = false,
 ) {
   const scripted = createScriptedPeer({
     onRequest: (request) => conversation.answer(request),
@@ -27,6 +29,7 @@ function createConversation(
     peer,
     capabilities,
     timeoutMs: LIMIT_MS,
+    roots: { project: projectRoots('/the project'), isShared },
     askOutside,
   });
   const call = (name: string, caller?: Caller, more: Partial<ChildRequest> = {}) => {
@@ -136,6 +139,33 @@ test('who asks while nobody has called it is answered from outside', async () =>
   });
   expect(await ask('roots/list')).toMatchObject({ result: { roots: [] } });
   expect(asked).toEqual(['roots/list']);
+});
+
+const PROJECT = { result: { roots: [{ uri: 'file:///the%20project', name: 'the project' }] } };
+
+test('a host without roots is not asked for them: the answer is the project', async () => {
+  const { call, ask } = createConversation();
+  const caller = new FakeCaller({ capabilities: {} });
+  void call('a', caller);
+  expect(await ask('roots/list')).toMatchObject(PROJECT);
+  expect([caller.asked, caller.missed]).toEqual([[], []]);
+});
+
+test('without a host to ask for roots, the answer is the project', async () => {
+  const nobody = new RpcError(METHOD_NOT_FOUND, 'The host cannot be asked this: roots/list.');
+  const { ask } = createConversation({}, () => Promise.reject(nobody));
+  expect(await ask('roots/list')).toMatchObject(PROJECT);
+});
+
+test('the roots of a shared server are the project, whoever calls it', async () => {
+  const outside = vi.fn(async () => Verbatim.of('from outside'));
+  const { call, ask } = createConversation({}, outside, true);
+  expect(await ask('roots/list')).toMatchObject(PROJECT);
+  const callers = [new FakeCaller(), new FakeCaller({ capabilities: {} })];
+  for (const caller of callers) void call('a', caller);
+  await turn();
+  expect(await ask('roots/list')).toMatchObject(PROJECT);
+  expect([outside.mock.calls, ...callers.map(({ asked }) => asked)]).toEqual([[], [], []]);
 });
 
 test('it may ask whether we are there, and nothing else', async () => {

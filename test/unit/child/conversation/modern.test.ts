@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ChildRequest } from '../../../../src/child/conversation/conversation.ts';
 import { ModernConversation } from '../../../../src/child/conversation/modern.ts';
+import { projectRoots } from '../../../../src/mcp/roots.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../../src/rpc/message.ts';
 import { Verbatim } from '../../../../src/rpc/verbatim.ts';
 import { FakeCaller } from '../../../support/fake-caller.ts';
@@ -12,9 +13,10 @@ const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 const CLIENT = 'io.modelcontextprotocol/clientInfo';
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
-function createConversation(capabilities: Record<string, unknown> = {}) {
+function createConversation(capabilities: Record<string, unknown> = {}, isShared = false) {
   const scripted = createScriptedPeer();
-  const conversation = new ModernConversation({ peer: scripted.peer, capabilities });
+  const roots = { project: projectRoots('/the project'), isShared };
+  const conversation = new ModernConversation({ peer: scripted.peer, capabilities, roots });
   const call = (more: Partial<ChildRequest> = {}) => {
     const text = '{"name":"a","arguments":{"n":12345678901234567890}}';
     const params = new Verbatim(text, JSON.parse(text));
@@ -68,7 +70,7 @@ test('a request for somebody says who he is, what he can be asked and what he wa
   void call({ caller: new FakeCaller({ logLevel: undefined, info: undefined }), meta });
   const told = {
     [VERSION]: '2026-07-28',
-    [CAPABILITIES]: { sampling: { tools: {} } },
+    [CAPABILITIES]: { roots: {}, sampling: { tools: {} } },
     [CLIENT]: { name: 'some host', version: '7' },
     [LOG_LEVEL]: 'warning',
     traceparent: '00-1',
@@ -246,4 +248,45 @@ test('one that changes nothing is not listened to', async () => {
   const { conversation, sent } = createConversation({ tools: {} });
   await conversation.watch(new Set());
   expect(sent).toEqual([]);
+});
+
+const ROOTS = { method: 'roots/list' };
+const PROJECT = { roots: [{ uri: 'file:///the%20project', name: 'the project' }] };
+
+test('the server may ask every handshake host for roots: without its own, the answer is the project', async () => {
+  const { call, reply, sent } = createConversation();
+  const caller = new FakeCaller({ capabilities: { sampling: {} } });
+  const answered = call({ caller });
+  expect(sent[0]?.params?._meta?.[CAPABILITIES]).toEqual({ roots: {}, sampling: {} });
+  await reply(wants({ where: ROOTS }));
+  expect(sent[1]?.params?.['inputResponses']).toEqual({ where: PROJECT });
+  await reply({ content: [] });
+  await answered;
+  expect(caller.asked).toEqual([]);
+});
+
+test.each(['handshake', 'modern'] as const)(
+  'the roots of a shared server are the project when a %s host calls it',
+  async (era) => {
+    const { call, reply, sent } = createConversation({}, true);
+    const caller = new FakeCaller({ era });
+    const answered = call({ caller });
+    await reply(wants({ where: ROOTS, again: ROOTS }, 'state'));
+    expect(sent[1]?.params).toMatchObject({
+      inputResponses: { where: PROJECT, again: PROJECT },
+      requestState: 'state',
+    });
+    await reply({ content: [] });
+    expect((await answered).value).toEqual({ content: [] });
+    expect(caller.asked).toEqual([]);
+  },
+);
+
+test('a modern host answers a question for roots that comes with others', async () => {
+  const { call, reply, sent } = createConversation({}, true);
+  const answered = call({ caller: new FakeCaller({ era: 'modern' }) });
+  const asked = wants({ where: ROOTS, who: FORM });
+  await reply(asked);
+  expect((await answered).value).toEqual(asked);
+  expect(sent).toHaveLength(1);
 });

@@ -514,6 +514,20 @@ describe('a message beyond the limit', () => {
     expect(await callText(child, 'any')).toBe(DONE);
   });
 
+  test.each(['constructor', '__proto__', 'toString', 'snappy'])(
+    'an answer in the unknown encoding "%s" is read as it is',
+    async (encoding) => {
+      const server = await OddServer.start({
+        onRequest: ({ message }, reply) =>
+          reply
+            .writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding })
+            .end(result(message.id, DONE)),
+      });
+      const { child } = await startRemote(server.url);
+      expect(await callText(child, 'any')).toBe(DONE);
+    },
+  );
+
   test('headers without end are a failure', async () => {
     const { error } = await failOnce((_, reply) => {
       const { socket } = reply;

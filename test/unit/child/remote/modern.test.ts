@@ -122,6 +122,17 @@ describe('a server without handshakes', () => {
     expect(server.requests.at(-1)?.headers['mcp-param-region']).toBe('=?base64?ZXUg?=');
   });
 
+  test('does not get a call whose schema cannot be looked up, and gets the next request', async () => {
+    const server = await startModern('reject');
+    const { ask } = open(server.url, {
+      inputSchemaOf: () => {
+        throw new Error('injected');
+      },
+    });
+    expect((await failureOf(ask('tools/call', call('greet')))).message).toBe('injected');
+    expect(await ask('tools/list')).toHaveProperty('tools');
+  });
+
   test('sees by the end of the connection that a call is not wanted any more', async () => {
     const server = await startModern('reject');
     const { ask } = open(server.url);

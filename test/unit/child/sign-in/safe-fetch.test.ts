@@ -208,6 +208,21 @@ test('the address that was checked is the one that is connected to', async () =>
   expect(await failureOf(net.fetch(`http://other.example:${port}/`))).toMatch(/only https/);
 });
 
+test.each([
+  ['one address', ['127.255.255.255']],
+  ['several addresses', ['127.255.255.255', '127.255.255.255']],
+  ['no address', []],
+])('a name with %s that refuses connections at once is a failure like others', async (_, found) => {
+  const net = createSafeFetch({
+    childName: 'files',
+    serverUrl: new URL('https://server.example'),
+    resolve: async () => found,
+  });
+  expect(await failureOf(net.fetch('https://server.example'))).toMatch(
+    /^server\.example could not be reached/,
+  );
+});
+
 test('a redirect is not followed, not even to the same place', async () => {
   const { port, connections } = await startTrap();
   const paths: (string | undefined)[] = [];

@@ -159,8 +159,23 @@ test('who shows no token is told how to', async () => {
   expect(status).toBe(401);
   expect(headers['www-authenticate']).toMatch(/^Bearer\b/);
   expect(messages[0]?.error?.message).toMatchInlineSnapshot(
-    `"This address wants "Authorization: Bearer <token>" with the right token."`,
+    `"Missing or wrong token. Send the header "Authorization: Bearer <token>"."`,
   );
+});
+
+test.each(['/', '/mcp/', '/sse'])('at %s the answer names the path for MCP', async (path) => {
+  const host = await openTestHost();
+  const ask = async (authorization: string | undefined) => {
+    const { status, messages } = await send(host, { path, headers: { authorization } });
+    return [status, messages[0]?.error?.message];
+  };
+  const refused = [
+    401,
+    'Missing or wrong token. Send the header "Authorization: Bearer <token>". The MCP endpoint is /mcp.',
+  ];
+  expect(await ask(undefined)).toEqual(refused);
+  expect(await ask('Bearer wrong')).toEqual(refused);
+  expect(await ask(`Bearer ${TOKEN}`)).toEqual([404, 'Not found. The MCP endpoint is /mcp.']);
 });
 
 test('a header that counts may not come twice', async () => {

@@ -1,8 +1,19 @@
 // What is too large, too slow or too much. A client that goes beyond is told so or cut off, and those
 // that do not are served meanwhile.
-import { connect, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import { begin, openTestHost, rpc, send, sendRaw, TOKEN } from '../../../support/http-host.ts';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { DEFAULTS } from '../../../../src/config/defaults.ts';
+import {
+  begin,
+  open,
+  openTestHost,
+  rpc,
+  send,
+  sendRaw,
+  TOKEN,
+} from '../../../support/http-host.ts';
 import { eventually } from '../../../support/processes.ts';
 
 function startOf(port: number, ...more: string[]): string {
@@ -44,7 +55,9 @@ function flood(
 }
 
 test('a body that says it is too large is refused before it comes', async () => {
-  const host = await openTestHost({ messageBytes: 1_000 });
+  const host = await openTestHost({
+    messageLimits: { limitBytes: 1_000, shape: DEFAULTS.messageShape },
+  });
   const start = startOf(host.port, 'Content-Length: 1000000000');
   const client = flood(host.port, start, Buffer.alloc(65_536, 0x20));
   expect(await eventually(() => client.text().startsWith('HTTP/1.1 413 '))).toBe(true);
@@ -53,7 +66,9 @@ test('a body that says it is too large is refused before it comes', async () => 
 });
 
 test('a body that does not say how large it is, is refused where it becomes too large', async () => {
-  const host = await openTestHost({ messageBytes: 100_000 });
+  const host = await openTestHost({
+    messageLimits: { limitBytes: 100_000, shape: DEFAULTS.messageShape },
+  });
   const start = startOf(host.port, 'Transfer-Encoding: chunked');
   const client = flood(host.port, start, Buffer.from(`1000\r\n${' '.repeat(4_096)}\r\n`));
   expect(await eventually(() => client.text().startsWith('HTTP/1.1 413 '))).toBe(true);
@@ -62,7 +77,9 @@ test('a body that does not say how large it is, is refused where it becomes too 
 });
 
 test('the limit is what is allowed', async () => {
-  const host = await openTestHost({ messageBytes: 200 });
+  const host = await openTestHost({
+    messageLimits: { limitBytes: 200, shape: DEFAULTS.messageShape },
+  });
   const body = (bytes: number) => JSON.stringify(rpc('initialize')).padEnd(bytes, ' ');
   expect((await send(host, { body: body(200) })).status).toBe(200);
   const { status, messages } = await send(host, { body: body(201) });
@@ -82,7 +99,9 @@ test.each([
     'A message may have 1000 array elements and object members (limits.members).',
   ],
 ])('a body beyond limits.%s is refused, and names its request', async (_limit, params, message) => {
-  const host = await openTestHost({ messageShape: { depth: 10, members: 1_000 } });
+  const host = await openTestHost({
+    messageLimits: { limitBytes: 1 << 20, shape: { depth: 10, members: 1_000 } },
+  });
   const headers = await begin(host);
   const request = `{"jsonrpc":"2.0","id":"r","method":"echo","params":${params}}`;
   for (const body of [request, `[${request}]`]) {
@@ -94,8 +113,19 @@ test.each([
   expect(host.executed().map(({ method }) => method)).toEqual(['initialize', 'echo']);
 });
 
+test('the limit may change, and the next request gets the new one', async () => {
+  const messageLimits = { limitBytes: 200, shape: DEFAULTS.messageShape };
+  const host = await openTestHost({ messageLimits });
+  const body = JSON.stringify(rpc('initialize')).padEnd(300, ' ');
+  expect((await send(host, { body })).status).toBe(413);
+  messageLimits.limitBytes = 300;
+  expect((await send(host, { body })).status).toBe(200);
+});
+
 test('who asks before he sends is told to go on, or why not', async () => {
-  const host = await openTestHost({ messageBytes: 1_000 });
+  const host = await openTestHost({
+    messageLimits: { limitBytes: 1_000, shape: DEFAULTS.messageShape },
+  });
   const body = JSON.stringify(rpc('initialize'));
   const expecting = (length: number) =>
     startOf(host.port, 'Expect: 100-continue', `Content-Length: ${length}`, 'Connection: close');
@@ -121,26 +151,78 @@ test('a request that does not come to its end in time is cut off', async () => {
   expect(host.sessions).toEqual([]);
 });
 
-test('connections beyond the limit are closed, and room is made again', async () => {
-  const host = await openTestHost({ limits: { connections: 20, headersMs: 500 } });
-  const sockets: Socket[] = [];
+/** Opens connections that send nothing, or only the beginning of a request. */
+function openSilent(port: number, count: number) {
   let closed = 0;
-  for (let count = 0; count < 200; count++) {
-    const socket = connect(host.port, '127.0.0.1');
+  const sockets = Array.from({ length: count }, (_, index) => {
+    const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
     socket.once('close', () => {
       closed++;
     });
     socket.resume();
-    if (count % 2 === 0) socket.write('POST /mcp HTTP/1.1\r\n'); // and then nothing
-    sockets.push(socket);
-  }
+    if (index % 2 === 0) socket.write('POST /mcp HTTP/1.1\r\n');
+    return socket;
+  });
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
   });
-  expect(await eventually(() => closed === 200)).toBe(true);
-  expect(host.logged).toEqual(['more than 20 connections over HTTP: some were turned away.']);
+  return { closed: () => closed };
+}
+
+test('connections without a request keep nobody out: the oldest are closed', async () => {
+  const host = await openTestHost({ limits: { connections: 40, headersMs: 60_000 } });
+  const headers = await begin(host);
+  const stream = await open(host, { method: 'GET', headers });
+  const silent = openSilent(host.port, 200);
+  expect(await eventually(() => silent.closed() >= 190)).toBe(true);
   await begin(host);
+  expect(host.logged).toEqual([
+    'more than 10 HTTP connections without an authorized request: closing the oldest.',
+  ]);
+  expect(stream.destroyed).toBe(false);
+});
+
+test('a wrong token and /healthz do not make a connection an authorized one', async () => {
+  const host = await openTestHost({ limits: { connections: 4 } });
+  const keepsOpen = async (request: string) => {
+    const socket = connect(host.port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.write(request);
+    await once(socket, 'data');
+    return socket;
+  };
+  const start = `HTTP/1.1\r\nHost: 127.0.0.1:${host.port}\r\n`;
+  const health = await keepsOpen(`GET /healthz ${start}\r\n`);
+  const wrong = await keepsOpen(`POST /mcp ${start}Authorization: Bearer wrong\r\n\r\n`);
+  const right = await keepsOpen(`GET /mcp ${start}Authorization: Bearer ${TOKEN}\r\n\r\n`);
+  await keepsOpen(`GET /healthz ${start}\r\n`);
+  expect(await eventually(() => health.destroyed && wrong.destroyed)).toBe(true);
+  expect(right.destroyed).toBe(false);
+});
+
+test('headers must come within two seconds', async () => {
+  const usual = await openTestHost();
+  const patient = await openTestHost({ limits: { headersMs: 8_000 } });
+  const [one, other] = [openSilent(usual.port, 2), openSilent(patient.port, 2)];
+  expect(await eventually(() => one.closed() === 2)).toBe(true);
+  expect(other.closed()).toBe(0);
+});
+
+test('connections beyond the limit are closed as they come', async () => {
+  const host = await openTestHost({ limits: { connections: 4 } });
+  const streams: IncomingMessage[] = [];
+  while (streams.length < 4) {
+    const headers = await begin(host);
+    streams.push(await open(host, { method: 'GET', headers }));
+  }
+  await expect(open(host, { body: rpc('initialize') })).rejects.toThrow(
+    /socket hang up|ECONNRESET/,
+  );
+  expect(host.logged).toEqual(['more than 4 connections over HTTP: some were turned away.']);
+  streams[0]?.destroy();
+  expect(await eventually(() => streams[0]?.destroyed === true)).toBe(true);
+  await vi.waitFor(() => begin(host), { timeout: 60_000 });
 });
 
 test('more requests of one session than anybody waits for are refused', async () => {

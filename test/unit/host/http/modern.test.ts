@@ -1,6 +1,7 @@
 // Requests without handshake: each stands for itself, says in its headers what its body says, and is
 // called off by closing its connection.
 import { expect, test } from 'vitest';
+import type { Era } from '../../../../src/mcp/eras.ts';
 import {
   begin,
   modern,
@@ -121,7 +122,7 @@ test('a revision that is not spoken, and one that header and body do not agree a
 });
 
 test('where only handshakes are spoken, a modern request is told so', async () => {
-  const host = await openTestHost({ eras: ['handshake'] });
+  const host = await openTestHost({ eras: () => ['handshake'] });
   const { status, messages } = await send(host, modern('server/discover'));
   expect(status).toBe(400);
   expect(messages[0]?.error).toMatchObject({
@@ -129,6 +130,26 @@ test('where only handshakes are spoken, a modern request is told so', async () =
     data: { requested: '2026-07-28', supported: expect.arrayContaining(['2025-11-25']) },
   });
   expect(host.sessions).toEqual([]);
+});
+
+test('what is offered may change: hosts that begin get the new era, the others keep theirs', async () => {
+  let eras: readonly Era[] = ['handshake', 'modern'];
+  const host = await openTestHost({ eras: () => eras });
+  const statusOf = async (sent: Sent) => (await send(host, sent)).status;
+  expect(await statusOf(modern('server/discover'))).toBe(404); // the session behind does not know it
+  const session = await begin(host);
+
+  eras = ['handshake'];
+  expect(await errorOf(host, modern('server/discover'))).toEqual([400, -32022]);
+  expect(await statusOf(modern('echo'))).toBe(200);
+  await begin(host);
+
+  eras = ['modern'];
+  expect(
+    await errorOf(host, { body: rpc('initialize', { protocolVersion: '2025-11-25' }) }),
+  ).toEqual([400, -32022]);
+  expect(await statusOf({ headers: session, body: rpc('echo') })).toBe(200);
+  expect(await statusOf(modern('server/discover'))).toBe(404);
 });
 
 test('headers and body must say the same', async () => {

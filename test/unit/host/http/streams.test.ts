@@ -1,6 +1,7 @@
 // Streams of events: what goes where, what is taken up again after a connection breaks, and what
 // becomes of a host that does not read.
 import { expect, test } from 'vitest';
+import { DEFAULTS } from '../../../../src/config/defaults.ts';
 import {
   begin,
   type FakeSession,
@@ -228,7 +229,9 @@ test('a host that does not read its stream loses it, and nobody else is concerne
 });
 
 test('an answer larger than what may be unread arrives whole', async () => {
-  const host = await openTestHost({ messageBytes: 32 << 20 });
+  const host = await openTestHost({
+    messageLimits: { limitBytes: 32 << 20, shape: DEFAULTS.messageShape },
+  });
   const headers = await begin(host);
   const text = 'x'.repeat(12 << 20);
   const plain = await send(host, { headers, body: rpc('echo', { text }) });

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import type { SwitchboardError } from '../../../../src/base/errors.ts';
 import { checkToken, keptToken, tokenFile } from '../../../../src/host/http/token.ts';
 import { eventually } from '../../../support/processes.ts';
 import { createProject, FIXTURES } from '../../../support/project.ts';
@@ -39,12 +40,28 @@ test('a home that cannot be used is said in a sentence', () => {
   expect(() => keptToken(join(dir, 'home'))).toThrow(/^The token for HTTP cannot be kept: /);
 });
 
-test('a token of the user must fit into a header', () => {
-  expect(checkToken('s3cret-._~+/=')).toBe('s3cret-._~+/=');
+test("the user's own token must fit into a header and be hard to guess", () => {
+  const long = '0123456789-._~+/ABCDEFGHIJKLMNO=';
+  expect(checkToken(long)).toBe(long);
   for (const token of ['with space', 'line\nbreak', 'é', '"quoted"']) {
-    expect(() => checkToken(token)).toThrow('SWITCHBOARD_HTTP_TOKEN cannot be used as a token.');
+    expect(refusalOf(token.padEnd(40, 'x'))).toBe(
+      'SWITCHBOARD_HTTP_TOKEN contains characters that are not allowed in a token. Use letters and digits. To generate one, run: openssl rand -hex 32',
+    );
+  }
+  for (const token of ['x', 'secret', long.slice(1)]) {
+    expect(refusalOf(token)).toBe(
+      'SWITCHBOARD_HTTP_TOKEN is too short. Use at least 32 characters. To generate one, run: openssl rand -hex 32',
+    );
   }
 });
+
+function refusalOf(token: string): string {
+  try {
+    return checkToken(token);
+  } catch (error) {
+    return (error as SwitchboardError).text;
+  }
+}
 
 test('programs that make it at once all get the same', async () => {
   const { dir } = createProject();

@@ -1,0 +1,7 @@
+// Logs a bug in serving a host over HTTP. At most that host's request fails.
+import { describeBug } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+
+export function reportBug(log: Log): (error: unknown) => void {
+  return (error) => log.error(`HTTP: ${describeBug(error)}`);
+}

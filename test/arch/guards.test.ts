@@ -1,0 +1,98 @@
+// Servers, hosts and the network must not be able to end the process, so every callback that runs because
+// of them is guarded (base/guard.ts). This finds callbacks that are passed to Node without a guard.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix, sep } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ROOT } from '../support/project.ts';
+
+/** Commands may crash: the user sees it, and nothing else depends on them. */
+const MAY_CRASH = /^(?:cli\/|index\.ts|assistant-entry\.ts|load-start\.ts)/;
+
+/** Calls that take a callback, up to the callback. `process` only emits what concerns us. */
+const EVENT =
+  /(?<!\bprocess)\.(?:on|once|addListener|prependListener|addEventListener)\(\s*[^,()]*'[\w-]+',\s*/g;
+const TIMER =
+  /\b(?:setTimeout|setInterval|setImmediate|nextTick|queueMicrotask|createServer)\((?!\{)\s*/g;
+
+/** Callbacks that are guarded, or do one thing that cannot throw. */
+const HARMLESS = [
+  /^guard\(/,
+  /^(?:resolve|reject)\b/,
+  /^\(\w*\) => guard\(/,
+  /^\(\) => \{\}/,
+  /^\([^()]*\)(?:: void)? =>\s*(?:void )?(?:resolve|reject|clearTimeout|clearInterval|signalGroup)\(/,
+  /^\(\)(?:: void)? => (?:void )?[\w.#?]+\.(?:abort|cancel|closeAllConnections|delete|destroy|removeEventListener|resume|unlisten)\(/,
+  /^\(\) => void \w+\(\)\.catch\(/,
+  /^\(error\) => log\.\w+\(/,
+];
+
+/** Other safe callbacks, by file and how they begin. */
+const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  'child/remote/wire.ts': ['done'], // settles a promise
+  'child/sign-in/safe-fetch.ts': ['callback'], // Node's own
+  // They tell the host something through a Peer, which reports what it cannot send.
+  'session/list-changes.ts': ['tell', 'goOn'],
+  'session/subscriptions.ts': ['() => {\n      this.#soon.delete(kind)'],
+  'surface/agent-tools.ts': ['() => this.#signOfLife()', '() => this.#catchUp()'],
+  'session/parking.ts': ['() => {\n      this.#calls.delete(handle)'], // rejects and cancels
+};
+
+const SOURCE = join(ROOT, 'src');
+const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+  .map((file) => file.split(sep).join(posix.sep))
+  .filter((file) => file.endsWith('.ts') && !MAY_CRASH.test(file));
+
+/** Callbacks in a source text that are neither guarded nor harmless, with their lines. */
+function findUnguarded(text: string, exceptions: readonly string[] = []): string[] {
+  return [EVENT, TIMER].flatMap((place) =>
+    [...text.matchAll(place)].flatMap(({ index, 0: found }) => {
+      const callback = text.slice(index + found.length);
+      const isException = exceptions.some((exception) => callback.startsWith(exception));
+      if (isException || isHarmless(callback) || isHarmless(definitionOf(callback, text))) {
+        return [];
+      }
+      const line = text.slice(0, index).split('\n').length;
+      return [`${line}: ${found}${callback.split('\n')[0]}`];
+    }),
+  );
+}
+
+function isHarmless(callback: string): boolean {
+  return HARMLESS.some((form) => form.test(callback));
+}
+
+/** The definition of a callback that is passed by name. */
+function definitionOf(callback: string, text: string): string {
+  const name = /^(?:this\.)?(#?\w+)[,)]/.exec(callback)?.[1];
+  if (name === undefined) return '';
+  const found = new RegExp(`(?:const |readonly |this\\.)${name}(?:: [^=]+)? = `).exec(text);
+  return found ? text.slice(found.index + found[0].length) : '';
+}
+
+describe.each(files)('%s', (file) => {
+  test('guards the callbacks it passes to Node', () => {
+    const text = readFileSync(join(SOURCE, file), 'utf8');
+    expect(findUnguarded(text, EXCEPTIONS[file])).toEqual([]);
+  });
+});
+
+test.each([
+  ["socket.on('data', (chunk) => framer.push(chunk));"],
+  ["socket.once('close', closed);"],
+  ["const closed = () => fail();\nsocket.once('close', closed);"],
+  ["socket\n  .setEncoding('utf8')\n  .on('data', (text) => take(text));"],
+  ["socket.once(isTls ? 'secureConnect' : 'connect', () => this.#open());"],
+  ["signal.addEventListener('abort', () => this.#end());"],
+  ['setTimeout(() => this.#end(), 10);'],
+  ['createServer((request, response) => serve(request, response));'],
+])('finds a callback without a guard: %s', (text) => {
+  expect(findUnguarded(text)).toHaveLength(1);
+});
+
+test.each(Object.entries(EXCEPTIONS))('every exception for %s is needed', (file, exceptions) => {
+  const text = readFileSync(join(SOURCE, file), 'utf8');
+  for (const exception of exceptions) {
+    const others = exceptions.filter((other) => other !== exception);
+    expect(findUnguarded(text, others)).not.toEqual([]);
+  }
+});

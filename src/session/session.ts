@@ -34,7 +34,7 @@ export interface SessionOptions {
   readonly send: (json: string, framing: Framing, about?: Id, isAnswer?: boolean) => void;
   /** The host has what it needs to begin: there is time for other things now. */
   readonly onReady: () => void;
-  /** Which eras are offered; asked with the first message. */
+  /** Which eras are offered; asked once, with the first request. */
   readonly eras: () => 'both' | Era;
   readonly seal: StateSeal;
   readonly parking: Parking;
@@ -52,6 +52,8 @@ export class Session {
   #handshake: HandshakeDesk | undefined;
   #modern: ModernDesk | undefined;
   #loading: Promise<ModernDesk> | undefined;
+  /** Fixed for the session: a reload must not take the host's era away from it. */
+  #eras: 'both' | Era | undefined;
   #isClosed = false;
 
   constructor(options: SessionOptions) {
@@ -127,7 +129,7 @@ export class Session {
   /** The first request decides; a host that only looked may still shake hands. */
   #deskFor({ method, params }: IncomingRequest): Desk | Promise<Desk> {
     if (this.#handshake?.revision) return this.#handshake;
-    const eras = this.#options.eras();
+    const eras = (this.#eras ??= this.#options.eras());
     const isModern = method === 'server/discover' || isEnveloped(params);
     if (eras === 'modern' || (eras === 'both' && isModern)) return this.#modernDesk();
     if (isModern && method !== 'server/discover') throw unsupported(params);

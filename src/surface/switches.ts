@@ -108,10 +108,9 @@ export class Switches {
     const refusal = this.#refuse(name);
     if (refusal) return refusal;
     const suite = suites.toolFor(name);
-    if (audience.isStatic) return textResult(staticText(name, suite));
     if (this.#active.has(name)) return textResult(alreadyActiveText(name, suite));
     const { state } = pool.report(name);
-    if (state === 'warming') {
+    if (state === 'warming' && !audience.isStatic) {
       // One that is wanted need not wait for its turn.
       pool.warm(name).catch(() => {}); // its state says why
       return textResult(notReadyText(name), { isError: true });
@@ -127,6 +126,7 @@ export class Switches {
     // The configuration may be another one by now.
     const lateRefusal = this.#refuse(name);
     if (lateRefusal) return lateRefusal;
+    if (audience.isStatic) return textResult(this.#introduce(name));
     this.#active.add(name);
     onChanged();
     const tools = toolsOf(name);
@@ -154,17 +154,32 @@ export class Switches {
         const { name } = config;
         const { state } = pool.report(name);
         const isActive = this.#active.has(name);
-        const tools = pool.tools(name);
         return {
           name,
           state: isActive ? 'active' : state,
           ready: isActive || state === 'ready',
           active: isActive,
-          tools: tools && new OwnTools().arrange([{ config, tools }], () => false).size,
+          tools: this.#subtoolsOf(config)?.length,
           error: state === 'error' ? pool.errorOf(name)?.message : undefined,
         };
       }),
     );
+  }
+
+  /** What a session needs that calls a child through its suite. */
+  #introduce(name: string): string {
+    const { suites } = this.#options.parts();
+    const config = this.flips.find((child) => child.name === name);
+    const subtools = config && this.#subtoolsOf(config);
+    return staticText(name, subtools ?? [], suites.toolFor(name));
+  }
+
+  /** The names of the subtools that a child may show; undefined where they were never listed. */
+  #subtoolsOf(config: ChildConfig): string[] | undefined {
+    const tools = this.#options.parts().pool.tools(config.name);
+    if (!tools) return undefined;
+    const arranged = new OwnTools().arrange([{ config, tools }], () => false);
+    return [...arranged.values()].map(({ subtool }) => subtool);
   }
 
   /** The answer for a name that cannot be switched. */

@@ -86,14 +86,20 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
 
 function startConversation(
   greeting: Greeting,
-  { timeouts }: ChildConfig,
+  { name, timeouts }: ChildConfig,
   { peer }: Link,
   { askOutside }: StartOptions,
 ): Conversation {
   const { era, capabilities } = greeting;
   return era === 'modern'
-    ? new ModernConversation({ peer, capabilities })
-    : new HandshakeConversation({ peer, capabilities, timeoutMs: timeouts.rpcMs, askOutside });
+    ? new ModernConversation({ name, peer, capabilities })
+    : new HandshakeConversation({
+        name,
+        peer,
+        capabilities,
+        timeoutMs: timeouts.rpcMs,
+        askOutside,
+      });
 }
 
 /** What a child may ask before it was greeted: whether we are there. */

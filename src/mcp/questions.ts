@@ -1,6 +1,6 @@
 // What a server may ask of a host, and whether a host can be asked it.
 import { isObject } from '../base/object.ts';
-import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
+import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import type { QuestionMethod } from './caller.ts';
 import { TASKS_EXTENSION } from './tasks.ts';
 
@@ -54,6 +54,14 @@ export function requiredFor(method: QuestionMethod, params: unknown): Record<str
 /** The refusal for a child that asks what its caller cannot be asked. */
 export function cannotAnswer(method: QuestionMethod): RpcError {
   return new RpcError(METHOD_NOT_FOUND, `The host cannot be asked this: ${method}.`);
+}
+
+/** The refusal for a child that wants something of a user who has not called it. */
+export function unasked(): RpcError {
+  return new RpcError(
+    INVALID_REQUEST,
+    'Nobody is calling this server: Switchboard forwards questions only during a call.',
+  );
 }
 
 /** A question that lay before the user until its time was over: nobody has said no either. */

@@ -50,8 +50,8 @@ export interface RequestOptions {
   readonly onProgress?: ((params: Verbatim) => void) | undefined;
   /** The request of the other side in whose course this one is made. */
   readonly about?: Id | undefined;
-  /** Called when it does not wait for an answer any more, whatever has come of it. */
-  readonly onSettled?: (() => void) | undefined;
+  /** Called when it does not wait for an answer any more; abandoned: though none has come. */
+  readonly onSettled?: ((isAbandoned: boolean) => void) | undefined;
 }
 
 /** The answer did not come in time. */
@@ -206,17 +206,17 @@ export class Peer {
     for (const { cancellation } of this.#running.all()) cancellation.cancel(error);
   }
 
-  #settle(pending: Pending, answer: Verbatim | Error): void {
+  #settle(pending: Pending, answer: Verbatim | Error, isAbandoned = false): void {
     this.#pending.remove(pending);
     const { cancellation, onSettled } = pending.options;
     cancellation?.unlisten(pending.cancel);
-    onSettled?.();
+    onSettled?.(isAbandoned);
     if (answer instanceof Verbatim) pending.resolve(answer);
     else pending.reject(answer);
   }
 
   #giveUp(pending: Pending, error: Error, reason: string): void {
-    this.#settle(pending, error);
+    this.#settle(pending, error, true);
     // What comes before a greeting, MCP has nobody cancel.
     if (pending.method === 'initialize' || pending.method === 'server/discover') return;
     this.notify('notifications/cancelled', Verbatim.of({ requestId: pending.id, reason }));

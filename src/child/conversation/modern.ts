@@ -24,6 +24,8 @@ const LISTEN_AGAIN_MS = 5_000;
 export const OWN_INFO = Verbatim.of({ name: 'switchboard', version: VERSION });
 
 export interface ModernOptions {
+  /** The child's name, for those who are asked. */
+  readonly name: string;
   readonly peer: Peer;
   readonly capabilities: Readonly<Record<string, unknown>>;
 }

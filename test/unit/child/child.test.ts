@@ -22,6 +22,7 @@ function createChild() {
     stop: async () => {},
   };
   const conversation = new HandshakeConversation({
+    name: 'box',
     peer,
     capabilities: {},
     timeoutMs: 1_000,

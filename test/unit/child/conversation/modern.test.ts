@@ -14,7 +14,7 @@ const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
 function createConversation(capabilities: Record<string, unknown> = {}) {
   const scripted = createScriptedPeer();
-  const conversation = new ModernConversation({ peer: scripted.peer, capabilities });
+  const conversation = new ModernConversation({ name: 'box', peer: scripted.peer, capabilities });
   const call = (more: Partial<ChildRequest> = {}) => {
     const text = '{"name":"a","arguments":{"n":12345678901234567890}}';
     const params = new Verbatim(text, JSON.parse(text));

@@ -13,6 +13,7 @@ import {
   cannotAnswer,
   questionMethod,
   requiredFor,
+  signQuestion,
   unasked,
 } from '../../mcp/questions.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
@@ -226,8 +227,8 @@ export class HandshakeConversation implements Conversation {
       throw cannotAnswer(method);
     }
     this.#notePage(params?.value, caller);
-    const { peer } = this.#options;
-    const question = { method, params, cancellation };
+    const { peer, name } = this.#options;
+    const question = { method, params: signQuestion(method, params, name), cancellation };
     const id = peer.underway.find(({ options }) => options === call)?.id ?? 0;
     if (call.questions++ === 0) peer.suspendLimit(id);
     try {

@@ -6,7 +6,12 @@ import { VERSION } from '../../base/version.ts';
 import type { Caller, QuestionMethod } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS, META, MODERN_REVISION } from '../../mcp/eras.ts';
 import { isWanted } from '../../mcp/logging.ts';
-import { forwardedCapabilities, questionMethod, Unanswered } from '../../mcp/questions.ts';
+import {
+  forwardedCapabilities,
+  questionMethod,
+  signQuestionsIn,
+  Unanswered,
+} from '../../mcp/questions.ts';
 import { isInputRequired } from '../../mcp/results.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
@@ -98,7 +103,7 @@ export class ModernConversation implements Conversation {
   async #converse(request: ChildRequest, first: Promise<Verbatim>): Promise<Verbatim> {
     let result = await first;
     for (let round = 1; isInputRequired(result.value); round++) {
-      const inputs = await answerQuestions(result, request);
+      const inputs = await answerQuestions(signQuestionsIn(result, this.#options.name), request);
       if (round === MOST_ROUNDS) {
         const message = `The server has asked ${MOST_ROUNDS} times and still asks.`;
         throw new RpcError(INTERNAL_ERROR, message);

@@ -82,7 +82,7 @@ test('a question goes to the one whose call is under way, and his answer comes b
   expect(await ask('elicitation/create', { message: 'Who?' })).toMatchObject({
     result: { answerTo: 'elicitation/create' },
   });
-  expect(caller.asked).toEqual(['elicitation/create {"message":"Who?"}']);
+  expect(caller.asked).toEqual(['elicitation/create {"message":"Server \\"box\\" asks: Who?"}']);
   finish('a');
   expect((await answered).value).toEqual({ done: 'a' });
 });

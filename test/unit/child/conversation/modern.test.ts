@@ -114,8 +114,8 @@ test('what a server wants to know a handshake host is asked, and the server is a
     wants({ who: FORM, how: { method: 'sampling/createMessage', params: { a: 1 } } }, 'state 1'),
   );
   expect(caller.asked).toEqual([
-    'elicitation/create {"message":"Who?"}',
-    'sampling/createMessage {"a":1}',
+    'elicitation/create {"message":"Server \\"box\\" asks: Who?"}',
+    'sampling/createMessage {"systemPrompt":"This request comes from the MCP server \\"box\\".","a":1}',
   ]);
   expect(sent[1]?.params).toMatchObject({
     name: 'a',

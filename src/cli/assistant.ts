@@ -19,7 +19,7 @@ import { aboutServing } from './about.ts';
 import { assistantCommand } from './own-program.ts';
 import { keepStdout } from './serving.ts';
 import { onEndSignal } from './signals.ts';
-import { leaveStdio, openStdioHost } from './stdio-host.ts';
+import { leaveStdio, openStdioHost, serveStdioHost } from './stdio-host.ts';
 import { type CommandOptions, chosenChild } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
 
@@ -79,11 +79,10 @@ async function serveUntilHostGoes(
   }
   const openSurface = assistant && ((): Surface => new AssistantSurface(child, pool, assistant));
   const shown = openSurface ? { openSurface } : {};
-  const { host, session } = openStdioHost(switchboard, { config, log, write, ...shown });
+  const opened = openStdioHost(switchboard, { config, log, write, ...shown });
   const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
-  await Promise.race([host.listen(session), signalled]);
+  await serveStdioHost(opened, config.stopMs, signalled);
   clearTimeout(orphans);
-  session.close();
 }
 
 /** Where an assistant's server is declared: by its name in the configuration, or in a folder. */

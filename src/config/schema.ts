@@ -174,7 +174,7 @@ const timeouts = z.strictObject({
   ),
   stopMs: key(
     milliseconds,
-    'How long to wait after each step of stopping a server: end of input, then SIGTERM, then SIGKILL.',
+    'How long to wait after each step of stopping a server: end of input, then SIGTERM, then SIGKILL. When a host closes its end of stdio, calls still have this long to finish.',
     DEFAULTS.timeouts.stopMs,
   ),
   questionMs: key(

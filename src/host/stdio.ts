@@ -29,6 +29,8 @@ const MOST_UNREAD_WHILE_READING_BYTES = 64 << 20;
 const READ_ON_MS = 1_000;
 
 export class StdioHost {
+  /** Resolves when the host takes no more answers; one that only sends nothing more still does. */
+  readonly gone: Promise<void>;
   readonly #options: StdioOptions;
   readonly #outbox: Outbox;
   #isFull = false;
@@ -36,9 +38,18 @@ export class StdioHost {
   constructor(options: StdioOptions) {
     this.#options = options;
     this.#outbox = new Outbox(options.output, options.write);
-    // A broken pipe: the host is gone, and the end of its input says so too.
-    options.output.on('error', () => options.input.destroy());
-    options.output.on('drain', () => this.#goOn());
+    const { input, output } = options;
+    this.gone = new Promise((resolve) => {
+      // A broken pipe: there is nothing to read either.
+      output.on('error', () => {
+        input.destroy();
+        resolve();
+      });
+      input.once('close', () => {
+        if (!input.readableEnded) resolve();
+      });
+    });
+    output.on('drain', () => this.#goOn());
   }
 
   send(json: string, framing: Framing): void {
@@ -50,7 +61,7 @@ export class StdioHost {
     this.#options.onFull();
   }
 
-  /** Hands on what the host sends; resolves when it has gone. */
+  /** Hands on what the host sends; resolves when it sends nothing more. */
   listen(listener: HostListener): Promise<void> {
     const { input, messageBytes } = this.#options;
     const framer = new Framer({

@@ -76,15 +76,26 @@ interface Pending {
 
 /** More requests than this are not waited for at once: the other side has stopped answering. */
 const MAX_PENDING = 20_000;
+/** How long requests that were cancelled at the end may take to say so. */
+const LAST_ANSWERS_MS = 250;
+
+/** A request of the other side that is being answered. */
+interface Running extends IncomingRequest {
+  readonly idText: string;
+}
 
 export class Peer {
   readonly #options: PeerOptions;
   readonly #pending = new Waiting<Pending>();
-  readonly #running = new Underway<IncomingRequest>();
+  readonly #running = new Underway<Running>();
   /** One timer for all time limits: one for each request would cost more than sending it. */
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
   #closed: Error | undefined;
+  /** Why the other side answers nothing more. */
+  #deaf: Error | undefined;
+  /** Set while the last answers are waited for: called when none is left. */
+  #onIdle: (() => void) | undefined;
 
   constructor(options: PeerOptions) {
     this.#options = options;
@@ -93,7 +104,7 @@ export class Peer {
   request(method: string, params: Params, options: RequestOptions): Promise<Verbatim> {
     return new Promise((resolve, reject) => {
       const { cancellation, timeoutMs } = options;
-      if (this.#closed) throw this.#closed;
+      if (this.#deaf) throw this.#deaf;
       cancellation?.throwIfCancelled();
       if (this.#pending.size >= MAX_PENDING) {
         throw new RpcError(INTERNAL_ERROR, `${MAX_PENDING} requests wait for an answer already.`);
@@ -179,13 +190,13 @@ export class Peer {
       );
     }
     const cancellation = new Cancellation();
-    const request = { id, method, params: message.member('params'), cancellation };
+    const request = { id, idText, method, params: message.member('params'), cancellation };
     const place = this.#running.add(request);
     try {
       const result = await this.#options.onRequest(request);
-      return cancellation.reason ? undefined : resultText(idText, result);
+      return cancellation.reason ? answerTo(request) : resultText(idText, result);
     } catch (error) {
-      if (cancellation.reason) return undefined;
+      if (cancellation.reason) return answerTo(request);
       if (error instanceof RpcError) return errorText(idText, error);
       this.#options.onBug(error);
       return errorText(
@@ -194,16 +205,48 @@ export class Peer {
       );
     } finally {
       this.#running.remove(place);
+      if (this.#onIdle && this.#running.isEmpty) this.#onIdle();
     }
+  }
+
+  /**
+   * The other side sends nothing more. Requests of ours fail; its own are answered as they finish. Those
+   * that take longer than the limit are cancelled and answered with the error. Then it is closed.
+   */
+  async finish(limitMs: number, error: RpcError): Promise<void> {
+    if (this.#closed) return;
+    const unanswered = new RpcTimeout('The other side answers nothing more.');
+    this.#deaf = unanswered;
+    for (const pending of this.#pending.all()) this.#settle(pending, unanswered, true);
+    await this.#idle(limitMs);
+    for (const { cancellation } of this.#running.all()) cancellation.cancel(error);
+    await this.#idle(LAST_ANSWERS_MS);
+    for (const { id, idText } of this.#running.all())
+      this.#sendAnswer(errorText(idText, error), id);
+    this.close(error);
   }
 
   /** Ends the connection: requests that wait fail with `error`, those that run are cancelled. */
   close(error: Error): void {
     if (this.#closed) return;
     this.#closed = error;
+    this.#deaf = error;
     clearTimeout(this.#timer);
     for (const pending of this.#pending.all()) this.#settle(pending, error);
     for (const { cancellation } of this.#running.all()) cancellation.cancel(error);
+    this.#onIdle?.();
+  }
+
+  /** Resolves when every request has its answer, at the latest after the limit. */
+  #idle(limitMs: number): Promise<void> {
+    if (this.#running.isEmpty || this.#closed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, limitMs);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        setImmediate(resolve); // the last answer is sent before
+      };
+    });
   }
 
   #settle(pending: Pending, answer: Verbatim | Error, isAbandoned = false): void {
@@ -279,6 +322,11 @@ export class Peer {
       this.#settle(pending, message.member('result') ?? noAnswer());
     }
   }
+}
+
+/** What a cancelled request is answered with: nothing, unless the reason is meant as the answer. */
+function answerTo({ idText, cancellation: { reason } }: Running): string | undefined {
+  return reason instanceof RpcError ? errorText(idText, reason) : undefined;
 }
 
 function noAnswer(): RpcError {

@@ -1,6 +1,6 @@
 // One connection of a host: its requests answered in the era it speaks and the framing it uses. How its
 // bytes reach us is not known here.
-import { describeBug } from '../base/errors.ts';
+import { describeBug, SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { noteHandled } from '../base/memory.ts';
 import { isObject } from '../base/object.ts';
@@ -20,6 +20,7 @@ import { type IncomingRequest, Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface } from '../surface/surface.ts';
 import type { Desk } from './desk.ts';
+import { toRpcError } from './errors.ts';
 import { HandshakeDesk } from './handshake-desk.ts';
 import type { ModernDesk } from './modern-desk.ts';
 import type { Parking } from './parking.ts';
@@ -113,6 +114,13 @@ export class Session {
     );
   }
 
+  /** The host sends nothing more: what it has asked for is answered, with an error after the limit. */
+  async finish(limitMs: number): Promise<void> {
+    const modern = this.#modern ?? (await this.#loading);
+    modern?.endSubscriptions(); // nothing else would end them
+    await this.#peer.finish(limitMs, tooLate());
+  }
+
   /** The host has gone: what it still waits for is called off. */
   close(): void {
     this.#isClosed = true;
@@ -193,6 +201,11 @@ export class Session {
   #send(json: string, about?: Id, isAnswer?: boolean): void {
     this.#options.send(json, this.#framing ?? 'newline', about, isAnswer);
   }
+}
+
+function tooLate(): RpcError {
+  const message = 'The host closed its input, and this request was not finished in time.';
+  return toRpcError(new SwitchboardError('CANCELLED', message));
 }
 
 /** Whether a request says itself which revision it speaks, as modern ones do. */

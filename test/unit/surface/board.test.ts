@@ -31,6 +31,7 @@ function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuit
     messageBytes: 1 << 20,
     era: 'auto',
     questionMs: 60_000,
+    stopMs: 2_000,
     agents: agentSettings(),
     logging: { level: 'info', form: 'compact', folder: undefined },
     warnings: [],

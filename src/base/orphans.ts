@@ -5,9 +5,10 @@
 // child has put into groups of their own, such as a browser, are not followed; but what an agent has
 // started is, wherever it has gone. Empty folders that an agent leaves when it is ended in the middle
 // are noted, too, and removed.
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeEmptyFolder } from './empty-folder.ts';
+import { makeFolder } from './make-folder.ts';
 import { isGroupAlive, signalGroup } from './process.ts';
 import {
   groupsMarked,
@@ -76,7 +77,7 @@ export class RunNote {
     const start = await this.#start;
     const groups = this.#groups;
     const note: Note = { start, place: processPlace(), groups, folders: this.#folders };
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder);
     const unfinished = `${this.#file}.new`;
     writeFileSync(unfinished, JSON.stringify(note), { mode: 0o600 });
     renameSync(unfinished, this.#file);

@@ -16,6 +16,7 @@ import { AssistantSurface, toolboxFor } from '../surface/assistant.ts';
 import type { Surface } from '../surface/surface.ts';
 import { Switchboard } from '../switchboard.ts';
 import { aboutServing } from './about.ts';
+import { endOrphansSoon } from './accompany.ts';
 import { assistantCommand } from './own-program.ts';
 import { keepStdout } from './serving.ts';
 import { onEndSignal } from './signals.ts';
@@ -32,7 +33,6 @@ export interface AssistantFlags extends CommandOptions {
   readonly tools?: boolean | undefined;
 }
 
-const ORPHANS_AFTER_MS = 1_000;
 const MAX_UNREAD_BYTES = 1 << 20;
 const MOST_WORDS = 100;
 
@@ -80,9 +80,9 @@ async function serveUntilHostGoes(
   const openSurface = assistant && ((): Surface => new AssistantSurface(child, pool, assistant));
   const shown = openSurface ? { openSurface } : {};
   const opened = openStdioHost(switchboard, { config, log, write, ...shown });
-  const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
+  const orphans = endOrphansSoon(switchboard, config);
   await serveStdioHost(opened, config.stopMs, signalled);
-  clearTimeout(orphans);
+  orphans[Symbol.dispose]();
 }
 
 /** Where an assistant's server is declared: by its name in the configuration, or in a folder. */

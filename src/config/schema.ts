@@ -73,7 +73,7 @@ const childKeys = {
     DEFAULTS.stderr,
   ),
   protocolVersion: key(
-    z.enum(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']),
+    z.enum(['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']),
     'The MCP revision to offer to this server, for one that refuses newer ones. Unset: the newest.',
   ),
   environment: key(

@@ -326,7 +326,7 @@ describe('the handshake with a child', () => {
     expect(initialize?.params).toMatchObject({ protocolVersion: '2024-11-05' });
   });
 
-  test.each(['2024-11-05', '2025-03-26', '2025-06-18'])(
+  test.each(['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18'])(
     'accepts a child that answers with revision %s',
     async (revision) => {
       const project = createProject(configWith({ old: testServer('revision', revision) }));
@@ -335,11 +335,39 @@ describe('the handshake with a child', () => {
     },
   );
 
+  test.each([{}, { name: 'mock', capabilities: {} }, { protocolVersion: null }])(
+    'accepts a child that answers %j, without a revision',
+    async (greeting) => {
+      const project = createProject();
+      const script = project.write(
+        'mock.mjs',
+        `import { createInterface } from 'node:readline';
+         for await (const line of createInterface({ input: process.stdin })) {
+           const { id, method, params } = JSON.parse(line);
+           const results = {
+             initialize: ${JSON.stringify(greeting)},
+             'tools/list': { tools: [{ name: 'click', description: 'Click a selector' }] },
+             'tools/call': { ok: true, name: params?.name, args: params?.arguments },
+           };
+           const result = results[method];
+           const error = { code: -32601, message: 'Method not found: ' + method };
+           const answer = result ? { result } : { error };
+           if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+         }`,
+      );
+      const mock = { command: process.execPath, args: [script] };
+      project.write('switchboard.config.json', { mcpServers: { mock } });
+      const host = await RawHost.connect(project);
+      const { result } = await host.call('mock', 'click', { selector: '#a' });
+      expect(result).toMatchObject({ ok: true, name: 'click', args: { selector: '#a' } });
+    },
+  );
+
   test('refuses a revision that nobody knows, and says which ones are known', async () => {
     const project = createProject(configWith({ odd: testServer('revision', '2031-01-01') }));
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('odd'), project)).toMatchInlineSnapshot(
-      `"Server "odd" speaks MCP revision "2031-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05. Update the server or Switchboard."`,
+      `"Server "odd" speaks MCP revision "2031-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05, 2024-10-07. Update the server or Switchboard."`,
     );
     expect(
       await eventually(

@@ -125,6 +125,7 @@ export function explainSilence(
   wait: {
     hasSpoken: boolean;
     nextFraming: string | undefined;
+    wasTriedInBoth: boolean;
     lastOutput: string;
   },
 ): SwitchboardError {
@@ -134,9 +135,7 @@ export function explainSilence(
     asksToProceed
       ? 'It waits for a confirmation that nobody can give: add "--yes" to its arguments.'
       : `If it needs longer to start, raise timeouts.childSpawnMs (server declared in ${origin}).`,
-    wait.nextFraming === undefined
-      ? ''
-      : `It printed no JSON at all, so its next start is tried with ${wait.nextFraming} framing; set "framing" to choose one.`,
+    wait.hasSpoken ? '' : explainFraming(wait),
     wait.lastOutput === '' ? '' : `Its last output:\n${wait.lastOutput}`,
   ];
   return new SwitchboardError(
@@ -144,6 +143,17 @@ export function explainSilence(
     `Server "${name}" did not answer the handshake within ${timeouts.spawnMs} ms (command: ${commandLine(config)}).`,
     { hint: ways.filter(Boolean).join(' '), data: { child: name, silent: !wait.hasSpoken } },
   );
+}
+
+function explainFraming(wait: {
+  nextFraming: string | undefined;
+  wasTriedInBoth: boolean;
+}): string {
+  if (wait.wasTriedInBoth) {
+    return 'It printed no JSON, neither for newline nor for content-length framing.';
+  }
+  if (wait.nextFraming === undefined) return '';
+  return `It printed no JSON, so its next start uses ${wait.nextFraming} framing; set "framing" to choose one.`;
 }
 
 /** The address can be reached, it seems, but nobody there has answered the handshake in time. */

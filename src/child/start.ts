@@ -32,6 +32,8 @@ export interface StartOptions extends GreetOptions {
   readonly framing: Framing;
   /** The framing of the next start, should this one end in silence; undefined if it is fixed. */
   readonly nextFraming: Framing | undefined;
+  /** What to do where the process prints no message for so long. */
+  readonly silence?: { readonly afterMs: number; readonly onSilent: () => void } | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** For a server that is reached over the network and wants its users to sign in. */
   readonly credentials?: Credentials | undefined;
@@ -71,6 +73,7 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
   // A start that is called off must not leave the process waiting for the handshake's limit.
   const stop = (): void => options.onStopping(link.stop());
   options.cancellation.listen(stop);
+  const silence = watchSilence(link, options);
   try {
     const greeting = await greet(config, link, options);
     conversation = startConversation(greeting, config, link, options);
@@ -80,8 +83,17 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
     stop();
     throw explainFailure(error, config, link, options);
   } finally {
+    clearTimeout(silence);
     options.cancellation.unlisten(stop);
   }
+}
+
+function watchSilence(link: Link, { silence }: StartOptions): NodeJS.Timeout | undefined {
+  if (!silence) return undefined;
+  const look = (): void => {
+    if (!link.hasSpoken) silence.onSilent();
+  };
+  return setTimeout(look, silence.afterMs).unref();
 }
 
 function startConversation(
@@ -112,7 +124,7 @@ function explainFailure(
   error: unknown,
   config: ChildConfig,
   { hasSpoken, lastOutput, mask }: Link,
-  { nextFraming }: StartOptions,
+  { nextFraming, silence }: StartOptions,
 ): unknown {
   if (error instanceof LinkEnded) {
     const failure = explainEnd(error.end, config, lastOutput, 'starting');
@@ -120,8 +132,8 @@ function explainFailure(
   }
   if (error instanceof RpcTimeout) {
     if (config.remote) return explainRemoteSilence(config);
-    const next = hasSpoken ? undefined : nextFraming;
-    return explainSilence(config, { hasSpoken, nextFraming: next, lastOutput });
+    const wasTriedInBoth = silence !== undefined;
+    return explainSilence(config, { hasSpoken, nextFraming, wasTriedInBoth, lastOutput });
   }
   if (error instanceof RpcError) {
     return new SwitchboardError(

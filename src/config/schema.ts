@@ -64,7 +64,7 @@ const childKeys = {
   ),
   framing: key(
     z.enum(['auto', 'newline', 'content-length']),
-    'How messages to this server are set apart: one on each line, or with a `Content-Length` header. `auto` begins with lines.',
+    'How messages to this server are set apart: one on each line, or with a `Content-Length` header. `auto` begins with lines and tries headers if the server stays silent.',
     DEFAULTS.framing,
   ),
   stderr: key(

@@ -23,7 +23,7 @@ export interface Known {
   readonly lists: Lists;
   /** When its tools were listed, as ISO 8601. */
   readonly listedAt: string | undefined;
-  /** What was found to work, where it is not the usual one. */
+  /** What was found to work, where it was not set. */
   readonly framing: Framing | undefined;
   /** Which era it was found to speak, and how long that is taken for granted. */
   readonly era: { readonly speaks: Era; readonly until: number } | undefined;

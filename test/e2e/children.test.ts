@@ -206,7 +206,7 @@ describe('a child that cannot be started says why', () => {
     );
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('mute'), project)).toMatchInlineSnapshot(`
-      "Server "mute" did not answer the handshake within 3000 ms (command: sh -c echo getting ready >&2; exec sleep 600). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one. Its last output:
+      "Server "mute" did not answer the handshake within 3000 ms (command: sh -c echo getting ready >&2; exec sleep 600). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON, neither for newline nor for content-length framing. Its last output:
       getting ready"
     `);
   });
@@ -389,13 +389,47 @@ describe('framing', () => {
     for (const line of lines) expect(line).toMatch(/^\{"jsonrpc":"2.0",.*\}$/);
   });
 
-  test('a child that wants headers fails once, with a hint, and works at the next use', async () => {
-    const project = createProject(configWith({ old: testServer('only-headers') }));
-    const host = await RawHost.connect(project);
-    expect(failureOf(await host.introspect('old'), project)).toMatchInlineSnapshot(
-      `"Server "old" did not answer the handshake within 8000 ms (command: <node> <fixtures>/servers/only-headers.mjs). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`,
+  test('a child that wants headers works at its first use, and never gets both framings', async () => {
+    const project = createProject();
+    const log = join(project.dir, 'log.txt');
+    const script = project.write(
+      'notes.mjs',
+      `import { appendFileSync } from 'node:fs';
+       const got = [];
+       process.stdin.on('data', (chunk) => got.push(String(chunk)));
+       process.on('exit', () => {
+         const hasHeaders = got.join('').includes('Content-Length');
+         const hasLines = /^\\{/.test(got.join(''));
+         appendFileSync(${JSON.stringify(log)}, JSON.stringify({ hasHeaders, hasLines }) + '\\n');
+       });
+       await import(${JSON.stringify(testServer('only-headers').args[0])});`,
     );
+    project.write('switchboard.config.json', {
+      mcpServers: { old: { command: process.execPath, args: [script] } },
+    });
+    const host = await RawHost.connect(project);
     expect(textOf(await host.call('old', 'echo', { text: 'žluť 🦊' }))).toBe('{"text":"žluť 🦊"}');
+    await host.close();
+    expect(
+      readFileSync(log, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as object),
+    ).toEqual([
+      { hasHeaders: false, hasLines: true },
+      { hasHeaders: true, hasLines: false },
+    ]);
+  });
+
+  test('a child that needs more than half of childSpawnMs to start is not given up for it', async () => {
+    const project = createProject(
+      configWith(
+        { slow: testServer('starts-slowly', '6000') },
+        { timeouts: { childSpawnMs: 10_000 } },
+      ),
+    );
+    const host = await RawHost.connect(project);
+    expect(textOf(await host.call('slow', 'echo', { a: 1 }))).toBe('{"a":1}');
   });
 
   test('a child that wants headers works at once where framing says so', async () => {

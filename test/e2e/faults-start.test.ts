@@ -129,7 +129,7 @@ test('a server that never answers the handshake fails in time and is ended', () 
       await trial.askNeighbour();
 
       expect(trial.failure(await call)).toMatchInlineSnapshot(
-        `"Server "kid" did not answer the handshake within 8000 ms (command: <node> <fixtures>/servers/faulty.mjs --tag=<tag> --journal=<project>/journals/kid.jsonl --no-handshake --stubborn). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`,
+        `"Server "kid" did not answer the handshake within 8000 ms (command: <node> <fixtures>/servers/faulty.mjs --tag=<tag> --journal=<project>/journals/kid.jsonl --no-handshake --stubborn). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON, neither for newline nor for content-length framing."`,
       );
       const isGone = () =>
         processesWith(trial.tag).every(({ command }) => !command.includes('no-'));

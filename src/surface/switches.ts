@@ -6,6 +6,7 @@ import { textResult } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { gatewayAction, parseServerName } from './gateway.ts';
 import { type OwnTool, OwnTools, prefixedName } from './own-tools.ts';
+import { tellOfStart } from './starting.ts';
 import type { Audience, ToolCall } from './surface.ts';
 import {
   activatedText,
@@ -102,11 +103,12 @@ export class Switches {
     }
   }
 
-  async #activate(name: string, { cancellation }: ToolCall): Promise<Verbatim> {
+  async #activate(name: string, { cancellation, onProgress }: ToolCall): Promise<Verbatim> {
     const { audience, onChanged, toolsOf } = this.#options;
     const { pool, suites } = this.#options.parts();
     const refusal = this.#refuse(name);
     if (refusal) return refusal;
+    const config = this.flips.find((child) => child.name === name);
     const suite = suites.toolFor(name);
     if (this.#active.has(name)) return textResult(alreadyActiveText(name, suite));
     const { state } = pool.report(name);
@@ -118,7 +120,8 @@ export class Switches {
     try {
       // An idle child whose tools are known is started by their first call.
       if (state === 'error' || pool.tools(name) === undefined) {
-        await cancellation.orElse(pool.warm(name));
+        const warmed = cancellation.orElse(pool.warm(name));
+        await (config ? tellOfStart(warmed, config, onProgress) : warmed);
       }
     } catch (error) {
       return failedResult(name, error);

@@ -182,6 +182,7 @@ test('a server that asks without end and reads no answer fails alone', () =>
 test('of a storm of progress, only what belongs to the call is passed on', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
+    await host.call('kid', 'echo'); // its start would be told of, too
     const progress = (token: string) =>
       `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1}}\n`;
     const request = {

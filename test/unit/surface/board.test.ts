@@ -332,6 +332,25 @@ test('a session whose list must not change gets suites, and activation names wha
   expect(audience.told).toBe(0);
 });
 
+test('who switches on what has to be started first hears that it is starting', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { board } = createBoard([flip('a', { start: 'lazy' })], async () => {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    return new FakeChild();
+  });
+  const { view } = openView(board);
+  const told: unknown[] = [];
+  const answered = view.callTool({
+    name: 'gateway_activate',
+    args: Verbatim.of({ name: 'a' }),
+    cancellation: new Cancellation(),
+    onProgress: ({ value }) => void told.push(value),
+  });
+  await vi.advanceTimersByTimeAsync(2_000);
+  await answered;
+  expect(told).toEqual([{ progress: -1, message: 'Starting server "a"' }]);
+});
+
 test('what cannot start says so where the list must not change', async () => {
   const { board } = createBoard([flip('a')], async () => {
     throw new Error('It is broken.');

@@ -57,15 +57,12 @@ export function explainEnd(
     lastOutput === '' ? 'It printed nothing on stderr.' : `Its last output:\n${lastOutput}`;
   switch (end.kind) {
     case 'exited': {
-      const by = end.signal === null ? '' : ` (${end.signal})`;
-      return new SwitchboardError(
-        'CHILD_EXITED',
-        `Child MCP ${name} exited with code ${end.code}${by} while ${task}.`,
-        {
-          hint: `The next use starts it again. ${words}`,
-          data: { child: name, exitCode: end.code, signal: end.signal },
-        },
-      );
+      const how =
+        end.signal === null ? `exited with code ${end.code}` : `was killed (${end.signal})`;
+      return new SwitchboardError('CHILD_EXITED', `Child MCP ${name} ${how} while ${task}.`, {
+        hint: `The next use starts it again. ${words}`,
+        data: { child: name, exitCode: end.code, signal: end.signal },
+      });
     }
     case 'closed-output':
       return new SwitchboardError(

@@ -180,7 +180,7 @@ describe('a child that cannot be started says why', () => {
     {
       why: 'it is killed',
       entry: { command: 'sh', args: ['-c', 'kill -9 $$'] },
-      says: 'Child MCP broken exited with code null (SIGKILL) while starting. The next use starts it again. It printed nothing on stderr.',
+      says: 'Child MCP broken was killed (SIGKILL) while starting. The next use starts it again. It printed nothing on stderr.',
     },
     {
       why: 'it refuses the handshake',

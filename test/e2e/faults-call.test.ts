@@ -66,9 +66,9 @@ test('when a server is killed, every one of 50 calls in flight fails', () =>
 
     expect(new Set(failures)).toMatchInlineSnapshot(`
       Set {
-        "Child MCP kid exited with code null (SIGKILL) while working on subtool "never". The next use starts it again. Its last output:
+        "Child MCP kid was killed (SIGKILL) while working on subtool "never". The next use starts it again. Its last output:
       giving up, the key was ***",
-        "Child MCP kid exited with code null (SIGKILL) while working on subtool "crash". The next use starts it again. Its last output:
+        "Child MCP kid was killed (SIGKILL) while working on subtool "crash". The next use starts it again. Its last output:
       giving up, the key was ***",
       }
     `);
@@ -105,7 +105,7 @@ test('when a launcher dies, the call fails although the real server holds the pi
     const failure = trial.failure(await host.call('kid', 'kill-launcher'));
 
     expect(failure).toMatchInlineSnapshot(
-      `"Child MCP kid exited with code null (SIGKILL) while working on subtool "kill-launcher". The next use starts it again. It printed nothing on stderr."`,
+      `"Child MCP kid was killed (SIGKILL) while working on subtool "kill-launcher". The next use starts it again. It printed nothing on stderr."`,
     );
     const isGone = () => processesWith(trial.tag).every(({ pid }) => pid !== orphan);
     await until(isGone, 'what the launcher has left behind is gone');

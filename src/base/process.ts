@@ -73,6 +73,11 @@ export function isGroupAlive(leader: number): boolean {
   }
 }
 
+/** The leaders of the groups that we have started and that may still be there. */
+export function startedGroups(): readonly number[] {
+  return [...liveGroups];
+}
+
 /** For the last moment before we end: kills what is still there, without waiting. */
 export function killAllGroups(): void {
   for (const leader of liveGroups) signalGroup(leader, 'SIGKILL');

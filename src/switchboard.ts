@@ -38,9 +38,6 @@ export interface SwitchboardOptions {
   readonly isShared?: boolean;
 }
 
-/** Milliseconds between SIGTERM and SIGKILL for what a killed run left behind. */
-const ORPHAN_GRACE_MS = 2_000;
-
 export class Switchboard implements AsyncDisposable {
   readonly pool: Pool;
   readonly board: Board;
@@ -50,6 +47,7 @@ export class Switchboard implements AsyncDisposable {
   #crew: Promise<Crew> | undefined;
   /** The crew's, once it is there. */
   #runs: Runs | undefined;
+  #orphans: Promise<void> | undefined;
   readonly #catalog: Catalog;
   readonly #runNote: RunNote;
   readonly #seal = new StateSeal();
@@ -123,11 +121,17 @@ export class Switchboard implements AsyncDisposable {
     this.#crew?.then(({ runs }) => runs.letIn()).catch((error) => this.#reportBug(error));
   }
 
-  /** Ends what an earlier run that was killed has left behind. */
-  async endOrphans(): Promise<void> {
-    const { config, log } = this.#options;
+  /** Ends what an earlier run that was killed has left behind. The second call does nothing. */
+  endOrphans(): Promise<void> {
+    this.#orphans ??= this.#endOrphans();
+    return this.#orphans;
+  }
+
+  async #endOrphans(): Promise<void> {
+    const { log } = this.#options;
+    const { home, stopMs } = this.#config;
     try {
-      const ended = await endOrphans(join(config.home, 'run'), ORPHAN_GRACE_MS);
+      const ended = await endOrphans(join(home, 'run'), stopMs);
       if (ended > 0)
         log.info(`ended what an earlier run had left behind (process groups: ${ended}).`);
     } catch (error) {
@@ -164,7 +168,11 @@ export class Switchboard implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#parking.close();
     const crew = await this.#crew;
-    await Promise.all([crew?.[Symbol.asyncDispose](), this.pool[Symbol.asyncDispose]()]);
+    await Promise.all([
+      crew?.[Symbol.asyncDispose](),
+      this.pool[Symbol.asyncDispose](),
+      this.#orphans,
+    ]);
     this.#runNote.remove();
   }
 

@@ -1,7 +1,8 @@
 // What files were found to be, kept on disk, so that the start of a session looks only whether they have
 // changed. All is found out again where this is gone, damaged or from another version.
-import { mkdirSync, type Stats } from 'node:fs';
+import { type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../base/make-folder.ts';
 import { isObject } from '../base/object.ts';
 import { readTextFile } from '../base/read-text.ts';
 import { isSystemError } from '../base/system-error.ts';
@@ -59,7 +60,7 @@ export function openSummaryCache(home: string): SummaryCache {
       const others = [...known.values()].filter(({ file }) => !used.has(file));
       const files = [...used.values(), ...others.slice(0, MOST_OTHERS)];
       try {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        makeFolder(dirname(path));
         writeWhole(path, JSON.stringify({ form: FORM, version: VERSION, files }), { mode: 0o600 });
       } catch (error) {
         // Where nothing can be written, files are read each time.

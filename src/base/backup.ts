@@ -1,8 +1,9 @@
 // Earlier texts of the user's files, kept in one folder: the last few of each file, under a name that
 // tells which file it was and when.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { shortDigest } from './digest.ts';
+import { makeFolder } from './make-folder.ts';
 import { codeOf } from './system-error.ts';
 
 export interface BackupPlace {
@@ -19,7 +20,7 @@ const MOST_BACKUPS = 20;
 /** Keeps a text, readable by its user alone; gives where. Throws what the system says. */
 export function keepBackup(content: string | Uint8Array, place: BackupPlace): string {
   const { folder } = place;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const backup = writeNew(backupPath(place), content);
   const outdated = namesOf(place).slice(0, -MOST_BACKUPS);
   for (const name of outdated) rmSync(join(folder, name), { force: true });

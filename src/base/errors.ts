@@ -15,6 +15,7 @@ export const ERRORS = {
   CHILD_PARKED: { exit: 3 },
   CHILD_EXITED: { exit: 3 },
   CHILD_TIMEOUT: { exit: 3 },
+  CHILD_BUSY: { exit: 3 },
   CHILD_PROTOCOL: { exit: 3 },
   CHILD_UNREACHABLE: { exit: 3 },
   MESSAGE_TOO_LARGE: { exit: 3 },

@@ -1,8 +1,9 @@
 // Log files: one for each child whose stderr is to be kept but not shown, and one for each day of
 // our own log. A file and one older file, neither of which grows without end.
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shortDigest } from './digest.ts';
+import { makeFolder } from './make-folder.ts';
 import { cleanText, fileNamePart } from './text.ts';
 
 const LARGEST_BYTES = 5 << 20;
@@ -62,7 +63,7 @@ function createFile(file: string, largestBytes: number): Append {
   let size: number | undefined;
   return (text) => {
     if (size === undefined) {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(file));
       size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     }
     const bytes = Buffer.byteLength(text);

@@ -5,9 +5,10 @@
 // child has put into groups of their own, such as a browser, are not followed; but what an agent has
 // started is, wherever it has gone. Empty folders that an agent leaves when it is ended in the middle
 // are noted, too, and removed.
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeEmptyFolder } from './empty-folder.ts';
+import { makeFolder } from './make-folder.ts';
 import { isGroupAlive, signalGroup } from './process.ts';
 import {
   groupsMarked,
@@ -17,7 +18,7 @@ import {
   readText,
   startTime,
 } from './process-table.ts';
-import { sleep } from './time.ts';
+import { waitUntil } from './time.ts';
 
 const MARK = 'SWITCHBOARD_RUN';
 /** What every process of an agent's run carries besides, with the name of that run. */
@@ -76,7 +77,7 @@ export class RunNote {
     const start = await this.#start;
     const groups = this.#groups;
     const note: Note = { start, place: processPlace(), groups, folders: this.#folders };
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder);
     const unfinished = `${this.#file}.new`;
     writeFileSync(unfinished, JSON.stringify(note), { mode: 0o600 });
     renameSync(unfinished, this.#file);
@@ -88,24 +89,28 @@ export class RunNote {
   }
 }
 
-/** Ends the groups of runs that are gone; answers how many groups that were. */
+/** Ends the groups of runs that are gone, all at once; answers how many groups that were. */
 export async function endOrphans(folder: string, graceMs: number): Promise<number> {
-  let ended = 0;
   const found = await readNotes(folder);
+  const gone = found.filter(({ isGone }) => isGone);
+  const left = await Promise.all(gone.map(groupsLeftBy));
+  const orphans = [...new Set(left.flat())];
+  for (const group of orphans) signalGroup(group, 'SIGTERM');
+  await waitUntil(() => !orphans.some(isGroupAlive), graceMs);
+  for (const group of orphans.filter(isGroupAlive)) signalGroup(group, 'SIGKILL');
   const inUse = new Set(found.flatMap(({ note, isGone }) => (isGone ? [] : foldersIn(note))));
-  for (const { id, note } of found.filter(({ isGone }) => isGone)) {
-    const mark = `${MARK}=${id}`;
-    const marked = await groupsMarked(mark);
-    const noted = note.groups.filter((group) => marked.has(group));
-    const orphans = [...new Set([...noted, ...(await groupsMarked(mark, AGENT_MARK))])];
-    for (const group of orphans) signalGroup(group, 'SIGTERM');
-    if (orphans.some(isGroupAlive)) await sleep(graceMs);
-    for (const group of orphans.filter(isGroupAlive)) signalGroup(group, 'SIGKILL');
-    for (const left of foldersIn(note)) if (!inUse.has(left)) removeEmptyFolder(left);
+  for (const { id, note } of gone) {
+    for (const unused of foldersIn(note)) if (!inUse.has(unused)) removeEmptyFolder(unused);
     rmSync(join(folder, id), { force: true, recursive: true });
-    ended += orphans.length;
   }
-  return ended;
+  return orphans.length;
+}
+
+async function groupsLeftBy({ id, note }: FoundNote): Promise<number[]> {
+  const mark = `${MARK}=${id}`;
+  const marked = await groupsMarked(mark);
+  const noted = note.groups.filter((group) => marked.has(group));
+  return [...noted, ...(await groupsMarked(mark, AGENT_MARK))];
 }
 
 interface FoundNote {

@@ -75,6 +75,27 @@ export async function groupMemory(leaders: readonly number[]): Promise<Map<numbe
   return sums;
 }
 
+/** Tells groups that work from those that wait for something, from one look to the next. */
+export class WorkWatch {
+  #before = new Map<number, number>();
+
+  /** How many of these groups have worked since the last look; undefined where the system does not say. */
+  async countWorking(leaders: readonly number[]): Promise<number | undefined> {
+    if (!LINUX) return undefined;
+    const used = new Map<number, number>();
+    const working = new Set<number>();
+    for await (const { group, fields } of membersOf(new Set(leaders))) {
+      const [state] = fields;
+      if (state === 'R' || state === 'D') working.add(group);
+      const ticks = Number(fields[11]) + Number(fields[12]); // as a user's program, and in the system
+      used.set(group, (used.get(group) ?? 0) + ticks);
+    }
+    for (const [group, ticks] of used) if (this.#before.get(group) !== ticks) working.add(group);
+    this.#before = used;
+    return working.size;
+  }
+}
+
 interface MemoryUse {
   readonly group: number;
   readonly kibibytes: number;
@@ -84,12 +105,18 @@ interface MemoryUse {
 const AT_ONCE = 64;
 
 /** One pass over /proc, with pauses: it is made while calls are being passed on. */
-async function* readMemory(wanted: ReadonlySet<number>): AsyncGenerator<MemoryUse> {
+async function* membersOf(wanted: ReadonlySet<number>) {
   const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
   for (const [index, pid] of pids.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
-    const group = Number(statFields(Number(pid))[2]);
-    if (!wanted.has(group)) continue;
+    const fields = statFields(Number(pid));
+    const group = Number(fields[2]);
+    if (wanted.has(group)) yield { pid, group, fields };
+  }
+}
+
+async function* readMemory(wanted: ReadonlySet<number>): AsyncGenerator<MemoryUse> {
+  for await (const { pid, group } of membersOf(wanted)) {
     const [, kibibytes = '0'] = /^VmRSS:\s*(\d+) kB$/m.exec(readText(`/proc/${pid}/status`)) ?? [];
     yield { group, kibibytes: Number(kibibytes) };
   }

@@ -2,8 +2,9 @@
 // process group of its own and is signalled as a group. How operating systems differ is known here
 // and in process-table.ts, and nowhere else.
 import type { ChildProcess } from 'node:child_process';
-import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 import { codeOf } from './system-error.ts';
 
 export interface GroupCommand {
@@ -72,6 +73,11 @@ export function isGroupAlive(leader: number): boolean {
   }
 }
 
+/** The leaders of the groups that we have started and that may still be there. */
+export function startedGroups(): readonly number[] {
+  return [...liveGroups];
+}
+
 /** For the last moment before we end: kills what is still there, without waiting. */
 export function killAllGroups(): void {
   for (const leader of liveGroups) signalGroup(leader, 'SIGKILL');
@@ -106,7 +112,7 @@ export function makePrivateSocket(address: string): void {
 
 /** Sees to it that a folder exists, is this user's and is open to nobody else. */
 export function makePrivateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   if (!isOwnFolder(folder)) throw new Error(`${folder} is not a folder of this user.`);
   if (!WINDOWS && (lstatSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }

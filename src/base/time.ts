@@ -5,6 +5,16 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+const POLL_MS = 15;
+
+/** Resolves when it is true, at the latest after the limit. */
+export async function waitUntil(isTrue: () => boolean, limitMs: number): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!isTrue() && performance.now() < end) {
+    await sleep(POLL_MS);
+  }
+}
+
 /** The promise's outcome, or undefined where that takes longer; the promise goes on. */
 export async function soon<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;

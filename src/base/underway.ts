@@ -36,6 +36,10 @@ export class Underway<T> {
     place.behind = undefined;
   }
 
+  get isEmpty(): boolean {
+    return this.#oldest === undefined;
+  }
+
   /** From the oldest to the newest. */
   all(): T[] {
     const items: T[] = [];

@@ -5,7 +5,10 @@ import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { type Mask, maskValue } from '../base/secrets.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { URL_ELICITATION_REQUIRED } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
+import { signElicitationsIn, signQuestionsIn } from '../mcp/questions.ts';
+import { isInputRequired } from '../mcp/results.ts';
 import { parseTools, type Tool } from '../mcp/tools.ts';
 import { RpcError } from '../rpc/message.ts';
 import { RpcTimeout } from '../rpc/peer.ts';
@@ -244,7 +247,7 @@ export class Child {
       (answer) => {
         this.#hasAnswered = true;
         this.#settleOne(isUse);
-        return answer;
+        return isInputRequired(answer.value) ? signQuestionsIn(answer, this.#config.name) : answer;
       },
       (error: unknown) => {
         this.#settleOne(isUse);
@@ -263,11 +266,12 @@ export class Child {
   #explain(error: unknown, task: string): unknown {
     const { name, origin, timeouts } = this.#config;
     if (error instanceof RpcError) {
-      const data = error.data && this.#maskData(error.data);
+      const masked = error.data && this.#maskData(error.data);
+      const isToVisit = error.code === URL_ELICITATION_REQUIRED;
       return new RpcError(
         error.code,
         `${this.#mask(error.message)} (server "${name}", ${task})`,
-        data,
+        masked && isToVisit ? signElicitationsIn(masked, name) : masked,
       );
     }
     if (error instanceof RpcTimeout) {

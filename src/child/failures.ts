@@ -58,15 +58,12 @@ export function explainEnd(
     lastOutput === '' ? 'It printed nothing on stderr.' : `Its last output:\n${lastOutput}`;
   switch (end.kind) {
     case 'exited': {
-      const by = end.signal === null ? '' : ` (${end.signal})`;
-      return new SwitchboardError(
-        'CHILD_EXITED',
-        `Child MCP ${name} exited with code ${end.code}${by} while ${task}.`,
-        {
-          hint: `The next use starts it again. ${words}`,
-          data: { child: name, exitCode: end.code, signal: end.signal },
-        },
-      );
+      const how =
+        end.signal === null ? `exited with code ${end.code}` : `was killed (${end.signal})`;
+      return new SwitchboardError('CHILD_EXITED', `Child MCP ${name} ${how} while ${task}.`, {
+        hint: `The next use starts it again. ${words}`,
+        data: { child: name, exitCode: end.code, signal: end.signal },
+      });
     }
     case 'closed-output':
       return new SwitchboardError(
@@ -138,6 +135,7 @@ export function explainSilence(
   wait: {
     hasSpoken: boolean;
     nextFraming: string | undefined;
+    wasTriedInBoth: boolean;
     lastOutput: string;
   },
 ): SwitchboardError {
@@ -147,9 +145,7 @@ export function explainSilence(
     asksToProceed
       ? 'It waits for a confirmation that nobody can give: add "--yes" to its arguments.'
       : `If it needs longer to start, raise timeouts.childSpawnMs (server declared in ${origin}).`,
-    wait.nextFraming === undefined
-      ? ''
-      : `It printed no JSON at all, so its next start is tried with ${wait.nextFraming} framing; set "framing" to choose one.`,
+    wait.hasSpoken ? '' : explainFraming(wait),
     wait.lastOutput === '' ? '' : `Its last output:\n${wait.lastOutput}`,
   ];
   return new SwitchboardError(
@@ -157,6 +153,17 @@ export function explainSilence(
     `Server "${name}" did not answer the handshake within ${timeouts.spawnMs} ms (command: ${commandLine(config)}).`,
     { hint: ways.filter(Boolean).join(' '), data: { child: name, silent: !wait.hasSpoken } },
   );
+}
+
+function explainFraming(wait: {
+  nextFraming: string | undefined;
+  wasTriedInBoth: boolean;
+}): string {
+  if (wait.wasTriedInBoth) {
+    return 'It printed no JSON, neither for newline nor for content-length framing.';
+  }
+  if (wait.nextFraming === undefined) return '';
+  return `It printed no JSON, so its next start uses ${wait.nextFraming} framing; set "framing" to choose one.`;
 }
 
 /** The address can be reached, it seems, but nobody there has answered the handshake in time. */

@@ -10,6 +10,7 @@ import {
   isRevision,
   NEWEST_REVISION,
   type Revision,
+  UNSAID_REVISION,
 } from '../mcp/revisions.ts';
 import type { Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
@@ -45,11 +46,11 @@ export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise
 
 function parseGreeting(value: unknown, childName: string): Greeting {
   const answer = isObject(value) ? value : {};
-  const revision = answer['protocolVersion'];
+  const revision = answer['protocolVersion'] ?? UNSAID_REVISION;
   if (!isRevision(revision)) {
     throw new SwitchboardError(
       'CHILD_PROTOCOL',
-      `Server "${childName}" speaks MCP revision ${typeof revision === 'string' ? `"${revision.slice(0, 40)}"` : 'none'}, which Switchboard does not know.`,
+      `Server "${childName}" speaks MCP revision ${JSON.stringify(revision).slice(0, 42)}, which Switchboard does not know.`,
       { hint: `It knows ${HANDSHAKE_REVISIONS.join(', ')}. Update the server or Switchboard.` },
     );
   }

@@ -2,6 +2,7 @@
 // hands. Either a child that can be used comes out, or an error that says what to do, and what was
 // started is stopped.
 import { SwitchboardError } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
 import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts';
 import { maskValue } from '../base/secrets.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
@@ -33,6 +34,8 @@ export interface StartOptions extends GreetOptions {
   readonly framing: Framing;
   /** The framing of the next start, should this one end in silence; undefined if it is fixed. */
   readonly nextFraming: Framing | undefined;
+  /** What to do where the process prints no message for so long. */
+  readonly silence?: { readonly afterMs: number; readonly onSilent: () => void } | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** For a server that is reached over the network and wants its users to sign in. */
   readonly credentials?: Credentials | undefined;
@@ -74,6 +77,7 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
   // A start that is called off must not leave the process waiting for the handshake's limit.
   const stop = (): void => options.onStopping(link.stop());
   options.cancellation.listen(stop);
+  const silence = watchSilence(link, options);
   try {
     const greeting = await greet(config, link, options);
     conversation = startConversation(greeting, config, link, options);
@@ -83,19 +87,28 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
     stop();
     throw explainFailure(error, config, link, options);
   } finally {
+    clearTimeout(silence);
     options.cancellation.unlisten(stop);
   }
 }
 
+function watchSilence(link: Link, { silence, onBug }: StartOptions): NodeJS.Timeout | undefined {
+  if (!silence) return undefined;
+  const look = (): void => {
+    if (!link.hasSpoken) silence.onSilent();
+  };
+  return setTimeout(guard(onBug, look), silence.afterMs).unref();
+}
+
 function startConversation(
   greeting: Greeting,
-  { timeouts }: ChildConfig,
+  { name, timeouts }: ChildConfig,
   { peer }: Link,
   { askOutside, served }: StartOptions,
 ): Conversation {
   const { era, capabilities } = greeting;
   const roots: Roots = { project: projectRoots(served.project), isShared: served.isShared };
-  const parts = { peer, capabilities, roots };
+  const parts = { name, peer, capabilities, roots };
   return era === 'modern'
     ? new ModernConversation(parts)
     : new HandshakeConversation({ ...parts, timeoutMs: timeouts.rpcMs, askOutside });
@@ -111,7 +124,7 @@ function explainFailure(
   error: unknown,
   config: ChildConfig,
   { hasSpoken, lastOutput, mask }: Link,
-  { nextFraming }: StartOptions,
+  { nextFraming, silence }: StartOptions,
 ): unknown {
   if (error instanceof LinkEnded) {
     const failure = explainEnd(error.end, config, lastOutput, 'starting');
@@ -119,8 +132,8 @@ function explainFailure(
   }
   if (error instanceof RpcTimeout) {
     if (config.remote) return explainRemoteSilence(config);
-    const next = hasSpoken ? undefined : nextFraming;
-    return explainSilence(config, { hasSpoken, nextFraming: next, lastOutput });
+    const wasTriedInBoth = silence !== undefined;
+    return explainSilence(config, { hasSpoken, nextFraming, wasTriedInBoth, lastOutput });
   }
   if (error instanceof RpcError) {
     return new SwitchboardError(

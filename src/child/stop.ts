@@ -2,9 +2,7 @@
 // its input, which well-behaved servers take for the end, then SIGTERM, then SIGKILL.
 import { isGroupAlive, signalGroup } from '../base/process.ts';
 import { isGroupDead } from '../base/process-table.ts';
-import { sleep } from '../base/time.ts';
-
-const POLL_MS = 15;
+import { waitUntil } from '../base/time.ts';
 
 export interface StoppableGroup {
   readonly leader: number;
@@ -24,11 +22,4 @@ export async function stopGroup(group: StoppableGroup, graceMs: number): Promise
   if (!isGroupAlive(leader)) return;
   signalGroup(leader, 'SIGKILL');
   await waitUntil(() => !isGroupAlive(leader), graceMs);
-}
-
-async function waitUntil(isTrue: () => boolean, limitMs: number): Promise<void> {
-  const end = performance.now() + limitMs;
-  while (!isTrue() && performance.now() < end) {
-    await sleep(POLL_MS);
-  }
 }

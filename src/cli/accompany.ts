@@ -18,7 +18,6 @@ export interface AccompanyOptions {
   readonly sessions: () => readonly SessionStatus[];
 }
 
-const ORPHANS_AFTER_MS = 1_000;
 const COMPILED_AFTER_MS = 1_000;
 /** `status` and `reload` are to find us soon. */
 const CONTROL_AFTER_MS = 200;
@@ -26,7 +25,7 @@ const CONTROL_AFTER_MS = 200;
 /** Goes on until it is disposed of. */
 export function accompany(switchboard: Switchboard, options: AccompanyOptions): AsyncDisposable {
   const { config, load, log, sessions } = options;
-  const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
+  const orphans = endOrphansSoon(switchboard, config);
   const compiled = setTimeout(() => keepCompiledStart(log), COMPILED_AFTER_MS).unref();
   const reload = createReload(switchboard, load, log);
   const control = openControlLater({
@@ -43,9 +42,24 @@ export function accompany(switchboard: Switchboard, options: AccompanyOptions): 
   process.on('SIGHUP', () => void reload());
   return {
     async [Symbol.asyncDispose]() {
-      clearTimeout(orphans);
+      orphans[Symbol.dispose]();
       clearTimeout(compiled);
       await control[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What a killed run has left gets SIGTERM and `stopMs` to go, and is to be gone within twice that time. */
+const ORPHANS_AFTER_MS = 1_000;
+
+/** Begins when the host has its first answers; at the end of a run that is over before. */
+export function endOrphansSoon(switchboard: Switchboard, { stopMs }: Config): Disposable {
+  const end = (): void => void switchboard.endOrphans();
+  const timer = setTimeout(end, Math.min(ORPHANS_AFTER_MS, stopMs / 4)).unref();
+  return {
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+      end();
     },
   };
 }

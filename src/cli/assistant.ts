@@ -16,10 +16,11 @@ import { AssistantSurface, toolboxFor } from '../surface/assistant.ts';
 import type { Surface } from '../surface/surface.ts';
 import { Switchboard } from '../switchboard.ts';
 import { aboutServing } from './about.ts';
+import { endOrphansSoon } from './accompany.ts';
 import { assistantCommand } from './own-program.ts';
 import { keepStdout } from './serving.ts';
 import { onEndSignal } from './signals.ts';
-import { leaveStdio, openStdioHost } from './stdio-host.ts';
+import { leaveStdio, openStdioHost, serveStdioHost } from './stdio-host.ts';
 import { type CommandOptions, chosenChild } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
 
@@ -32,7 +33,6 @@ export interface AssistantFlags extends CommandOptions {
   readonly tools?: boolean | undefined;
 }
 
-const ORPHANS_AFTER_MS = 1_000;
 const MAX_UNREAD_BYTES = 1 << 20;
 const MOST_WORDS = 100;
 
@@ -79,11 +79,10 @@ async function serveUntilHostGoes(
   }
   const openSurface = assistant && ((): Surface => new AssistantSurface(child, pool, assistant));
   const shown = openSurface ? { openSurface } : {};
-  const { host, session } = openStdioHost(switchboard, { log, write, ...shown });
-  const orphans = setTimeout(() => void switchboard.endOrphans(), ORPHANS_AFTER_MS).unref();
-  await Promise.race([host.listen(session), signalled]);
-  clearTimeout(orphans);
-  session.close();
+  const opened = openStdioHost(switchboard, { log, write, ...shown });
+  const orphans = endOrphansSoon(switchboard, config);
+  await serveStdioHost(opened, config.stopMs, signalled);
+  orphans[Symbol.dispose]();
 }
 
 /** Where an assistant's server is declared: by its name in the configuration, or in a folder. */

@@ -6,7 +6,7 @@ import { aboutServing } from './about.ts';
 import { accompany } from './accompany.ts';
 import { keepStdout, type Loaded, prepareServing, type ServeOptions } from './serving.ts';
 import { onEndSignal } from './signals.ts';
-import { leaveStdio, openStdioHost } from './stdio-host.ts';
+import { leaveStdio, openStdioHost, serveStdioHost } from './stdio-host.ts';
 
 /** A host that never says that it is ready: from then on children are started all the same. */
 const READY_AFTER_MS = 1_000;
@@ -38,13 +38,12 @@ async function serveUntilHostGoes(
   const { env, argv } = process;
   const [, program] = argv;
   await using switchboard = new Switchboard({ config, log, env, agents, program });
-  const { host, session } = openStdioHost(switchboard, { log, write });
+  const opened = openStdioHost(switchboard, { log, write });
   const ready = setTimeout(() => switchboard.board.begin(), READY_AFTER_MS).unref();
-  const sessions = () => [session.report];
+  const sessions = () => [opened.session.report];
   const beside = accompany(switchboard, { config, load, log, sessions });
   const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0, ['SIGINT', 'SIGTERM']));
-  await Promise.race([host.listen(session), signalled]);
+  await serveStdioHost(opened, config.stopMs, signalled);
   clearTimeout(ready);
-  session.close();
   await beside[Symbol.asyncDispose]();
 }

@@ -39,6 +39,20 @@ export function openStdioHost(
   return { host, session };
 }
 
+/**
+ * Serves the host until it closes its input, is gone, or we are told to end. Calls under way when its
+ * input ends are answered: `echo … | switchboard` is a host like others.
+ */
+export async function serveStdioHost(
+  { host, session }: ReturnType<typeof openStdioHost>,
+  stopMs: number,
+  signalled: Promise<void>,
+): Promise<void> {
+  await Promise.race([host.listen(session), signalled]);
+  await Promise.race([session.finish(stopMs), host.gone, signalled]);
+  session.close();
+}
+
 /** The host has gone; gives the exit status. */
 export function leaveStdio(): number {
   process.stdin.destroy();

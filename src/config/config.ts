@@ -18,6 +18,8 @@ export interface Config {
   readonly era: 'auto' | 'handshake' | 'modern';
   /** Milliseconds until a question of a child's must be answered. */
   readonly questionMs: number;
+  /** Milliseconds for each step of stopping: calls that are finished, end of input, SIGTERM. */
+  readonly stopMs: number;
   /** Whether flip children are listed as suites, too. */
   readonly flipSuites: 'auto' | 'always' | 'never';
   /** The longest message that is accepted from a host or a child, in bytes. */

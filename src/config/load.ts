@@ -68,6 +68,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     era: setting(layers, ({ era }) => era) ?? DEFAULTS.era,
     questionMs:
       setting(layers, ({ timeouts }) => timeouts?.questionMs) ?? DEFAULTS.timeouts.questionMs,
+    stopMs: setting(layers, ({ timeouts }) => timeouts?.stopMs) ?? DEFAULTS.timeouts.stopMs,
     flipSuites: setting(layers, ({ flip }) => flip?.suites) ?? DEFAULTS.flipSuites,
     messageBytes: messageBytesOf(layers),
     messageShape: messageShapeOf(layers),

@@ -1,11 +1,12 @@
 // Changes a file that is somebody's own: whole or not at all, one program after the other, and never
 // over a change that was made meanwhile by somebody who knows nothing of our lock, such as an editor.
-import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { backupPath, keepBackup } from '../base/backup.ts';
 import { shortDigest } from '../base/digest.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { LockedError, withLockFile } from '../base/lock.ts';
+import { makeFolder } from '../base/make-folder.ts';
 import { codeOf, isSystemError } from '../base/system-error.ts';
 import { followLinks, writeWhole } from '../base/whole-file.ts';
 
@@ -54,7 +55,7 @@ export async function whileLocked<T>(
   // Not beside the file: what lies there may have come with the project.
   const locks = join(home, 'locks');
   return explained(target, async () => {
-    mkdirSync(locks, { recursive: true, mode: 0o700 });
+    makeFolder(locks);
     return withLockFile(join(locks, shortDigest(target)), LOCK_TIMES, work);
   });
 }
@@ -94,7 +95,7 @@ async function replaceText(
     rmSync(target);
     return { isChanged: true, backup, isRemoved: true };
   }
-  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(target));
   writeWhole(target, after, { mode, like: before?.stats, beforeReplacing });
   return { isChanged: true, backup };
 }

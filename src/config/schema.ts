@@ -64,7 +64,7 @@ const childKeys = {
   ),
   framing: key(
     z.enum(['auto', 'newline', 'content-length']),
-    'How messages to this server are set apart: one on each line, or with a `Content-Length` header. `auto` begins with lines.',
+    'How messages to this server are set apart: one on each line, or with a `Content-Length` header. `auto` begins with lines and tries headers if the server stays silent.',
     DEFAULTS.framing,
   ),
   stderr: key(
@@ -73,7 +73,7 @@ const childKeys = {
     DEFAULTS.stderr,
   ),
   protocolVersion: key(
-    z.enum(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']),
+    z.enum(['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']),
     'The MCP revision to offer to this server, for one that refuses newer ones. Unset: the newest.',
   ),
   environment: key(
@@ -174,7 +174,7 @@ const timeouts = z.strictObject({
   ),
   stopMs: key(
     milliseconds,
-    'How long to wait after each step of stopping a server: end of input, then SIGTERM, then SIGKILL.',
+    'How long to wait after each step of stopping a server: end of input, then SIGTERM, then SIGKILL. When a host closes its end of stdio, calls still have this long to finish.',
     DEFAULTS.timeouts.stopMs,
   ),
   questionMs: key(

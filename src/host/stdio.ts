@@ -39,6 +39,8 @@ const MOST_UNREAD_WHILE_READING_BYTES = 64 << 20;
 const READ_ON_MS = 1_000;
 
 export class StdioHost {
+  /** Resolves when the host takes no more answers; one that only sends nothing more still does. */
+  readonly gone: Promise<void>;
   readonly #options: StdioOptions;
   readonly #outbox: Outbox;
   #isFull = false;
@@ -47,8 +49,17 @@ export class StdioHost {
     const { input, output, write, onBug } = options;
     this.#options = options;
     this.#outbox = new Outbox(output, onBug, write);
-    // A broken pipe: the host is gone, and the end of its input says so too.
-    output.on('error', () => input.destroy());
+    this.gone = new Promise((resolve) => {
+      const broken = (): void => {
+        input.destroy(); // nothing more to read either
+        resolve();
+      };
+      const closed = (): void => {
+        if (!input.readableEnded) resolve();
+      };
+      output.on('error', guard(onBug, broken));
+      input.once('close', guard(onBug, closed));
+    });
     output.on(
       'drain',
       guard(onBug, () => this.#goOn()),
@@ -64,7 +75,7 @@ export class StdioHost {
     this.#options.onFull();
   }
 
-  /** Hands on what the host sends; resolves when it has gone. */
+  /** Hands on what the host sends; resolves when it sends nothing more. */
   listen(listener: HostListener): Promise<void> {
     const { input, messageLimits, onBug } = this.#options;
     const framer = new Framer({

@@ -8,10 +8,11 @@
 // Putting the new `.mcp.json` in the place of the old one is the last step of switching on, and the
 // first of switching off. Whatever ends us in between, the server works, and the same command again
 // finishes the rest. What the user wrote is kept.
-import { mkdirSync, readFileSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { removeEmptyFolder } from '../base/empty-folder.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { makeFolder } from '../base/make-folder.ts';
 import { isFolder } from '../base/process.ts';
 import { writeWhole } from '../base/whole-file.ts';
 import { checkChildFile } from '../config/check.ts';
@@ -213,7 +214,7 @@ function keepOriginal(
   if (leftover !== undefined) work.backUp(paths.original, backups);
   work.backUp(file, backups);
   const act = () => {
-    mkdirSync(dirname(paths.original), { recursive: true });
+    makeFolder(dirname(paths.original), 0o777);
     writeWhole(paths.original, readFileSync(file), { mode: 0o600, like: present.stats });
   };
   work.perform({ action: 'write', path: paths.original }, act);

@@ -1,9 +1,10 @@
 // Changes to the user's files. A file is replaced whole or not at all, what was in it is kept where it
 // may be the user's own work, and a dry run tells the same story without doing anything.
-import { lstatSync, mkdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backupPath, keepBackup } from '../base/backup.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { makeFolder } from '../base/make-folder.ts';
 import { codeOf, isSystemError } from '../base/system-error.ts';
 import { followLinks, writeWhole } from '../base/whole-file.ts';
 
@@ -74,10 +75,6 @@ export function writeText(file: string, text: string): void {
   makeFolder(dirname(target));
   const like = statSync(target, { throwIfNoEntry: false });
   writeWhole(target, text, { mode: 0o600, like });
-}
-
-export function makeFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
 /** What the operating system refuses is the user's to mend; anything else is a bug, and thrown on. */

@@ -4,17 +4,10 @@
 import { readlinkSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { removeEmptyFolder } from '../base/empty-folder.ts';
+import { makeFolder } from '../base/make-folder.ts';
 import { codeOf } from '../base/system-error.ts';
 import { unfinishedName } from '../base/whole-file.ts';
-import {
-  type Change,
-  entryAt,
-  explainFailure,
-  makeFolder,
-  readIfThere,
-  Work,
-  writeText,
-} from './disk.ts';
+import { type Change, entryAt, explainFailure, readIfThere, Work, writeText } from './disk.ts';
 import type { InstallPlaces } from './places.ts';
 import { SKILL } from './skill-text.ts';
 

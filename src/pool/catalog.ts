@@ -2,10 +2,11 @@
 // on disk, so that tools can be listed without starting the child that has them. Each child has a
 // file of its own, named after its declaration and its identity: two programs that write at once
 // each put a whole file in place, and what was learned about another server is never found.
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
+import { makeFolder } from '../base/make-folder.ts';
 import { isObject } from '../base/object.ts';
 import { fileNamePart } from '../base/text.ts';
 import { unfinishedName } from '../base/whole-file.ts';
@@ -22,7 +23,7 @@ export interface Known {
   readonly lists: Lists;
   /** When its tools were listed, as ISO 8601. */
   readonly listedAt: string | undefined;
-  /** What was found to work, where it is not the usual one. */
+  /** What was found to work, where it was not set. */
   readonly framing: Framing | undefined;
   /** Which era it was found to speak, and how long that is taken for granted. */
   readonly era: { readonly speaks: Era; readonly until: number } | undefined;
@@ -138,7 +139,7 @@ export class Catalog {
     const path = join(this.#folder, file);
     const unfinished = unfinishedName(path);
     try {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      makeFolder(this.#folder);
       const secret = this.#secret.get(file);
       const lists = Object.fromEntries(
         Object.entries(known.lists).filter(([kind]) => !secret?.has(kind as ListKind)),

@@ -1,8 +1,9 @@
 // Which children exist and which of them run: found by name, warmed up together, stopped together,
 // and exchanged when the configuration changes.
-import { availableParallelism } from 'node:os';
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { startedGroups } from '../base/process.ts';
+import { WorkWatch } from '../base/process-table.ts';
 import { nearest } from '../base/text.ts';
 import { soon } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
@@ -13,18 +14,16 @@ import { parseTools, type Tool } from '../mcp/tools.ts';
 import type { Catalog, Lists } from './catalog.ts';
 import { type ChildReport, Slot, type SlotEvents } from './slot.ts';
 import type { StartChild } from './starter.ts';
+import { type WarmUpOptions, warmUp } from './warm-up.ts';
 
 export interface PoolParts {
   readonly start: StartChild;
   readonly catalog: Catalog;
   readonly events: SlotEvents;
   readonly onBug: (error: unknown) => void;
+  /** Another way to see how much is going on; see WarmUpOptions. */
+  readonly countWorking?: WarmUpOptions['countWorking'];
 }
-
-/** So many children are started at once when all are warmed up: each start is work for a core. */
-const MOST_STARTS = Math.max(8, 2 * availableParallelism());
-/** A start that takes longer is waiting for something rather than working: the next may begin. */
-const WORK_OF_START_MS = 2_000;
 
 export class Pool implements AsyncDisposable {
   #children: ReadonlyMap<string, ChildConfig>;
@@ -103,23 +102,15 @@ export class Pool implements AsyncDisposable {
 
   /** The same for many, a few at a time. What fails shows in the state of that child alone. */
   async warmAll(names: Iterable<string>): Promise<void> {
-    const waiting = [...names];
-    // Starting a process keeps us from everything else for milliseconds: others come in between.
-    let turn = Promise.resolve();
-    const started: Promise<void>[] = [];
-    const lane = async (): Promise<void> => {
-      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-        await (turn = turn.then(nextTurn));
-        if (this.#isClosed || !this.#children.has(name)) continue;
-        const warmed = this.#slot(name)
-          .warm()
-          .catch(() => {}); // kept by the slot as its error
-        started.push(warmed);
-        await soon(warmed, WORK_OF_START_MS);
-      }
+    const watch = new WorkWatch();
+    const { countWorking = () => watch.countWorking(startedGroups()) } = this.#parts;
+    const start = async (name: string): Promise<void> => {
+      if (this.#isClosed || !this.#children.has(name)) return;
+      await this.#slot(name)
+        .warm()
+        .catch(() => {}); // kept by the slot as its error
     };
-    await Promise.all(Array.from({ length: MOST_STARTS }, lane));
-    await Promise.all(started);
+    await warmUp(names, { start, countWorking });
   }
 
   /** Takes over a new configuration. Children that it changes, turns off or no longer has are stopped. */
@@ -227,8 +218,4 @@ function reconfigured({ name }: ChildConfig): SwitchboardError {
 
 function shuttingDown(): SwitchboardError {
   return new SwitchboardError('CANCELLED', 'Switchboard is shutting down.');
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -5,15 +5,20 @@ import { SwitchboardError } from '../base/errors.ts';
 import { sleep } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { isPackageRunner } from '../config/runners.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Catalog } from './catalog.ts';
+import { either } from './either.ts';
 import { RestartLimit } from './restart.ts';
 
 export interface StartAttempt {
   readonly framing: Framing;
+  /** The framing of the next start, should this one end in silence; undefined if it is not tried. */
   readonly nextFraming: Framing | undefined;
+  /** What to do where the child prints no message for so long. */
+  readonly silence?: { readonly afterMs: number; readonly onSilent: () => void } | undefined;
   readonly cancellation: Cancellation;
   readonly onStarting: () => void;
   readonly onStopping: (stopped: Promise<void>) => void;
@@ -43,6 +48,10 @@ export class Starter {
   readonly #parts: StarterParts;
   readonly #limit = new RestartLimit();
   #framing: Framing | undefined;
+  /** Its last start has ended in silence. */
+  #wasSilent = false;
+  /** The start that goes on has got as far as to a process. */
+  #wasStarted = false;
   /** It has ended at its start without having been asked what it is, too. */
   #endsAnyway = false;
   /** Until then a server wants to be left alone, for this reason. */
@@ -80,37 +89,98 @@ export class Starter {
   }
 
   async #startOnce(config: ChildConfig, wish: Wish, era: Era | undefined): Promise<Child> {
-    const { catalog, start, onNotification } = this.#parts;
+    const { catalog } = this.#parts;
     await this.#wait(config, wish.cancellation);
-    const framing = (this.#framing ??= firstFraming(config, catalog));
-    const other: Framing = framing === 'newline' ? 'content-length' : 'newline';
-    const nextFraming = config.framing === 'auto' ? other : undefined;
-    let wasStarted = false;
+    this.#framing ??= firstFraming(config, catalog);
+    this.#wasStarted = false;
     try {
-      const child = await start(config, {
-        ...wish,
-        framing,
-        nextFraming,
-        onStarting: () => {
-          wasStarted = true;
-          this.#limit.noteStart(performance.now());
-        },
-        onStopping: (stopped) => {
-          this.stopped = stopped;
-        },
-        onNotification,
-        era: era ?? catalog.eraOf(config),
-      });
+      const child = await this.#startIn(this.#framing, config, wish, era);
+      this.#wasSilent = false;
       this.#endsAnyway = false;
-      if (nextFraming === 'newline') catalog.rememberFraming(config, framing);
+      if (canVary(config)) catalog.rememberFraming(config, this.#framing);
       catalog.rememberEra(config, child.greeting.era);
       return child;
     } catch (error) {
-      if (wasStarted) this.#noteFailedStart(error);
-      if (hasFlag(error, 'silent') && nextFraming) this.#framing = nextFraming;
+      if (this.#wasStarted) this.#noteFailedStart(error);
+      this.#wasSilent = hasFlag(error, 'silent');
+      if (this.#wasSilent && isRunner(config)) this.#framing = nextFraming(config, this.#framing);
       this.#noteRefusal(error);
       throw error;
     }
+  }
+
+  #startIn(
+    framing: Framing,
+    config: ChildConfig,
+    wish: Wish,
+    era: Era | undefined,
+  ): Promise<Child> {
+    const isProven = this.#parts.catalog.get(config).framing !== undefined && !this.#wasSilent;
+    if (canVary(config) && !isRunner(config) && !isProven) {
+      return this.#startInEither(framing, config, wish, era);
+    }
+    // What a runner downloads may take any time: the other framing is for its next start.
+    const next = isRunner(config) ? nextFraming(config, framing) : undefined;
+    return this.#attempt(config, wish, era, { framing, nextFraming: next });
+  }
+
+  /**
+   * Starts a child whose framing is not known. One that prints no message for half of its time is
+   * started a second time with the other framing: never are both sent to one process. The first goes on
+   * meanwhile, since it may only be slow.
+   */
+  async #startInEither(
+    framing: Framing,
+    config: ChildConfig,
+    wish: Wish,
+    era: Era | undefined,
+  ): Promise<Child> {
+    const afterMs = config.timeouts.spawnMs / 2;
+    const inHalf = { ...config, timeouts: { ...config.timeouts, spawnMs: afterMs } };
+    const other = otherThan(framing);
+    const started = await either(wish.cancellation, {
+      first: async (cancellation, tryOther) => {
+        const onSilent = (): void => {
+          if (this.#limit.parkedMs(performance.now()) === 0) tryOther();
+        };
+        const how = { framing, silence: { afterMs, onSilent } };
+        const child = await this.#attempt(config, { ...wish, cancellation }, era, how);
+        return { child, framing };
+      },
+      other: async (cancellation) => {
+        const how = { framing: other };
+        const child = await this.#attempt(inHalf, { ...wish, cancellation }, era, how);
+        return { child, framing: other };
+      },
+      discard: ({ child }) => this.#alsoWaitFor(child.stop()),
+    });
+    this.#framing = started.framing;
+    return started.child;
+  }
+
+  #attempt(
+    config: ChildConfig,
+    wish: Wish,
+    era: Era | undefined,
+    how: Pick<StartAttempt, 'framing'> & Partial<StartAttempt>,
+  ): Promise<Child> {
+    const { catalog, start, onNotification } = this.#parts;
+    return start(config, {
+      nextFraming: undefined,
+      ...wish,
+      ...how,
+      onStarting: () => {
+        this.#wasStarted = true;
+        this.#limit.noteStart(performance.now());
+      },
+      onStopping: (stopped) => this.#alsoWaitFor(stopped),
+      onNotification,
+      era: era ?? catalog.eraOf(config),
+    });
+  }
+
+  #alsoWaitFor(stopped: Promise<void>): void {
+    this.stopped = Promise.all([this.stopped, stopped]).then(() => {});
   }
 
   /** Waits as long as a next start has to; throws where it may not be made at all. */
@@ -141,6 +211,23 @@ export class Starter {
 function firstFraming(config: ChildConfig, catalog: Catalog): Framing {
   if (config.framing !== 'auto') return config.framing;
   return catalog.get(config).framing ?? 'newline';
+}
+
+/** Whether the framing is ours to find out. */
+function canVary({ framing, command }: ChildConfig): boolean {
+  return framing === 'auto' && command !== undefined;
+}
+
+function isRunner({ command }: ChildConfig): boolean {
+  return command !== undefined && isPackageRunner(command);
+}
+
+function nextFraming(config: ChildConfig, framing: Framing): Framing | undefined {
+  return canVary(config) ? otherThan(framing) : undefined;
+}
+
+function otherThan(framing: Framing): Framing {
+  return framing === 'newline' ? 'content-length' : 'newline';
 }
 
 function hasFlag(error: unknown, flag: string): boolean {

@@ -53,8 +53,8 @@ export interface RequestOptions {
   readonly onProgress?: ((params: Verbatim) => void) | undefined;
   /** The request of the other side in whose course this one is made. */
   readonly about?: Id | undefined;
-  /** Called when it does not wait for an answer any more, whatever has come of it. */
-  readonly onSettled?: (() => void) | undefined;
+  /** Called when it does not wait for an answer any more; abandoned: though none has come. */
+  readonly onSettled?: ((isAbandoned: boolean) => void) | undefined;
 }
 
 /** The answer did not come in time. */
@@ -79,15 +79,26 @@ interface Pending {
 
 /** More requests than this are not waited for at once: the other side has stopped answering. */
 const MAX_PENDING = 20_000;
+/** How long requests that were cancelled at the end may take to say so. */
+const LAST_ANSWERS_MS = 250;
+
+/** A request of the other side that is being answered. */
+interface Running extends IncomingRequest {
+  readonly idText: string;
+}
 
 export class Peer {
   readonly #options: PeerOptions;
   readonly #pending = new Waiting<Pending>();
-  readonly #running = new Underway<IncomingRequest>();
+  readonly #running = new Underway<Running>();
   /** One timer for all time limits: one for each request would cost more than sending it. */
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
   #closed: Error | undefined;
+  /** Why the other side answers nothing more. */
+  #deaf: Error | undefined;
+  /** Set while the last answers are waited for: called when none is left. */
+  #onIdle: (() => void) | undefined;
 
   constructor(options: PeerOptions) {
     this.#options = options;
@@ -96,7 +107,7 @@ export class Peer {
   request(method: string, params: Params, options: RequestOptions): Promise<Verbatim> {
     return new Promise((resolve, reject) => {
       const { cancellation, timeoutMs } = options;
-      if (this.#closed) throw this.#closed;
+      if (this.#deaf) throw this.#deaf;
       cancellation?.throwIfCancelled();
       if (this.#pending.size >= MAX_PENDING) {
         throw new RpcError(INTERNAL_ERROR, `${MAX_PENDING} requests wait for an answer already.`);
@@ -190,13 +201,13 @@ export class Peer {
       );
     }
     const cancellation = new Cancellation();
-    const request = { id, method, params: message.member('params'), cancellation };
+    const request = { id, idText, method, params: message.member('params'), cancellation };
     const place = this.#running.add(request);
     try {
       const result = await this.#options.onRequest(request);
-      return cancellation.reason ? undefined : resultText(idText, result);
+      return cancellation.reason ? answerTo(request) : resultText(idText, result);
     } catch (error) {
-      if (cancellation.reason) return undefined;
+      if (cancellation.reason) return answerTo(request);
       if (error instanceof RpcError) return errorText(idText, error);
       this.#options.onBug(error);
       return errorText(
@@ -205,25 +216,57 @@ export class Peer {
       );
     } finally {
       this.#running.remove(place);
+      if (this.#onIdle && this.#running.isEmpty) this.#onIdle();
     }
+  }
+
+  /**
+   * The other side sends nothing more. Requests of ours fail; its own are answered as they finish. Those
+   * that take longer than the limit are cancelled and answered with the error. Then it is closed.
+   */
+  async finish(limitMs: number, error: RpcError): Promise<void> {
+    if (this.#closed) return;
+    const unanswered = new RpcTimeout('The other side answers nothing more.');
+    this.#deaf = unanswered;
+    for (const pending of this.#pending.all()) this.#settle(pending, unanswered, true);
+    await this.#idle(limitMs);
+    for (const { cancellation } of this.#running.all()) cancellation.cancel(error);
+    await this.#idle(LAST_ANSWERS_MS);
+    for (const { id, idText } of this.#running.all())
+      this.#sendAnswer(errorText(idText, error), id);
+    this.close(error);
   }
 
   /** Ends the connection: requests that wait fail with `error`, those that run are cancelled. */
   close(error: Error): void {
     if (this.#closed) return;
     this.#closed = error;
+    this.#deaf = error;
     clearTimeout(this.#timer);
     for (const pending of this.#pending.all()) this.#settle(pending, error);
     const cancel = guard(this.#options.onBug, (one: Cancellation) => one.cancel(error));
     for (const { cancellation } of this.#running.all()) cancel(cancellation);
+    this.#onIdle?.();
   }
 
-  #settle(pending: Pending, answer: Verbatim | Error): void {
+  /** Resolves when every request has its answer, at the latest after the limit. */
+  #idle(limitMs: number): Promise<void> {
+    if (this.#running.isEmpty || this.#closed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, limitMs);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        setImmediate(resolve); // the last answer is sent before
+      };
+    });
+  }
+
+  #settle(pending: Pending, answer: Verbatim | Error, isAbandoned = false): void {
     this.#pending.remove(pending);
     const { cancellation, onSettled } = pending.options;
     cancellation?.unlisten(pending.cancel);
     try {
-      onSettled?.();
+      onSettled?.(isAbandoned);
     } catch (error) {
       this.#options.onBug(error);
     }
@@ -232,7 +275,7 @@ export class Peer {
   }
 
   #giveUp(pending: Pending, error: Error, reason: string): void {
-    this.#settle(pending, error);
+    this.#settle(pending, error, true);
     // What comes before a greeting, MCP has nobody cancel.
     if (pending.method === 'initialize' || pending.method === 'server/discover') return;
     this.notify('notifications/cancelled', Verbatim.of({ requestId: pending.id, reason }));
@@ -308,6 +351,11 @@ export class Peer {
       this.#settle(pending, message.member('result') ?? noAnswer());
     }
   }
+}
+
+/** What a cancelled request is answered with: nothing, unless the reason is meant as the answer. */
+function answerTo({ idText, cancellation: { reason } }: Running): string | undefined {
+  return reason instanceof RpcError ? errorText(idText, reason) : undefined;
 }
 
 function noAnswer(): RpcError {

@@ -24,6 +24,7 @@ export function explainRefusal(error: unknown): unknown {
   return error instanceof SwitchboardError ? toRpcError(error) : error;
 }
 
-function toRpcError({ code, text }: SwitchboardError): RpcError {
+/** A failure of ours as a JSON-RPC error. */
+export function toRpcError({ code, text }: SwitchboardError): RpcError {
   return new RpcError(FAILURE, text, Verbatim.of({ code }));
 }

@@ -85,6 +85,11 @@ export class ModernDesk implements Desk {
     // What hosts of this era tell us beside requests concerns those, which the peer knows.
   }
 
+  /** The host hears no more news. */
+  endSubscriptions(): void {
+    this.#subscriptions.close();
+  }
+
   close(): void {
     this.#subscriptions.close();
     this.#surface.close();

@@ -1,6 +1,6 @@
 // One connection of a host: its requests answered in the era it speaks and the framing it uses. How its
 // bytes reach us is not known here.
-import { describeBug } from '../base/errors.ts';
+import { describeBug, SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { noteHandled } from '../base/memory.ts';
 import { isObject } from '../base/object.ts';
@@ -21,6 +21,7 @@ import { describeExceeded } from '../rpc/shape.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface } from '../surface/surface.ts';
 import type { Desk } from './desk.ts';
+import { toRpcError } from './errors.ts';
 import { HandshakeDesk } from './handshake-desk.ts';
 import type { ModernDesk } from './modern-desk.ts';
 import type { Parking } from './parking.ts';
@@ -34,7 +35,7 @@ export interface SessionOptions {
   readonly send: (json: string, framing: Framing, about?: Id, isAnswer?: boolean) => void;
   /** The host has what it needs to begin: there is time for other things now. */
   readonly onReady: () => void;
-  /** Which eras are offered; asked with the first message. */
+  /** Which eras are offered; asked once, with the first request. */
   readonly eras: () => 'both' | Era;
   readonly seal: StateSeal;
   readonly parking: Parking;
@@ -53,6 +54,8 @@ export class Session {
   #handshake: HandshakeDesk | undefined;
   #modern: ModernDesk | undefined;
   #loading: Promise<ModernDesk> | undefined;
+  /** Fixed for the session: a reload must not take the host's era away from it. */
+  #eras: 'both' | Era | undefined;
   #isClosed = false;
 
   constructor(options: SessionOptions) {
@@ -114,6 +117,13 @@ export class Session {
     else this.#refuse(error.code, error.message, found?.id);
   }
 
+  /** The host sends nothing more: what it has asked for is answered, with an error after the limit. */
+  async finish(limitMs: number): Promise<void> {
+    const modern = this.#modern ?? (await this.#loading);
+    modern?.endSubscriptions(); // nothing else would end them
+    await this.#peer.finish(limitMs, tooLate());
+  }
+
   /** The host has gone: what it still waits for is called off. */
   close(): void {
     this.#isClosed = true;
@@ -130,7 +140,7 @@ export class Session {
   /** The first request decides; a host that only looked may still shake hands. */
   #deskFor({ method, params }: IncomingRequest): Desk | Promise<Desk> {
     if (this.#handshake?.revision) return this.#handshake;
-    const eras = this.#options.eras();
+    const eras = (this.#eras ??= this.#options.eras());
     const isModern = method === 'server/discover' || isEnveloped(params);
     if (eras === 'modern' || (eras === 'both' && isModern)) return this.#modernDesk();
     if (isModern && method !== 'server/discover') throw unsupported(params);
@@ -194,6 +204,11 @@ export class Session {
   #send(json: string, about?: Id, isAnswer?: boolean): void {
     this.#options.send(json, this.#framing ?? 'newline', about, isAnswer);
   }
+}
+
+function tooLate(): RpcError {
+  const message = 'The host closed its input, and this request was not finished in time.';
+  return toRpcError(new SwitchboardError('CANCELLED', message));
 }
 
 /** Whether a request says itself which revision it speaks, as modern ones do. */

@@ -24,8 +24,11 @@ export function isGatewayName(toolName: string): boolean {
   return gatewayAction(toolName) !== undefined;
 }
 
-/** The tools, for children with these names. They say nothing that changes while we run. */
-export function createGatewayTools(childNames: readonly string[]): Tool[] {
+/**
+ * The tools, for children with these names. They say nothing that changes while we run. In a session whose
+ * list must not change they lead the model to the suites, which are all it needs.
+ */
+export function createGatewayTools(childNames: readonly string[], isStatic = false): Tool[] {
   const names = childNames.map((name) => `"${onOneLine(name)}"`).join(', ');
   const inputSchema = {
     type: 'object',
@@ -36,14 +39,17 @@ export function createGatewayTools(childNames: readonly string[]): Tool[] {
   return [
     {
       name: 'gateway_activate',
-      description: `Switches a server on: its tools are added to the list of tools. Servers: ${names}. Switch one on when the task needs it, unless the user has said not to.`,
+      description: isStatic
+        ? `Names a server's tools and the suite to call them through. Servers: ${names}.`
+        : `Switches a server on: its tools are added to the list of tools. Servers: ${names}. Switch one on when the task needs it, unless the user has said not to.`,
       inputSchema,
       _meta,
     },
     {
       name: 'gateway_deactivate',
-      description:
-        'Switches a server off: its tools leave the list. It stays warm and can be switched on again at once.',
+      description: isStatic
+        ? 'Has no effect in this session: no server is ever switched on.'
+        : 'Switches a server off: its tools leave the list. It stays warm and can be switched on again at once.',
       inputSchema,
       _meta,
     },

@@ -8,6 +8,7 @@ import { RESOURCE_NOT_FOUND } from '../mcp/eras.ts';
 import type { Pool } from '../pool/pool.ts';
 import { INTERNAL_ERROR, INVALID_PARAMS, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
+import { useChild } from './starting.ts';
 import type { SurfaceOptions } from './surface.ts';
 
 interface Prompt {
@@ -108,16 +109,19 @@ export class Library {
   }
 
   async #send(
-    { name }: ChildConfig,
+    config: ChildConfig,
     method: string,
     params: Verbatim,
     options: SurfaceOptions,
     task: string,
   ): Promise<Verbatim> {
-    const child = await this.#pool.use(name, options.cancellation, options.caller?.era);
+    const child = await useChild(this.#pool, config, options);
     const result = await child.ask(method, params, options, task);
     if (isObject(result.value)) return result;
-    throw new RpcError(INTERNAL_ERROR, `Server "${name}" answered for ${task} with no result.`);
+    throw new RpcError(
+      INTERNAL_ERROR,
+      `Server "${config.name}" answered for ${task} with no result.`,
+    );
   }
 
   /** The prompts by the names they are listed under. */

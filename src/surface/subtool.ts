@@ -13,6 +13,7 @@ import { toJsonResult, toToolResult } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
+import { useChild } from './starting.ts';
 import type { SurfaceOptions } from './surface.ts';
 
 export async function callSubtool(
@@ -24,7 +25,7 @@ export async function callSubtool(
 ): Promise<Verbatim> {
   if (!isExposed(subtool, config.expose)) throw notAllowed(config, subtool);
   const { cancellation } = options;
-  const used = pool.use(config.name, cancellation, options.caller?.era);
+  const used = useChild(pool, config, options);
   const child = used instanceof Promise ? await used : used; // waiting for what is there costs a turn
   if (options.task && !(child.greeting.era === options.caller?.era && child.hasTasks)) {
     throw new RpcError(

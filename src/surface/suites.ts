@@ -9,6 +9,7 @@ import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { isGatewayName } from './gateway.ts';
 import { describeSubtools } from './introspect.ts';
+import { useChild } from './starting.ts';
 import { callSubtool, unknownSubtool } from './subtool.ts';
 import { createSuiteTool, parseSuiteAction } from './suite-tool.ts';
 import type { ToolCall } from './surface.ts';
@@ -80,12 +81,12 @@ export class Suites {
 
   async #introspect(
     config: ChildConfig,
-    { cancellation, caller }: ToolCall,
+    call: ToolCall,
     subtool: string | undefined,
     settings: Introspection,
   ): Promise<Verbatim> {
-    const child = await this.#pool.use(config.name, cancellation, caller?.era);
-    const tools = await child.listTools({ cancellation });
+    const child = await useChild(this.#pool, config, call);
+    const tools = await child.listTools({ cancellation: call.cancellation });
     this.#pool.remember(config, tools);
     const exposed = tools.filter(({ name }) => isExposed(name, config.expose));
     if (subtool === undefined) return dataResult(describeSubtools(exposed, settings));

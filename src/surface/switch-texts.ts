@@ -18,9 +18,7 @@ export interface SwitchStatus {
 const MOST_NAMES = 60;
 
 export function activatedText(name: string, tools: readonly OwnTool[], suite: string): string {
-  const named = tools.slice(0, MOST_NAMES).map((tool) => nameOf(tool));
-  const more = tools.length > named.length ? `, and ${tools.length - named.length} more` : '';
-  const list = tools.length > 0 ? ` They are: ${named.join(', ')}${more}.` : '';
+  const list = tools.length > 0 ? ` They are: ${enumerate(tools.map(nameOf))}.` : '';
   return (
     `Activated "${name}" — ${count(tools.length)} injected into context.${list} ` +
     `If they are not in your list of tools, call them through ${suite}: ` +
@@ -28,12 +26,19 @@ export function activatedText(name: string, tools: readonly OwnTool[], suite: st
   );
 }
 
-/** For a session in which the list of tools must not change by what it does. */
-export function staticText(name: string, suite: string): string {
+/** For a session whose list of tools must not change. Its first sentence is for the user. */
+export function staticText(name: string, subtools: readonly string[], suite: string): string {
   return (
-    `The list of tools does not change in this session. Call the tools of "${name}" through ${suite}: ` +
-    '{"action": "introspect"} lists them, {"action": "call", "subtool": "<name>", "args": {…}} runs one.'
+    `"${name}" is ready: its ${count(subtools.length)} can be called through ${suite}. ` +
+    (subtools.length > 0 ? `Subtools: ${enumerate(subtools.map(cleanText))}. ` : '') +
+    'Run one with {"action": "call", "subtool": "<name>", "args": {...}}; {"action": "introspect"} shows their parameters.'
   );
+}
+
+function enumerate(names: readonly string[]): string {
+  const named = names.slice(0, MOST_NAMES);
+  const more = names.length > named.length ? `, and ${names.length - named.length} more` : '';
+  return named.join(', ') + more;
 }
 
 /** What it is listed as, and what its server calls it where that is another name. */

@@ -6,6 +6,7 @@ import { textResult } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { gatewayAction, parseServerName } from './gateway.ts';
 import { type OwnTool, OwnTools, prefixedName } from './own-tools.ts';
+import { tellOfStart } from './starting.ts';
 import type { Audience, ToolCall } from './surface.ts';
 import {
   activatedText,
@@ -102,16 +103,16 @@ export class Switches {
     }
   }
 
-  async #activate(name: string, { cancellation }: ToolCall): Promise<Verbatim> {
+  async #activate(name: string, { cancellation, onProgress }: ToolCall): Promise<Verbatim> {
     const { audience, onChanged, toolsOf } = this.#options;
     const { pool, suites } = this.#options.parts();
     const refusal = this.#refuse(name);
     if (refusal) return refusal;
+    const config = this.flips.find((child) => child.name === name);
     const suite = suites.toolFor(name);
-    if (audience.isStatic) return textResult(staticText(name, suite));
     if (this.#active.has(name)) return textResult(alreadyActiveText(name, suite));
     const { state } = pool.report(name);
-    if (state === 'warming') {
+    if (state === 'warming' && !audience.isStatic) {
       // One that is wanted need not wait for its turn.
       pool.warm(name).catch(() => {}); // its state says why
       return textResult(notReadyText(name), { isError: true });
@@ -119,7 +120,8 @@ export class Switches {
     try {
       // An idle child whose tools are known is started by their first call.
       if (state === 'error' || pool.tools(name) === undefined) {
-        await cancellation.orElse(pool.warm(name));
+        const warmed = cancellation.orElse(pool.warm(name));
+        await (config ? tellOfStart(warmed, config, onProgress) : warmed);
       }
     } catch (error) {
       return failedResult(name, error);
@@ -127,6 +129,7 @@ export class Switches {
     // The configuration may be another one by now.
     const lateRefusal = this.#refuse(name);
     if (lateRefusal) return lateRefusal;
+    if (audience.isStatic) return textResult(this.#introduce(name));
     this.#active.add(name);
     onChanged();
     const tools = toolsOf(name);
@@ -154,17 +157,32 @@ export class Switches {
         const { name } = config;
         const { state } = pool.report(name);
         const isActive = this.#active.has(name);
-        const tools = pool.tools(name);
         return {
           name,
           state: isActive ? 'active' : state,
           ready: isActive || state === 'ready',
           active: isActive,
-          tools: tools && new OwnTools().arrange([{ config, tools }], () => false).size,
+          tools: this.#subtoolsOf(config)?.length,
           error: state === 'error' ? pool.errorOf(name)?.message : undefined,
         };
       }),
     );
+  }
+
+  /** What a session needs that calls a child through its suite. */
+  #introduce(name: string): string {
+    const { suites } = this.#options.parts();
+    const config = this.flips.find((child) => child.name === name);
+    const subtools = config && this.#subtoolsOf(config);
+    return staticText(name, subtools ?? [], suites.toolFor(name));
+  }
+
+  /** The names of the subtools that a child may show; undefined where they were never listed. */
+  #subtoolsOf(config: ChildConfig): string[] | undefined {
+    const tools = this.#options.parts().pool.tools(config.name);
+    if (!tools) return undefined;
+    const arranged = new OwnTools().arrange([{ config, tools }], () => false);
+    return [...arranged.values()].map(({ subtool }) => subtool);
   }
 
   /** The answer for a name that cannot be switched. */

@@ -2,6 +2,7 @@
 // the host. All tasks at once are not listed: a child serves several hosts, and does not know whose each is.
 import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { signQuestionsIn } from '../mcp/questions.ts';
 import { unwrapTaskId, wrapTasksIn } from '../mcp/tasks.ts';
 import type { Pool } from '../pool/pool.ts';
 import { INVALID_PARAMS, RpcError } from '../rpc/message.ts';
@@ -24,5 +25,5 @@ export async function askTask(
   }
   const own = params.with('taskId', Verbatim.of(id.taskId));
   const result = await child.ask(method, own, options, `task "${id.taskId}"`);
-  return wrapTasksIn(result, id.childName);
+  return wrapTasksIn(signQuestionsIn(result, id.childName), id.childName);
 }

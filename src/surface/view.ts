@@ -99,9 +99,9 @@ export class View implements Surface {
   listTools(): readonly Tool[] {
     const { suites, agents } = this.#parts;
     const { isStatic } = this.#audience;
-    const flips = isStatic ? [] : this.#switches.flips;
+    const flips = this.#switches.flips.map(({ name }) => name);
     return [
-      ...(flips.length > 0 ? createGatewayTools(flips.map(({ name }) => name)) : []),
+      ...(flips.length > 0 ? createGatewayTools(flips, isStatic) : []),
       ...suites.listTools((config) => this.#isListedAsSuite(config)),
       ...[...this.#own().values()].map(({ tool }) => (isStatic ? withoutExecution(tool) : tool)),
       ...agents.listTools(),

@@ -33,6 +33,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // They tell the host something through a Peer, which reports what it cannot send.
   'session/list-changes.ts': ['tell', 'goOn'],
   'session/subscriptions.ts': ['() => {\n      this.#soon.delete(kind)'],
+  'surface/starting.ts': ['tell'],
   'surface/agent-tools.ts': ['() => this.#signOfLife()', '() => this.#catchUp()'],
   'session/parking.ts': ['() => {\n      this.#calls.delete(handle)'], // rejects and cancels
 };

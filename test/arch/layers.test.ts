@@ -63,4 +63,9 @@ describe.each(files)('%s', (file) => {
     const knows = ['base/process.ts', 'base/process-table.ts'].includes(file);
     expect(knows ? [] : uses).toEqual([]);
   });
+
+  test('makes folders in the one way that always returns', () => {
+    const uses = textOf(file).match(/\bmkdir(?:Sync)?\b/g) ?? [];
+    expect(file === 'base/make-folder.ts' ? [] : uses).toEqual([]);
+  });
 });

@@ -86,7 +86,9 @@ describe.each(EVERYWHERE)('$driver.name, $route', ({ driver, route }) => {
     host.answers.elicit = () => ({ action: 'accept', content });
     const answer = await ask(host, route, { query: 'ask me' });
     expect(textOf(answer)).toContain(JSON.stringify({ action: 'accept', content }));
-    expect(host.asked.map(({ params }) => params.message)).toEqual(['What is your name?']);
+    expect(host.asked.map(({ params }) => params.message)).toEqual([
+      'Server "kid" asks: What is your name?',
+    ]);
   });
 });
 

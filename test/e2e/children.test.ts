@@ -180,7 +180,7 @@ describe('a child that cannot be started says why', () => {
     {
       why: 'it is killed',
       entry: { command: 'sh', args: ['-c', 'kill -9 $$'] },
-      says: 'Child MCP broken exited with code null (SIGKILL) while starting. The next use starts it again. It printed nothing on stderr.',
+      says: 'Child MCP broken was killed (SIGKILL) while starting. The next use starts it again. It printed nothing on stderr.',
     },
     {
       why: 'it refuses the handshake',
@@ -206,7 +206,7 @@ describe('a child that cannot be started says why', () => {
     );
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('mute'), project)).toMatchInlineSnapshot(`
-      "Server "mute" did not answer the handshake within 3000 ms (command: sh -c echo getting ready >&2; exec sleep 600). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one. Its last output:
+      "Server "mute" did not answer the handshake within 3000 ms (command: sh -c echo getting ready >&2; exec sleep 600). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON, neither for newline nor for content-length framing. Its last output:
       getting ready"
     `);
   });
@@ -326,7 +326,7 @@ describe('the handshake with a child', () => {
     expect(initialize?.params).toMatchObject({ protocolVersion: '2024-11-05' });
   });
 
-  test.each(['2024-11-05', '2025-03-26', '2025-06-18'])(
+  test.each(['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18'])(
     'accepts a child that answers with revision %s',
     async (revision) => {
       const project = createProject(configWith({ old: testServer('revision', revision) }));
@@ -335,11 +335,39 @@ describe('the handshake with a child', () => {
     },
   );
 
+  test.each([{}, { name: 'mock', capabilities: {} }, { protocolVersion: null }])(
+    'accepts a child that answers %j, without a revision',
+    async (greeting) => {
+      const project = createProject();
+      const script = project.write(
+        'mock.mjs',
+        `import { createInterface } from 'node:readline';
+         for await (const line of createInterface({ input: process.stdin })) {
+           const { id, method, params } = JSON.parse(line);
+           const results = {
+             initialize: ${JSON.stringify(greeting)},
+             'tools/list': { tools: [{ name: 'click', description: 'Click a selector' }] },
+             'tools/call': { ok: true, name: params?.name, args: params?.arguments },
+           };
+           const result = results[method];
+           const error = { code: -32601, message: 'Method not found: ' + method };
+           const answer = result ? { result } : { error };
+           if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+         }`,
+      );
+      const mock = { command: process.execPath, args: [script] };
+      project.write('switchboard.config.json', { mcpServers: { mock } });
+      const host = await RawHost.connect(project);
+      const { result } = await host.call('mock', 'click', { selector: '#a' });
+      expect(result).toMatchObject({ ok: true, name: 'click', args: { selector: '#a' } });
+    },
+  );
+
   test('refuses a revision that nobody knows, and says which ones are known', async () => {
     const project = createProject(configWith({ odd: testServer('revision', '2031-01-01') }));
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('odd'), project)).toMatchInlineSnapshot(
-      `"Server "odd" speaks MCP revision "2031-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05. Update the server or Switchboard."`,
+      `"Server "odd" speaks MCP revision "2031-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05, 2024-10-07. Update the server or Switchboard."`,
     );
     expect(
       await eventually(
@@ -361,13 +389,47 @@ describe('framing', () => {
     for (const line of lines) expect(line).toMatch(/^\{"jsonrpc":"2.0",.*\}$/);
   });
 
-  test('a child that wants headers fails once, with a hint, and works at the next use', async () => {
-    const project = createProject(configWith({ old: testServer('only-headers') }));
-    const host = await RawHost.connect(project);
-    expect(failureOf(await host.introspect('old'), project)).toMatchInlineSnapshot(
-      `"Server "old" did not answer the handshake within 8000 ms (command: <node> <fixtures>/servers/only-headers.mjs). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`,
+  test('a child that wants headers works at its first use, and never gets both framings', async () => {
+    const project = createProject();
+    const log = join(project.dir, 'log.txt');
+    const script = project.write(
+      'notes.mjs',
+      `import { appendFileSync } from 'node:fs';
+       const got = [];
+       process.stdin.on('data', (chunk) => got.push(String(chunk)));
+       process.on('exit', () => {
+         const hasHeaders = got.join('').includes('Content-Length');
+         const hasLines = /^\\{/.test(got.join(''));
+         appendFileSync(${JSON.stringify(log)}, JSON.stringify({ hasHeaders, hasLines }) + '\\n');
+       });
+       await import(${JSON.stringify(testServer('only-headers').args[0])});`,
     );
+    project.write('switchboard.config.json', {
+      mcpServers: { old: { command: process.execPath, args: [script] } },
+    });
+    const host = await RawHost.connect(project);
     expect(textOf(await host.call('old', 'echo', { text: 'žluť 🦊' }))).toBe('{"text":"žluť 🦊"}');
+    await host.close();
+    expect(
+      readFileSync(log, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as object),
+    ).toEqual([
+      { hasHeaders: false, hasLines: true },
+      { hasHeaders: true, hasLines: false },
+    ]);
+  });
+
+  test('a child that needs more than half of childSpawnMs to start is not given up for it', async () => {
+    const project = createProject(
+      configWith(
+        { slow: testServer('starts-slowly', '6000') },
+        { timeouts: { childSpawnMs: 10_000 } },
+      ),
+    );
+    const host = await RawHost.connect(project);
+    expect(textOf(await host.call('slow', 'echo', { a: 1 }))).toBe('{"a":1}');
   });
 
   test('a child that wants headers works at once where framing says so', async () => {

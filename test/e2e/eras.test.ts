@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { GATEWAY } from '../support/gateway.ts';
 import { configWith, createProject, FIXTURES, type Project } from '../support/project.ts';
 import { RawHost, textOf, toolsOf } from '../support/raw-host.ts';
 import { testServer } from '../support/servers.ts';
@@ -98,7 +99,7 @@ test('with a server to switch a host on stdio is sent to the handshake, unless t
 
   const modern = new RawHost(createProject(configWith(servers, { era: 'modern' })));
   const listed = await modern.request('tools/list', { _meta: envelope() });
-  expect(toolsOf(listed).map(({ name }) => name)).toEqual(['box_suite']);
+  expect(toolsOf(listed).map(({ name }) => name)).toEqual([...GATEWAY, 'box_suite']);
   expect((await modern.request('initialize', {})).error?.code).toBe(-32601);
 });
 

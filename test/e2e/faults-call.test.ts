@@ -67,9 +67,9 @@ test('when a server is killed, every one of 50 calls in flight fails', () =>
 
     expect(new Set(failures)).toMatchInlineSnapshot(`
       Set {
-        "Child MCP kid exited with code null (SIGKILL) while working on subtool "never". The next use starts it again. Its last output:
+        "Child MCP kid was killed (SIGKILL) while working on subtool "never". The next use starts it again. Its last output:
       giving up, the key was ***",
-        "Child MCP kid exited with code null (SIGKILL) while working on subtool "crash". The next use starts it again. Its last output:
+        "Child MCP kid was killed (SIGKILL) while working on subtool "crash". The next use starts it again. Its last output:
       giving up, the key was ***",
       }
     `);
@@ -106,7 +106,7 @@ test('when a launcher dies, the call fails although the real server holds the pi
     const failure = trial.failure(await host.call('kid', 'kill-launcher'));
 
     expect(failure).toMatchInlineSnapshot(
-      `"Child MCP kid exited with code null (SIGKILL) while working on subtool "kill-launcher". The next use starts it again. It printed nothing on stderr."`,
+      `"Child MCP kid was killed (SIGKILL) while working on subtool "kill-launcher". The next use starts it again. It printed nothing on stderr."`,
     );
     const isGone = () => processesWith(trial.tag).every(({ pid }) => pid !== orphan);
     await until(isGone, 'what the launcher has left behind is gone');
@@ -191,6 +191,7 @@ test('a server that asks without end and reads no answer fails alone', () =>
 test('of a storm of progress, only what belongs to the call is passed on', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
+    await host.call('kid', 'echo'); // its start would be told of, too
     const progress = (token: string) =>
       `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1}}\n`;
     const request = {

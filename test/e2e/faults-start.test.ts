@@ -129,7 +129,7 @@ test('a server that never answers the handshake fails in time and is ended', () 
       await trial.askNeighbour();
 
       expect(trial.failure(await call)).toMatchInlineSnapshot(
-        `"Server "kid" did not answer the handshake within 8000 ms (command: <node> <fixtures>/servers/faulty.mjs --tag=<tag> --journal=<project>/journals/kid.jsonl --no-handshake --stubborn). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON at all, so its next start is tried with content-length framing; set "framing" to choose one."`,
+        `"Server "kid" did not answer the handshake within 8000 ms (command: <node> <fixtures>/servers/faulty.mjs --tag=<tag> --journal=<project>/journals/kid.jsonl --no-handshake --stubborn). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON, neither for newline nor for content-length framing."`,
       );
       const isGone = () =>
         processesWith(trial.tag).every(({ command }) => !command.includes('no-'));
@@ -154,7 +154,7 @@ test('a server of an unknown revision of MCP is told apart from a broken one', (
     const answer = await trial.host.call('kid', 'echo');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(
-      `"Server "kid" speaks MCP revision "1999-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05. Update the server or Switchboard."`,
+      `"Server "kid" speaks MCP revision "1999-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05, 2024-10-07. Update the server or Switchboard."`,
     );
   }));
 

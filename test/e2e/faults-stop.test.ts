@@ -129,6 +129,18 @@ test('what stays when the program is killed is ended by the next one, and nothin
     expect(await startChild(trial)).toBe(survivor);
   }));
 
+test('a next run that is over at once ends what was left, too', () =>
+  withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
+    const killed = await trial.start();
+    const orphan = await startChild(trial, 'kid', killed);
+    await trial.end((host) => host.process.kill('SIGKILL'), killed);
+
+    const next = await trial.start();
+    await trial.end((host) => host.close(), next);
+
+    expect(isRunning(trial, orphan)).toBe(false);
+  }));
+
 test('an error that nobody expected ends the program with its servers, and says so', () =>
   withFaults(
     { kid: STUBBORN },

@@ -208,7 +208,7 @@ test('an exit drops the tools and says so; switching on tries once more', async 
   process.kill(pid, 'SIGKILL');
 
   expect(await reaches(host, 'box', 'error')).toMatchObject({
-    error: expect.stringContaining('exited with code null (SIGKILL)') as string,
+    error: expect.stringContaining('was killed (SIGKILL)') as string,
   });
   expect(await eventually(() => host.listChanges === before + 1)).toBe(true);
   expect(await host.toolNames()).toEqual(GATEWAY);

@@ -1,7 +1,9 @@
 // Places in which a program does not expect to be started.
 import { spawnSync } from 'node:child_process';
-import { expect, test } from 'vitest';
-import { createProject, PROGRAM } from '../support/project.ts';
+import { describe, expect, test } from 'vitest';
+import { configWith, createProject, PROGRAM } from '../support/project.ts';
+import { RawHost, textOf } from '../support/raw-host.ts';
+import { testServer } from '../support/servers.ts';
 
 function runIn(script: string, env: Record<string, string> = {}) {
   const project = createProject();
@@ -38,3 +40,44 @@ test.each(['--help', '--version', 'config print', 'config schema', 'config check
     });
   },
 );
+
+describe('with a home in which nothing can be made', () => {
+  /** Reading and writing there fails, as it does on a disk that is read-only; on Node 20 it may also hang. */
+  const env = { SWITCHBOARD_HOME: '/proc/switchboard' };
+  const servers = {
+    box: { ...testServer('toolbox'), stderr: 'log' },
+    eager: { ...testServer('toolbox'), start: 'eager' },
+  };
+
+  async function connect() {
+    const host = await RawHost.connect(createProject(configWith(servers)), { env });
+    expect(await host.toolNames()).toEqual(['box_suite', 'eager_suite']);
+    expect(textOf(await host.call('box', 'say', { text: 'a word' }))).toBe('said');
+    await expect.poll(() => host.stderr).toContain('the catalog cannot be kept on disk');
+    return host;
+  }
+
+  test('servers work, it warns, and the end of its input ends it', async () => {
+    const host = await connect();
+    expect(await host.close()).toEqual({ code: 0, signal: null });
+  });
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it', async (signal) => {
+    const host = await connect();
+    host.process.kill(signal);
+    expect(await host.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test.each(['tools box', 'status', 'config check', 'show box direct', 'skill install --dry-run'])(
+    '%s does not hang',
+    (args) => {
+      const project = createProject(configWith(servers));
+      const { status, signal } = spawnSync(process.execPath, [PROGRAM, ...args.split(' ')], {
+        cwd: project.dir,
+        env: { ...project.env, ...env },
+        timeout: 120_000,
+      });
+      expect({ signal, isEnded: status !== null }).toEqual({ signal: null, isEnded: true });
+    },
+  );
+});

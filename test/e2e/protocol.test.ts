@@ -42,7 +42,7 @@ function frame(message: object, headerName = 'Content-Length'): string {
 }
 
 describe('the handshake', () => {
-  test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
+  test.each(['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
     'revision %s is answered with the same',
     async (revision) => {
       const { result } = await shakeHands(start(), revision);

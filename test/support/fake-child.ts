@@ -180,6 +180,7 @@ export function createFakePool(children: readonly ChildConfig[], start: FakeStar
       },
     },
     onBug,
+    countWorking: async () => Infinity, // nobody gives up a turn before its time
   });
   onTestFinished(() => pool[Symbol.asyncDispose]());
   return { pool, catalog, news, listeners };

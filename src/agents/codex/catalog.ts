@@ -1,10 +1,11 @@
 // The engine's list of models says of each whether it has the tool that applies patches; there is no
 // other switch for it. So an agent that is to have the tool, or not to have it, is given a list that
 // says so, made from the one that the engine would use.
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cancellation } from '../../base/cancellation.ts';
 import { shortDigest } from '../../base/digest.ts';
+import { makeFolder } from '../../base/make-folder.ts';
 import { isObject } from '../../base/object.ts';
 import { readTextFile } from '../../base/read-text.ts';
 import { writeWhole } from '../../base/whole-file.ts';
@@ -129,7 +130,7 @@ async function readModels(wish: ModelsSource): Promise<Model[]> {
   const file = join(folder, `${keyOf(wish)}-bundled.json`);
   const kept = readKept(file);
   if (kept) return kept;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const about = { cwd: folder, env, cancellation, onProcess };
   const printed = await outputOf(binary, ['debug', 'models', '--bundled'], about);
   const models = parseModels(printed);
@@ -169,7 +170,7 @@ function keyOf({ binary, usersCatalog }: ModelsSource): string {
 
 function write(file: string, models: readonly Model[]): void {
   const folder = join(file, '..');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   removeOld(folder);
   if (!isFile(file)) rmSync(file, { recursive: true, force: true });
   writeWhole(file, JSON.stringify({ models }), { mode: 0o600 });

@@ -1,12 +1,21 @@
 // Talking to a child of the handshake era. Such a child asks by sending a request of its own, and does
 // not say in the course of which call: that is found out from the calls that are under way.
 import { Cancellation } from '../../base/cancellation.ts';
+import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
+import { soon } from '../../base/time.ts';
 import type { Caller, Question } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS } from '../../mcp/eras.ts';
 import type { LogLevel } from '../../mcp/logging.ts';
 import { isWanted } from '../../mcp/logging.ts';
-import { canAnswer, cannotAnswer, questionMethod, requiredFor } from '../../mcp/questions.ts';
+import {
+  canAnswer,
+  cannotAnswer,
+  questionMethod,
+  requiredFor,
+  signQuestion,
+  unasked,
+} from '../../mcp/questions.ts';
 import { isProjectMeant, type Roots } from '../../mcp/roots.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
@@ -14,11 +23,13 @@ import { Verbatim } from '../../rpc/verbatim.ts';
 import type { ChildRequest, Conversation } from './conversation.ts';
 
 export interface HandshakeOptions {
+  /** The child's name, for those who are asked. */
+  readonly name: string;
   readonly peer: Peer;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
   readonly roots: Roots;
-  /** Asks somebody, where the child asks while nobody has called it. */
+  /** Asks somebody for their roots, where the child asks while nobody has called it. */
   readonly askOutside: (question: Question) => Promise<Verbatim>;
 }
 
@@ -28,22 +39,31 @@ interface Call extends RequestOptions {
   /** What is called: a tool by its name, anything else by its method. */
   readonly what: string;
   /** It is not known to be done without a question. */
-  readonly mayAsk: boolean;
+  mayAsk: boolean;
+  hasAsked: boolean;
   /** How many questions of the child's wait for the caller. */
   questions: number;
-  hasAsked: boolean;
 }
 
 /** Pages that somebody is to visit, of which the child may still tell. */
 const MOST_PAGES = 100;
 /** A host may read any number of addresses; what is known of more calls than this is found out again. */
 const MOST_QUIET = 10_000;
+/** How long a call waits behind a question that another host's user has not answered. */
+const OPEN_QUESTION_MS = 10_000;
+const LOOK_AGAIN_MS = 1_000;
+/** How long a child may go on with a call that was cancelled by a host whose requests are all a party each. */
+const HEEDS_CANCEL_MS = 5_000;
 
 export class HandshakeConversation implements Conversation {
   readonly era = 'handshake';
   readonly #options: HandshakeOptions;
-  /** What was done once without a question: it needs not be kept apart from others. */
+  /** What was done once without a question: it may run beside calls of other hosts. */
   readonly #quiet = new Set<string>();
+  /** What has asked, or may have: it is never quiet again. */
+  readonly #asking = new Set<string>();
+  /** Parties whose calls were cancelled or took too long, and until when the child may work on them. */
+  readonly #abandoned = new Map<object, number>();
   readonly #pages = new Map<string, Caller>();
   #waiting: (() => void)[] = [];
   #watched = new Set<string>();
@@ -61,14 +81,14 @@ export class HandshakeConversation implements Conversation {
       timeoutMs,
       cancellation,
       onProgress,
-      onSettled: () => this.#leave(call),
+      onSettled: (isAbandoned) => this.#leave(call, isAbandoned),
       caller,
       what,
       mayAsk,
-      questions: 0,
       hasAsked: false,
+      questions: 0,
     };
-    return mayAsk && this.#isAskingOthers(caller)
+    return mayAsk && this.#callAhead(caller)
       ? this.#sendInTurn(request, call)
       : this.#send(request, call);
   }
@@ -84,7 +104,7 @@ export class HandshakeConversation implements Conversation {
 
   hear(method: string, params: Verbatim): boolean {
     if (method === 'notifications/message') {
-      const { caller } = onlyParty(this.#calls()) ?? {};
+      const { caller } = this.#certainCall(this.#calls()) ?? {};
       if (caller && isWanted(params, caller.logLevel)) caller.log(params);
       return true;
     }
@@ -131,47 +151,87 @@ export class HandshakeConversation implements Conversation {
 
   /** A child that asks does not say whom: calls that may be meant wait for each other. */
   async #sendInTurn(request: ChildRequest, call: Call): Promise<Verbatim> {
-    while (this.#isAskingOthers(call.caller)) {
+    const { cancellation = new Cancellation(), timeoutMs } = request;
+    const begin = performance.now();
+    for (let ahead = this.#callAhead(call.caller); ahead; ahead = this.#callAhead(call.caller)) {
+      const isAsking = ahead.questions > 0;
+      const limitMs = isAsking ? Math.min(OPEN_QUESTION_MS, timeoutMs) : timeoutMs;
+      const leftMs = begin + limitMs - performance.now();
+      if (leftMs <= 0) throw busy(this.#options.name, isAsking);
       const turn = new Promise<void>((resolve) => this.#waiting.push(resolve));
-      await (request.cancellation ?? new Cancellation()).orElse(turn);
+      await cancellation.orElse(soon(turn, Math.min(leftMs, LOOK_AGAIN_MS)));
     }
     return this.#send(request, call);
   }
 
-  #leave({ hasAsked, what }: Call): void {
-    if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
-    if (!hasAsked) this.#quiet.add(what);
+  #leave({ caller, what, hasAsked }: Call, isAbandoned: boolean): void {
+    if (isAbandoned) {
+      // What has asked hears with the answer that it is over.
+      if (!hasAsked) this.#noteAbandoned(caller);
+    } else if (!this.#asking.has(what)) {
+      if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
+      this.#quiet.add(what);
+    }
     for (const goOn of this.#waiting.splice(0)) goOn();
   }
 
-  #isAskingOthers({ party }: Caller): boolean {
-    return this.#calls().some(({ caller, mayAsk }) => mayAsk && caller.party !== party);
+  /** The call of another host that one of this caller has to wait for. */
+  #callAhead({ party }: Caller): Call | undefined {
+    const ahead = this.#calls().filter(({ caller, mayAsk }) => mayAsk && caller.party !== party);
+    return ahead.find(({ questions }) => questions > 0) ?? ahead[0];
   }
 
-  async #ask(question: Question): Promise<Verbatim> {
+  #noteAsking(call: Call): void {
+    call.mayAsk = true;
+    this.#quiet.delete(call.what);
+    if (this.#asking.size >= MOST_QUIET) this.#asking.clear();
+    this.#asking.add(call.what);
+  }
+
+  /**
+   * The call that the child is speaking of, where that is certain: all that it may be working on is
+   * of one party. That a tool never asked before says nothing, since it may depend on its arguments.
+   */
+  #certainCall(calls: readonly Call[]): Call | undefined {
+    this.#forgetAbandoned();
+    const last = calls.at(-1);
+    const parties = [...calls.map(({ caller }) => caller.party), ...this.#abandoned.keys()];
+    return parties.every((party) => party === last?.caller.party) ? last : undefined;
+  }
+
+  #noteAbandoned({ era, party }: Caller): void {
+    const { timeoutMs } = this.#options;
+    const ms = era === 'modern' ? Math.min(HEEDS_CANCEL_MS, timeoutMs) : timeoutMs;
+    this.#forgetAbandoned();
+    this.#abandoned.set(party, performance.now() + ms);
+  }
+
+  #forgetAbandoned(): void {
+    const now = performance.now();
+    for (const [party, until] of this.#abandoned) if (until < now) this.#abandoned.delete(party);
+  }
+
+  async #ask({ method, params, cancellation }: Question): Promise<Verbatim> {
     const calls = this.#calls();
-    if (calls.length === 0) return orRefusal(() => this.#options.askOutside(question));
-    const asking = calls.filter(({ mayAsk }) => mayAsk);
-    const call = onlyParty(asking.length > 0 ? asking : calls);
+    if (calls.length === 0) return this.#askOutside({ method, params, cancellation });
+    const call = this.#certainCall(calls);
     if (!call) {
-      // Any of them may ask: they do not count as quiet when they are done.
-      for (const one of calls) one.hasAsked = true;
-      this.#quiet.clear();
+      for (const one of calls) this.#noteAsking(one); // any of them may be the one
       throw new RpcError(
         INTERNAL_ERROR,
-        'Several hosts are being served at the moment, and it is not known which of them is meant.',
+        'Switchboard is serving several sessions and cannot tell which of them this question is for.',
       );
     }
+    this.#noteAsking(call);
     call.hasAsked = true;
-    this.#quiet.delete(call.what);
     const { caller } = call;
-    const { method, params } = question;
     if (!canAnswer(caller.capabilities, method, params?.value)) {
       caller.noteMissing(requiredFor(method, params?.value));
       throw cannotAnswer(method);
     }
     this.#notePage(params?.value, caller);
-    const { peer } = this.#options;
+    const { peer, name } = this.#options;
+    const question = { method, params: signQuestion(method, params, name), cancellation };
     const id = peer.underway.find(({ options }) => options === call)?.id ?? 0;
     if (call.questions++ === 0) peer.suspendLimit(id);
     try {
@@ -196,6 +256,12 @@ export class HandshakeConversation implements Conversation {
     }
   }
 
+  /** Roots are the host's own business; whatever else is asked would reach its user out of the blue. */
+  #askOutside(question: Question): Promise<Verbatim> {
+    if (question.method !== 'roots/list') throw unasked();
+    return orRefusal(() => this.#options.askOutside(question));
+  }
+
   #notePage(params: unknown, caller: Caller): void {
     const id = isObject(params) ? params['elicitationId'] : undefined;
     if (typeof id !== 'string') return;
@@ -218,10 +284,15 @@ function isCall(options: RequestOptions): options is Call {
   return 'mayAsk' in options;
 }
 
-/** The last of these calls, if all are of one party: then it is the one a child must be speaking of. */
-function onlyParty(calls: readonly Call[]): Call | undefined {
-  const last = calls.at(-1);
-  return calls.every(({ caller }) => caller.party === last?.caller.party) ? last : undefined;
+function busy(name: string, isAsking: boolean): SwitchboardError {
+  const reason = isAsking
+    ? 'is waiting for a user to answer a question from another call'
+    : 'is busy with a call from another session';
+  return new SwitchboardError(
+    'CHILD_BUSY',
+    `Server "${name}" ${reason}, so this call was not sent.`,
+    { hint: 'Try again later.', data: { child: name } },
+  );
 }
 
 function nameOf({ method, params }: ChildRequest): string {

@@ -6,7 +6,12 @@ import { VERSION } from '../../base/version.ts';
 import type { Caller, QuestionMethod } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS, META, MODERN_REVISION } from '../../mcp/eras.ts';
 import { isWanted } from '../../mcp/logging.ts';
-import { forwardedCapabilities, questionMethod, Unanswered } from '../../mcp/questions.ts';
+import {
+  forwardedCapabilities,
+  questionMethod,
+  signQuestionsIn,
+  Unanswered,
+} from '../../mcp/questions.ts';
 import { isInputRequired } from '../../mcp/results.ts';
 import { isProjectMeant, type Roots } from '../../mcp/roots.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
@@ -25,6 +30,8 @@ const LISTEN_AGAIN_MS = 5_000;
 export const OWN_INFO = Verbatim.of({ name: 'switchboard', version: VERSION });
 
 export interface ModernOptions {
+  /** The child's name, for those who are asked. */
+  readonly name: string;
   readonly peer: Peer;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly roots: Roots;
@@ -99,7 +106,8 @@ export class ModernConversation implements Conversation {
   async #converse(request: ChildRequest, first: Promise<Verbatim>): Promise<Verbatim> {
     let result = await first;
     for (let round = 1; isInputRequired(result.value); round++) {
-      const inputs = await answerQuestions(result, request, this.#options.roots);
+      const { name, roots } = this.#options;
+      const inputs = await answerQuestions(signQuestionsIn(result, name), request, roots);
       if (round === MOST_ROUNDS) {
         const message = `The server has asked ${MOST_ROUNDS} times and still asks.`;
         throw new RpcError(INTERNAL_ERROR, message);

@@ -1,7 +1,8 @@
 // What is kept of a sign-in: one file for each server, readable by its user alone, written whole or
 // not at all. Everything in it belongs to one issuer and one resource and is sent to no other.
-import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../../base/make-folder.ts';
 import { isObject } from '../../base/object.ts';
 import { codeOf } from '../../base/system-error.ts';
 import { writeWhole } from '../../base/whole-file.ts';
@@ -75,7 +76,7 @@ export function removeSignIn(file: string): void {
 
 /** A folder for its user alone, also where somebody has made it before us. */
 export function prepareFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   chmodSync(folder, 0o700);
 }
 

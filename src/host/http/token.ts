@@ -6,7 +6,6 @@ import {
   constants,
   copyFileSync,
   linkSync,
-  mkdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
+import { makeFolder } from '../../base/make-folder.ts';
 import { codeOf } from '../../base/system-error.ts';
 import { unfinishedName } from '../../base/whole-file.ts';
 
@@ -80,7 +80,7 @@ function readToken(file: string): string | undefined {
 
 /** Written whole beside its place, then put there unless somebody else was faster. */
 function makeToken(file: string): string {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   const unfinished = unfinishedName(file);
   try {
     const token = randomBytes(TOKEN_BYTES).toString('hex');

@@ -170,8 +170,14 @@ export function createAnswers(): Answers {
   };
 }
 
-function contentFor(message = ''): Record<string, string> {
+function contentFor(signed = ''): Record<string, string> {
+  const message = withoutSigner(signed);
   if (message === 'What is your name?') return { name: 'Ada' };
   if (message === 'Which color?') return { color: 'green' };
   return { value: `to ${message}` };
+}
+
+/** What a server said itself, of a question that Switchboard has put the server's name before. */
+export function withoutSigner(message: string | undefined): string | undefined {
+  return message?.replace(/^Server "eras" asks: /, '');
 }

@@ -3,7 +3,9 @@
 // and the server gets the same answers.
 import { expect } from 'vitest';
 import type { Host, Message, Question } from './hosts.ts';
+import { withoutSigner } from './hosts.ts';
 import { describeMatrix } from './matrix.ts';
+import type { Place } from './places.ts';
 import { jsonOf, lastErrorOf, rootsOf, textOf } from './results.ts';
 import { waitFor } from './wait.ts';
 
@@ -30,12 +32,12 @@ const SAID = {
 const ROOTS = { roots: [{ uri: 'file:///project', name: 'project' }] };
 
 describeMatrix('questions', ['direct', 'switchboard', 'suite', 'http'], (tryCell) => {
-  tryCell('form-accept', async ({ host }) => {
+  tryCell('form-accept', async ({ host, place }) => {
     const asked = noteQuestions(host);
     const content = { name: 'žluť', age: 7 };
     host.answers.elicit = () => ({ action: 'accept', content });
     expect(jsonOf(await host.callTool('ask_form'))).toEqual({ action: 'accept', content });
-    expect(asked()).toEqual([NAME_QUESTION]);
+    expect(asked()).toEqual([signed(place, NAME_QUESTION)]);
   });
 
   tryCell('form-decline', async ({ host }) => {
@@ -54,7 +56,7 @@ describeMatrix('questions', ['direct', 'switchboard', 'suite', 'http'], (tryCell
     const [question, ...more] = asked();
     expect(more).toEqual([]);
     const { elicitationId, ...rest } = question ?? {};
-    expect(rest).toEqual(PAGE_QUESTION);
+    expect(rest).toEqual(signed(place, PAGE_QUESTION));
     expect(typeof elicitationId).toBe(place.driver.era === 'modern' ? 'undefined' : 'string');
   });
 
@@ -81,23 +83,26 @@ describeMatrix('questions', ['direct', 'switchboard', 'suite', 'http'], (tryCell
     if (place.driver.era === 'handshake' && place.server === 'handshake') {
       await expect(call()).rejects.toMatchObject({ code: -32_042 });
       expect(lastErrorOf(host)?.data).toEqual({
-        elicitations: [{ ...PAGE_QUESTION, elicitationId: 'page-1' }],
+        elicitations: [{ ...signed(place, PAGE_QUESTION), elicitationId: 'page-1' }],
       });
       expect(jsonOf(await call())).toEqual({ action: 'accept' });
       expect(asked()).toEqual([]);
       return;
     }
     expect(jsonOf(await call())).toEqual({ action: 'accept' });
-    expect(asked()).toEqual([expect.objectContaining(PAGE_QUESTION)]);
+    expect(asked()).toEqual([expect.objectContaining(signed(place, PAGE_QUESTION))]);
   });
 
-  tryCell('sampling', async ({ host }) => {
+  tryCell('sampling', async ({ host, place }) => {
     const asked = noteQuestions(host);
     expect(jsonOf(await host.callTool('sample'))).toEqual(SAID);
     expect(asked()).toEqual([
       {
         messages: [{ role: 'user', content: { type: 'text', text: 'Say hello.' } }],
-        systemPrompt: 'Be brief.',
+        systemPrompt:
+          place.route === 'direct'
+            ? 'Be brief.'
+            : 'This request comes from the MCP server "eras".\n\nBe brief.',
         maxTokens: 50,
       },
     ]);
@@ -111,13 +116,16 @@ describeMatrix('questions', ['direct', 'switchboard', 'suite', 'http'], (tryCell
     expect(jsonOf(await host.callTool('roots'))).toEqual(isShared ? rootsOf(project) : { roots });
   });
 
-  tryCell('two-questions', async ({ host }) => {
+  tryCell('two-questions', async ({ host, place }) => {
     const asked = noteQuestions(host);
     expect(jsonOf(await host.callTool('ask_two'))).toEqual({
       name: { action: 'accept', content: { name: 'Ada' } },
       color: { action: 'accept', content: { color: 'green' } },
     });
-    expect(asked().map(({ message }) => message)).toEqual(['What is your name?', 'Which color?']);
+    const questions = ['What is your name?', 'Which color?'].map((message) => ({ message }));
+    expect(asked().map(({ message }) => ({ message }))).toEqual(
+      questions.map((question) => signed(place, question)),
+    );
   });
 
   tryCell('mixed-questions', async ({ host, place, project }) => {
@@ -138,7 +146,11 @@ describeMatrix('questions', ['direct', 'switchboard', 'suite', 'http'], (tryCell
       { onProgress: () => {} },
     );
     expect(jsonOf(await call)).toEqual(['to turn 1', 'to turn 2', 'to turn 3']);
-    expect(asked().map(({ message }) => message)).toEqual(['turn 1', 'turn 2', 'turn 3']);
+    expect(asked().map(({ message }) => withoutSigner(message))).toEqual([
+      'turn 1',
+      'turn 2',
+      'turn 3',
+    ]);
     // Each round of a modern call has a token of its own; progress comes under the one of its round.
     const tokens = host.sent.slice(fromSent).flatMap(progressTokenOf);
     expect(tokens).toHaveLength(host.era === 'modern' ? 4 : 1);
@@ -173,25 +185,31 @@ describeMatrix('questions', ['direct', 'switchboard', 'suite', 'http'], (tryCell
 
 // A suite is tools alone.
 describeMatrix('questions', ['direct', 'switchboard', 'http'], (tryCell) => {
-  tryCell('prompt-question', async ({ host }) => {
+  tryCell('prompt-question', async ({ host, place }) => {
     await waitFor(async () => (await host.listPrompts()).length, 2);
     const asked = noteQuestions(host);
     expect(await host.getPrompt('interview')).toEqual({
       description: 'A prompt.',
       messages: [{ role: 'user', content: { type: 'text', text: 'Interview Ada.' } }],
     });
-    expect(asked()).toEqual([NAME_QUESTION]);
+    expect(asked()).toEqual([signed(place, NAME_QUESTION)]);
   });
 
-  tryCell('resource-question', async ({ host }) => {
+  tryCell('resource-question', async ({ host, place }) => {
     await waitFor(async () => (await host.listResources()).length, 4);
     const asked = noteQuestions(host);
     const { contents } = await host.readResource('fixture://asks');
     expect(contents).toEqual([{ uri: 'fixture://asks', mimeType: 'text/plain', text: 'for Ada' }]);
-    expect(asked()).toEqual([NAME_QUESTION]);
+    expect(asked()).toEqual([signed(place, NAME_QUESTION)]);
     expect(textOf(await host.callTool('echo', { text: 'still here' }))).toBe('still here');
   });
 });
+
+/** A question as it reaches the host: through Switchboard, with the name of the server that asks. */
+function signed<T extends { readonly message: string }>({ route }: Place, question: T): T {
+  if (route === 'direct') return question;
+  return { ...question, message: `Server "eras" asks: ${question.message}` };
+}
 
 /** Gives what was asked since. */
 function noteQuestions({ asked }: Host): () => Question[] {

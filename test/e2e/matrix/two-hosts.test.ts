@@ -1,11 +1,20 @@
 // Several hosts at one Switchboard, and one server behind it that asks them all: nobody hears the
 // question of another, and no answer goes to another's call. A server of the older era does not say whom
 // it asks; as soon as it is known to ask, one host uses it after the other.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createProject, FIXTURES, PATIENT } from '../../support/project.ts';
 import type { Era } from './cells.ts';
-import { type Host, type HostDriver, TEST_MS, V1, V2_HANDSHAKE, V2_MODERN } from './hosts.ts';
+import {
+  type Host,
+  type HostDriver,
+  TEST_MS,
+  V1,
+  V2_HANDSHAKE,
+  V2_MODERN,
+  withoutSigner,
+} from './hosts.ts';
 import { heardSince, jsonOf, rootsOf } from './results.ts';
 import { startShared } from './shared.ts';
 import { waitFor } from './wait.ts';
@@ -29,7 +38,7 @@ test.each(
   for (const [number, host] of hosts.entries()) {
     const steps = stepsOf(number);
     expect(results[number]).toEqual(steps.map((step) => `${number} on ${step}`));
-    expect(host.asked.map(({ params }) => params.message)).toEqual(steps);
+    expect(host.asked.map(({ params }) => withoutSigner(params.message))).toEqual(steps);
   }
 });
 
@@ -43,10 +52,24 @@ test('a server that was not known to ask: a call may fail, and nothing is mixed 
       result?.status === 'fulfilled' ? result.value : undefined,
     );
     const strange = host.asked.filter(
-      ({ params }) => !params.message?.startsWith(`host ${number}`),
+      ({ params }) => !withoutSigner(params.message)?.startsWith(`host ${number}`),
     );
     expect(strange).toEqual([]);
   }
+});
+
+test('a tool that asks only for some arguments asks no other host', async () => {
+  const [one, other] = (await connectAll('handshake', [V1, V2_MODERN])) as Pair;
+  // Without a question it counts as a tool that may run beside others.
+  expect(jsonOf(await other.callTool('ask_repeatedly', { times: 0 }))).toEqual([]);
+  const stop = new AbortController();
+  const journal = join(createProject().dir, 'journal');
+  const slow = one.callTool('slow', { journal }, { signal: stop.signal });
+  slow.catch(() => {}); // it is cancelled below
+  await expect.poll(() => existsSync(journal)).toBe(true);
+  await expect(other.callTool('ask_repeatedly', { times: 1 })).rejects.toThrow('several sessions');
+  stop.abort();
+  expect([...one.asked, ...other.asked]).toEqual([]);
 });
 
 test.each(SERVERS)(
@@ -129,7 +152,7 @@ async function connectAll(
       onTestFinished(() => host.close());
       host.answers.elicit = ({ message }) => ({
         action: 'accept',
-        content: { name: 'Ada', value: `${number} on ${message}` },
+        content: { name: 'Ada', value: `${number} on ${withoutSigner(message)}` },
       });
       return host;
     }),

@@ -4,6 +4,7 @@ import { Child } from '../../../src/child/child.ts';
 import { HandshakeConversation } from '../../../src/child/conversation/handshake.ts';
 import { LinkEnded } from '../../../src/child/link.ts';
 import { projectRoots } from '../../../src/mcp/roots.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { createScriptedPeer } from '../../support/scripted-peer.ts';
 
@@ -23,6 +24,7 @@ function createChild() {
     stop: async () => {},
   };
   const conversation = new HandshakeConversation({
+    name: 'box',
     peer,
     capabilities: {},
     timeoutMs: 1_000,
@@ -55,4 +57,22 @@ test('a subscription in whose course the server ends is a failure of the server'
   const watched = child.watch(new Set(['a:1']));
   peer.close(new LinkEnded({ kind: 'exited', code: 4, signal: null }));
   await expect(watched).rejects.toMatchObject({ code: 'CHILD_EXITED' });
+});
+
+test('a result that wants input, and an error that wants a page visited, name the server', async () => {
+  const { child, last, receive } = createChild();
+  const ask = (answer: object) => {
+    const asked = child.ask('prompts/get', Verbatim.of({ name: 'p' }), {}, 'prompt "p"');
+    receive({ id: last('prompts/get').id, ...answer });
+    return asked;
+  };
+  const question = { method: 'elicitation/create', params: { message: 'Who?' } };
+  const wanted = { resultType: 'input_required', inputRequests: { who: question } };
+  expect((await ask({ result: wanted })).value).toMatchObject({
+    inputRequests: { who: { params: { message: 'Server "box" asks: Who?' } } },
+  });
+  const data = { elicitations: [{ message: 'Sign in.' }] };
+  await expect(ask({ error: { code: -32042, message: 'First', data } })).rejects.toMatchObject({
+    data: { value: { elicitations: [{ message: 'Server "box" asks: Sign in.' }] } },
+  });
 });

@@ -152,6 +152,7 @@ test('the picture is plain JSON and shows no secret', async () => {
       ],
       "era": "auto",
       "questionMs": 600000,
+      "stopMs": 2000,
       "flipSuites": "auto",
       "messageBytes": 16777216,
       "messageShape": {

@@ -81,6 +81,7 @@ test('without a running Switchboard, servers are as configured and as remembered
     children: new Map(children.map((child) => [child.name, child])),
     era: 'auto',
     questionMs: 1,
+    stopMs: 2_000,
     flipSuites: 'auto',
     messageBytes: 1,
     messageShape: DEFAULTS.messageShape,

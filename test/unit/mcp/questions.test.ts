@@ -6,7 +6,11 @@ import {
   forwardedCapabilities,
   questionMethod,
   requiredFor,
+  signElicitationsIn,
+  signQuestion,
+  signQuestionsIn,
 } from '../../../src/mcp/questions.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
 
 test.each([
   ['roots/list', undefined, { roots: {} }, true],
@@ -64,4 +68,64 @@ test('other methods are no questions', () => {
     expect(questionMethod(method)).toBeUndefined();
   }
   expect(cannotAnswer('roots/list')).toMatchObject({ code: -32601 });
+});
+
+test.each([
+  [
+    'elicitation/create',
+    '{"message":"Who?","n":1.0}',
+    '{"message":"Server \\"box\\" asks: Who?","n":1.0}',
+  ],
+  [
+    'elicitation/create',
+    '{"mode":"url","url":"https://a","message":"Visit it."}',
+    '{"mode":"url","url":"https://a","message":"Server \\"box\\" asks: Visit it."}',
+  ],
+  ['elicitation/create', '{"message":7}', '{"message":"Server \\"box\\" asks:"}'],
+  ['elicitation/create', '[]', '{"message":"Server \\"box\\" asks:"}'],
+  [
+    'sampling/createMessage',
+    '{"systemPrompt":"Be brief.","maxTokens":5.0}',
+    '{"systemPrompt":"This request comes from the MCP server \\"box\\".\\n\\nBe brief.","maxTokens":5.0}',
+  ],
+  [
+    'sampling/createMessage',
+    '{"messages":[]}',
+    '{"systemPrompt":"This request comes from the MCP server \\"box\\".","messages":[]}',
+  ],
+  ['roots/list', '{}', '{}'],
+])('%s %s names the server and keeps the rest', (method, params, expected) => {
+  const signed = signQuestion(method, new Verbatim(params, JSON.parse(params)), 'box');
+  expect(signed?.text).toBe(expected);
+});
+
+test('a server can neither leave its name out nor put another before it', () => {
+  const sign = (message: string, server: string) => {
+    const signed = signQuestion('elicitation/create', Verbatim.of({ message }), server);
+    return signed?.member('message')?.value;
+  };
+  expect(sign('Server "bank" asks: Your code?', 'box')).toBe(
+    'Server "box" asks: Server "bank" asks: Your code?',
+  );
+  expect(sign('Who?', 'two\nlin\u200bes')).toBe('Server "two lines" asks: Who?');
+  // Signed by the Switchboard behind this one, as for an assistant.
+  expect(sign('Server "box" asks: Who?', 'box')).toBe('Server "box" asks: Who?');
+});
+
+test('the questions in a result are signed, whatever else is in it stays', () => {
+  const text =
+    '{"resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?"}},' +
+    '"where":{"method":"roots/list"},"odd":7},"requestState":"s","n":1.0}';
+  const signed = signQuestionsIn(new Verbatim(text, JSON.parse(text)), 'box');
+  expect(signed.text).toBe(text.replace('Who?', 'Server \\"box\\" asks: Who?'));
+  expect(signQuestionsIn(Verbatim.of({ content: [] }), 'box').value).toEqual({ content: [] });
+});
+
+test('the pages that an error sends the user to are signed', () => {
+  const data = Verbatim.of({ elicitations: [{ message: 'Sign in.', url: 'https://a' }], n: 1 });
+  expect(signElicitationsIn(data, 'box').value).toEqual({
+    elicitations: [{ message: 'Server "box" asks: Sign in.', url: 'https://a' }],
+    n: 1,
+  });
+  expect(signElicitationsIn(Verbatim.of({ n: 1 }), 'box').value).toEqual({ n: 1 });
 });

@@ -75,15 +75,84 @@ test('five starts in quick succession park the child, and the error says until w
   expect(attempts).toHaveLength(5);
 });
 
-test('a start that ended in silence is followed by one in the other framing', async () => {
+const silent = () =>
+  new SwitchboardError('CHILD_START_FAILED', 'silence', { data: { silent: true } });
+
+test('where a package runner was silent, its next start is in the other framing', async () => {
+  const npx = childConfig({ name: 'kid', command: { cmd: 'npx', args: ['server'], env: {} } });
   const { pool, attempts } = createPool(async (_attempt, count) => {
     if (count > 1) return new FakeChild();
-    throw new SwitchboardError('CHILD_START_FAILED', 'silence', { data: { silent: true } });
-  });
+    throw silent();
+  }, npx);
   await use(pool).catch(() => {});
   await use(pool);
 
   expect(attempts.map(({ framing }) => framing)).toEqual(['newline', 'content-length']);
+  expect(attempts.map(({ silence }) => silence)).toEqual([undefined, undefined]);
+});
+
+test('a server that stays silent is started beside that in the other framing, within the same start', async () => {
+  const stopped: string[] = [];
+  const { pool, catalog, attempts } = createPool(({ silence, framing, cancellation }) => {
+    if (framing === 'content-length') return Promise.resolve(new FakeChild());
+    setImmediate(() => silence?.onSilent());
+    return new Promise((_resolve, reject) => {
+      cancellation.listen(() => {
+        stopped.push(framing);
+        reject(cancellation.reason);
+      });
+    });
+  });
+  await use(pool);
+
+  expect(attempts.map(({ framing }) => framing)).toEqual(['newline', 'content-length']);
+  expect(attempts[0]?.silence?.afterMs).toBe(kid.timeouts.spawnMs / 2);
+  expect(stopped).toEqual(['newline']);
+  expect(catalog.get(kid).framing).toBe('content-length');
+});
+
+test('a server that was only slow is used, and the one beside it stopped', async () => {
+  const late = new FakeChild();
+  const { pool, catalog, attempts } = createPool(
+    ({ silence, framing, cancellation }) =>
+      new Promise((resolve, reject) => {
+        if (framing === 'newline') {
+          silence?.onSilent();
+          setImmediate(() => resolve(late));
+        }
+        cancellation.listen(() => reject(cancellation.reason));
+      }),
+  );
+
+  expect(await use(pool)).toBe(late);
+  expect(attempts[1]?.cancellation.reason).toBeDefined();
+  expect(catalog.get(kid).framing).toBe('newline');
+});
+
+test('a framing that has worked is not doubted again, until a start ends in silence', async () => {
+  const { pool, attempts } = createPool(async (_attempt, count) => {
+    if (count === 2) throw silent();
+    return new FakeChild();
+  });
+  const first = (await use(pool)) as unknown as FakeChild;
+  first.crash();
+  await turn();
+  await use(pool).catch(() => {});
+  await use(pool);
+
+  expect(attempts.map(({ silence }) => silence !== undefined)).toEqual([true, false, true]);
+  expect(attempts.map(({ framing }) => framing)).toEqual(['newline', 'newline', 'newline']);
+});
+
+test('where the framing is set, no other is tried', async () => {
+  const fixed = childConfig({ name: 'kid', framing: 'newline' });
+  const { pool, attempts } = createPool(async () => {
+    throw silent();
+  }, fixed);
+  for (let start = 0; start < 2; start++) await use(pool).catch(() => {});
+
+  expect(attempts).toMatchObject([{ framing: 'newline' }, { framing: 'newline' }]);
+  expect(attempts.map(({ silence }) => silence)).toEqual([undefined, undefined]);
 });
 
 test('who gives up waiting for a start is answered at once; the start goes on for the others', async () => {

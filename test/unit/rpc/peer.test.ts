@@ -322,3 +322,70 @@ test('a peer that may leave out the version is answered, one that may not is ref
     },
   ]);
 });
+
+const TOO_LATE = new RpcError(-32_000, 'too late');
+
+test('at the end of the other side’s input, what finishes in time is answered', async () => {
+  let finish = (_result: Verbatim): void => {};
+  const { peer, sent, receive } = createPeer({
+    onRequest: () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+  });
+  receive({ id: 1, method: 'slow' });
+  const finished = peer.finish(60_000, TOO_LATE);
+  await settled();
+  expect(sent).toEqual([]);
+  finish(Verbatim.of('done'));
+  await finished;
+  expect(sent).toEqual([{ jsonrpc: '2.0', id: 1, result: 'done' }]);
+});
+
+test('at the end of the other side’s input, the rest is cancelled and answered with an error, once', async () => {
+  const texts: string[] = [];
+  const peer = new Peer({
+    send: (json) => texts.push(json),
+    // One heeds its being cancelled, the other never ends.
+    onRequest: ({ method, cancellation }) =>
+      method === 'obeys' ? cancellation.orElse(new Promise(() => {})) : new Promise(() => {}),
+    onNotification: () => {},
+    onBug: (error) => {
+      throw error;
+    },
+  });
+  for (const [id, method] of [
+    ['12345678901234567890', 'obeys'],
+    ['"b"', 'never ends'],
+  ]) {
+    const text = `{"jsonrpc":"2.0","id":${id},"method":"${method}"}`;
+    peer.receive(new Verbatim(text, JSON.parse(text)));
+  }
+  await peer.finish(1, TOO_LATE);
+  expect(texts).toEqual([
+    '{"jsonrpc":"2.0","id":12345678901234567890,"error":{"code":-32000,"message":"too late"}}',
+    '{"jsonrpc":"2.0","id":"b","error":{"code":-32000,"message":"too late"}}',
+  ]);
+});
+
+test('a side that sends nothing more answers nothing either', async () => {
+  const { peer, receive } = createPeer({ onRequest: () => new Promise(() => {}) });
+  receive({ id: 1, method: 'slow' });
+  const before = peer.request('question', undefined, LONG);
+  before.catch(() => {});
+  const finished = peer.finish(60_000, TOO_LATE);
+  await expect(before).rejects.toBeInstanceOf(RpcTimeout);
+  await expect(peer.request('question', undefined, LONG)).rejects.toBeInstanceOf(RpcTimeout);
+  peer.close(new Error('The test is over.'));
+  await finished;
+});
+
+test('who is told to end at once does not wait for the last answers', async () => {
+  const { peer, sent, receive } = createPeer({ onRequest: () => new Promise(() => {}) });
+  receive({ id: 1, method: 'slow' });
+  const finished = peer.finish(600_000, TOO_LATE);
+  await settled();
+  peer.close(new Error('We were told to end.'));
+  await finished;
+  expect(sent).toEqual([]);
+});

@@ -33,6 +33,7 @@ function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuit
     messageShape: DEFAULTS.messageShape,
     era: 'auto',
     questionMs: 60_000,
+    stopMs: 2_000,
     agents: agentSettings(),
     logging: { level: 'info', form: 'compact', folder: undefined },
     warnings: [],
@@ -314,17 +315,52 @@ test('prompts and resources are announced to every session, tools only where the
   expect(audience.toldSoon).toBe(0);
 });
 
-test('a session whose list must not change is shown suites for what others can switch', async () => {
-  const { board } = createBoard([flip('a')]);
+test('a session whose list must not change gets suites, and activation names what is in them', async () => {
+  const expose = { allow: undefined, deny: ['hidden'] };
+  const start = async () => new FakeChild('find', 'hidden');
+  const { board } = createBoard([flip('a', { start: 'lazy', expose })], start);
   await begun(board);
   const audience = new FakeAudience();
   audience.isStatic = true;
   const view = board.open(audience);
-  expect(namesIn(view)).toEqual(['a_suite']);
-  await activate(view, 'a');
+  expect(namesIn(view)).toEqual([...GATEWAY, 'a_suite']);
+  expect(await activate(view, 'a')).toBe(
+    '"a" is ready: its 1 tool can be called through a_suite. Subtools: find. ' +
+      'Run one with {"action": "call", "subtool": "<name>", "args": {...}}; ' +
+      '{"action": "introspect"} shows their parameters.',
+  );
   expect(view.active).toEqual([]);
-  expect(namesIn(view)).toEqual(['a_suite']);
+  expect(namesIn(view)).toEqual([...GATEWAY, 'a_suite']);
   expect(audience.told).toBe(0);
+});
+
+test('who switches on what has to be started first hears that it is starting', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { board } = createBoard([flip('a', { start: 'lazy' })], async () => {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    return new FakeChild();
+  });
+  const { view } = openView(board);
+  const told: unknown[] = [];
+  const answered = view.callTool({
+    name: 'gateway_activate',
+    args: Verbatim.of({ name: 'a' }),
+    cancellation: new Cancellation(),
+    onProgress: ({ value }) => void told.push(value),
+  });
+  await vi.advanceTimersByTimeAsync(2_000);
+  await answered;
+  expect(told).toEqual([{ progress: -1, message: 'Starting server "a"' }]);
+});
+
+test('what cannot start says so where the list must not change', async () => {
+  const { board } = createBoard([flip('a')], async () => {
+    throw new Error('It is broken.');
+  });
+  await begun(board);
+  const audience = new FakeAudience();
+  audience.isStatic = true;
+  expect(await activate(board.open(audience), 'a')).toBe('"a" is not ready: It is broken.');
 });
 
 test('a server is told of the resources that any session watches, as long as one does', async () => {

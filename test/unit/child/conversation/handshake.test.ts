@@ -26,6 +26,7 @@ function createConversation(
   });
   const { peer, sent, receive } = scripted;
   const conversation = new HandshakeConversation({
+    name: 'box',
     peer,
     capabilities,
     timeoutMs: LIMIT_MS,
@@ -84,7 +85,7 @@ test('a question goes to the one whose call is under way, and his answer comes b
   expect(await ask('elicitation/create', { message: 'Who?' })).toMatchObject({
     result: { answerTo: 'elicitation/create' },
   });
-  expect(caller.asked).toEqual(['elicitation/create {"message":"Who?"}']);
+  expect(caller.asked).toEqual(['elicitation/create {"message":"Server \\"box\\" asks: Who?"}']);
   finish('a');
   expect((await answered).value).toEqual({ done: 'a' });
 });
@@ -131,7 +132,7 @@ test('a host’s refusal is the server’s answer', async () => {
   });
 });
 
-test('who asks while nobody has called it is answered from outside', async () => {
+test('who asks for roots while nobody has called it is answered from outside', async () => {
   const asked: string[] = [];
   const { ask } = createConversation({}, async ({ method }) => {
     asked.push(method);
@@ -167,6 +168,26 @@ test('the roots of a shared server are the project, whoever calls it', async () 
   expect(await ask('roots/list')).toMatchObject(PROJECT);
   expect([outside.mock.calls, ...callers.map(({ asked }) => asked)]).toEqual([[], [], []]);
 });
+test.each(['elicitation/create', 'sampling/createMessage'])(
+  'nobody hears a question that comes without a call: %s',
+  async (method) => {
+    const asked: string[] = [];
+    const { call, ask, finish } = createConversation({}, async (question) => {
+      asked.push(question.method);
+      return Verbatim.of({});
+    });
+    const refused = {
+      error: { message: expect.stringContaining('only during a call') as string },
+    };
+    expect(await ask(method)).toMatchObject(refused);
+    const caller = new FakeCaller();
+    const answered = call('a', caller);
+    finish('a');
+    await answered;
+    expect(await ask(method)).toMatchObject(refused);
+    expect([...asked, ...caller.asked]).toEqual([]);
+  },
+);
 
 test('it may ask whether we are there, and nothing else', async () => {
   const { ask } = createConversation();
@@ -247,7 +268,7 @@ test('who asks while nobody has called it, and is not answered, is refused', asy
   expect(error).toMatchObject({ code: -32603, message: 'Error: The host has gone.' });
 });
 
-test('where it is not known who is meant nobody is asked, and nothing is taken for quiet any more', async () => {
+test('where it is not known who is meant nobody is asked, and those calls run in turn from then on', async () => {
   const { call, ask, finish, idsOf } = createConversation();
   for (const name of ['a', 'b']) {
     const answered = call(name, new FakeCaller());
@@ -257,19 +278,26 @@ test('where it is not known who is meant nobody is asked, and nothing is taken f
   const [one, other] = [new FakeCaller(), new FakeCaller()];
   const calls = [call('a', one), call('b', other)];
   expect(await ask('elicitation/create')).toMatchObject({
-    error: { message: expect.stringContaining('Several hosts') as string },
+    error: { message: expect.stringContaining('several sessions') as string },
   });
   expect([...one.asked, ...other.asked]).toEqual([]);
   finish('a');
   finish('b');
   await Promise.all(calls);
-  void call('a', one);
-  void call('c', other);
-  await turn();
-  expect(idsOf('c')).toEqual([]);
+  // Also after they were done without a question.
+  for (let time = 0; time < 2; time++) {
+    const [first, second] = [call('a', one), call('b', other)];
+    await turn();
+    expect(idsOf('b')).toHaveLength(2 + time);
+    finish('a');
+    await first;
+    await turn();
+    finish('b');
+    await second;
+  }
 });
 
-test('of a quiet call and one that may ask, the latter is meant', async () => {
+test('a tool that never asked before may be the one that asks: no other host hears its question', async () => {
   const { call, ask, finish } = createConversation();
   const [one, other] = [new FakeCaller(), new FakeCaller()];
   const first = call('quiet', one);
@@ -277,8 +305,112 @@ test('of a quiet call and one that may ask, the latter is meant', async () => {
   await first;
   void call('a', other);
   void call('quiet', one);
-  await ask('roots/list');
-  expect([one.asked.length, other.asked.length]).toEqual([0, 1]);
+  expect(await ask('elicitation/create')).toMatchObject({
+    error: { message: expect.stringContaining('several sessions') as string },
+  });
+  expect([...one.asked, ...other.asked]).toEqual([]);
+});
+
+test('a call that was given up may still ask: no other host hears its question', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { call, ask, finish } = createConversation();
+  const [gone, other] = [new FakeCaller(), new FakeCaller()];
+  const cancellation = new Cancellation();
+  const abandoned = call('a', gone, { cancellation });
+  cancellation.cancel(new Error('The host has gone.'));
+  await expect(abandoned).rejects.toThrow('gone');
+  void call('b', other);
+  expect(await ask('elicitation/create')).toMatchObject({ error: {} });
+  expect([...gone.asked, ...other.asked]).toEqual([]);
+  finish('b');
+  // As long as any request may take; after that the server has given it up, too.
+  await vi.advanceTimersByTimeAsync(LIMIT_MS + 1);
+  void call('b', other);
+  await ask('elicitation/create');
+  expect(other.asked).toHaveLength(1);
+});
+
+test('who gives up a call that has asked may be asked by the next at once', async () => {
+  const { call, ask } = createConversation();
+  // Over HTTP every request of a modern host is a party of its own.
+  const request = (more = {}) => {
+    const caller = new FakeCaller({ era: 'modern' });
+    const answered = call('a', caller, more);
+    return { caller, answered };
+  };
+  const cancellation = new Cancellation();
+  const first = request({ cancellation });
+  first.caller.reply = () => new Promise(() => {});
+  await ask('elicitation/create');
+  cancellation.cancel(new Error('never mind'));
+  await expect(first.answered).rejects.toThrow('never mind');
+  const second = request();
+  await ask('elicitation/create');
+  expect(second.caller.asked).toHaveLength(1);
+});
+
+test('a modern host that has given up a call may be asked again soon', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { call, ask } = createConversation();
+  const cancellation = new Cancellation();
+  const abandoned = call('a', new FakeCaller({ era: 'modern' }), { cancellation });
+  cancellation.cancel(new Error('never mind'));
+  await expect(abandoned).rejects.toThrow('never mind');
+  const next = new FakeCaller({ era: 'modern' });
+  void call('b', next);
+  expect(await ask('elicitation/create')).toMatchObject({ error: {} });
+  await vi.advanceTimersByTimeAsync(LIMIT_MS / 10);
+  await ask('elicitation/create');
+  expect(next.asked).toHaveLength(1);
+});
+
+test('a call that was given up does not count as one that asks nothing', async () => {
+  const { call, idsOf } = createConversation();
+  const cancellation = new Cancellation();
+  const abandoned = call('a', new FakeCaller(), { cancellation });
+  cancellation.cancel(new Error('never mind'));
+  await expect(abandoned).rejects.toThrow('never mind');
+  void call('b', new FakeCaller());
+  void call('a', new FakeCaller());
+  await turn();
+  expect(idsOf('a')).toHaveLength(1);
+});
+
+test('a call does not wait for long behind a question that nobody answers', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { call, ask, idsOf } = createConversation();
+  const one = new FakeCaller();
+  one.reply = () => new Promise(() => {});
+  void call('a', one);
+  await ask('elicitation/create');
+  const waiting = call('b', new FakeCaller());
+  await vi.advanceTimersByTimeAsync(LIMIT_MS / 2);
+  await expect(waiting).rejects.toMatchObject({
+    code: 'CHILD_BUSY',
+    text:
+      'Server "box" is waiting for a user to answer a question from another call, ' +
+      'so this call was not sent. Try again later.',
+  });
+  expect(idsOf('b')).toEqual([]);
+});
+
+test('behind a call that only takes its time, another waits as long as a call may take', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { call, finish, idsOf } = createConversation();
+  const [slow, busy] = [call('a', new FakeCaller()), call('b', new FakeCaller())];
+  await vi.advanceTimersByTimeAsync(LIMIT_MS / 2);
+  expect(idsOf('b')).toEqual([]);
+  finish('a');
+  await slow;
+  await vi.advanceTimersByTimeAsync(1);
+  expect(idsOf('b')).toHaveLength(1);
+
+  const late = call('c', new FakeCaller(), { timeoutMs: LIMIT_MS / 4 });
+  await vi.advanceTimersByTimeAsync(LIMIT_MS / 3);
+  await expect(late).rejects.toMatchObject({ code: 'CHILD_BUSY' });
+  finish('b');
+  await busy;
+  expect(idsOf('c')).toEqual([]);
 });
 
 test('who calls the call off while it waits for its turn is not waited for', async () => {

@@ -16,7 +16,12 @@ const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 function createConversation(capabilities: Record<string, unknown> = {}, isShared = false) {
   const scripted = createScriptedPeer();
   const roots = { project: projectRoots('/the project'), isShared };
-  const conversation = new ModernConversation({ peer: scripted.peer, capabilities, roots });
+  const conversation = new ModernConversation({
+    name: 'box',
+    peer: scripted.peer,
+    capabilities,
+    roots,
+  });
   const call = (more: Partial<ChildRequest> = {}) => {
     const text = '{"name":"a","arguments":{"n":12345678901234567890}}';
     const params = new Verbatim(text, JSON.parse(text));
@@ -116,8 +121,8 @@ test('what a server wants to know a handshake host is asked, and the server is a
     wants({ who: FORM, how: { method: 'sampling/createMessage', params: { a: 1 } } }, 'state 1'),
   );
   expect(caller.asked).toEqual([
-    'elicitation/create {"message":"Who?"}',
-    'sampling/createMessage {"a":1}',
+    'elicitation/create {"message":"Server \\"box\\" asks: Who?"}',
+    'sampling/createMessage {"systemPrompt":"This request comes from the MCP server \\"box\\".","a":1}',
   ]);
   expect(sent[1]?.params).toMatchObject({
     name: 'a',

@@ -168,7 +168,14 @@ test('a revision that is not spoken is refused with those that are', async () =>
     message: expect.stringContaining('2025-11-25'),
     data: {
       requested: '1999-01-01',
-      supported: ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'],
+      supported: [
+        '2026-07-28',
+        '2025-11-25',
+        '2025-06-18',
+        '2025-03-26',
+        '2024-11-05',
+        '2024-10-07',
+      ],
     },
   });
   // Older hosts do not say it at all; and one that says it already when it begins is right.

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import { Verbatim } from '../../../src/rpc/verbatim.ts';
+import { Library } from '../../../src/surface/library.ts';
+import { tellOfStart } from '../../../src/surface/starting.ts';
+import { callSubtool } from '../../../src/surface/subtool.ts';
+import { Suites } from '../../../src/surface/suites.ts';
+import type { SurfaceOptions } from '../../../src/surface/surface.ts';
+import { childConfig } from '../../support/child-config.ts';
+import { createFakePool, FakeChild } from '../../support/fake-child.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+interface Told {
+  readonly progress: number;
+  readonly message: string;
+}
+
+function listen() {
+  const told: Told[] = [];
+  const onProgress = ({ value }: Verbatim): void => void told.push(value as Told);
+  return { told, onProgress };
+}
+
+const box = childConfig({ name: 'box' });
+const startOf = (ms: number) =>
+  new Promise<string>((resolve) => setTimeout(resolve, ms, 'started'));
+
+test('a start that takes no time is not worth a word', async () => {
+  const { told, onProgress } = listen();
+  const started = tellOfStart(startOf(300), box, onProgress);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await started).toBe('started');
+  expect(told).toEqual([]);
+});
+
+test('a start is told of from its first second on, until it is done', async () => {
+  const { told, onProgress } = listen();
+  const started = tellOfStart(startOf(8_000), box, onProgress);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(told).toEqual([{ progress: -1, message: 'Starting server "box"' }]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await started;
+  expect(told).toHaveLength(8);
+  expect(told.at(-1)?.message).toBe('Starting server "box" (7 s)');
+});
+
+test('progress grows all the time, and stays below what a server begins with', async () => {
+  const { told, onProgress } = listen();
+  void tellOfStart(startOf(120_000), box, onProgress);
+  await vi.advanceTimersByTimeAsync(120_000);
+  const values = [...told.map(({ progress }) => progress), 0];
+  expect(values.every((value, index) => index === 0 || value > (values[index - 1] ?? 0))).toBe(
+    true,
+  );
+});
+
+test('a start that fails is not told of any more', async () => {
+  const { told, onProgress } = listen();
+  const failing = startOf(700).then(() => Promise.reject(new Error('no luck')));
+  const started = tellOfStart(failing, box, onProgress);
+  started.catch(() => {});
+  await vi.advanceTimersByTimeAsync(60_000);
+  await expect(started).rejects.toThrow('no luck');
+  expect(told).toHaveLength(1);
+});
+
+test.each([
+  ['npx', ['-y', 'x'], 'npx'],
+  ['/usr/bin/uvx', ['x'], 'uvx'],
+  ['docker', ['run', 'x'], 'docker'],
+])('what may have to be downloaded says so: %s', async (cmd, args, runner) => {
+  const { told, onProgress } = listen();
+  const config = childConfig({ name: 'box', command: { cmd, args, env: {} } });
+  void tellOfStart(startOf(60_000), config, onProgress);
+  await vi.advanceTimersByTimeAsync(600);
+  expect(told.map(({ message }) => message)).toEqual([
+    `Starting server "box"; ${runner} may be downloading it`,
+  ]);
+});
+
+/** Every way to a server, with a server that takes its time to start. */
+const WAYS: Record<string, (parts: Parts, options: SurfaceOptions) => Promise<Verbatim>> = {
+  introspect: ({ suites }, options) =>
+    suites.callTool({ name: 'box_suite', args: Verbatim.of({ action: 'introspect' }), ...options }),
+  'a call through the suite': ({ suites }, options) => {
+    const args = Verbatim.of({ action: 'call', subtool: 'echo', args: {} });
+    return suites.callTool({ name: 'box_suite', args, ...options });
+  },
+  'a tool that is listed': ({ pool }, options) =>
+    callSubtool(pool, box, options, 'echo', Verbatim.of({})),
+  'a prompt': ({ library }, options) =>
+    library.ask('prompts/get', Verbatim.of({ name: 'p' }), options),
+  'a resource': ({ library }, options) =>
+    library.ask('resources/read', Verbatim.of({ uri: 'a:1' }), options),
+  'a completion': ({ library }, options) => {
+    const ref = { type: 'ref/resource', uri: 'a:1' };
+    return library.ask('completion/complete', Verbatim.of({ ref }), options);
+  },
+};
+
+function createParts() {
+  const { pool, catalog } = createFakePool([box], async () => {
+    await startOf(2_000);
+    return new FakeChild('echo');
+  });
+  catalog.rememberList(box, 'prompts', [{ name: 'p' }]);
+  catalog.rememberList(box, 'resources', [{ uri: 'a:1' }]);
+  const silent = () => {};
+  const log = { debug: silent, info: silent, warn: silent, error: silent, child: silent };
+  return { pool, suites: new Suites([box], pool, log), library: new Library([box], pool) };
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+test.each(Object.entries(WAYS))(
+  'who waits for %s hears that it is starting',
+  async (_title, way) => {
+    const { told, onProgress } = listen();
+    const parts = createParts();
+    const options = { meta: undefined, cancellation: new Cancellation(), onProgress };
+    const answered = way(parts, options);
+    await vi.advanceTimersByTimeAsync(3_000);
+    await answered;
+    expect(told.map(({ message }) => message)).toEqual([
+      'Starting server "box"',
+      'Starting server "box" (1 s)',
+    ]);
+    await way(parts, options);
+    expect(told).toHaveLength(2);
+  },
+);

@@ -1,6 +1,8 @@
 // `switchboard config check|print|schema`: the configuration as it is understood.
+import { ERRORS } from '../base/errors.ts';
 import { cleanText } from '../base/text.ts';
 import { describeConfig } from '../config/describe.ts';
+import { describeFailure } from './failure.ts';
 import { NO_SERVERS } from './no-servers.ts';
 import { isOff, offServers, printOff } from './off.ts';
 import { count, createOutput } from './output.ts';
@@ -15,7 +17,18 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
     show,
     because: showBecause,
   }));
-  output.json({ ok: true, files, children: [...children.keys()], shown, warnings });
+  const problems = [...children.values()].flatMap(({ name, problem }) =>
+    problem ? { child: name, ...describeFailure(problem) } : [],
+  );
+  const invalid = problems.filter(({ code }) => code === 'CONFIG_INVALID').length;
+  output.json({
+    ok: invalid === 0,
+    files,
+    children: [...children.keys()],
+    shown,
+    problems,
+    warnings,
+  });
   output.line(
     files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
   );
@@ -24,13 +37,16 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
   for (const { name, show, origin, problem } of listed) {
     const title = `${cleanText(name).padEnd(width)}  ${show.padEnd(6)}`;
     output.line(`  ${title}  ${output.style('dim', origin)}`);
-    if (problem) output.line(output.style('yellow', `    ${problem.text}`));
+    if (problem) {
+      output.line(output.style('yellow', `    ${problem.text.replaceAll('\n', '\n    ')}`));
+    }
   }
   printOff(offServers(config, undefined), output);
   for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));
-  output.line(`${count(children.size, 'server')}, ${count(warnings.length, 'warning')}.`);
+  const servers = `${count(children.size, 'server')}${invalid > 0 ? `, ${invalid} invalid` : ''}`;
+  output.line(`${servers}, ${count(warnings.length, 'warning')}.`);
   if (children.size === 0) output.line(NO_SERVERS);
-  return 0;
+  return invalid === 0 ? 0 : ERRORS.CONFIG_INVALID.exit;
 }
 
 export async function printConfig(options: CommandOptions): Promise<number> {

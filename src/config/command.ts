@@ -10,6 +10,8 @@ export type Declaration = {
   readonly origin: string;
   /** The folder its `cwd` is relative to. */
   readonly folder: string;
+  /** What is wrong in the entry. */
+  readonly invalid?: readonly string[] | undefined;
 } & (
   | { readonly source: 'main-file' | 'servers-file'; readonly entry: ServerEntry }
   | {
@@ -54,5 +56,19 @@ export function explainMissingCommand(
           : `Add "command" or "url" to it in ${origin}.`,
       data: { child: name, file: origin },
     },
+  );
+}
+
+/** A server whose entry has mistakes, one on each line. Only this server is affected. */
+export function invalidServer(
+  name: string,
+  origin: string,
+  lines: readonly string[],
+): SwitchboardError {
+  const between = lines.length === 1 ? ' ' : '\n';
+  return new SwitchboardError(
+    'CONFIG_INVALID',
+    `Server "${name}" has an invalid configuration:${between}${lines.join('\n')}`,
+    { hint: 'Fix it and run: switchboard reload', data: { child: name, file: origin } },
   );
 }

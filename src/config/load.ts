@@ -92,8 +92,7 @@ export async function readMainFiles({ projectFile, userFile }: Places): Promise<
   const files = new Set([projectFile, userFile].filter((file) => file !== undefined));
   const layers: Layer[] = [];
   for (const file of files) {
-    const config = await checkConfigFile(await readConfigFile(file));
-    layers.push({ file, config });
+    layers.push({ file, ...(await checkConfigFile(await readConfigFile(file))) });
   }
   return layers;
 }

@@ -5,7 +5,12 @@ import { SwitchboardError } from '../base/errors.ts';
 import { didYouMean } from '../base/text.ts';
 import { strangeServerKeys } from './check.ts';
 import type { FoundChild } from './child-files.ts';
-import { type Declaration, explainMissingCommand, resolveCommand } from './command.ts';
+import {
+  type Declaration,
+  explainMissingCommand,
+  invalidServer,
+  resolveCommand,
+} from './command.ts';
 import type { AssistantConfig, ChildConfig, Command } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { type DescriptionsLayer, descriptionOf } from './descriptions.ts';
@@ -71,27 +76,41 @@ function collectDeclarations({
 }: Found): Map<string, Declaration> {
   const declarations = new Map<string, Declaration>();
   if (meant) declarations.set(meant.entry.name, declarationIn(meant));
-  for (const { file, config } of layers) {
+  for (const { file, config, invalidServers } of layers) {
     for (const [name, entry] of Object.entries(config.mcpServers ?? {})) {
       if (declarations.has(name)) continue;
-      declarations.set(name, { source: 'main-file', origin: file, entry, folder: project });
+      const invalid = invalidServers.get(name);
+      declarations.set(name, {
+        source: 'main-file',
+        origin: file,
+        entry,
+        folder: project,
+        invalid,
+      });
     }
   }
   for (const [name, found] of childFiles) {
     if (!declarations.has(name)) declarations.set(name, declarationIn(found));
   }
-  for (const { file, servers } of serversFiles) {
+  for (const { file, servers, invalid: invalidServers } of serversFiles) {
     for (const [name, written] of Object.entries(servers)) {
       if (declarations.has(name)) continue;
       const entry = withPlainVariables(written);
-      declarations.set(name, { source: 'servers-file', origin: file, entry, folder: project });
+      const invalid = invalidServers.get(name);
+      declarations.set(name, {
+        source: 'servers-file',
+        origin: file,
+        entry,
+        folder: project,
+        invalid,
+      });
     }
   }
   return declarations;
 }
 
-function declarationIn({ file, entry, original }: FoundChild): Declaration {
-  return { source: 'child-file', origin: file, entry, original, folder: dirname(file) };
+function declarationIn({ file, entry, invalid, original }: FoundChild): Declaration {
+  return { source: 'child-file', origin: file, entry, invalid, original, folder: dirname(file) };
 }
 
 /** What the files say about all children. */
@@ -121,13 +140,15 @@ function resolveChild(
 ): ChildConfig {
   const { origin, entry, folder } = declaration;
   const cwd = entry.cwd === undefined ? folder : resolve(folder, expandHome(entry.cwd, homeFolder));
-  const command = resolveCommand(declaration, cwd);
+  const invalid = explainInvalid(name, declaration, layers);
+  // Without a command nothing of the catalog is listed, so an invalid `expose` reveals nothing.
+  const command = invalid ? undefined : resolveCommand(declaration, cwd);
   const suite = layers.reduceRight<SuiteKeys>(
     (weaker, { config }) => mergeKeys(weaker, suiteOf(config, name)),
     NONE,
   );
   const keys = mergeKeys(entry, suite);
-  const remote = resolveRemote(name, declaration);
+  const remote = invalid ?? resolveRemote(name, declaration);
   const noted = descriptionOf(descriptions, name);
   return {
     name,
@@ -208,6 +229,19 @@ function withRoleInFolder(
 function settingsOf(said: SuiteKeys['assistant']): AssistantConfig | undefined {
   if (said === undefined || said === false) return undefined;
   return said === true ? {} : said;
+}
+
+/** An entry with a mistake in it, and one under `suites`, keeps its server from being used. */
+function explainInvalid(
+  name: string,
+  { origin, invalid }: Declaration,
+  layers: readonly Layer[],
+): SwitchboardError | undefined {
+  const lines = [
+    ...(invalid ?? []),
+    ...layers.flatMap(({ invalidSuites }) => invalidSuites.get(name) ?? []),
+  ];
+  return lines.length === 0 ? undefined : invalidServer(name, origin, lines);
 }
 
 /** What is known beforehand to keep a child from being used. */

@@ -460,6 +460,7 @@ describe('config', () => {
       files: [join(project.dir, 'switchboard.config.json')],
       children: ['toolbox'],
       shown: [{ name: 'toolbox', show: 'suite', because: 'no file says otherwise' }],
+      problems: [],
       warnings: [],
     });
   });

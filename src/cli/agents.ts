@@ -43,7 +43,8 @@ export async function showAgents(
   options: AgentsOptions,
 ): Promise<number> {
   const output = createOutput(options);
-  const report = await withSwitchboard(options, async (workplace) => {
+  const quiet = { ...options, warnings: 'shown' } as const;
+  const report = await withSwitchboard(quiet, async (workplace) => {
     const { config } = workplace;
     const list = await findAgents(config, workplace.switchboard);
     const { agents, hidden, folders } = list;

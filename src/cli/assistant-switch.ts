@@ -20,7 +20,7 @@ import { NO_SERVERS } from './no-servers.ts';
 import { createOutput, type Output } from './output.ts';
 import { RELOAD_HINT } from './reload.ts';
 import { selfPath } from './skill.ts';
-import { type CommandOptions, chosenChild, loadFor } from './with-switchboard.ts';
+import { type CommandOptions, chosenChild, loadFor, loadWithWarnings } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
 
 export interface AssistantOptions extends CommandOptions {
@@ -92,7 +92,7 @@ const HAS = { on: 'has an assistant', off: 'has no assistant' };
 const KEPT = { on: 'used as it is, since it is yours:', off: 'left, since it is yours:' };
 
 async function prepare(name: string, options: AssistantOptions): Promise<SwitchRequest> {
-  const config = await loadFor(options);
+  const config = await loadWithWarnings(options);
   const places = findPlaces({
     cwd: workingFolder(),
     env: process.env,
@@ -110,7 +110,7 @@ async function prepare(name: string, options: AssistantOptions): Promise<SwitchR
 }
 
 async function states(name: string | undefined, options: AssistantOptions): Promise<KnownState[]> {
-  const config = await loadFor(options);
+  const config = await loadWithWarnings(options);
   const children = name === undefined ? [...config.children.values()] : [chosenChild(config, name)];
   return statesOf(children, config);
 }

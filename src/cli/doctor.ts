@@ -39,7 +39,7 @@ export async function doctor(
   options: CommandOptions,
 ): Promise<number> {
   const output = createOutput(options);
-  const own = { ...options, assistants: false } as const;
+  const own = { ...options, assistants: false, warnings: 'shown' } as const;
   const { config, findings } = await withSwitchboard(own, async (workplace) => {
     using progress = new Progress();
     const children = chosenChildren(workplace.config, childName);

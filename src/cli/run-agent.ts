@@ -28,9 +28,6 @@ export async function runAgent(name: string, given: string, options: RunOptions)
   const task = given === '-' ? readStdin('The task', HOW_TO_PIPE) : given;
   const cwd = folderOfRun(options);
   const result = await withSwitchboard(options, async ({ config, switchboard, cancellation }) => {
-    for (const warning of config.warnings) {
-      process.stderr.write(`warning: ${cleanText(warning)}\n`);
-    }
     const { agents } = await findAgents(config, switchboard);
     const agent = chosenAgent(agents, name);
     using progress = new Progress();

@@ -17,7 +17,7 @@ import {
   type Unanswered,
 } from './status-table.ts';
 import { watchLines } from './watch.ts';
-import { type CommandOptions, loadFor } from './with-switchboard.ts';
+import { type CommandOptions, loadFor, printWarnings } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
 
 export interface StatusOptions extends CommandOptions {
@@ -44,12 +44,13 @@ export async function showStatus(
 ): Promise<number> {
   const output = createOutput(options);
   const look = () => lookAround(childName, options);
+  if (options.watch) refuseWithoutTerminal(output);
+  const overview = await look();
+  printWarnings(overview.configured?.warnings ?? []);
   if (options.watch) {
-    refuseWithoutTerminal(output);
     await watchLines(async () => formatOverview(await look(), output));
     return 0;
   }
-  const overview = await look();
   output.json(overview);
   for (const line of formatOverview(overview, output)) output.line(line);
   return 0;
@@ -84,6 +85,7 @@ async function lookAround(
   const catalog = openCatalog(config, () => {}); // nothing is written here
   const offline = createOfflineReport(config, catalog);
   if (childName !== undefined && !config.children.has(childName)) {
+    printWarnings(config.warnings);
     const named = [offline, ...reports].flatMap(({ children }) => children);
     throw unknownChild(childName, [...new Set(named.map(({ name }) => name))]);
   }

@@ -5,6 +5,7 @@ import { Cancellation } from '../base/cancellation.ts';
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
 import { createLog, type Log, type LogSettings } from '../base/log.ts';
 import { isWritten } from '../base/log-level.ts';
+import { cleanText } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { unknownChild } from '../pool/pool.ts';
@@ -20,6 +21,8 @@ export interface CommandOptions {
   readonly json?: boolean | undefined;
   /** Set by commands that look at servers themselves, not at what speaks for them. */
   readonly assistants?: false;
+  /** Set by commands that show the configuration's warnings in their own output. */
+  readonly warnings?: 'shown';
 }
 
 export interface Workplace {
@@ -39,13 +42,24 @@ export async function loadFor(options: CommandOptions): Promise<Config> {
     : withAssistants(config, assistantLaunch({ ...files, cwd }));
 }
 
+/** The same, with its warnings on stderr: a server may be missing because its file is broken. */
+export async function loadWithWarnings(options: CommandOptions): Promise<Config> {
+  const config = await loadFor(options);
+  if (options.warnings !== 'shown') printWarnings(config.warnings);
+  return config;
+}
+
+export function printWarnings(warnings: readonly string[]): void {
+  for (const warning of warnings) process.stderr.write(`warning: ${cleanText(warning)}\n`);
+}
+
 export async function withSwitchboard<T>(
   options: CommandOptions,
   action: (workplace: Workplace) => Promise<T>,
 ): Promise<T> {
   const { env, argv } = process;
   const [, program] = argv;
-  const config = await loadFor(options);
+  const config = await loadWithWarnings(options);
   const cancellation = new Cancellation();
   onEndSignal(
     () => cancellation.cancel(new SwitchboardError('CANCELLED', 'Interrupted.')),

@@ -8,6 +8,8 @@ export interface OfflineReport {
   readonly project: string;
   readonly files: readonly string[];
   readonly children: readonly OfflineChild[];
+  /** What is wrong with the configuration; a server may be missing because of it. */
+  readonly warnings: readonly string[];
 }
 
 export interface OfflineChild extends ChildStatus {
@@ -17,7 +19,8 @@ export interface OfflineChild extends ChildStatus {
 
 export function createOfflineReport(config: Config, catalog: Pick<Catalog, 'get'>): OfflineReport {
   const children = [...config.children.values()].map((child) => describeChild(child, catalog));
-  return { project: config.project, files: config.files, children };
+  const { project, files, warnings } = config;
+  return { project, files, children, warnings };
 }
 
 function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): OfflineChild {

@@ -261,6 +261,7 @@ test('servers that nobody runs', () => {
         listedAt: undefined,
       },
     ],
+    warnings: [],
   };
   expect(draw(formatOffline(report, at(80)))).toMatchInlineSnapshot(`
     "

@@ -3,7 +3,7 @@ import { cleanText } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { OwnTools } from '../surface/own-tools.ts';
 import type { Switchboard } from '../switchboard.ts';
-import { NO_SERVERS } from './no-servers.ts';
+import { noServers } from './no-servers.ts';
 import { count, formatMs, type Output } from './output.ts';
 
 export interface Appearance
@@ -55,7 +55,7 @@ function ownToolsOf(
 }
 
 export function printAppearances(all: readonly Appearance[], output: Output): void {
-  if (all.length === 0) output.line(NO_SERVERS);
+  if (all.length === 0) output.line(noServers());
   const width = Math.max(0, ...all.map(({ name }) => cleanText(name).length));
   for (const one of all) {
     const about = one.show === 'off' ? one.showBecause : toolsInShort(one);

@@ -16,7 +16,7 @@ import { readMainFiles } from '../config/load.ts';
 import { findPlaces } from '../config/places.ts';
 import { assistantRuntime } from '../install/launch.ts';
 import { printChanges } from './changes.ts';
-import { NO_SERVERS } from './no-servers.ts';
+import { noServers } from './no-servers.ts';
 import { createOutput, type Output } from './output.ts';
 import { RELOAD_HINT } from './reload.ts';
 import { selfPath } from './skill.ts';
@@ -156,7 +156,7 @@ function describeModel(child: ChildConfig): string {
 }
 
 function printStates(children: readonly KnownState[], output: Output): void {
-  if (children.length === 0) output.line(NO_SERVERS);
+  if (children.length === 0) output.line(noServers());
   const width = Math.max(0, ...children.map(({ name }) => cleanText(name).length));
   for (const { name, isOn, way, origin, asks } of children) {
     const by = way === 'folder' ? `files beside ${origin}` : 'the configuration';

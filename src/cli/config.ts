@@ -3,7 +3,7 @@ import { ERRORS } from '../base/errors.ts';
 import { cleanText } from '../base/text.ts';
 import { describeConfig } from '../config/describe.ts';
 import { describeFailure } from './failure.ts';
-import { NO_SERVERS } from './no-servers.ts';
+import { noServers } from './no-servers.ts';
 import { isOff, offServers, printOff } from './off.ts';
 import { count, createOutput } from './output.ts';
 import { type CommandOptions, loadFor } from './with-switchboard.ts';
@@ -45,7 +45,7 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
   for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));
   const servers = `${count(children.size, 'server')}${invalid > 0 ? `, ${invalid} invalid` : ''}`;
   output.line(`${servers}, ${count(warnings.length, 'warning')}.`);
-  if (children.size === 0) output.line(NO_SERVERS);
+  if (children.size === 0) output.line(noServers());
   return invalid === 0 ? 0 : ERRORS.CONFIG_INVALID.exit;
 }
 

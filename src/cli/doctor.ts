@@ -8,7 +8,7 @@ import type { ChildConfig, Config } from '../config/config.ts';
 import { DESCRIPTIONS_FILE } from '../config/descriptions.ts';
 import { isExposed } from '../config/expose.ts';
 import { describeFailure, type Failure } from './failure.ts';
-import { NO_SERVERS } from './no-servers.ts';
+import { noServers } from './no-servers.ts';
 import { offServers, printOff } from './off.ts';
 import { count, createOutput, formatMs, type Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -66,7 +66,7 @@ export async function doctor(
   const failed = findings.filter(({ ok }) => !ok).length;
   output.line(
     findings.length + off.length === 0
-      ? NO_SERVERS
+      ? noServers()
       : `Servers that work: ${findings.length - failed} of ${findings.length}.`,
   );
   return failed > 0 ? 3 : 0;

@@ -66,6 +66,7 @@ async function loadAloud(
   // A project's file was run with the user's rights: that is worth a word.
   for (const file of config.files.filter(isScript)) log.info(`ran ${file} for the configuration.`);
   const { agents, hidden, problems } = await findAgents(config);
+  if (config.children.size === 0) await sayWhereSomeAre(config, log);
   for (const warning of [...config.warnings, ...invalidServers(config), ...problems]) {
     log.warn(warning);
   }
@@ -73,6 +74,15 @@ async function loadAloud(
     log.warn(`AGENTS_FILTER lets none of the agents through that there are (${hidden}).`);
   }
   return { config, agents };
+}
+
+/** Hosts often start us in a subfolder, in which nothing is found. */
+async function sayWhereSomeAre(config: Config, log: AdjustableLog): Promise<void> {
+  const { describeNearest } = await import('../config/nearest.ts');
+  const nearest = describeNearest(config);
+  if (nearest !== undefined) {
+    log.warn(`No servers are configured in ${config.project}. ${nearest}`);
+  }
 }
 
 /** Nobody may use them for a while, and their hosts don't show why. */

@@ -8,6 +8,7 @@ import { parseReport } from '../host/parse-report.ts';
 import type { StatusReport } from '../host/status-report.ts';
 import { unknownChild } from '../pool/pool.ts';
 import { openCatalog } from '../switchboard.ts';
+import { nearestConfiguration } from './no-servers.ts';
 import { createOutput, type Output } from './output.ts';
 import {
   formatOffline,
@@ -53,7 +54,13 @@ export async function showStatus(
   }
   output.json(overview);
   for (const line of formatOverview(overview, output)) output.line(line);
+  if (overview.configured?.children.length === 0) printNearest(output);
   return 0;
+}
+
+function printNearest(output: Output): void {
+  const nearest = nearestConfiguration();
+  if (nearest !== undefined) output.line(`\n${nearest}`);
 }
 
 function refuseWithoutTerminal({ isJson }: Output): void {

@@ -5,7 +5,7 @@ import { isExposed } from '../config/expose.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { summarise } from '../surface/summary.ts';
 import { describeFailure, type Failure } from './failure.ts';
-import { NO_SERVERS } from './no-servers.ts';
+import { noServers } from './no-servers.ts';
 import { offServers, printOff } from './off.ts';
 import { count, createOutput, formatMs, type Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -38,7 +38,7 @@ export async function listTools(
   });
   output.json({ children: listings, off });
   if (listings.length + off.length === 0) {
-    output.line(NO_SERVERS);
+    output.line(noServers());
   }
   for (const listing of listings) printListing(listing, output);
   printOff(off, output);

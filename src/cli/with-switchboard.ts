@@ -10,6 +10,7 @@ import type { ChildConfig, Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { unknownChild } from '../pool/pool.ts';
 import { Switchboard } from '../switchboard.ts';
+import { noServers } from './no-servers.ts';
 import { isOff } from './off.ts';
 import { assistantLaunch } from './own-program.ts';
 import { onEndSignal } from './signals.ts';
@@ -90,7 +91,10 @@ export function chosenChild({ children, lost }: Config, name: string): ChildConf
   if (hint !== undefined) {
     throw new SwitchboardError('CHILD_UNKNOWN', `The file of server "${name}" is gone.`, { hint });
   }
-  throw unknownChild(name, [...children.keys()]);
+  if (children.size > 0) throw unknownChild(name, [...children.keys()]);
+  throw new SwitchboardError('CHILD_UNKNOWN', `No server is named "${name}".`, {
+    hint: noServers(),
+  });
 }
 
 /** What children print on stderr is shown only to those who look for something. */

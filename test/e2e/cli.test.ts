@@ -279,8 +279,8 @@ describe('tools', () => {
     const { status, stdout } = await run(project, ['tools']);
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
-      "No servers are configured: add one under "mcpServers" in switchboard.config.json,
-      or take over those of a host: switchboard import <file>
+      "No servers are configured. Add one under "mcpServers" in switchboard.config.json,
+      or import a host's: switchboard import <file>
       "
     `);
   });

@@ -77,8 +77,8 @@ describe('without a way to show it, says how servers are shown', () => {
       "
     `);
     expect(await showWell(createProject(), [])).toMatchInlineSnapshot(`
-      "No servers are configured: add one under "mcpServers" in switchboard.config.json,
-      or take over those of a host: switchboard import <file>
+      "No servers are configured. Add one under "mcpServers" in switchboard.config.json,
+      or import a host's: switchboard import <file>
       "
     `);
   });

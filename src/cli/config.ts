@@ -2,7 +2,6 @@
 import { ERRORS } from '../base/errors.ts';
 import { cleanText } from '../base/text.ts';
 import { describeConfig } from '../config/describe.ts';
-import { describeFailure } from './failure.ts';
 import { noServers } from './no-servers.ts';
 import { isOff, offServers, printOff } from './off.ts';
 import { count, createOutput } from './output.ts';
@@ -18,7 +17,9 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
     because: showBecause,
   }));
   const problems = [...children.values()].flatMap(({ name, problem }) =>
-    problem ? { child: name, ...describeFailure(problem) } : [],
+    problem
+      ? { child: name, code: problem.code, message: problem.message, hint: problem.hint }
+      : [],
   );
   const invalid = problems.filter(({ code }) => code === 'CONFIG_INVALID').length;
   output.json({

@@ -42,9 +42,14 @@ test('child files that are broken are named and cost nobody else anything', () =
       const names = tools.map(({ name }) => name);
       expect(names.sort()).toEqual(
         [
-          ...['calm_suite', '______evil_suite', 'marked_suite', 'no-command_suite', 'one_suite'],
+          'calm_suite',
+          '______evil_suite',
+          'marked_suite',
+          'no-command_suite',
+          'one_suite',
           // Their files have a name, so they are listed, and say what is wrong when they are used.
-          ...['wrong-types_suite', 'hostile_suite'],
+          'wrong-types_suite',
+          'hostile_suite',
         ].sort(),
       );
       for (const name of ['wrong-types', 'hostile']) {

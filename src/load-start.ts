@@ -4,6 +4,7 @@
 //
 // An old Node has to be able to parse this file, so it is written in ES5, without imports and
 // exports. The build fails on anything newer.
+import type { Stats } from 'node:fs';
 
 /** A compiled form that is not on disk yet. */
 export interface UnsavedStart {
@@ -56,9 +57,11 @@ function loadStart(): Record<string, unknown> {
   var vm = process.getBuiltinModule('vm');
   var folder = __dirname + '/chunks';
   var file = folder + '/' + __START__;
-  // Beside the program: who may change that may change this, and it goes when the program goes.
+  // Beside the program, so that it goes when the program goes.
   var compiledFile = file + '.' + process.versions.v8 + '-' + process.arch;
-  var cachedData = readCompiled(compiledFile);
+  // Nothing is kept where somebody else could put something in its place.
+  var isKept = isOurs(fs.statSync(folder));
+  var cachedData = isKept ? readCompiled(compiledFile) : undefined;
   var script = new vm.Script(fs.readFileSync(file, 'latin1'), {
     filename: file,
     cachedData: cachedData,
@@ -71,7 +74,7 @@ function loadStart(): Record<string, unknown> {
     },
   };
   var start = script.runInThisContext() as Start;
-  return start(require, load, isSaved ? undefined : unsaved);
+  return start(require, load, isSaved || !isKept ? undefined : unsaved);
 }
 
 /** In a file of its own: an old Node can't parse `import()`. */
@@ -84,7 +87,13 @@ function readCompiled(file: string): Buffer | undefined {
   var fs = process.getBuiltinModule('fs');
   var content: Buffer;
   try {
-    content = fs.readFileSync(file);
+    var descriptor = fs.openSync(file, 'r');
+    try {
+      if (!isOurs(fs.fstatSync(descriptor))) return undefined;
+      content = fs.readFileSync(descriptor);
+    } finally {
+      fs.closeSync(descriptor);
+    }
   } catch {
     return undefined; // the first start, or a folder that nobody may write to
   }
@@ -93,6 +102,15 @@ function readCompiled(file: string): Buffer | undefined {
     data.length > 0 &&
     process.getBuiltinModule('zlib').crc32(data) === content.readUInt32LE(data.length);
   return isWhole ? data : undefined;
+}
+
+/** Only this user and the administrator can have written it: it is run as code. */
+function isOurs(stats: Stats): boolean {
+  if (!process.getuid) return true; // Windows
+  var uid = process.getuid();
+  // Many systems give each user a group of the same number, for that user alone.
+  var others = stats.gid === uid && uid !== 0 ? 2 : 18; // o+w, or g+w and o+w
+  return (stats.uid === uid || stats.uid === 0) && (stats.mode & others) === 0;
 }
 
 function withSum(data: Buffer): Buffer {

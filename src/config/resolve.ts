@@ -8,12 +8,15 @@ import type { FoundChild } from './child-files.ts';
 import {
   type Declaration,
   explainMissingCommand,
+  explainPlaceholder,
+  explainTwoWays,
   invalidServer,
   resolveCommand,
 } from './command.ts';
 import type { AssistantConfig, ChildConfig, Command } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { type DescriptionsLayer, descriptionOf } from './descriptions.ts';
+import { findHostPlaceholder } from './expand.ts';
 import { readFolderRole } from './folder-role.ts';
 import { expandHome } from './globs.ts';
 import { type Layer, NONE, setting, suiteOf } from './layers.ts';
@@ -252,7 +255,13 @@ function findProblem(
   remote: ReturnType<typeof resolveRemote>,
 ): SwitchboardError | undefined {
   if (remote instanceof SwitchboardError) return remote;
-  return command || remote ? undefined : explainMissingCommand(name, declaration);
+  const { entry, origin } = declaration;
+  if (entry.command !== undefined && entry.url !== undefined) {
+    return explainTwoWays(name, origin);
+  }
+  if (!command && !remote) return explainMissingCommand(name, declaration);
+  const found = findHostPlaceholder({ command, remote });
+  return found && explainPlaceholder(name, origin, found);
 }
 
 /** For a download, the common limit of requests: a child's own is about its calls. */

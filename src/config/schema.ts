@@ -135,7 +135,7 @@ const entryKeys = {
   ),
   url: key(
     text,
-    'The address of a server that is reached over the network. Not used where there is a `command`.',
+    'The address of a server that is reached over the network. An entry has either a `url` or a `command`.',
   ),
   headers: key(
     z.record(z.string(), z.string()),

@@ -440,6 +440,51 @@ describe('config', () => {
     `);
   });
 
+  test('check names the variables that are not set, by server', async () => {
+    const project = createCliProject({
+      github: { command: 'x', env: { TOKEN: '${GITHUB_TOKEN}' }, args: ['${REPO}', '${SET}'] },
+      remote: { url: 'https://${HOST}/', headers: { A: '${KEY:-none}' } },
+      unused: { command: '${NEVER}', disabled: true },
+    });
+    const env = { SET: 'yes' };
+    const { status, stdout } = await run(project, ['config', 'check'], { env });
+    expect(status).toBe(0);
+    expect(stdout).toMatchInlineSnapshot(`
+      "Read <project>/switchboard.config.json.
+        toolbox  suite   <project>/switchboard.config.json
+        github   suite   <project>/switchboard.config.json
+          Environment variables not set here: REPO, GITHUB_TOKEN
+        remote   suite   <project>/switchboard.config.json
+          Environment variables not set here: HOST
+      off: unused ("disabled": true in <project>/switchboard.config.json)
+      4 servers, 0 warnings.
+      "
+    `);
+    const json = await run(project, ['config', 'check', '--json'], { env });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: true,
+      unsetVariables: { github: ['REPO', 'GITHUB_TOKEN'], remote: ['HOST'] },
+    });
+  });
+
+  test('check suggests args for a command line, and not for a program that exists', async () => {
+    const project = createCliProject({
+      line: { command: 'npx -y foo --key sk-canary-123456' },
+      file: { command: './my server' },
+    });
+    project.write('my server', '');
+    const { stdout } = await run(project, ['config', 'check']);
+    expect(stdout).toMatchInlineSnapshot(`
+      "Read <project>/switchboard.config.json.
+        toolbox  suite   <project>/switchboard.config.json
+        line     suite   <project>/switchboard.config.json
+          Its command contains spaces, and there is no such program. Set "command" to "npx" alone, and put each argument into "args".
+        file     suite   <project>/switchboard.config.json
+      3 servers, 0 warnings.
+      "
+    `);
+  });
+
   test('check of a wrong file ends with 2 and says what is wrong', async () => {
     const project = createProject({ 'switchboard.config.json': { timeouts: { rpcms: 1 } } });
     const { status, stdout, stderr } = await run(project, ['config', 'check']);
@@ -461,6 +506,7 @@ describe('config', () => {
       children: ['toolbox'],
       shown: [{ name: 'toolbox', show: 'suite', because: 'no file says otherwise' }],
       problems: [],
+      unsetVariables: {},
       warnings: [],
     });
   });

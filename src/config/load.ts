@@ -35,7 +35,8 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const { project, home, homeFolder } = places;
   const layers = await readMainFiles(places);
   const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
-  const found = await readChildFiles(await findFiles(globs, project, homeFolder));
+  const search = await findFiles(globs, project, homeFolder);
+  const found = await readChildFiles(search.files);
   const { assistantFolder } = options;
   const serversFiles: ServersLayer[] = [];
   for (const file of findServersFiles(namedServers(options, places, layers), project, home)) {
@@ -79,6 +80,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     logging: resolveLogging(places, { env, toml: userToml.logging, warn }),
     warnings: [
       ...settled.warnings,
+      ...search.warnings,
       ...found.warnings,
       ...serversFiles.flatMap((file) => file.warnings),
       ...descriptions.warnings,

@@ -2,7 +2,7 @@
 // by line with secrets masked, and the last of it kept for error messages.
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { createCutMask, createMask, type Mask } from '../base/secrets.ts';
+import { createCutMask, createLineMask, createMask, type Mask } from '../base/secrets.ts';
 import { cleanText } from '../base/text.ts';
 
 const KEPT_LINES = 8;
@@ -14,6 +14,7 @@ const LONGEST_SECRET = 4_096;
 
 export class StderrReader {
   readonly #mask: Mask;
+  readonly #lineMask: Mask;
   readonly #cutMask: Mask;
   readonly #onLine: (line: string) => void;
   readonly #decoder = new StringDecoder('utf8');
@@ -22,6 +23,7 @@ export class StderrReader {
 
   constructor(stream: Readable, secrets: Iterable<string>, onLine: (line: string) => void) {
     this.#mask = createMask(secrets);
+    this.#lineMask = createLineMask(secrets);
     this.#cutMask = createCutMask(secrets);
     this.#onLine = onLine;
     stream.on('data', (chunk: Buffer) => this.#read(this.#decoder.write(chunk)));
@@ -53,6 +55,6 @@ export class StderrReader {
 
   /** Cleaned first: a colour code in the middle of a secret would hide it from the mask. */
   #tidy(line: string): string {
-    return this.#mask(cleanText(this.#mask(line)));
+    return this.#lineMask(cleanText(this.#mask(line)));
   }
 }

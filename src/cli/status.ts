@@ -47,7 +47,7 @@ export async function showStatus(
   const look = () => lookAround(childName, options);
   if (options.watch) refuseWithoutTerminal(output);
   const overview = await look();
-  printWarnings(overview.configured?.warnings ?? []);
+  printWarnings(overview.configured?.missing ?? []);
   if (options.watch) {
     await watchLines(async () => formatOverview(await look(), output));
     return 0;
@@ -92,7 +92,7 @@ async function lookAround(
   const catalog = openCatalog(config, () => {}); // nothing is written here
   const offline = createOfflineReport(config, catalog);
   if (childName !== undefined && !config.children.has(childName)) {
-    printWarnings(config.warnings);
+    printWarnings(config.missing ?? []);
     const named = [offline, ...reports].flatMap(({ children }) => children);
     throw unknownChild(childName, [...new Set(named.map(({ name }) => name))]);
   }

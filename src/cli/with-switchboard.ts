@@ -43,15 +43,17 @@ export async function loadFor(options: CommandOptions): Promise<Config> {
     : withAssistants(config, assistantLaunch({ ...files, cwd }));
 }
 
-/** The same, with its warnings on stderr: a server may be missing because its file is broken. */
+/** The same, with a word on stderr about servers that may be missing because their file is broken. */
 export async function loadWithWarnings(options: CommandOptions): Promise<Config> {
   const config = await loadFor(options);
-  if (options.warnings !== 'shown') printWarnings(config.warnings);
+  if (options.warnings !== 'shown') printWarnings(config.missing ?? []);
   return config;
 }
 
 export function printWarnings(warnings: readonly string[]): void {
-  for (const warning of warnings) process.stderr.write(`warning: ${cleanText(warning)}\n`);
+  for (const warning of warnings) {
+    process.stderr.write(`warning: ${cleanText(warning).replaceAll('\n', '\n  ')}\n`);
+  }
 }
 
 export async function withSwitchboard<T>(

@@ -28,6 +28,8 @@ interface FoundChildren {
   readonly children: Map<string, FoundChild>;
   /** What to do about servers whose file is gone, while their assistant's folder keeps it; by name. */
   readonly lost: Map<string, string>;
+  /** Why a server may be missing: files that are ignored or gone. */
+  readonly missing: string[];
   readonly warnings: string[];
 }
 
@@ -35,22 +37,23 @@ interface FoundChildren {
 export async function readChildFiles(files: readonly string[]): Promise<FoundChildren> {
   const children = new Map<string, FoundChild>();
   const lost = new Map<string, string>();
+  const missing: string[] = [];
   const warnings: string[] = [];
   for (const file of files) {
     const read = await readChildFile(file);
     if (read === undefined) {
-      await noteLost(file, lost, warnings);
+      await noteLost(file, lost, missing);
       continue;
     }
     if ('problem' in read) {
-      warnings.push(`${read.problem} The file is ignored.`);
+      missing.push(`${read.problem} The file is ignored.`);
       continue;
     }
     const { name } = read.entry;
     const first = children.get(name);
     if (first && isOriginalOf(file, first.file)) continue;
     if (first) {
-      warnings.push(
+      missing.push(
         `Two child files have the name "${name}": ${first.file} is used, ${file} is not.`,
       );
       continue;
@@ -63,7 +66,7 @@ export async function readChildFiles(files: readonly string[]): Promise<FoundChi
     });
     for (const says of strangeChildFileKeys(read.entry)) warnings.push(`${file}: ${says}`);
   }
-  return { children, lost, warnings };
+  return { children, lost, missing, warnings };
 }
 
 /** A wide pattern finds also what the assistant of a server keeps: that server's own file. */
@@ -88,11 +91,7 @@ async function behind(
 }
 
 /** Not read in its place: whoever removes a server's file mostly wants it to be gone. */
-async function noteLost(
-  file: string,
-  lost: Map<string, string>,
-  warnings: string[],
-): Promise<void> {
+async function noteLost(file: string, lost: Map<string, string>, missing: string[]): Promise<void> {
   const original = originalFile(dirname(file));
   if (basename(file) !== '.mcp.json' || !existsSync(original)) return;
   const kept = await readChildFile(original);
@@ -100,7 +99,7 @@ async function noteLost(
   const { name } = kept.entry;
   const says = `${file} is missing, but its assistant's folder keeps the server's own file: move ${original} there to have the server back, or remove it.`;
   lost.set(name, says);
-  warnings.push(`Server ${JSON.stringify(name)}: ${says}`);
+  missing.push(`Server ${JSON.stringify(name)}: ${says}`);
 }
 
 /** The folder of an assistant, whoever has started it there: the server's own file must be readable. */

@@ -28,6 +28,8 @@ export interface Config {
   readonly lost?: ReadonlyMap<string, string>;
   /** What was wrong but did not stop us: sentences for stderr and `config check`. */
   readonly warnings: readonly string[];
+  /** Those of the warnings that say why a server may be missing. */
+  readonly missing?: readonly string[];
 }
 
 /** Where agents are looked for, how they are shown, what they may use and how they are run. */

@@ -37,6 +37,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
   const search = await findFiles(globs, project, homeFolder);
   const found = await readChildFiles(search.files);
+  const missing = [...search.warnings, ...found.missing];
   const { assistantFolder } = options;
   const serversFiles: ServersLayer[] = [];
   for (const file of findServersFiles(namedServers(options, places, layers), project, home)) {
@@ -78,9 +79,10 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
       warn,
     }),
     logging: resolveLogging(places, { env, toml: userToml.logging, warn }),
+    ...(missing.length > 0 && { missing }),
     warnings: [
       ...settled.warnings,
-      ...search.warnings,
+      ...missing,
       ...found.warnings,
       ...serversFiles.flatMap((file) => file.warnings),
       ...descriptions.warnings,

@@ -8,8 +8,8 @@ export interface OfflineReport {
   readonly project: string;
   readonly files: readonly string[];
   readonly children: readonly OfflineChild[];
-  /** What is wrong with the configuration; a server may be missing because of it. */
-  readonly warnings: readonly string[];
+  /** Why a server may be missing. */
+  readonly missing: readonly string[];
 }
 
 export interface OfflineChild extends ChildStatus {
@@ -19,8 +19,8 @@ export interface OfflineChild extends ChildStatus {
 
 export function createOfflineReport(config: Config, catalog: Pick<Catalog, 'get'>): OfflineReport {
   const children = [...config.children.values()].map((child) => describeChild(child, catalog));
-  const { project, files, warnings } = config;
-  return { project, files, children, warnings };
+  const { project, files, missing = [] } = config;
+  return { project, files, children, missing };
 }
 
 function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): OfflineChild {

@@ -261,7 +261,7 @@ test('servers that nobody runs', () => {
         listedAt: undefined,
       },
     ],
-    warnings: [],
+    missing: [],
   };
   expect(draw(formatOffline(report, at(80)))).toMatchInlineSnapshot(`
     "

@@ -10,7 +10,7 @@ import {
   switchAssistantOn,
 } from '../assistant/switch.ts';
 import { SwitchboardError } from '../base/errors.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, printable } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { readMainFiles } from '../config/load.ts';
 import { findPlaces } from '../config/places.ts';
@@ -49,11 +49,11 @@ export async function switchAssistant(
 
   printChanges(changes, dryRun, output);
   for (const file of kept) output.line(`${KEPT[wanted]} ${cleanText(file)}`);
-  const server = `server "${cleanText(name ?? '')}"`;
+  const server = `server "${printable(name ?? '')}"`;
   if (changes.length === 0) output.line(`Nothing was changed: ${server} ${HAS[wanted]}.`);
   else if (!dryRun) output.line(`Now ${server} ${HAS[wanted]}.${RELOAD_HINT}`);
   for (const { name: other } of after?.filter((one) => one.name !== name) ?? []) {
-    output.line(`Its own file calls it "${cleanText(other)}".`);
+    output.line(`Its own file calls it "${printable(other)}".`);
   }
   return 0;
 }
@@ -157,11 +157,11 @@ function describeModel(child: ChildConfig): string {
 
 function printStates(children: readonly KnownState[], output: Output): void {
   if (children.length === 0) output.line(noServers());
-  const width = Math.max(0, ...children.map(({ name }) => cleanText(name).length));
+  const width = Math.max(0, ...children.map(({ name }) => printable(name).length));
   for (const { name, isOn, way, origin, asks } of children) {
     const by = way === 'folder' ? `files beside ${origin}` : 'the configuration';
     const about = isOn ? `by ${by}` : cleanText(origin);
-    const title = output.style('bold', cleanText(name).padEnd(width));
+    const title = output.style('bold', printable(name).padEnd(width));
     output.line(`${title}  ${isOn ? 'on ' : 'off'}  ${output.style('dim', about)}`);
     if (asks !== undefined) output.line(`${''.padEnd(width)}       asks ${cleanText(asks)}`);
   }

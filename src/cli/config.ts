@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ERRORS } from '../base/errors.ts';
-import { cleanText } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 import { programBeforeArguments, suggestArgs } from '../config/command.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { describeConfig } from '../config/describe.ts';
@@ -10,7 +10,7 @@ import { unsetVariables } from '../config/expand.ts';
 import { isOnPath } from '../install/find-program.ts';
 import { noServers } from './no-servers.ts';
 import { isOff, offServers, printOff } from './off.ts';
-import { count, createOutput } from './output.ts';
+import { count, createOutput, formatJson } from './output.ts';
 import { type CommandOptions, loadFor } from './with-switchboard.ts';
 
 export async function checkConfig(options: CommandOptions): Promise<number> {
@@ -42,10 +42,10 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
     files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
   );
   const listed = [...children.values()].filter((child) => !isOff(child));
-  const width = Math.max(0, ...listed.map(({ name }) => cleanText(name).length));
+  const width = Math.max(0, ...listed.map(({ name }) => printable(name).length));
   for (const child of listed) {
     const { name, show, origin, problem } = child;
-    const title = `${cleanText(name).padEnd(width)}  ${show.padEnd(6)}`;
+    const title = `${printable(name).padEnd(width)}  ${show.padEnd(6)}`;
     output.line(`  ${title}  ${output.style('dim', origin)}`);
     const advice = adviceOnCommand(child);
     if (advice !== undefined) output.line(output.style('yellow', `    ${advice}`));
@@ -60,7 +60,8 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
     }
   }
   printOff(offServers(config, undefined), output);
-  for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));
+  for (const warning of warnings)
+    output.line(output.style('yellow', `warning: ${warning.replaceAll('\n', '\n  ')}`));
   const servers = `${count(children.size, 'server')}${invalid > 0 ? `, ${invalid} invalid` : ''}`;
   output.line(`${servers}, ${count(warnings.length, 'warning')}.`);
   if (children.size === 0) output.line(noServers());
@@ -90,7 +91,7 @@ function adviceOnCommand(child: ChildConfig): string | undefined {
 
 export async function printConfig(options: CommandOptions): Promise<number> {
   const config = await loadFor(options);
-  process.stdout.write(`${JSON.stringify(describeConfig(config), null, 2)}\n`);
+  process.stdout.write(`${formatJson(describeConfig(config))}\n`);
   return 0;
 }
 

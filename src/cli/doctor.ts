@@ -2,7 +2,7 @@
 // and why.
 import { chooseProvider } from '../assistant/choose.ts';
 import { settleAssistant } from '../assistant/settings.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, printable } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { DESCRIPTIONS_FILE } from '../config/descriptions.ts';
@@ -90,7 +90,7 @@ async function examine(
       ok: true,
       startMs,
       listMs: Math.round(performance.now() - begin) - startMs,
-      server: [serverName, serverVersion].filter(Boolean).join(' '),
+      server: child.masked([serverName, serverVersion].filter(Boolean).join(' ')),
       revision,
       tools: tools.length,
       allowedTools: tools.filter((tool) => isExposed(tool.name, expose)).length,
@@ -153,7 +153,8 @@ function printSurroundings({ files, project, warnings }: Config, output: Output)
       output.style('yellow', 'Node 20 no longer gets security fixes; Node 22 or later does.'),
     );
   }
-  for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));
+  for (const warning of warnings)
+    output.line(output.style('yellow', `warning: ${warning.replaceAll('\n', '\n  ')}`));
   output.line();
 }
 
@@ -164,16 +165,21 @@ function printFinding(finding: Finding, output: Output): void {
     const allowed = tools === allowedTools ? '' : ` (${allowedTools} allowed)`;
     const times = `started in ${formatMs(startMs ?? 0)}, listed in ${formatMs(listMs ?? 0)}`;
     output.line(
-      `${output.style('green', '✓')} ${output.style('bold', name)}  ${count(tools ?? 0, 'tool')}${allowed}, ${times}`,
+      `${output.style('green', '✓')} ${output.style('bold', printable(name))}  ${count(tools ?? 0, 'tool')}${allowed}, ${times}`,
     );
-    output.line(output.style('dim', `  ${server}, MCP ${revision}`));
+    output.line(output.style('dim', `  ${printable(server ?? '')}, MCP ${revision}`));
   } else {
     output.line(
-      `${output.style('red', '✗')} ${output.style('bold', name)}  ${cleanText(error?.message ?? '')}`,
+      `${output.style('red', '✗')} ${output.style('bold', printable(name))}  ${indented(error?.message)}`,
     );
-    const hint = cleanText(error?.hint ?? '');
-    if (hint !== '') output.line(`  ${hint.replaceAll('\n', '\n  ')}`);
+    const hint = indented(error?.hint);
+    if (hint !== '') output.line(`  ${hint}`);
     output.line(output.style('dim', `  declared in ${finding.origin}`));
   }
   for (const sentence of advice) output.line(output.style('yellow', `  note: ${sentence}`));
+}
+
+/** Only the first line of a message begins at the margin: the others would look like findings. */
+function indented(text = ''): string {
+  return cleanText(text).replaceAll('\n', '\n  ');
 }

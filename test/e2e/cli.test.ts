@@ -639,7 +639,7 @@ describe('on a terminal', () => {
       talks to it over stdin. This is a terminal, so there is nobody to talk to.
 
       To use it, add it to your host, for example
-        claude mcp add switchboard -- node <program>
+        claude mcp add --scope user switchboard -- node <program>
       or, in a host's configuration file
         {"mcpServers":{"switchboard":{"command":"node","args":["<program>"]}}}
 

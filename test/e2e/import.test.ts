@@ -211,10 +211,19 @@ test('of two equal keys the last one counts, and is the one that --force replace
   );
 });
 
-test('a servers.json that is a link stays one, also where it leads to no file yet', async () => {
+test('a servers.json that is a link stays one, and a link to nothing is refused', async () => {
   const project = createProject({ 'dots/x': '', [MCPFLIP]: { chrome: CHROME } });
   mkdirSync(join(project.dir, 'home/.switchboard'));
   symlinkSync('../../dots/servers.json', join(project.dir, SERVERS));
+  for (const more of [[], ['--dry-run']]) {
+    const { status, stderr } = await runImport(project, more);
+    expect(status).toBe(2);
+    expect(stderr).toBe(
+      'switchboard: <project>/home/.switchboard/servers.json is a link to <project>/dots/servers.json, which does not exist.\nCreate that file, or remove the link.\n',
+    );
+  }
+  expect(existsSync(join(project.dir, 'dots/servers.json'))).toBe(false);
+  project.write('dots/servers.json', '{}\n');
   await runImport(project);
   expect(lstatSync(join(project.dir, SERVERS)).isSymbolicLink()).toBe(true);
   expect(JSON.parse(read(project, 'dots/servers.json'))).toEqual({ chrome: CHROME });

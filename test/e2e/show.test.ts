@@ -470,7 +470,7 @@ describe('leaves the file what it was', () => {
   });
 
   test.each([true, false])(
-    'behind a link, which stays one (it leads to a file: %s)',
+    'behind a link, which stays one; one to nothing is refused (it leads to a file: %s)',
     async (is) => {
       const project = createProject({
         'dotfiles/x': '',
@@ -480,14 +480,17 @@ describe('leaves the file what it was', () => {
       symlinkSync('dotfiles/link.json', link);
       symlinkSync('board.json', join(project.dir, 'dotfiles/link.json'));
       if (is) project.write('dotfiles/board.json', '{ "timeouts": { "rpcMs": 5 } }');
-      await showWell(project, ['memory', 'off']);
+      const { status } = await runSwitchboard(project, ['show', 'memory', 'off']);
+      expect(status).toBe(is ? 0 : 2);
       expect(lstatSync(link).isSymbolicLink()).toBe(true);
       expect(readlinkSync(link)).toBe('dotfiles/link.json');
-      expect(jsonOf(project, 'dotfiles/board.json')).toMatchObject({
-        suites: { memory: { show: 'off' } },
-      });
+      if (is) {
+        expect(jsonOf(project, 'dotfiles/board.json')).toMatchObject({
+          suites: { memory: { show: 'off' } },
+        });
+      }
       expect(readdirSync(join(project.dir, 'dotfiles')).sort()).toEqual([
-        'board.json',
+        ...(is ? ['board.json'] : []),
         'link.json',
         'x',
       ]);

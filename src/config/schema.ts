@@ -29,7 +29,7 @@ const expose = z.strictObject({
   ),
   deny: key(
     texts,
-    'These tools can be neither seen nor called, even where `allow` names them. `*` stands for any text.',
+    'These tools can be neither seen nor called, even where `allow` names them. `*` stands for any text. Upper and lower case are the same, and so are `-`, `_` and spaces.',
   ),
 });
 

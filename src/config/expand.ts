@@ -29,7 +29,9 @@ type Fillable = Pick<ChildConfig, 'command' | 'remote'>;
 
 /** The variables a server needs that have neither a value nor a default; each once. */
 export function unsetVariables(child: Fillable, env: NodeJS.ProcessEnv): string[] {
-  const references = fillableStrings(child).flatMap(([, text]) => [...text.matchAll(REFERENCE)]);
+  const references = fillableStrings(child).flatMap(([, text]) =>
+    Array.from(text.matchAll(REFERENCE)),
+  );
   const unset = references.flatMap(([, name, fallback]) =>
     name === undefined || fallback !== undefined || Object.hasOwn(env, name) ? [] : name,
   );

@@ -28,9 +28,9 @@ interface FoundChildren {
   readonly children: Map<string, FoundChild>;
   /** What to do about servers whose file is gone, while their assistant's folder keeps it; by name. */
   readonly lost: Map<string, string>;
-  /** Why a server may be missing: files that are ignored or gone. */
-  readonly missing: string[];
   readonly warnings: string[];
+  /** Those of the warnings that are about files that are ignored or gone. */
+  readonly missing: string[];
 }
 
 /** The usable children of these files, the first of each name, and what to say about the rest. */
@@ -39,21 +39,25 @@ export async function readChildFiles(files: readonly string[]): Promise<FoundChi
   const lost = new Map<string, string>();
   const missing: string[] = [];
   const warnings: string[] = [];
+  const warnOfMissing = (sentence: string): void => {
+    missing.push(sentence);
+    warnings.push(sentence);
+  };
   for (const file of files) {
     const read = await readChildFile(file);
     if (read === undefined) {
-      await noteLost(file, lost, missing);
+      await noteLost(file, lost, warnOfMissing);
       continue;
     }
     if ('problem' in read) {
-      missing.push(`${read.problem} The file is ignored.`);
+      warnOfMissing(`${read.problem} The file is ignored.`);
       continue;
     }
     const { name } = read.entry;
     const first = children.get(name);
     if (first && isOriginalOf(file, first.file)) continue;
     if (first) {
-      missing.push(
+      warnOfMissing(
         `Two child files have the name "${name}": ${first.file} is used, ${file} is not.`,
       );
       continue;
@@ -91,7 +95,11 @@ async function behind(
 }
 
 /** Not read in its place: whoever removes a server's file mostly wants it to be gone. */
-async function noteLost(file: string, lost: Map<string, string>, missing: string[]): Promise<void> {
+async function noteLost(
+  file: string,
+  lost: Map<string, string>,
+  warn: (sentence: string) => void,
+): Promise<void> {
   const original = originalFile(dirname(file));
   if (basename(file) !== '.mcp.json' || !existsSync(original)) return;
   const kept = await readChildFile(original);
@@ -99,7 +107,7 @@ async function noteLost(file: string, lost: Map<string, string>, missing: string
   const { name } = kept.entry;
   const says = `${file} is missing, but its assistant's folder keeps the server's own file: move ${original} there to have the server back, or remove it.`;
   lost.set(name, says);
-  missing.push(`Server ${JSON.stringify(name)}: ${says}`);
+  warn(`Server ${JSON.stringify(name)}: ${says}`);
 }
 
 /** The folder of an assistant, whoever has started it there: the server's own file must be readable. */

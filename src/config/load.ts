@@ -82,7 +82,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     ...(missing.length > 0 && { missing }),
     warnings: [
       ...settled.warnings,
-      ...missing,
+      ...search.warnings,
       ...found.warnings,
       ...serversFiles.flatMap((file) => file.warnings),
       ...descriptions.warnings,

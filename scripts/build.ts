@@ -1,6 +1,7 @@
-// Bundles the program: a small dist/index.js that holds what serving over stdio needs, and chunks
+// Bundles the program: a small dist/index.js that runs what serving over stdio needs, and chunks
 // that are loaded when a command or a rare situation asks for them. Dependencies are included, so
-// that `npx` fetches one package and a host's start reads few files.
+// that `npx` fetches one package and a host's start reads few files. What is in dist/ itself is
+// CommonJS, which every version of Node can read; the chunks are modules.
 import {
   chmodSync,
   existsSync,
@@ -11,10 +12,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { build, type Plugin, transform } from 'esbuild';
 import { BANNER, makeStartScript } from './start-script.ts';
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const { version, engines } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  version: string;
+  engines: { node: string };
+};
+const oldestNode = engines.node.replace('>=', '');
 const skill = readFileSync('skill/SKILL.md', 'utf8');
 
 /**
@@ -47,15 +52,16 @@ const NEW = 'dist.new';
 const OLD = 'dist.old';
 for (const folder of [NEW, OLD]) rmSync(folder, { recursive: true, force: true });
 const { metafile } = await build({
-  entryPoints: { index: 'src/index.ts', assistant: 'src/assistant-entry.ts' },
+  entryPoints: { index: 'src/index.ts' },
   outdir: NEW,
+  outExtension: { '.js': '.mjs' },
   plugins: [oneFileForTheStart],
   bundle: true,
   splitting: true,
   platform: 'node',
   mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
   format: 'esm',
-  target: 'node20.19',
+  target: `node${oldestNode}`,
   minify: true,
   legalComments: 'linked',
   define: { __VERSION__: JSON.stringify(version), __SKILL__: JSON.stringify(skill) },
@@ -66,13 +72,25 @@ const { metafile } = await build({
 });
 await makeStartScript({
   outputs: metafile.outputs,
-  entry: `${NEW}/index.js`,
+  entry: `${NEW}/index.mjs`,
+  first: `${NEW}/index.js`,
   source: 'src/cli/run.ts',
+  oldestNode,
   minify: true,
 });
+rmSync(`${NEW}/index.mjs`);
 
+const { code } = await transform(readFileSync('src/assistant-entry.ts', 'utf8'), {
+  loader: 'ts',
+  format: 'cjs',
+  platform: 'node',
+  target: `node${oldestNode}`,
+  minify: true,
+});
+writeFileSync(`${NEW}/assistant.js`, code);
 // The same program under the name that does not end in `.js`, for hosts configured that way.
-writeFileSync(`${NEW}/switchboard`, "#!/usr/bin/env node\nimport './index.js';\n");
+writeFileSync(`${NEW}/switchboard`, "#!/usr/bin/env node\nrequire('./index.js');\n");
+writeFileSync(`${NEW}/package.json`, '{ "type": "commonjs" }\n');
 for (const file of ['index.js', 'switchboard']) chmodSync(`${NEW}/${file}`, 0o755);
 if (existsSync('dist')) renameSync('dist', OLD);
 renameSync(NEW, 'dist');

@@ -1,49 +1,63 @@
-// The chunk that every start needs, as a script whose compiled form can be kept (src/load-start.ts). The
-// program's first file runs it, and other chunks get from there what they import from the chunk.
+// The chunk that every start needs, as a script whose compiled form can be kept. The program's first
+// file (src/load-start.ts) runs it, and other chunks get from there what they import from the chunk.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { build, type Metafile, type Plugin, transform } from 'esbuild';
 
-const SHEBANG = '#!/usr/bin/env node';
-/** On top of every file: CommonJS packages inside the bundle call require() for Node's own modules. */
-export const BANNER = `${SHEBANG}
-import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`;
+/** On top of every chunk: CommonJS packages inside the bundle call require() for Node's own modules. */
+export const BANNER =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
 export interface StartScriptOptions {
   readonly outputs: Metafile['outputs'];
-  /** The program's first file, which lies one folder above the chunks. */
+  /** What the bundler made of src/index.ts. */
   readonly entry: string;
+  /** The program's first file, which lies one folder above the chunks. */
+  readonly first: string;
   /** The source file that tells the chunk from others. */
   readonly source: string;
+  /** The oldest Node that can run the program, as `20.19`. */
+  readonly oldestNode: string;
   readonly minify: boolean;
 }
 
 export async function makeStartScript(options: StartScriptOptions): Promise<void> {
-  const { outputs, entry, source, minify } = options;
+  const { outputs, entry, first, source, oldestNode, minify } = options;
   const chunk = Object.keys(outputs).find((file) => source in (outputs[file]?.inputs ?? {}));
   if (chunk === undefined) throw new Error(`No chunk has ${source} in it.`);
-  const code = await bundle({
+  const { outputFiles } = await build({
     entryPoints: [chunk],
+    bundle: true,
+    platform: 'node',
     format: 'cjs',
+    target: `node${oldestNode}`,
     plugins: [onlyWhatIsNeededAtOnce],
     minify,
+    write: false,
   });
+  const code = outputFiles[0]?.text ?? '';
   const script = `(function(require,__import,__UNSAVED_START__){"use strict";var module={exports:{}};${withImport(code)}return module.exports})`;
   // V8 takes two texts of one length for the same, so a name must never stand for two of them.
   const hash = createHash('sha256').update(script).digest('hex').slice(0, 12);
   const name = `start-${hash}.txt`;
   writeFileSync(join(dirname(chunk), name), script);
-  const first = firstFile(entry, { chunk, script: name, exports: outputs[chunk]?.exports ?? [] });
-  const stdin = { contents: first, resolveDir: process.cwd() };
-  writeFileSync(entry, `${SHEBANG}\n${await bundle({ stdin, format: 'esm', minify })}`);
-  writeFileSync(chunk, `export * from '../${basename(entry)}';\n`);
-}
+  writeFileSync(
+    join(dirname(chunk), 'import.cjs'),
+    'module.exports = (specifier) => import(specifier);\n',
+  );
 
-async function bundle(options: Parameters<typeof build>[0]): Promise<string> {
-  const common = { bundle: true, platform: 'node', target: 'node20.19', write: false } as const;
-  const { outputFiles } = await build({ ...options, ...common });
-  return outputFiles[0]?.text ?? '';
+  const { code: loader } = await transform(
+    `${readFileSync('src/load-start.ts', 'utf8')}\n${ownCode(entry, chunk)}`,
+    {
+      loader: 'ts',
+      target: 'es5',
+      minify,
+      define: { __START__: JSON.stringify(name), __OLDEST_NODE__: JSON.stringify(oldestNode) },
+    },
+  );
+  writeFileSync(first, `#!/usr/bin/env node\n"use strict";${loader}`);
+  writeFileSync(chunk, reexport(basename(first), outputs[chunk]?.exports ?? []));
 }
 
 /** Chunks that are loaded later stay where they are, and `require` is given to the script. */
@@ -53,10 +67,10 @@ const onlyWhatIsNeededAtOnce: Plugin = {
     bundler.onResolve({ filter: /^\./ }, ({ kind, path }) =>
       kind === 'dynamic-import' ? { path, external: true } : undefined,
     );
-    bundler.onLoad({ filter: /\.js$/ }, ({ path }) => {
+    bundler.onLoad({ filter: /\.mjs$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
       if (!text.startsWith(BANNER)) throw new Error(`${basename(path)} has another banner.`);
-      return { contents: text.slice(BANNER.length) };
+      return { contents: text.slice(BANNER.length), loader: 'js' };
     });
   },
 };
@@ -66,25 +80,24 @@ function withImport(code: string): string {
   return code.replace(/(?<![\w$."'`])import\(/g, '__import(');
 }
 
-/** What the entry does, with what it imports from the chunk taken from the script. */
-function firstFile(
-  entry: string,
-  { chunk, script, exports }: { chunk: string; script: string; exports: readonly string[] },
-): string {
+/** What src/index.ts does, with what it imports from the chunk taken from the script. */
+function ownCode(entry: string, chunk: string): string {
   const own = readFileSync(entry, 'utf8').replace(BANNER, '');
   const imports = new RegExp(`import ?\\{([^}]*)\\} ?from ?"\\./chunks/${basename(chunk)}";`);
   const [statement = '', names = ''] = imports.exec(own) ?? [];
   const taken = names
     .split(',')
     .map((name) => name.trim().split(' as '))
-    .map(([name = '', local = name]) => `const ${local} = start['${name}'];`);
+    .map(([name = '', local = name]) => `var ${local} = module.exports['${name}'];`);
+  // What else it imports, for its order alone, is in the script as well.
+  return [...taken, own.replace(statement, '').replaceAll(/import ?"[^"]+";/g, '')].join('\n');
+}
+
+/** The chunk, for others that import from it. */
+function reexport(first: string, exports: readonly string[]): string {
   return [
-    "import { loadStart } from './src/load-start.ts';",
-    `const start = loadStart(new URL('chunks/${script}', import.meta.url));`,
-    ...taken,
+    `import start from '../${first}';`,
     ...exports.map((name, index) => `const export${index} = start['${name}'];`),
-    `export { ${exports.map((name, index) => `export${index} as ${name}`).join(', ')} };`,
-    // What else it imports, for its order alone, is in the script as well.
-    own.replace(statement, '').replaceAll(/import ?"[^"]+";/g, ''),
+    `export { ${exports.map((name, index) => `export${index} as ${name}`).join(', ')} };\n`,
   ].join('\n');
 }

@@ -1,9 +1,9 @@
-// What the small script in the folder of an assistant runs, so that updates of this program reach it.
-import { fileURLToPath } from 'node:url';
+// What the small script in an assistant's folder runs, so that updates of this program reach it. The
+// build makes a CommonJS module of it, as of everything beside it.
 
 /** Serves the server whose folder was laid out for an assistant, as the program itself does. */
-export async function runAssistant({ folder }: { readonly folder: string }): Promise<void> {
-  const program = fileURLToPath(new URL('index.js', import.meta.url));
+export function runAssistant({ folder }: { readonly folder: string }): void {
+  const program = require.resolve('./index.js');
   process.argv = [process.execPath, program, 'assistant', 'serve', '--folder', folder];
-  await import('./index.ts');
+  require(program);
 }

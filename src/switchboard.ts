@@ -41,7 +41,8 @@ export interface SwitchboardOptions {
 export class Switchboard implements AsyncDisposable {
   readonly pool: Pool;
   readonly board: Board;
-  readonly #options: SwitchboardOptions;
+  /** Without what a new configuration brings: that is `#config`. */
+  readonly #options: Omit<SwitchboardOptions, 'config' | 'agents'>;
   readonly #startedAt = new Date().toISOString();
   #config: Config;
   #crew: Promise<Crew> | undefined;
@@ -54,8 +55,9 @@ export class Switchboard implements AsyncDisposable {
   readonly #parking = new Parking();
 
   constructor(options: SwitchboardOptions) {
-    const { config, log, agents = [] } = options;
-    this.#options = options;
+    const { config, agents = [], ...rest } = options;
+    const { log } = rest;
+    this.#options = rest;
     this.#config = config;
     this.#runNote = new RunNote(join(config.home, 'run'));
     this.#catalog = openCatalog(config, (problem) => log.warn(problem));
@@ -206,7 +208,7 @@ export class Switchboard implements AsyncDisposable {
       env,
       credentials: await this.#credentialsFor(config),
       ...this.processes,
-      onStderr: stderrSink(config, this.#options),
+      onStderr: stderrSink(config, this.#config, log),
       onNotification: (method, params) => {
         log.debug(`${config.name}: ${nameNotification(method)}`);
         attempt.onNotification(method, params);
@@ -272,12 +274,12 @@ function nameNotification(method: string): string {
 }
 
 /** Where a child's stderr goes: to ours, to a file of its own, or nowhere. */
-function stderrSink({ name, stderr }: ChildConfig, { config, log }: SwitchboardOptions) {
+function stderrSink({ name, stderr }: ChildConfig, { home }: Config, log: Log) {
   switch (stderr) {
     case 'inherit':
       return (line: string) => log.child(name, line);
     case 'log':
-      return createLogFile(join(config.home, 'logs'), name, (problem) => log.warn(problem));
+      return createLogFile(join(home, 'logs'), name, (problem) => log.warn(problem));
     case 'drop':
       return () => {};
   }

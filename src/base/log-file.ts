@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { shortDigest } from './digest.ts';
 import { makeFolder } from './make-folder.ts';
 import { cleanText, fileNamePart } from './text.ts';
+import { followLinks } from './whole-file.ts';
 
 const LARGEST_BYTES = 5 << 20;
 const LARGEST_DAY_BYTES = 50 << 20;
@@ -64,7 +65,7 @@ function createFile(file: string, largestBytes: number): Append {
   return (text) => {
     if (size === undefined) {
       makeFolder(dirname(file));
-      size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+      size = statSync(followLinks(file), { throwIfNoEntry: false })?.size ?? 0;
     }
     const bytes = Buffer.byteLength(text);
     if (size > 0 && size + bytes > largestBytes) {

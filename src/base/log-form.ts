@@ -1,6 +1,6 @@
 // The forms in which a line of the log can be written.
 import type { Level } from './log-level.ts';
-import { cleanText } from './text.ts';
+import { cleanText, printable } from './text.ts';
 
 /** `compact` is for people and short, `pretty` has the time and the level, `json` is for programs. */
 export type LogForm = 'compact' | 'pretty' | 'json';
@@ -15,11 +15,12 @@ export interface LogLine {
 
 const FORMATS: Record<LogForm, (line: LogLine) => string> = {
   compact: ({ level, server, message }) => {
-    if (server !== undefined) return `[${server}] ${message}`;
-    return `switchboard: ${level === 'info' ? '' : `${level}: `}${message}`;
+    const text = message.replaceAll('\n', '\n  '); // only the first line begins at the margin
+    if (server !== undefined) return `[${printable(server)}] ${text}`;
+    return `switchboard: ${level === 'info' ? '' : `${level}: `}${text}`;
   },
   pretty: ({ at, level, server, message }) => {
-    const source = server === undefined ? 'switchboard' : `[${server}]`;
+    const source = server === undefined ? 'switchboard' : `[${printable(server)}]`;
     const start = `${at.toISOString()}  ${level.toUpperCase().padEnd(5)}  ${source.padEnd(11)}  `;
     return start + message.replaceAll('\n', `\n${' '.repeat(start.length)}`);
   },

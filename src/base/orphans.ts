@@ -19,6 +19,7 @@ import {
   startTime,
 } from './process-table.ts';
 import { waitUntil } from './time.ts';
+import { unfinishedName } from './whole-file.ts';
 
 const MARK = 'SWITCHBOARD_RUN';
 /** What every process of an agent's run carries besides, with the name of that run. */
@@ -78,8 +79,8 @@ export class RunNote {
     const groups = this.#groups;
     const note: Note = { start, place: processPlace(), groups, folders: this.#folders };
     makeFolder(this.#folder);
-    const unfinished = `${this.#file}.new`;
-    writeFileSync(unfinished, JSON.stringify(note), { mode: 0o600 });
+    const unfinished = unfinishedName(this.#file);
+    writeFileSync(unfinished, JSON.stringify(note), { mode: 0o600, flag: 'wx' });
     renameSync(unfinished, this.#file);
     this.#exists = true;
   }

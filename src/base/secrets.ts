@@ -46,17 +46,86 @@ export function isSameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
+/**
+ * For the lines of an output that may have been wrapped: also masks half a secret or more at the
+ * beginning and at the end of a line, so that no two lines show it together.
+ */
+export function createLineMask(values: Iterable<string>): Mask {
+  const all = [...new Set(values)];
+  const mask = createMask(all);
+  const long = all.filter((value) => value.length >= 2 * SHORTEST);
+  return long.length === 0 ? mask : (line) => long.reduce(maskEdges, mask(line));
+}
+
+function maskEdges(line: string, secret: string): string {
+  const half = Math.ceil(secret.length / 2);
+  return maskStart(maskEnd(line, secret, half), secret, half);
+}
+
+function maskEnd(line: string, secret: string, half: number): string {
+  if (!line.includes(secret.slice(0, half))) return line;
+  for (let length = secret.length - 1; length >= half; length--) {
+    if (line.endsWith(secret.slice(0, length))) return line.slice(0, -length) + MASK;
+  }
+  return line;
+}
+
+function maskStart(line: string, secret: string, half: number): string {
+  if (!line.includes(secret.slice(-half))) return line;
+  const indent = line.length - line.trimStart().length;
+  for (let length = secret.length - 1; length >= half; length--) {
+    if (line.startsWith(secret.slice(-length), indent)) {
+      return line.slice(0, indent) + MASK + line.slice(indent + length);
+    }
+  }
+  return line;
+}
+
 /** Every form in which a value is recognised, the longest first: one may begin another. */
 function collectForms(values: Iterable<string>): string[] {
   const forms = new Set<string>();
   for (const value of values) {
-    // Output is read by lines, so a value of several (a key file, say) is met line by line.
-    for (const part of [value, ...value.split(/\r?\n/)]) {
+    for (const part of partsOf(value)) {
+      if (part.length < SHORTEST) continue;
       forms.add(part);
       forms.add(JSON.stringify(part).slice(1, -1)); // the same inside a JSON text
+      forms.add(urlEncoded(part));
+      forms.add(urlEncoded(part).replaceAll(/%../g, (code) => code.toLowerCase()));
+      for (const form of base64Forms(part)) forms.add(form);
     }
   }
   return [...forms].filter((form) => form.length >= SHORTEST).sort((a, b) => b.length - a.length);
+}
+
+/** A value, and what of it is met alone: its lines, the token behind its scheme, passwords and keys in it. */
+function partsOf(value: string): string[] {
+  return [
+    value,
+    ...value.split(/\r?\n/),
+    ...[...value.matchAll(CREDENTIALS)].flatMap((match) => match.slice(1).filter(Boolean)),
+  ];
+}
+
+/** `Bearer x`, `scheme://user:x@host`, `password=x`, `"api_key": "x"`. */
+const CREDENTIALS =
+  /^(?:bearer|basic|token|apikey)\s+(\S+)|:\/\/[^/\s:@]*:([^@\s/]+)@|(?:key|token|secret|passw(?:or)?d|pwd)["']?\s*[=:]\s*["']?([^\s"'&;,]+)/gi;
+
+function urlEncoded(text: string): string {
+  // Half of a pair, which cannot be encoded, is met as it is.
+  return text.isWellFormed() ? encodeURIComponent(text) : text;
+}
+
+/** Base64 of any text that contains this one, as far as it depends on this one alone. */
+function base64Forms(text: string): string[] {
+  const bytes = Buffer.from(text);
+  return [0, 1, 2].flatMap((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    // Characters that also encode bits of what precedes or follows are left out.
+    const start = [0, 2, 3][before];
+    const whole = Math.floor(((before + bytes.length) * 8) / 6);
+    const form = encoded.slice(start, whole);
+    return [form, form.replaceAll('+', '-').replaceAll('/', '_')];
+  });
 }
 
 function beginningAtEnd(text: string, secret: string): number[] {

@@ -18,6 +18,24 @@ export function cleanText(text: string): string {
   return text.replace(TERMINAL_SEQUENCE, '').replace(HIDDEN, '');
 }
 
+/**
+ * A name in a list or a table: what can't be seen, and what would begin another row, is written as
+ * an escape, so that no name looks like another or like several.
+ */
+export function printable(name: string): string {
+  return escapeHidden(name).replaceAll('\n', String.raw`\n`).replaceAll('\t', String.raw`\t`);
+}
+
+/** JSON that means the same and is safe to print: hidden characters as \u escapes. */
+export function escapeHidden(json: string): string {
+  return json.replace(HIDDEN, (character) =>
+    Array.from({ length: character.length }, (_, index) => {
+      const code = character.charCodeAt(index).toString(16).padStart(4, '0');
+      return String.raw`\u${code}`;
+    }).join(''),
+  );
+}
+
 export function hasHiddenCharacters(text: string): boolean {
   return text.search(HIDDEN) !== -1;
 }

@@ -54,21 +54,34 @@ export function unfinishedName(file: string): string {
   return `${file}.${process.pid}-${Math.random().toString(36).slice(2)}.new`;
 }
 
-/** The file itself, there or not: a link to it shall stay one. */
+/**
+ * The file itself, there or not: a link to it shall stay one. Throws a `DanglingLink` for a link to
+ * nothing: whoever put it there, a project say, would choose where we create a file.
+ */
 export function followLinks(file: string): string {
   try {
     return realpathSync(file);
   } catch (error) {
-    const next = codeOf(error) === 'ENOENT' ? linkIn(file) : undefined;
-    return next === undefined ? file : followLinks(next);
+    const target = codeOf(error) === 'ENOENT' ? targetOf(file) : undefined;
+    if (target !== undefined) throw new DanglingLink(file, target);
+    return file;
   }
 }
 
-function linkIn(file: string): string | undefined {
+export class DanglingLink extends Error {
+  override readonly name = 'DanglingLink';
+
+  constructor(link: string, target: string) {
+    super(`${link} is a link to ${target}, which does not exist`);
+  }
+}
+
+/** What a link leads to; undefined if it is none. */
+function targetOf(path: string): string | undefined {
   try {
-    return resolve(dirname(file), readlinkSync(file));
+    return resolve(dirname(path), readlinkSync(path));
   } catch {
-    return undefined; // no link
+    return undefined;
   }
 }
 

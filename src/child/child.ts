@@ -224,6 +224,11 @@ export class Child {
     return explainEnd(end, this.#config, this.#link.lastOutput, 'running');
   }
 
+  /** Its own words, without secrets: for what we print. */
+  masked(text: string): string {
+    return this.#mask(text);
+  }
+
   /** Whether a text holds what must not be written down. */
   holdsSecret(text: string): boolean {
     return this.#mask(text) !== text;

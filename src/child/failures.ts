@@ -1,5 +1,6 @@
 // Sentences for the ways in which a child does not start or stops working.
 import { SwitchboardError } from '../base/errors.ts';
+import { programBeforeArguments, suggestArgs } from '../config/command.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { ExceededLimit } from '../rpc/shape.ts';
 import type { LinkEnd } from './link.ts';
@@ -10,6 +11,8 @@ export function explainSpawnError(
   config: ChildConfig,
 ): SwitchboardError {
   const cmd = config.command?.cmd ?? '';
+  const program = error.code === 'ENOENT' ? programBeforeArguments(cmd) : undefined;
+  if (program !== undefined) return explainArguments(error, config, program);
   const reasons: Record<string, string> = {
     ENOENT: `${cmd} was not found`,
     EACCES: `${cmd} may not be executed`,
@@ -25,6 +28,19 @@ export function explainSpawnError(
       hint: wayOut(error, cmd, config.origin),
       cause: error,
     },
+  );
+}
+
+/** Hosts that use a shell accept a whole command line. It is not repeated: it may contain a key. */
+function explainArguments(
+  cause: Error,
+  { name, origin }: ChildConfig,
+  program: string,
+): SwitchboardError {
+  return new SwitchboardError(
+    'CHILD_START_FAILED',
+    `Server "${name}" did not start: its command contains spaces, and there is no such program.`,
+    { hint: `${suggestArgs(program)} in ${origin}.`, cause },
   );
 }
 

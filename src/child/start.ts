@@ -29,6 +29,7 @@ import { DiedOfProbe, type GreetOptions, greet } from './greet.ts';
 import type { Greeting } from './handshake.ts';
 import { type Link, LinkEnded } from './link.ts';
 import { ProcessLink } from './process-link.ts';
+import { commandSecrets, secretsBehind } from './secrets.ts';
 
 export interface StartOptions extends GreetOptions {
   readonly framing: Framing;
@@ -177,7 +178,10 @@ async function openProcess(
       messageBytes,
       messageShape,
       stopMs: timeouts.stopMs,
-      secrets: [...Object.values(command.env), ...secretsBehind(config, options.env)],
+      secrets: [
+        ...commandSecrets(config, command, options.env),
+        ...secretsBehind(config, options.env),
+      ],
       onStderr,
       onRequest,
       onNotification,
@@ -185,19 +189,6 @@ async function openProcess(
     });
   } catch (error) {
     throw explainSpawnError(error as NodeJS.ErrnoException, config);
-  }
-}
-
-/** An assistant may quote the server for which it speaks, whose secrets are no less secret for that. */
-function secretsBehind({ behind }: ChildConfig, env: NodeJS.ProcessEnv): string[] {
-  if (!behind) return [];
-  try {
-    const values = behind.remote
-      ? expandRemote(behind, env).headers
-      : expandCommand(behind, env).env;
-    return Object.values(values);
-  } catch {
-    return []; // it cannot be started, and the assistant will say why
   }
 }
 

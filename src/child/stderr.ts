@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { guard } from '../base/guard.ts';
-import { createCutMask, createMask, type Mask } from '../base/secrets.ts';
+import { createCutMask, createLineMask, createMask, type Mask } from '../base/secrets.ts';
 import { cleanText } from '../base/text.ts';
 
 const KEPT_LINES = 8;
@@ -22,6 +22,7 @@ export interface StderrOptions {
 
 export class StderrReader {
   readonly #mask: Mask;
+  readonly #lineMask: Mask;
   readonly #cutMask: Mask;
   readonly #onLine: (line: string) => void;
   readonly #decoder = new StringDecoder('utf8');
@@ -30,6 +31,7 @@ export class StderrReader {
 
   constructor(stream: Readable, { secrets, onStderr, onBug }: StderrOptions) {
     this.#mask = createMask(secrets);
+    this.#lineMask = createLineMask(secrets);
     this.#cutMask = createCutMask(secrets);
     this.#onLine = onStderr;
     const read = (chunk: Buffer): void => this.#read(this.#decoder.write(chunk));
@@ -61,6 +63,6 @@ export class StderrReader {
 
   /** Cleaned first: a colour code in the middle of a secret would hide it from the mask. */
   #tidy(line: string): string {
-    return this.#mask(cleanText(this.#mask(line)));
+    return this.#lineMask(cleanText(this.#mask(line)));
   }
 }

@@ -7,7 +7,7 @@ export function aboutServing(program: string): string {
 talks to it over stdin. This is a terminal, so there is nobody to talk to.
 
 To use it, add it to your host, for example
-  claude mcp add switchboard -- node ${program}
+  claude mcp add --scope user switchboard -- node ${program}
 or, in a host's configuration file
   ${JSON.stringify(entry)}
 

@@ -2,7 +2,7 @@
 // servers it gets, and whatever is wrong with any of it.
 import { isAbsolute, relative } from 'node:path';
 import type { ListedAgent, RunFields } from '../agents/agent.ts';
-import { cleanText, excerpt } from '../base/text.ts';
+import { cleanText, excerpt, printable } from '../base/text.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { count, createOutput, type Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -43,7 +43,8 @@ export async function showAgents(
   options: AgentsOptions,
 ): Promise<number> {
   const output = createOutput(options);
-  const report = await withSwitchboard(options, async (workplace) => {
+  const quiet = { ...options, warnings: 'shown' } as const;
+  const report = await withSwitchboard(quiet, async (workplace) => {
     const { config } = workplace;
     const list = await findAgents(config, workplace.switchboard);
     const { agents, hidden, folders } = list;
@@ -140,7 +141,7 @@ function print(finding: Finding, project: string, output: Output): void {
   const { tool, description, file, dialect, run, references, servers, tags, error } = finding;
   output.line(`${output.style('bold', tool)}  ${excerpt(description, 100)}`);
   const row = (title: string, text = ''): void => {
-    if (text !== '') output.line(`  ${title.padEnd(12)} ${cleanText(text)}`);
+    if (text !== '') output.line(`  ${title.padEnd(12)} ${printable(text)}`);
   };
   row('file', `${file} (${dialect})`);
   row('tags', tags.join(', '));
@@ -161,7 +162,11 @@ function print(finding: Finding, project: string, output: Output): void {
     'servers',
     servers.map(({ key, origin }) => `${key} (${fromWhere(origin, file, project)})`).join(', '),
   );
-  if (error) output.line(`  ${output.style('red', error.message)} ${error.hint ?? ''}`);
+  if (error) {
+    const { message, hint = '' } = error;
+    const text = `${output.style('red', message)} ${hint}`;
+    output.line(`  ${text.replaceAll('\n', '\n  ')}`);
+  }
   for (const warning of finding.warnings) printWarning(warning, output);
   output.line();
 }

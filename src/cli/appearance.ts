@@ -1,9 +1,9 @@
 // What the host sees of a server, and why, as `switchboard show` tells it.
-import { cleanText } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { OwnTools } from '../surface/own-tools.ts';
 import type { Switchboard } from '../switchboard.ts';
-import { NO_SERVERS } from './no-servers.ts';
+import { noServers } from './no-servers.ts';
 import { count, formatMs, type Output } from './output.ts';
 
 export interface Appearance
@@ -55,11 +55,11 @@ function ownToolsOf(
 }
 
 export function printAppearances(all: readonly Appearance[], output: Output): void {
-  if (all.length === 0) output.line(NO_SERVERS);
-  const width = Math.max(0, ...all.map(({ name }) => cleanText(name).length));
+  if (all.length === 0) output.line(noServers());
+  const width = Math.max(0, ...all.map(({ name }) => printable(name).length));
   for (const one of all) {
     const about = one.show === 'off' ? one.showBecause : toolsInShort(one);
-    const name = output.style('bold', cleanText(one.name).padEnd(width));
+    const name = output.style('bold', printable(one.name).padEnd(width));
     output.line(`${name}  ${one.show.padEnd(6)}  ${output.style('dim', about)}`);
   }
 }
@@ -72,7 +72,7 @@ function toolsInShort({ show, suite, tools }: Appearance): string {
 
 export function printAppearance(one: Appearance, output: Output): void {
   const { name, show, showBecause, suite, start, startBecause, idleMs, idleBecause, origin } = one;
-  output.line(`${output.style('bold', name)} is shown as ${output.style('bold', show)}`);
+  output.line(`${output.style('bold', printable(name))} is shown as ${output.style('bold', show)}`);
   const when = start === 'eager' ? 'eager, as soon as the host is connected' : 'lazy, on first use';
   const stop =
     idleMs === 0 ? 'never for want of use' : `after ${formatIdle(idleMs)} without a call`;
@@ -89,7 +89,7 @@ export function printAppearance(one: Appearance, output: Output): void {
     ['declared', origin],
   ];
   for (const [what = '', says = ''] of lines) {
-    output.line(`  ${output.style('dim', what.padEnd(8))}  ${cleanText(says)}`);
+    output.line(`  ${output.style('dim', what.padEnd(8))}  ${printable(says)}`);
   }
 }
 
@@ -109,7 +109,7 @@ function describeTools({ name, show, suite, tools }: Appearance): string {
 
 function inShort(names: readonly string[]): string {
   const more = names.length > MOST_NAMES ? `, and ${names.length - MOST_NAMES} more` : '';
-  return `${names.slice(0, MOST_NAMES).join(', ') || 'none'}${more}`;
+  return `${names.slice(0, MOST_NAMES).map(printable).join(', ') || 'none'}${more}`;
 }
 
 function formatIdle(ms: number): string {

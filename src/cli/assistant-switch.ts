@@ -10,17 +10,17 @@ import {
   switchAssistantOn,
 } from '../assistant/switch.ts';
 import { SwitchboardError } from '../base/errors.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, printable } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { readMainFiles } from '../config/load.ts';
 import { findPlaces } from '../config/places.ts';
 import { assistantRuntime } from '../install/launch.ts';
 import { printChanges } from './changes.ts';
-import { NO_SERVERS } from './no-servers.ts';
+import { noServers } from './no-servers.ts';
 import { createOutput, type Output } from './output.ts';
 import { RELOAD_HINT } from './reload.ts';
 import { selfPath } from './skill.ts';
-import { type CommandOptions, chosenChild, loadFor } from './with-switchboard.ts';
+import { type CommandOptions, chosenChild, loadFor, loadWithWarnings } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
 
 export interface AssistantOptions extends CommandOptions {
@@ -49,11 +49,11 @@ export async function switchAssistant(
 
   printChanges(changes, dryRun, output);
   for (const file of kept) output.line(`${KEPT[wanted]} ${cleanText(file)}`);
-  const server = `server "${cleanText(name ?? '')}"`;
+  const server = `server "${printable(name ?? '')}"`;
   if (changes.length === 0) output.line(`Nothing was changed: ${server} ${HAS[wanted]}.`);
   else if (!dryRun) output.line(`Now ${server} ${HAS[wanted]}.${RELOAD_HINT}`);
   for (const { name: other } of after?.filter((one) => one.name !== name) ?? []) {
-    output.line(`Its own file calls it "${cleanText(other)}".`);
+    output.line(`Its own file calls it "${printable(other)}".`);
   }
   return 0;
 }
@@ -92,7 +92,7 @@ const HAS = { on: 'has an assistant', off: 'has no assistant' };
 const KEPT = { on: 'used as it is, since it is yours:', off: 'left, since it is yours:' };
 
 async function prepare(name: string, options: AssistantOptions): Promise<SwitchRequest> {
-  const config = await loadFor(options);
+  const config = await loadWithWarnings(options);
   const places = findPlaces({
     cwd: workingFolder(),
     env: process.env,
@@ -110,7 +110,7 @@ async function prepare(name: string, options: AssistantOptions): Promise<SwitchR
 }
 
 async function states(name: string | undefined, options: AssistantOptions): Promise<KnownState[]> {
-  const config = await loadFor(options);
+  const config = await loadWithWarnings(options);
   const children = name === undefined ? [...config.children.values()] : [chosenChild(config, name)];
   return statesOf(children, config);
 }
@@ -156,12 +156,12 @@ function describeModel(child: ChildConfig): string {
 }
 
 function printStates(children: readonly KnownState[], output: Output): void {
-  if (children.length === 0) output.line(NO_SERVERS);
-  const width = Math.max(0, ...children.map(({ name }) => cleanText(name).length));
+  if (children.length === 0) output.line(noServers());
+  const width = Math.max(0, ...children.map(({ name }) => printable(name).length));
   for (const { name, isOn, way, origin, asks } of children) {
     const by = way === 'folder' ? `files beside ${origin}` : 'the configuration';
     const about = isOn ? `by ${by}` : cleanText(origin);
-    const title = output.style('bold', cleanText(name).padEnd(width));
+    const title = output.style('bold', printable(name).padEnd(width));
     output.line(`${title}  ${isOn ? 'on ' : 'off'}  ${output.style('dim', about)}`);
     if (asks !== undefined) output.line(`${''.padEnd(width)}       asks ${cleanText(asks)}`);
   }

@@ -1,7 +1,7 @@
 // `switchboard call <child> <subtool> [json]`: one call, as a host would make it.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, escapeHidden } from '../base/text.ts';
 import { RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { callSubtool } from '../surface/subtool.ts';
@@ -30,7 +30,7 @@ export async function call(
     );
     return await progress.during(`${childName} ${subtool}`, answer.catch(asToolFailure));
   });
-  if (output.isJson) process.stdout.write(`${result.text}\n`);
+  if (output.isJson) process.stdout.write(`${escapeHidden(result.text)}\n`);
   else output.line(formatResult(result.value));
   return isObject(result.value) && result.value['isError'] === true ? 4 : 0;
 }

@@ -1,9 +1,16 @@
 // `switchboard config check|print|schema`: the configuration as it is understood.
-import { cleanText } from '../base/text.ts';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ERRORS } from '../base/errors.ts';
+import { printable } from '../base/text.ts';
+import { programBeforeArguments, suggestArgs } from '../config/command.ts';
+import type { ChildConfig, Config } from '../config/config.ts';
 import { describeConfig } from '../config/describe.ts';
-import { NO_SERVERS } from './no-servers.ts';
+import { unsetVariables } from '../config/expand.ts';
+import { isOnPath } from '../install/find-program.ts';
+import { noServers } from './no-servers.ts';
 import { isOff, offServers, printOff } from './off.ts';
-import { count, createOutput } from './output.ts';
+import { count, createOutput, formatJson } from './output.ts';
 import { type CommandOptions, loadFor } from './with-switchboard.ts';
 
 export async function checkConfig(options: CommandOptions): Promise<number> {
@@ -15,27 +22,76 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
     show,
     because: showBecause,
   }));
-  output.json({ ok: true, files, children: [...children.keys()], shown, warnings });
+  const problems = [...children.values()].flatMap(({ name, problem }) =>
+    problem
+      ? { child: name, code: problem.code, message: problem.message, hint: problem.hint }
+      : [],
+  );
+  const unsetIn = findUnset(config);
+  const invalid = problems.filter(({ code }) => code === 'CONFIG_INVALID').length;
+  output.json({
+    ok: invalid === 0,
+    files,
+    children: [...children.keys()],
+    shown,
+    problems,
+    unsetVariables: Object.fromEntries(unsetIn),
+    warnings,
+  });
   output.line(
     files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
   );
   const listed = [...children.values()].filter((child) => !isOff(child));
-  const width = Math.max(0, ...listed.map(({ name }) => cleanText(name).length));
-  for (const { name, show, origin, problem } of listed) {
-    const title = `${cleanText(name).padEnd(width)}  ${show.padEnd(6)}`;
+  const width = Math.max(0, ...listed.map(({ name }) => printable(name).length));
+  for (const child of listed) {
+    const { name, show, origin, problem } = child;
+    const title = `${printable(name).padEnd(width)}  ${show.padEnd(6)}`;
     output.line(`  ${title}  ${output.style('dim', origin)}`);
-    if (problem) output.line(output.style('yellow', `    ${problem.text}`));
+    const advice = adviceOnCommand(child);
+    if (advice !== undefined) output.line(output.style('yellow', `    ${advice}`));
+    const unset = unsetIn.get(name);
+    if (unset) {
+      output.line(
+        output.style('yellow', `    Environment variables not set here: ${unset.join(', ')}`),
+      );
+    }
+    if (problem) {
+      output.line(output.style('yellow', `    ${problem.text.replaceAll('\n', '\n    ')}`));
+    }
   }
   printOff(offServers(config, undefined), output);
-  for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));
-  output.line(`${count(children.size, 'server')}, ${count(warnings.length, 'warning')}.`);
-  if (children.size === 0) output.line(NO_SERVERS);
-  return 0;
+  for (const warning of warnings)
+    output.line(output.style('yellow', `warning: ${warning.replaceAll('\n', '\n  ')}`));
+  const servers = `${count(children.size, 'server')}${invalid > 0 ? `, ${invalid} invalid` : ''}`;
+  output.line(`${servers}, ${count(warnings.length, 'warning')}.`);
+  if (children.size === 0) output.line(noServers());
+  return invalid === 0 ? 0 : ERRORS.CONFIG_INVALID.exit;
+}
+
+/** The variables that servers need and that this environment doesn't have; the host's may. */
+function findUnset({ children }: Config): Map<string, string[]> {
+  const used = [...children.values()].filter((child) => !isOff(child));
+  const unset = used.map(({ name, behind, ...child }): [string, string[]] => [
+    name,
+    unsetVariables(behind ?? child, process.env),
+  ]);
+  return new Map(unset.filter(([, variables]) => variables.length > 0));
+}
+
+/** A whole command line where only a program belongs. */
+function adviceOnCommand(child: ChildConfig): string | undefined {
+  const { command, cwd } = child.behind ?? child;
+  const cmd = command?.cmd ?? '';
+  const program = programBeforeArguments(cmd);
+  if (program === undefined || existsSync(resolve(cwd, cmd)) || isOnPath(cmd, process.env)) {
+    return undefined;
+  }
+  return `Its command contains spaces, and there is no such program. ${suggestArgs(program)}.`;
 }
 
 export async function printConfig(options: CommandOptions): Promise<number> {
   const config = await loadFor(options);
-  process.stdout.write(`${JSON.stringify(describeConfig(config), null, 2)}\n`);
+  process.stdout.write(`${formatJson(describeConfig(config))}\n`);
   return 0;
 }
 

@@ -2,13 +2,13 @@
 // and why.
 import { chooseProvider } from '../assistant/choose.ts';
 import { settleAssistant } from '../assistant/settings.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, printable } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { DESCRIPTIONS_FILE } from '../config/descriptions.ts';
 import { isExposed } from '../config/expose.ts';
 import { describeFailure, type Failure } from './failure.ts';
-import { NO_SERVERS } from './no-servers.ts';
+import { noServers } from './no-servers.ts';
 import { offServers, printOff } from './off.ts';
 import { count, createOutput, formatMs, type Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -39,7 +39,7 @@ export async function doctor(
   options: CommandOptions,
 ): Promise<number> {
   const output = createOutput(options);
-  const own = { ...options, assistants: false } as const;
+  const own = { ...options, assistants: false, warnings: 'shown' } as const;
   const { config, findings } = await withSwitchboard(own, async (workplace) => {
     using progress = new Progress();
     const children = chosenChildren(workplace.config, childName);
@@ -66,7 +66,7 @@ export async function doctor(
   const failed = findings.filter(({ ok }) => !ok).length;
   output.line(
     findings.length + off.length === 0
-      ? NO_SERVERS
+      ? noServers()
       : `Servers that work: ${findings.length - failed} of ${findings.length}.`,
   );
   return failed > 0 ? 3 : 0;
@@ -90,7 +90,7 @@ async function examine(
       ok: true,
       startMs,
       listMs: Math.round(performance.now() - begin) - startMs,
-      server: [serverName, serverVersion].filter(Boolean).join(' '),
+      server: child.masked([serverName, serverVersion].filter(Boolean).join(' ')),
       revision,
       tools: tools.length,
       allowedTools: tools.filter((tool) => isExposed(tool.name, expose)).length,
@@ -153,7 +153,8 @@ function printSurroundings({ files, project, warnings }: Config, output: Output)
       output.style('yellow', 'Node 20 no longer gets security fixes; Node 22 or later does.'),
     );
   }
-  for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));
+  for (const warning of warnings)
+    output.line(output.style('yellow', `warning: ${warning.replaceAll('\n', '\n  ')}`));
   output.line();
 }
 
@@ -164,16 +165,21 @@ function printFinding(finding: Finding, output: Output): void {
     const allowed = tools === allowedTools ? '' : ` (${allowedTools} allowed)`;
     const times = `started in ${formatMs(startMs ?? 0)}, listed in ${formatMs(listMs ?? 0)}`;
     output.line(
-      `${output.style('green', '✓')} ${output.style('bold', name)}  ${count(tools ?? 0, 'tool')}${allowed}, ${times}`,
+      `${output.style('green', '✓')} ${output.style('bold', printable(name))}  ${count(tools ?? 0, 'tool')}${allowed}, ${times}`,
     );
-    output.line(output.style('dim', `  ${server}, MCP ${revision}`));
+    output.line(output.style('dim', `  ${printable(server ?? '')}, MCP ${revision}`));
   } else {
     output.line(
-      `${output.style('red', '✗')} ${output.style('bold', name)}  ${cleanText(error?.message ?? '')}`,
+      `${output.style('red', '✗')} ${output.style('bold', printable(name))}  ${indented(error?.message)}`,
     );
-    const hint = cleanText(error?.hint ?? '');
-    if (hint !== '') output.line(`  ${hint.replaceAll('\n', '\n  ')}`);
+    const hint = indented(error?.hint);
+    if (hint !== '') output.line(`  ${hint}`);
     output.line(output.style('dim', `  declared in ${finding.origin}`));
   }
   for (const sentence of advice) output.line(output.style('yellow', `  note: ${sentence}`));
+}
+
+/** Only the first line of a message begins at the margin: the others would look like findings. */
+function indented(text = ''): string {
+  return cleanText(text).replaceAll('\n', '\n  ');
 }

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, printable } from '../base/text.ts';
 import { type ImportedServer, type ImportSource, importServers } from '../install/import.ts';
 import { findInstallPlaces, type InstallPlaces } from '../install/places.ts';
 import { printChanges } from './changes.ts';
@@ -44,7 +44,7 @@ export async function importCommand(
   });
 
   output.line(`From ${source.file}:`);
-  const width = Math.min(32, Math.max(0, ...servers.map(({ alias }) => alias.length)));
+  const width = Math.min(32, Math.max(0, ...servers.map(({ alias }) => printable(alias).length)));
   for (const server of servers) printServer(server, width, { dryRun, output });
   printChanges(changes, dryRun, output);
   const taken = servers.filter(({ state }) => state === 'added' || state === 'replaced').length;
@@ -95,10 +95,10 @@ function printServer(
   { dryRun, output }: { dryRun: boolean; output: Output },
 ): void {
   const isTaken = state === 'added' || state === 'replaced';
-  const words = `${dryRun && isTaken ? 'would be ' : ''}${WORDS[state]}${as === undefined ? '' : ` as ${as}`}`;
+  const words = `${dryRun && isTaken ? 'would be ' : ''}${WORDS[state]}${as === undefined ? '' : ` as ${printable(as)}`}`;
   const isOdd = state === 'differs' || state === 'unusable';
   const text = isOdd ? output.style('yellow', words) : cleanText(words);
-  output.line(`  ${cleanText(alias).padEnd(width)}  ${text}`);
+  output.line(`  ${printable(alias).padEnd(width)}  ${text}`);
 }
 
 function nextSteps(

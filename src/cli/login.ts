@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { openInBrowser } from '../base/process.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, printable } from '../base/text.ts';
 import type { ChildConfig, Config, Remote } from '../config/config.ts';
 import { expandRemote } from '../config/expand.ts';
 import { findFolders } from '../config/places.ts';
@@ -44,7 +44,7 @@ export async function login(childName: string, options: LoginOptions): Promise<n
   );
   if (!signedIn) {
     output.json({ child: childName, signedIn: false, wantsSignIn: false });
-    output.line(`Server "${cleanText(childName)}" wants no sign-in.`);
+    output.line(`Server "${printable(childName)}" wants no sign-in.`);
     return 0;
   }
   await tellRunning();
@@ -62,7 +62,7 @@ export async function login(childName: string, options: LoginOptions): Promise<n
   const lasts = expiresAt === undefined ? '' : ` The token is valid for ${formatLife(expiresAt)}`;
   const renewal = isRenewed ? ' and is renewed by itself.' : '; then sign in again.';
   output.line(
-    `${output.style('green', '✓')} Signed in to server "${cleanText(childName)}".${lasts === '' ? '' : lasts + renewal}`,
+    `${output.style('green', '✓')} Signed in to server "${printable(childName)}".${lasts === '' ? '' : lasts + renewal}`,
   );
   return 0;
 }
@@ -82,7 +82,7 @@ export async function logout(childName: string, options: CommandOptions): Promis
     },
   );
   output.json({ child: childName, wasSignedIn, revoked, note });
-  const name = cleanText(childName);
+  const name = printable(childName);
   output.line(
     wasSignedIn ? `Signed out of server "${name}".` : `You were not signed in to server "${name}".`,
   );
@@ -145,7 +145,7 @@ function say(output: Output, line: string): void {
 }
 
 function invitation(childName: string, issuer: string, isOpen: boolean): string {
-  const what = `To sign in to server "${cleanText(childName)}" at ${cleanText(issuer)}`;
+  const what = `To sign in to server "${printable(childName)}" at ${cleanText(issuer)}`;
   return isOpen ? `${what}, go to your browser. If nothing opens there:` : `${what}, open:`;
 }
 

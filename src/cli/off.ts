@@ -1,4 +1,5 @@
 // Servers that are off: commands leave them out, and say that they do.
+import { printable } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import type { Output } from './output.ts';
 
@@ -22,6 +23,6 @@ export function isOff({ show }: ChildConfig): boolean {
 
 export function printOff(servers: readonly Off[], output: Output): void {
   for (const { name, because } of servers) {
-    output.line(output.style('dim', `off: ${name} (${because})`));
+    output.line(output.style('dim', `off: ${printable(name)} (${because})`));
   }
 }

@@ -1,6 +1,6 @@
 // How commands print: plain text with a little colour on a terminal, or one JSON document.
 import { styleText } from 'node:util';
-import { cleanText } from '../base/text.ts';
+import { cleanText, escapeHidden } from '../base/text.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
@@ -19,10 +19,22 @@ export function createOutput(options: { json?: boolean | undefined }): Output {
   const isColoured = stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   return {
     isJson,
-    line: (text = '') => void (isJson || stdout.write(`${text}\n`)),
-    json: (document) => void (isJson && stdout.write(`${JSON.stringify(document, null, 2)}\n`)),
+    line: (text = '') => void (isJson || stdout.write(`${withOwnStyles(text)}\n`)),
+    json: (document) => void (isJson && stdout.write(`${formatJson(document)}\n`)),
     style: (style, text) => (isColoured ? styleText(style, cleanText(text)) : cleanText(text)),
   };
+}
+
+/** What `style` puts in stays; whatever else a terminal would act on goes. */
+function withOwnStyles(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- terminals' own sequences begin with one
+  const parts = text.split(/(\u001b\[(?:1|2|22|31|32|33|39)m)/);
+  return parts.map((part, index) => (index % 2 === 1 ? part : cleanText(part))).join('');
+}
+
+/** A document that is safe to print on a terminal. */
+export function formatJson(document: unknown): string {
+  return escapeHidden(JSON.stringify(document, null, 2));
 }
 
 /** A duration for people: 480 ms, 12.3 s. */

@@ -1,6 +1,6 @@
 // A line on the terminal that says what is still being waited for: a server that npx has to fetch
 // first can take half a minute, and a mute program looks like a hung one.
-import { cleanText } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const INTERVAL_MS = 100;
@@ -51,7 +51,7 @@ export class Progress implements Disposable {
     if (this.#isPaused) return;
     const now = performance.now();
     const names = [...this.#waiting].map(
-      ([name, since]) => `${cleanText(name)} ${Math.floor((now - since) / 1_000)} s`,
+      ([name, since]) => `${printable(name)} ${Math.floor((now - since) / 1_000)} s`,
     );
     const frame = FRAMES[this.#frame++ % FRAMES.length] ?? '';
     const text = names.length === 0 ? '' : `${frame} waiting for ${names.join(', ')}`;

@@ -13,7 +13,7 @@ import { createOutput } from './output.ts';
 import { Progress } from './progress.ts';
 import { readStdin } from './stdin.ts';
 import { TerminalCaller } from './terminal-caller.ts';
-import { type CommandOptions, withSwitchboard } from './with-switchboard.ts';
+import { type CommandOptions, printWarnings, withSwitchboard } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
 
 export interface RunOptions extends CommandOptions {
@@ -27,10 +27,9 @@ export async function runAgent(name: string, given: string, options: RunOptions)
   const output = createOutput(options);
   const task = given === '-' ? readStdin('The task', HOW_TO_PIPE) : given;
   const cwd = folderOfRun(options);
-  const result = await withSwitchboard(options, async ({ config, switchboard, cancellation }) => {
-    for (const warning of config.warnings) {
-      process.stderr.write(`warning: ${cleanText(warning)}\n`);
-    }
+  const shown = { ...options, warnings: 'shown' } as const;
+  const result = await withSwitchboard(shown, async ({ config, switchboard, cancellation }) => {
+    printWarnings(config.warnings);
     const { agents } = await findAgents(config, switchboard);
     const agent = chosenAgent(agents, name);
     using progress = new Progress();

@@ -1,6 +1,6 @@
 // argv → command → exit status. The one place where an error becomes a text on stderr and a number.
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, escapeHidden } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import { serve } from './serve.ts';
 
@@ -29,7 +29,8 @@ function reportError(error: unknown, asJson: boolean): number {
   if (!(error instanceof SwitchboardError)) throw error;
   const { code, message, hint, data } = error;
   if (asJson) {
-    process.stderr.write(`${JSON.stringify({ error: { code, message, hint, data } })}\n`);
+    const document = JSON.stringify({ error: { code, message, hint, data } });
+    process.stderr.write(`${escapeHidden(document)}\n`);
   } else {
     const text = `switchboard: ${message}\n${hint === undefined ? '' : `${hint}\n`}`;
     process.stderr.write(cleanText(text));

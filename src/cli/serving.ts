@@ -66,11 +66,29 @@ async function loadAloud(
   // A project's file was run with the user's rights: that is worth a word.
   for (const file of config.files.filter(isScript)) log.info(`ran ${file} for the configuration.`);
   const { agents, hidden, problems } = await findAgents(config);
-  for (const warning of [...config.warnings, ...problems]) log.warn(warning);
+  if (config.children.size === 0) await sayWhereSomeAre(config, log);
+  for (const warning of [...config.warnings, ...invalidServers(config), ...problems]) {
+    log.warn(warning);
+  }
   if (agents.length === 0 && hidden > 0) {
     log.warn(`AGENTS_FILTER lets none of the agents through that there are (${hidden}).`);
   }
   return { config, agents };
+}
+
+/** Hosts often start us in a subfolder, in which nothing is found. */
+async function sayWhereSomeAre(config: Config, log: AdjustableLog): Promise<void> {
+  const { describeNearest } = await import('../config/nearest.ts');
+  const nearest = describeNearest(config);
+  if (nearest !== undefined) {
+    log.warn(`No servers are configured in ${config.project}. ${nearest}`);
+  }
+}
+
+/** Nobody may use them for a while, and their hosts don't show why. */
+function invalidServers({ children }: Config): string[] {
+  const used = [...children.values()].filter(({ show }) => show !== 'off');
+  return used.flatMap(({ problem }) => (problem?.code === 'CONFIG_INVALID' ? problem.text : []));
 }
 
 /** Where agents are not shown, nobody looks for them. */

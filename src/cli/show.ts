@@ -9,7 +9,13 @@ import { findPlaces } from '../config/places.ts';
 import { type Appearance, appearanceOf, printAppearance, printAppearances } from './appearance.ts';
 import { createOutput, type Output } from './output.ts';
 import { RELOAD_HINT } from './reload.ts';
-import { type CommandOptions, chosenChild, loadFor, withSwitchboard } from './with-switchboard.ts';
+import {
+  type CommandOptions,
+  chosenChild,
+  loadFor,
+  loadWithWarnings,
+  withSwitchboard,
+} from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
 
 export interface ShowOptions extends CommandOptions {
@@ -37,7 +43,9 @@ export async function show(
     return 0;
   }
   const change = isChange ? await write(name, wanted, options) : undefined;
-  const [appearance] = await appearances(options, name);
+  // A change has printed the warnings already.
+  const quiet = isChange ? ({ ...options, warnings: 'shown' } as const) : options;
+  const [appearance] = await appearances(quiet, name);
   if (!appearance) throw new Error('Nothing was chosen.');
   output.json({
     children: [appearance],
@@ -56,7 +64,7 @@ async function write(
   options: ShowOptions,
 ): Promise<Change | undefined> {
   const { config: configFile, user, project } = options;
-  const child = chosenChild(await loadFor(options), name);
+  const child = chosenChild(await loadWithWarnings(options), name);
   const where = user ? 'user' : project ? 'project' : undefined;
   if (where === undefined && unmetOf(child, wanted).length === 0) return undefined;
   const places = findPlaces({ cwd: workingFolder(), env: process.env, configFile });

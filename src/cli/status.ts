@@ -8,6 +8,7 @@ import { parseReport } from '../host/parse-report.ts';
 import type { StatusReport } from '../host/status-report.ts';
 import { unknownChild } from '../pool/pool.ts';
 import { openCatalog } from '../switchboard.ts';
+import { nearestConfiguration } from './no-servers.ts';
 import { createOutput, type Output } from './output.ts';
 import {
   formatOffline,
@@ -17,7 +18,7 @@ import {
   type Unanswered,
 } from './status-table.ts';
 import { watchLines } from './watch.ts';
-import { type CommandOptions, loadFor } from './with-switchboard.ts';
+import { type CommandOptions, loadFor, printWarnings } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
 
 export interface StatusOptions extends CommandOptions {
@@ -44,15 +45,22 @@ export async function showStatus(
 ): Promise<number> {
   const output = createOutput(options);
   const look = () => lookAround(childName, options);
+  if (options.watch) refuseWithoutTerminal(output);
+  const overview = await look();
+  printWarnings(overview.configured?.missing ?? []);
   if (options.watch) {
-    refuseWithoutTerminal(output);
     await watchLines(async () => formatOverview(await look(), output));
     return 0;
   }
-  const overview = await look();
   output.json(overview);
   for (const line of formatOverview(overview, output)) output.line(line);
+  if (overview.configured?.children.length === 0) printNearest(output);
   return 0;
+}
+
+function printNearest(output: Output): void {
+  const nearest = nearestConfiguration();
+  if (nearest !== undefined) output.line(`\n${nearest}`);
 }
 
 function refuseWithoutTerminal({ isJson }: Output): void {
@@ -84,6 +92,7 @@ async function lookAround(
   const catalog = openCatalog(config, () => {}); // nothing is written here
   const offline = createOfflineReport(config, catalog);
   if (childName !== undefined && !config.children.has(childName)) {
+    printWarnings(config.missing ?? []);
     const named = [offline, ...reports].flatMap(({ children }) => children);
     throw unknownChild(childName, [...new Set(named.map(({ name }) => name))]);
   }

@@ -1,11 +1,11 @@
 // `switchboard tools [child]`, also `--dry-run`: the subtools of every child, as they are today.
-import { cleanText } from '../base/text.ts';
+import { cleanText, printable } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/expose.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { summarise } from '../surface/summary.ts';
 import { describeFailure, type Failure } from './failure.ts';
-import { NO_SERVERS } from './no-servers.ts';
+import { noServers } from './no-servers.ts';
 import { offServers, printOff } from './off.ts';
 import { count, createOutput, formatMs, type Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -38,7 +38,7 @@ export async function listTools(
   });
   output.json({ children: listings, off });
   if (listings.length + off.length === 0) {
-    output.line(NO_SERVERS);
+    output.line(noServers());
   }
   for (const listing of listings) printListing(listing, output);
   printOff(off, output);
@@ -70,18 +70,20 @@ async function listChild(
 function printListing({ name, ms, tools, error }: Listing, output: Output): void {
   if (error) {
     output.line(
-      `${output.style('bold', name)}  ${output.style('red', 'failed')} after ${formatMs(ms)}`,
+      `${output.style('bold', printable(name))}  ${output.style('red', 'failed')} after ${formatMs(ms)}`,
     );
-    output.line(`  ${cleanText(error.message)}`);
+    output.line(`  ${cleanText(error.message).replaceAll('\n', '\n  ')}`);
     if (error.hint !== undefined)
       output.line(`  ${cleanText(error.hint).replaceAll('\n', '\n  ')}`);
   } else {
-    output.line(`${output.style('bold', name)}  ${count(tools.length, 'tool')}, ${formatMs(ms)}`);
-    const width = Math.min(32, Math.max(0, ...tools.map((tool) => tool.name.length)));
+    output.line(
+      `${output.style('bold', printable(name))}  ${count(tools.length, 'tool')}, ${formatMs(ms)}`,
+    );
+    const width = Math.min(32, Math.max(0, ...tools.map((tool) => printable(tool.name).length)));
     for (const tool of tools) {
       const note = tool.allowed ? '' : `${output.style('yellow', '(not allowed)')} `;
       output.line(
-        `  ${cleanText(tool.name).padEnd(width)}  ${note}${output.style('dim', tool.summary)}`,
+        `  ${printable(tool.name).padEnd(width)}  ${note}${output.style('dim', tool.summary)}`,
       );
     }
   }

@@ -5,10 +5,12 @@ import { Cancellation } from '../base/cancellation.ts';
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
 import { createLog, type Log, type LogSettings } from '../base/log.ts';
 import { isWritten } from '../base/log-level.ts';
+import { cleanText } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { unknownChild } from '../pool/pool.ts';
 import { Switchboard } from '../switchboard.ts';
+import { noServers } from './no-servers.ts';
 import { isOff } from './off.ts';
 import { assistantLaunch } from './own-program.ts';
 import { onEndSignal } from './signals.ts';
@@ -20,6 +22,8 @@ export interface CommandOptions {
   readonly json?: boolean | undefined;
   /** Set by commands that look at servers themselves, not at what speaks for them. */
   readonly assistants?: false;
+  /** Set by commands that show the configuration's warnings in their own output. */
+  readonly warnings?: 'shown';
 }
 
 export interface Workplace {
@@ -39,13 +43,26 @@ export async function loadFor(options: CommandOptions): Promise<Config> {
     : withAssistants(config, assistantLaunch({ ...files, cwd }));
 }
 
+/** The same, with a word on stderr about servers that may be missing because their file is broken. */
+export async function loadWithWarnings(options: CommandOptions): Promise<Config> {
+  const config = await loadFor(options);
+  if (options.warnings !== 'shown') printWarnings(config.missing ?? []);
+  return config;
+}
+
+export function printWarnings(warnings: readonly string[]): void {
+  for (const warning of warnings) {
+    process.stderr.write(`warning: ${cleanText(warning).replaceAll('\n', '\n  ')}\n`);
+  }
+}
+
 export async function withSwitchboard<T>(
   options: CommandOptions,
   action: (workplace: Workplace) => Promise<T>,
 ): Promise<T> {
   const { env, argv } = process;
   const [, program] = argv;
-  const config = await loadFor(options);
+  const config = await loadWithWarnings(options);
   const cancellation = new Cancellation();
   onEndSignal(
     () => cancellation.cancel(new SwitchboardError('CANCELLED', 'Interrupted.')),
@@ -76,7 +93,10 @@ export function chosenChild({ children, lost }: Config, name: string): ChildConf
   if (hint !== undefined) {
     throw new SwitchboardError('CHILD_UNKNOWN', `The file of server "${name}" is gone.`, { hint });
   }
-  throw unknownChild(name, [...children.keys()]);
+  if (children.size > 0) throw unknownChild(name, [...children.keys()]);
+  throw new SwitchboardError('CHILD_UNKNOWN', `No server is named "${name}".`, {
+    hint: noServers(),
+  });
 }
 
 /** What children print on stderr is shown only to those who look for something. */

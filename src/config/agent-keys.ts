@@ -81,7 +81,7 @@ export const AGENT_KEYS = {
     toml: 'prefix_codex',
     kind: PREFIX,
     standard: 'agent_',
-    says: 'What the names of tools for TOML agents begin with. In `switchboard.config.json` it may be empty.',
+    says: 'What the names of tools for TOML agents begin with. It may be empty.',
   }),
   prefixAnthropic: setting({
     variable: 'AGENTS_PREFIX_ANTHROPIC',

@@ -123,10 +123,16 @@ async function changeText(
   const parsed = await parseJson(json);
   if ('problem' in parsed) {
     throw new SwitchboardError('CONFIG_INVALID', `${file}:${parsed.problem}`, {
-      hint: 'It was left as it is. Mend it first.',
+      hint: 'Fix it first; nothing was changed.',
     });
   }
-  await checkConfigFile({ file, value: parsed.value, text: json });
+  const { invalidSuites } = await checkConfigFile({ file, value: parsed.value, text: json });
+  const invalid = invalidSuites.get(name);
+  if (invalid) {
+    throw new SwitchboardError('CONFIG_INVALID', invalid.join('\n'), {
+      hint: 'Fix it first; nothing was changed.',
+    });
+  }
   return setKeys(text, name, wanted);
 }
 

@@ -1,6 +1,5 @@
-// Lets through what the configuration may look like, and refuses the rest with words. What is loaded
-// at every start is the bare shape; the schema with its words follows for a file that is wrong.
-import { SwitchboardError } from '../base/errors.ts';
+// Checks files against the schema. Every start loads only its bare shape; the schema with its
+// descriptions is loaded for a file that has a mistake in it.
 import { isObject } from '../base/object.ts';
 import { didYouMean } from '../base/text.ts';
 import type { Source } from './files.ts';
@@ -11,55 +10,63 @@ import generated from './shape.json' with { type: 'json' };
 import { formatPath } from './wording.ts';
 
 const CONFIG: JsonSchema = generated;
-const CHILD_FILE: JsonSchema = generated.$defs.childFile;
+export const CHILD_FILE: JsonSchema = generated.$defs.childFile;
 const SERVERS_FILE: JsonSchema = generated.properties.mcpServers;
-const SERVER: JsonSchema = generated.properties.mcpServers.additionalProperties;
+export const SERVER: JsonSchema = generated.properties.mcpServers.additionalProperties;
+export const SUITE: JsonSchema = generated.properties.suites.additionalProperties;
 
-/** The value of a main file; a single mistake in it refuses the whole file. */
-export async function checkConfigFile(source: Source): Promise<ConfigFile> {
+/** What is wrong with the invalid entries of a file, by server. */
+export type InvalidEntries = ReadonlyMap<string, readonly string[]>;
+
+const NONE: InvalidEntries = new Map();
+
+/** Invalid entries keep only the keys whose values are valid. */
+export interface CheckedConfig {
+  readonly config: ConfigFile;
+  readonly invalidServers: InvalidEntries;
+  readonly invalidSuites: InvalidEntries;
+}
+
+/** The value of a main file. Throws if there are mistakes outside of servers' entries. */
+export async function checkConfigFile(source: Source): Promise<CheckedConfig> {
   const { value } = source;
-  if (isConfigFile(value)) return value;
-  throw await invalid('config', source);
+  if (isConfigFile(value)) return { config: value, invalidServers: NONE, invalidSuites: NONE };
+  return (await import('./salvage.ts')).salvageConfig(source);
 }
 
-/** The servers at this place of a `servers.json`; a single mistake refuses the whole file. */
-export async function checkServersFile(source: Source, where: KeyPath): Promise<ServersFile> {
+/** Invalid entries keep only the keys whose values are valid. */
+export interface CheckedServers {
+  readonly servers: ServersFile;
+  readonly invalid: InvalidEntries;
+}
+
+/** The servers at this path of a `servers.json`. Throws if it isn't an object. */
+export async function checkServersFile(source: Source, where: KeyPath): Promise<CheckedServers> {
   const { value } = source;
-  if (isServersFile(value)) return value;
-  throw await invalid('serversFile', source, where);
+  if (isServersFile(value)) return { servers: value, invalid: NONE };
+  return (await import('./salvage.ts')).salvageServers(source, where);
 }
 
-async function invalid(
-  kind: 'config' | 'serversFile',
-  source: Source,
-  where: KeyPath = [],
-): Promise<SwitchboardError> {
-  const { describeProblems } = await import('./problems.ts');
-  const problems = await describeProblems(kind, source, where);
-  return new SwitchboardError('CONFIG_INVALID', problems.join('\n'), {
-    hint: '`switchboard config schema` prints every key and what it means.',
-  });
-}
+/** An invalid file keeps only the keys whose values are valid; without a name it can't be used. */
+export type CheckedChildFile =
+  | { readonly entry: ChildFile; readonly invalid?: readonly string[] }
+  | { readonly problem: string };
 
-/** The value of a child file, or a text that says why it is none. */
-export async function checkChildFile(
-  source: Source,
-): Promise<{ readonly value: ChildFile } | { readonly problem: string }> {
+export async function checkChildFile(source: Source): Promise<CheckedChildFile> {
   const { value } = source;
-  if (isChildFile(value)) return { value };
-  const { describeProblems } = await import('./problems.ts');
-  return { problem: (await describeProblems('childFile', source)).join('\n') };
+  if (isChildFile(value)) return { entry: value };
+  return (await import('./salvage.ts')).salvageChildFile(source);
 }
 
-function isConfigFile(value: unknown): value is ConfigFile {
+export function isConfigFile(value: unknown): value is ConfigFile {
   return fits(CONFIG, value);
 }
 
-function isServersFile(value: unknown): value is ServersFile {
+export function isServersFile(value: unknown): value is ServersFile {
   return fits(SERVERS_FILE, value);
 }
 
-/** Whether it can stand in a `servers.json`: one that cannot would make the whole file unreadable. */
+/** Whether it is a valid entry of a `servers.json`. */
 export function isServerEntry(value: unknown): value is ServerEntry {
   return fits(SERVER, value);
 }

@@ -1,11 +1,16 @@
 // Child files: a server that describes itself in a `.mcp.json` in its own folder. They are often
-// other people's, so a bad one costs a warning and itself, never the rest.
+// other people's, so a bad one costs only itself.
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { type ReadText, readTextFile } from '../base/read-text.ts';
-import { checkChildFile, isChildFile, strangeChildFileKeys } from './check.ts';
+import {
+  type CheckedChildFile,
+  checkChildFile,
+  isChildFile,
+  strangeChildFileKeys,
+} from './check.ts';
 import { MOST_CONFIG_BYTES, parseJson, withoutByteOrderMark } from './files.ts';
 import { isUntouched, originalFile, wrapperIn } from './laid-out.ts';
 import type { ChildFile } from './schema.ts';
@@ -13,6 +18,8 @@ import type { ChildFile } from './schema.ts';
 export interface FoundChild {
   readonly file: string;
   readonly entry: ChildFile;
+  /** What is wrong in the file. */
+  readonly invalid?: readonly string[] | undefined;
   /** The server's own file, where the folder was laid out for an assistant that speaks for it. */
   readonly original?: ChildFile | undefined;
 }
@@ -22,28 +29,35 @@ interface FoundChildren {
   /** What to do about servers whose file is gone, while their assistant's folder keeps it; by name. */
   readonly lost: Map<string, string>;
   readonly warnings: string[];
+  /** Those of the warnings that are about files that are ignored or gone. */
+  readonly missing: string[];
 }
 
 /** The usable children of these files, the first of each name, and what to say about the rest. */
 export async function readChildFiles(files: readonly string[]): Promise<FoundChildren> {
   const children = new Map<string, FoundChild>();
   const lost = new Map<string, string>();
+  const missing: string[] = [];
   const warnings: string[] = [];
+  const warnOfMissing = (sentence: string): void => {
+    missing.push(sentence);
+    warnings.push(sentence);
+  };
   for (const file of files) {
     const read = await readChildFile(file);
     if (read === undefined) {
-      await noteLost(file, lost, warnings);
+      await noteLost(file, lost, warnOfMissing);
       continue;
     }
     if ('problem' in read) {
-      warnings.push(`${read.problem} The file is ignored.`);
+      warnOfMissing(`${read.problem} The file is ignored.`);
       continue;
     }
     const { name } = read.entry;
     const first = children.get(name);
     if (first && isOriginalOf(file, first.file)) continue;
     if (first) {
-      warnings.push(
+      warnOfMissing(
         `Two child files have the name "${name}": ${first.file} is used, ${file} is not.`,
       );
       continue;
@@ -51,11 +65,12 @@ export async function readChildFiles(files: readonly string[]): Promise<FoundChi
     children.set(name, {
       file,
       entry: read.entry,
+      invalid: read.invalid,
       original: await behind(file, read.entry, warnings),
     });
     for (const says of strangeChildFileKeys(read.entry)) warnings.push(`${file}: ${says}`);
   }
-  return { children, lost, warnings };
+  return { children, lost, missing, warnings };
 }
 
 /** A wide pattern finds also what the assistant of a server keeps: that server's own file. */
@@ -74,16 +89,16 @@ async function behind(
   const script = readTextFile(join(dirname(file), wrapper));
   if ('problem' in script || !isUntouched(script.text)) return undefined;
   const original = await readChildFile(originalFile(dirname(file)));
-  if (original && 'entry' in original) return original.entry;
-  if (original) warnings.push(original.problem);
-  return undefined;
+  const problem = original && problemOf(original);
+  if (problem !== undefined) warnings.push(problem);
+  return original && 'entry' in original && problem === undefined ? original.entry : undefined;
 }
 
 /** Not read in its place: whoever removes a server's file mostly wants it to be gone. */
 async function noteLost(
   file: string,
   lost: Map<string, string>,
-  warnings: string[],
+  warn: (sentence: string) => void,
 ): Promise<void> {
   const original = originalFile(dirname(file));
   if (basename(file) !== '.mcp.json' || !existsSync(original)) return;
@@ -92,28 +107,34 @@ async function noteLost(
   const { name } = kept.entry;
   const says = `${file} is missing, but its assistant's folder keeps the server's own file: move ${original} there to have the server back, or remove it.`;
   lost.set(name, says);
-  warnings.push(`Server ${JSON.stringify(name)}: ${says}`);
+  warn(`Server ${JSON.stringify(name)}: ${says}`);
 }
 
 /** The folder of an assistant, whoever has started it there: the server's own file must be readable. */
 export async function readAssistantFolder(folder: string): Promise<FoundChild> {
   const original = originalFile(folder);
   const own = await readChildFile(original);
-  if (!own || 'problem' in own) {
-    throw new SwitchboardError('CONFIG_INVALID', own?.problem ?? `There is no file ${original}.`, {
+  const problem = own ? problemOf(own) : `There is no file ${original}.`;
+  if (!own || !('entry' in own) || problem !== undefined) {
+    throw new SwitchboardError('CONFIG_INVALID', problem ?? '', {
       hint: 'It declares the server that the assistant in this folder speaks for.',
     });
   }
   const file = join(folder, '.mcp.json');
   const present = await readChildFile(file);
   const isWrapper = present && 'entry' in present && wrapperIn(present.entry) !== undefined;
-  return { file, entry: isWrapper ? present.entry : own.entry, original: own.entry };
+  const { entry, invalid } = isWrapper ? present : own;
+  return { file, entry, invalid, original: own.entry };
 }
 
-type ReadChild = { readonly entry: ChildFile } | { readonly problem: string };
+/** Why a file can't be used as it is. */
+function problemOf(read: CheckedChildFile): string | undefined {
+  if ('problem' in read) return read.problem;
+  return read.invalid?.join('\n');
+}
 
 /** Undefined where there is no such file. */
-async function readChildFile(file: string): Promise<ReadChild | undefined> {
+async function readChildFile(file: string): Promise<CheckedChildFile | undefined> {
   const read = readTextFile(file, MOST_CONFIG_BYTES);
   // A folder that matches the pattern and has no such file is nothing to speak of.
   if ('problem' in read && read.isMissing) return undefined;
@@ -121,7 +142,7 @@ async function readChildFile(file: string): Promise<ReadChild | undefined> {
 }
 
 /** For a file that is plain JSON and right, as nearly all are: with hundreds of them it shows. */
-function readQuickly(read: ReadText): ReadChild | undefined {
+function readQuickly(read: ReadText): CheckedChildFile | undefined {
   if ('problem' in read) return undefined;
   try {
     const entry: unknown = JSON.parse(read.text);
@@ -131,7 +152,7 @@ function readQuickly(read: ReadText): ReadChild | undefined {
   }
 }
 
-async function readPatiently(file: string, read: ReadText): Promise<ReadChild> {
+async function readPatiently(file: string, read: ReadText): Promise<CheckedChildFile> {
   if ('problem' in read) return { problem: `${file}: ${read.problem}` };
   const text = withoutByteOrderMark(read.text);
   const parsed = await parseJson(text);
@@ -141,6 +162,5 @@ async function readPatiently(file: string, read: ReadText): Promise<ReadChild> {
       problem: `${file}: "mcpServers" belongs into switchboard.config.json; a child file describes one server and needs a "name".`,
     };
   }
-  const checked = await checkChildFile({ file, value: parsed.value, text });
-  return 'problem' in checked ? checked : { entry: checked.value };
+  return checkChildFile({ file, value: parsed.value, text });
 }

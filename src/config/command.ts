@@ -10,6 +10,8 @@ export type Declaration = {
   readonly origin: string;
   /** The folder its `cwd` is relative to. */
   readonly folder: string;
+  /** What is wrong in the entry. */
+  readonly invalid?: readonly string[] | undefined;
 } & (
   | { readonly source: 'main-file' | 'servers-file'; readonly entry: ServerEntry }
   | {
@@ -55,4 +57,55 @@ export function explainMissingCommand(
       data: { child: name, file: origin },
     },
   );
+}
+
+/** A server whose entry has mistakes, one on each line. Only this server is affected. */
+export function invalidServer(
+  name: string,
+  origin: string,
+  lines: readonly string[],
+): SwitchboardError {
+  const between = lines.length === 1 ? ' ' : '\n';
+  return new SwitchboardError(
+    'CONFIG_INVALID',
+    `Server "${name}" has an invalid configuration:${between}${lines.join('\n')}`,
+    { hint: 'Fix it and run: switchboard reload', data: { child: name, file: origin } },
+  );
+}
+
+export function explainTwoWays(name: string, origin: string): SwitchboardError {
+  return new SwitchboardError(
+    'CONFIG_INVALID',
+    `Server "${name}" has both a "command" and a "url".`,
+    { hint: `Remove one of them in ${origin}.`, data: { child: name, file: origin } },
+  );
+}
+
+export function explainPlaceholder(
+  name: string,
+  origin: string,
+  { key, placeholder }: { readonly key: string; readonly placeholder: string },
+): SwitchboardError {
+  return new SwitchboardError(
+    'CONFIG_INVALID',
+    `Server "${name}" contains ${placeholder}, which only the host it comes from can fill in (${key} in ${origin}).`,
+    {
+      hint: 'Replace it with an environment variable, such as ${API_KEY}, and set that where the host starts Switchboard.',
+      data: { child: name, file: origin },
+    },
+  );
+}
+
+/**
+ * The program of a command that looks like a whole command line: what precedes the first space is a
+ * name, or a file that exists.
+ */
+export function programBeforeArguments(cmd: string): string | undefined {
+  const [program = '', ...words] = cmd.split(/\s+/);
+  if (words.length === 0 || program === '') return undefined;
+  return !/[\\/]/.test(program) || existsSync(program) ? program : undefined;
+}
+
+export function suggestArgs(program: string): string {
+  return `Set "command" to "${program}" alone, and put each argument into "args"`;
 }

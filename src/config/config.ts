@@ -31,6 +31,8 @@ export interface Config {
   readonly lost?: ReadonlyMap<string, string>;
   /** What was wrong but did not stop us: sentences for stderr and `config check`. */
   readonly warnings: readonly string[];
+  /** Those of the warnings that say why a server may be missing. */
+  readonly missing?: readonly string[];
 }
 
 /** How complex a message from a host or a child may be. */

@@ -3,7 +3,7 @@
 import type { ChildConfig, Config } from './config.ts';
 
 export function describeConfig(config: Config): object {
-  const { homeFolder: _everybodyKnowsTheirs, lost: _areAmongTheWarnings, ...rest } = config;
+  const { homeFolder: _everybodyKnowsTheirs, lost: _warning, missing: _warnings, ...rest } = config;
   return { ...rest, children: [...config.children.values()].map(describeChild) };
 }
 

@@ -25,6 +25,56 @@ export function variablesIn(text: string): string[] {
   return [...text.matchAll(REFERENCE)].flatMap(([, name]) => name ?? []);
 }
 
+type Fillable = Pick<ChildConfig, 'command' | 'remote'>;
+
+/** The variables a server needs that have neither a value nor a default; each once. */
+export function unsetVariables(child: Fillable, env: NodeJS.ProcessEnv): string[] {
+  const references = fillableStrings(child).flatMap(([, text]) =>
+    Array.from(text.matchAll(REFERENCE)),
+  );
+  const unset = references.flatMap(([, name, fallback]) =>
+    name === undefined || fallback !== undefined || Object.hasOwn(env, name) ? [] : name,
+  );
+  return [...new Set(unset)];
+}
+
+/** What only the host that an entry was pasted from can fill in, such as `${input:token}` of VS Code. */
+const OF_HOSTS = /(?<!\$)\$\{(?:input|command|config):[^}]*\}/;
+
+/** The first such placeholder, and the key it is in. */
+export function findHostPlaceholder(
+  child: Fillable,
+): { readonly key: string; readonly placeholder: string } | undefined {
+  for (const [key, text] of fillableStrings(child)) {
+    const [placeholder] = text.includes('${') ? (OF_HOSTS.exec(text) ?? []) : [];
+    if (placeholder !== undefined) return { key, placeholder };
+  }
+  return undefined;
+}
+
+/** The strings in which variables are filled in, each with its key. */
+function fillableStrings({ command, remote }: Fillable): [key: string, text: string][] {
+  const within = (key: string, values: Readonly<Record<string, string>>) =>
+    Object.entries(values).map(([name, text]): [string, string] => [`${key}.${name}`, text]);
+  const { clientId = '', clientSecret = '' } = remote?.oauth ?? {};
+  return [
+    ...(command
+      ? [
+          ['command', command.cmd] as [string, string],
+          ...command.args.map((text, index): [string, string] => [`args[${index}]`, text]),
+          ...within('env', command.env),
+        ]
+      : []),
+    ...(remote
+      ? [
+          ['url', remote.url] as [string, string],
+          ...within('headers', remote.headers),
+          ...within('oauth', { clientId, clientSecret }),
+        ]
+      : []),
+  ];
+}
+
 /** A text that stays the same when variables are filled in. */
 export function withoutVariables(text: string): string {
   return text.replaceAll('${', () => '$${');

@@ -2,28 +2,99 @@
 // walked here: tinyglobby does everything, but costs 11 ms of every start (measured), and a start
 // with 500 child files has only a few. It is loaded for what is beyond that: `**`, `?`, braces,
 // character classes and exclusions with `!`.
-import { type Dirent, readdirSync } from 'node:fs';
-import { join, normalize, parse, resolve, sep } from 'node:path';
+import { type Dirent, readdir, readdirSync } from 'node:fs';
+import { isAbsolute, join, normalize, parse, resolve, sep } from 'node:path';
 
-/** Absolute paths, in the order of the patterns, then by path; each once. Some may not exist. */
+interface FoundFiles {
+  /** Absolute, in the order of the patterns, then by path; each once. Some may not exist. */
+  readonly files: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** How far a search goes: a pattern can be as wide as the whole disk, and the host waits for us. */
+interface SearchLimits {
+  readonly folders: number;
+  readonly files: number;
+  readonly ms: number;
+}
+
+const LIMITS: SearchLimits = { folders: 20_000, files: 2_000, ms: 5_000 };
+
 export async function findFiles(
   patterns: readonly string[],
   folder: string,
   homeFolder: string,
-): Promise<string[]> {
+  limits = LIMITS,
+): Promise<FoundFiles> {
+  const warnings: string[] = [];
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!'));
   const excluded = patterns.filter((pattern) => pattern.startsWith('!'));
   const ignore = excluded.map((pattern) => expandHome(pattern.slice(1), homeFolder));
-  const found = new Set<string>();
-  for (const pattern of wanted.map((one) => expandHome(one, homeFolder))) {
+  const search = new Search(limits);
+  for (const written of wanted) {
+    const pattern = expandHome(written, homeFolder);
+    if (leadsOut(pattern)) {
+      warnings.push(
+        `discoverGlobs: ${written} leads out of the project and is ignored. Use an absolute path.`,
+      );
+      continue;
+    }
     const isPlain = ignore.length === 0 && isPlainPattern(pattern);
     const files = isPlain
-      ? walk(pattern, folder)
-      : await searchWithLibrary(pattern, folder, ignore);
+      ? walk(pattern, folder, search)
+      : await searchWithLibrary(pattern, folder, ignore, search);
     // Not by locale: the order must be the same on every machine.
-    for (const file of files.sort()) found.add(file);
+    for (const file of files.sort()) search.add(file);
+    if (search.reached !== undefined) {
+      warnings.push(
+        `discoverGlobs: ${written} matches too much. The search stopped after ${search.reached}, so servers may be missing. Use a narrower pattern.`,
+      );
+      break;
+    }
   }
-  return [...found];
+  return { files: [...search.found], warnings };
+}
+
+/** Finds nothing more once it has reached a limit. */
+class Search {
+  readonly found = new Set<string>();
+  readonly #limits: SearchLimits;
+  readonly #end: number;
+  #folders = 0;
+  reached: string | undefined;
+
+  constructor(limits: SearchLimits) {
+    this.#limits = limits;
+    this.#end = performance.now() + limits.ms;
+  }
+
+  add(file: string): void {
+    const { files } = this.#limits;
+    if (this.found.size < files) this.found.add(file);
+    else if (!this.found.has(file)) this.reached ??= `${files} files`;
+  }
+
+  /** Whether one more folder may be listed. */
+  mayList(): boolean {
+    const { folders, ms } = this.#limits;
+    if (++this.#folders > folders) this.reached ??= `${folders} folders`;
+    else if (performance.now() > this.#end) this.reached ??= `${ms / 1_000} seconds`;
+    return this.reached === undefined;
+  }
+}
+
+/** Whether a relative pattern can go above the folder it starts in; `**` counts as no step down. */
+function leadsOut(pattern: string): boolean {
+  if (isAbsolute(pattern)) return false;
+  // One of several alternatives is the parent folder, or ends there.
+  if (/[{,(|]\.\.[,}|)\\/]|[\\/]\.\.[,}|)]/.test(pattern)) return true;
+  let depth = 0;
+  for (const segment of pattern.split(/[\\/]/)) {
+    if (segment === '..') depth--;
+    else if (segment !== '.' && segment !== '' && segment !== '**') depth++;
+    if (depth < 0) return true;
+  }
+  return false;
 }
 
 /** A path with `~` or `~/` at its beginning made whole. */
@@ -37,7 +108,7 @@ function isPlainPattern(pattern: string): boolean {
 }
 
 /** What follows the last `*` is not looked for here: reading the file will tell. */
-function walk(pattern: string, folder: string): string[] {
+function walk(pattern: string, folder: string, search: Search): string[] {
   const { root } = parse(pattern);
   const segments = normalize(pattern.slice(root.length)).split(sep);
   const star = segments.findIndex((segment) => segment.includes('*'));
@@ -46,13 +117,19 @@ function walk(pattern: string, folder: string): string[] {
   for (const [index, segment] of segments.slice(plain).entries()) {
     const isLast = plain + index === segments.length - 1;
     paths = segment.includes('*')
-      ? paths.flatMap((path) => entriesMatching(path, segment, isLast))
+      ? paths.flatMap((path) => entriesMatching(path, segment, isLast, search))
       : paths.map((path) => `${path}${sep}${segment}`);
   }
   return paths;
 }
 
-function entriesMatching(folder: string, segment: string, isLast: boolean): string[] {
+function entriesMatching(
+  folder: string,
+  segment: string,
+  isLast: boolean,
+  search: Search,
+): string[] {
+  if (!search.mayList()) return [];
   const literal = segment.split('*').map((part) => part.replace(/[\\^$.+()]/g, '\\$&'));
   const matcher = new RegExp(`^${literal.join('.*')}$`, 's');
   return listFolder(folder)
@@ -74,14 +151,25 @@ async function searchWithLibrary(
   pattern: string,
   folder: string,
   ignore: readonly string[],
+  search: Search,
 ): Promise<string[]> {
   const { glob } = await import('tinyglobby');
+  const stop = new AbortController();
+  const listing = ((path: string, options: object, done: Listed) => {
+    if (search.mayList()) return readdir(path, { ...options, withFileTypes: true }, done);
+    stop.abort(); // what it has listed already is not followed either
+    return done(null, []);
+  }) as typeof readdir;
   const files = await glob([pattern], {
     cwd: folder,
     ignore: [...ignore],
     absolute: true,
     dot: true,
     expandDirectories: false,
+    fs: { readdir: listing },
+    signal: stop.signal,
   });
   return files.map((file) => resolve(file));
 }
+
+type Listed = (error: NodeJS.ErrnoException | null, entries: Dirent[]) => void;

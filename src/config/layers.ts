@@ -1,10 +1,10 @@
 // The main files with what each says, strongest first, and the questions that are put to them.
+import type { CheckedConfig } from './check.ts';
 import type { ConfigFile, SuiteKeys } from './schema.ts';
 
 /** A main file and its content. */
-export interface Layer {
+export interface Layer extends CheckedConfig {
   readonly file: string;
-  readonly config: ConfigFile;
 }
 
 /** The strongest file's word on a setting. */

@@ -35,7 +35,9 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const { project, home, homeFolder } = places;
   const layers = await readMainFiles(places);
   const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
-  const found = await readChildFiles(await findFiles(globs, project, homeFolder));
+  const search = await findFiles(globs, project, homeFolder);
+  const found = await readChildFiles(search.files);
+  const missing = [...search.warnings, ...found.missing];
   const { assistantFolder } = options;
   const serversFiles: ServersLayer[] = [];
   for (const file of findServersFiles(namedServers(options, places, layers), project, home)) {
@@ -79,8 +81,10 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
       warn,
     }),
     logging: resolveLogging(places, { env, toml: userToml.logging, warn }),
+    ...(missing.length > 0 && { missing }),
     warnings: [
       ...settled.warnings,
+      ...search.warnings,
       ...found.warnings,
       ...serversFiles.flatMap((file) => file.warnings),
       ...descriptions.warnings,
@@ -94,8 +98,7 @@ export async function readMainFiles({ projectFile, userFile }: Places): Promise<
   const files = new Set([projectFile, userFile].filter((file) => file !== undefined));
   const layers: Layer[] = [];
   for (const file of files) {
-    const config = await checkConfigFile(await readConfigFile(file));
-    layers.push({ file, config });
+    layers.push({ file, ...(await checkConfigFile(await readConfigFile(file))) });
   }
   return layers;
 }

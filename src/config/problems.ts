@@ -26,29 +26,39 @@ const SCHEMAS = {
   serversFile: serversFileSchema,
 };
 
-/**
- * One line for each problem: `/p/switchboard.config.json:3:5: timeouts.rpcMs: expected …`. `where`
- * is the place of the value in its file, if that is not the whole of it.
- */
+export interface DescribedProblem {
+  readonly path: KeyPath;
+  /** Such as `/p/switchboard.config.json:3:5: timeouts.rpcMs: expected …`. */
+  readonly line: string;
+}
+
+/** In the order of the file. `where` is the path of the value, if it isn't the whole file. */
 export async function describeProblems(
   kind: keyof typeof SCHEMAS,
   { file, value, text }: Source,
   where: KeyPath = [],
-): Promise<string[]> {
+): Promise<DescribedProblem[]> {
   const problems = problemsOf(SCHEMAS[kind], value).map(({ path, says }) => ({
     path: [...where, ...path],
     says,
   }));
-  if (problems.length === 0) {
-    // zod takes any object for one; only JavaScript files can hold such.
-    return [`${file}: only plain objects are possible, no class instances.`];
+  // zod accepts class instances, which only JavaScript files can contain.
+  if (problems.length === 0)
+    return [{ path: where, line: `${file}: class instances are not allowed.` }];
+  if (text === undefined) {
+    return problems.map((problem) => ({
+      path: problem.path,
+      line: `${file}: ${formatProblem(problem)}`,
+    }));
   }
-  if (text === undefined) return problems.map((problem) => `${file}: ${formatProblem(problem)}`);
   const locate = await createLocator(text);
   return problems
-    .map((problem) => ({ offset: locate(problem.path), says: formatProblem(problem) }))
+    .map((problem) => ({ problem, offset: locate(problem.path) }))
     .sort((a, b) => a.offset - b.offset)
-    .map(({ offset, says }) => `${file}:${lineAndColumn(text, offset)}: ${says}`);
+    .map(({ problem, offset }) => ({
+      path: problem.path,
+      line: `${file}:${lineAndColumn(text, offset)}: ${formatProblem(problem)}`,
+    }));
 }
 
 function formatProblem({ path, says }: Problem): string {

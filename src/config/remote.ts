@@ -12,7 +12,7 @@ const TYPES = new Map<string, Remote['type']>([
   ['websocket', 'ws'],
 ]);
 
-/** Undefined for a child that is a program for us to start, which it is if it has a command. */
+/** Undefined for a child that is a program for us to start. */
 export function resolveRemote(
   name: string,
   { entry, origin }: Declaration,

@@ -5,10 +5,18 @@ import { SwitchboardError } from '../base/errors.ts';
 import { didYouMean } from '../base/text.ts';
 import { strangeServerKeys } from './check.ts';
 import type { FoundChild } from './child-files.ts';
-import { type Declaration, explainMissingCommand, resolveCommand } from './command.ts';
+import {
+  type Declaration,
+  explainMissingCommand,
+  explainPlaceholder,
+  explainTwoWays,
+  invalidServer,
+  resolveCommand,
+} from './command.ts';
 import type { AssistantConfig, ChildConfig, Command, MessageShape } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { type DescriptionsLayer, descriptionOf } from './descriptions.ts';
+import { findHostPlaceholder } from './expand.ts';
 import { readFolderRole } from './folder-role.ts';
 import { expandHome } from './globs.ts';
 import { type Layer, NONE, setting, suiteOf } from './layers.ts';
@@ -78,27 +86,41 @@ function collectDeclarations({
 }: Found): Map<string, Declaration> {
   const declarations = new Map<string, Declaration>();
   if (meant) declarations.set(meant.entry.name, declarationIn(meant));
-  for (const { file, config } of layers) {
+  for (const { file, config, invalidServers } of layers) {
     for (const [name, entry] of Object.entries(config.mcpServers ?? {})) {
       if (declarations.has(name)) continue;
-      declarations.set(name, { source: 'main-file', origin: file, entry, folder: project });
+      const invalid = invalidServers.get(name);
+      declarations.set(name, {
+        source: 'main-file',
+        origin: file,
+        entry,
+        folder: project,
+        invalid,
+      });
     }
   }
   for (const [name, found] of childFiles) {
     if (!declarations.has(name)) declarations.set(name, declarationIn(found));
   }
-  for (const { file, servers } of serversFiles) {
+  for (const { file, servers, invalid: invalidServers } of serversFiles) {
     for (const [name, written] of Object.entries(servers)) {
       if (declarations.has(name)) continue;
       const entry = withPlainVariables(written);
-      declarations.set(name, { source: 'servers-file', origin: file, entry, folder: project });
+      const invalid = invalidServers.get(name);
+      declarations.set(name, {
+        source: 'servers-file',
+        origin: file,
+        entry,
+        folder: project,
+        invalid,
+      });
     }
   }
   return declarations;
 }
 
-function declarationIn({ file, entry, original }: FoundChild): Declaration {
-  return { source: 'child-file', origin: file, entry, original, folder: dirname(file) };
+function declarationIn({ file, entry, invalid, original }: FoundChild): Declaration {
+  return { source: 'child-file', origin: file, entry, invalid, original, folder: dirname(file) };
 }
 
 /** What the files say about all children. */
@@ -129,13 +151,15 @@ function resolveChild(
 ): ChildConfig {
   const { origin, entry, folder } = declaration;
   const cwd = entry.cwd === undefined ? folder : resolve(folder, expandHome(entry.cwd, homeFolder));
-  const command = resolveCommand(declaration, cwd);
+  const invalid = explainInvalid(name, declaration, layers);
+  // Without a command nothing of the catalog is listed, so an invalid `expose` reveals nothing.
+  const command = invalid ? undefined : resolveCommand(declaration, cwd);
   const suite = layers.reduceRight<SuiteKeys>(
     (weaker, { config }) => mergeKeys(weaker, suiteOf(config, name)),
     NONE,
   );
   const keys = mergeKeys(entry, suite);
-  const remote = resolveRemote(name, declaration);
+  const remote = invalid ?? resolveRemote(name, declaration);
   const noted = descriptionOf(descriptions, name);
   return {
     name,
@@ -219,6 +243,19 @@ function settingsOf(said: SuiteKeys['assistant']): AssistantConfig | undefined {
   return said === true ? {} : said;
 }
 
+/** An entry with a mistake in it, and one under `suites`, keeps its server from being used. */
+function explainInvalid(
+  name: string,
+  { origin, invalid }: Declaration,
+  layers: readonly Layer[],
+): SwitchboardError | undefined {
+  const lines = [
+    ...(invalid ?? []),
+    ...layers.flatMap(({ invalidSuites }) => invalidSuites.get(name) ?? []),
+  ];
+  return lines.length === 0 ? undefined : invalidServer(name, origin, lines);
+}
+
 /** What is known beforehand to keep a child from being used. */
 function findProblem(
   name: string,
@@ -227,7 +264,13 @@ function findProblem(
   remote: ReturnType<typeof resolveRemote>,
 ): SwitchboardError | undefined {
   if (remote instanceof SwitchboardError) return remote;
-  return command || remote ? undefined : explainMissingCommand(name, declaration);
+  const { entry, origin } = declaration;
+  if (entry.command !== undefined && entry.url !== undefined) {
+    return explainTwoWays(name, origin);
+  }
+  if (!command && !remote) return explainMissingCommand(name, declaration);
+  const found = findHostPlaceholder({ command, remote });
+  return found && explainPlaceholder(name, origin, found);
 }
 
 /** For a download, the common limit of requests: a child's own is about its calls. */

@@ -8,7 +8,7 @@ import { SwitchboardError } from '../base/errors.ts';
 import { LockedError, withLockFile } from '../base/lock.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { codeOf, isSystemError } from '../base/system-error.ts';
-import { followLinks, writeWhole } from '../base/whole-file.ts';
+import { DanglingLink, followLinks, writeWhole } from '../base/whole-file.ts';
 
 export interface RewriteOptions {
   /** Switchboard's own folder: for locks, and in `backups` for the text that is replaced. */
@@ -41,7 +41,7 @@ export async function rewriteFile(
   edit: Edit,
   options: RewriteOptions,
 ): Promise<Rewritten> {
-  const target = followLinks(file);
+  const target = await explained(file, async () => followLinks(file));
   if (options.dryRun) return explained(target, () => rehearse(target, edit, options));
   return whileLocked(target, options.home, () => replaceText(target, edit, options));
 }
@@ -65,6 +65,7 @@ async function explained<T>(target: string, work: () => Promise<T>): Promise<T> 
     return await work();
   } catch (cause) {
     if (cause instanceof LockedError) throw locked(target, cause);
+    if (cause instanceof DanglingLink) throw leadsNowhere(target, cause);
     throw isSystemError(cause) ? notWritable(target, cause) : cause;
   }
 }
@@ -123,6 +124,14 @@ function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {
 function notWritable(file: string, cause: Error): SwitchboardError {
   return new SwitchboardError('CONFIG_NOT_CHANGED', `${file} cannot be written.`, {
     hint: `The system says: ${cause.message}.`,
+    cause,
+    data: { file },
+  });
+}
+
+function leadsNowhere(file: string, cause: DanglingLink): SwitchboardError {
+  return new SwitchboardError('CONFIG_NOT_CHANGED', `${cause.message}.`, {
+    hint: 'Create that file, or remove the link.',
     cause,
     data: { file },
   });

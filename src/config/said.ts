@@ -46,13 +46,13 @@ export function said<T>(key: string, setting: Setting<T>, places: SaidPlaces): T
   return inEnvironment ?? inFiles ?? inToml;
 }
 
-/** What a variable says; an empty one is one that somebody tried to unset. */
+/** What a variable says; mostly an empty one is one that somebody tried to unset. */
 function saidInEnvironment<T>(
   { variable, kind }: Setting<T>,
   { env, warn }: SaidPlaces,
 ): T | undefined {
   const text = env[variable];
-  if (text === undefined || text.trim() === '') return undefined;
+  if (text === undefined || (text.trim() === '' && !kind.canBeEmpty)) return undefined;
   return kind.fromText(text) ?? refuse(variable, kind, warn);
 }
 
@@ -69,7 +69,7 @@ export function saidInToml<T>(
   { toml, warn }: SaidPlaces,
 ): T | undefined {
   const value = key !== undefined && Object.hasOwn(toml.values, key) ? toml.values[key] : undefined;
-  if (value === undefined || value === '') return undefined;
+  if (value === undefined || (value === '' && !kind.canBeEmpty)) return undefined;
   return kind.fromValue(value) ?? refuse(`${toml.where}.${key}`, kind, warn);
 }
 

@@ -29,7 +29,7 @@ const expose = z.strictObject({
   ),
   deny: key(
     texts,
-    'These tools can be neither seen nor called, even where `allow` names them. `*` stands for any text.',
+    'These tools can be neither seen nor called, even where `allow` names them. `*` stands for any text. Upper and lower case are the same, and so are `-`, `_` and spaces.',
   ),
 });
 
@@ -135,7 +135,7 @@ const entryKeys = {
   ),
   url: key(
     text,
-    'The address of a server that is reached over the network. Not used where there is a `command`.',
+    'The address of a server that is reached over the network. An entry has either a `url` or a `command`.',
   ),
   headers: key(
     z.record(z.string(), z.string()),

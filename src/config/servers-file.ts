@@ -4,15 +4,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
-import { checkServersFile } from './check.ts';
+import { type CheckedServers, checkServersFile } from './check.ts';
 import { readJsonFile } from './files.ts';
 import type { KeyPath } from './position.ts';
-import type { ServerEntry, ServersFile } from './schema.ts';
+import type { ServerEntry } from './schema.ts';
 
 /** A `servers.json` and what is in it. */
-export interface ServersLayer {
+export interface ServersLayer extends CheckedServers {
   readonly file: string;
-  readonly servers: ServersFile;
   /** Where in the file they stand: at its top, or one level deeper. */
   readonly where: KeyPath;
   readonly warnings: readonly string[];
@@ -46,19 +45,20 @@ export async function readServersFile(file: string): Promise<ServersLayer> {
   const { servers, where } = unwrapServers(value);
   return {
     file,
-    servers: await checkServersFile({ file, value: servers, text }, where),
+    ...(await checkServersFile({ file, value: servers, text }, where)),
     where,
     warnings: where.length > 0 && isObject(value) ? strandedServers(file, value) : [],
   };
 }
 
-/** Pasted whole from a host's file, the servers stand one level deeper. */
+/** In a host's file, pasted whole, the servers are one level deeper. */
 export function unwrapServers(value: unknown): {
   readonly servers: unknown;
   readonly where: readonly string[];
 } {
   const inner = isObject(value) ? value['mcpServers'] : undefined;
-  return isObject(inner) && !isEntry(inner)
+  const isEntryItself = isObject(inner) && isEntry(inner);
+  return inner !== undefined && !isEntryItself
     ? { servers: inner, where: ['mcpServers'] }
     : { servers: value, where: [] };
 }

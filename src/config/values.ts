@@ -7,6 +7,8 @@ export interface Kind<T> {
   readonly allowed: string;
   /** How JSON writes it; a list of words is a choice among them. */
   readonly json: 'boolean' | 'count' | 'milliseconds' | 'text' | 'texts' | readonly string[];
+  /** Whether an empty string is a value; otherwise it is as good as none. */
+  readonly canBeEmpty?: true;
   /** The value of a variable; undefined if it is none. */
   readonly fromText: (text: string) => T | undefined;
   /** The value in JSON or TOML; undefined if it is none. */
@@ -43,8 +45,9 @@ export const TEXT: Kind<string> = {
   fromValue: (value) => (typeof value === 'string' && value.trim() ? value.trim() : undefined),
 };
 
-/** What tool names begin with. Empty in a file: no prefix. */
+/** What tool names begin with. Empty: no prefix. */
 export const PREFIX: Kind<string> = {
+  canBeEmpty: true,
   allowed: 'a text',
   json: 'text',
   fromText: toNamePart,

@@ -8,6 +8,8 @@ export interface OfflineReport {
   readonly project: string;
   readonly files: readonly string[];
   readonly children: readonly OfflineChild[];
+  /** Why a server may be missing. */
+  readonly missing: readonly string[];
 }
 
 export interface OfflineChild extends ChildStatus {
@@ -17,7 +19,8 @@ export interface OfflineChild extends ChildStatus {
 
 export function createOfflineReport(config: Config, catalog: Pick<Catalog, 'get'>): OfflineReport {
   const children = [...config.children.values()].map((child) => describeChild(child, catalog));
-  return { project: config.project, files: config.files, children };
+  const { project, files, missing = [] } = config;
+  return { project, files, children, missing };
 }
 
 function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): OfflineChild {

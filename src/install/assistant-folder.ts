@@ -171,12 +171,13 @@ async function readText(file: string): Promise<Text | undefined> {
     'problem' in parsed
       ? { problem: `${file}:${parsed.problem}` }
       : await checkChildFile({ file, value: parsed.value, text });
-  if ('problem' in checked) {
-    throw new SwitchboardError('CONFIG_INVALID', checked.problem, {
-      hint: 'Nothing was changed. Mend it first.',
+  if ('problem' in checked || checked.invalid) {
+    const problem = 'problem' in checked ? checked.problem : checked.invalid?.join('\n');
+    throw new SwitchboardError('CONFIG_INVALID', problem ?? '', {
+      hint: 'Fix it first; nothing was changed.',
     });
   }
-  return { text, entry: checked.value, stats: explainFailure(file, () => statSync(file)) };
+  return { text, entry: checked.entry, stats: explainFailure(file, () => statSync(file)) };
 }
 
 /** What a link leads to is perhaps used by others, who did not ask for an assistant. */

@@ -6,7 +6,7 @@ import { backupPath, keepBackup } from '../base/backup.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { codeOf, isSystemError } from '../base/system-error.ts';
-import { followLinks, writeWhole } from '../base/whole-file.ts';
+import { DanglingLink, followLinks, writeWhole } from '../base/whole-file.ts';
 
 export interface Change {
   readonly action: 'backup' | 'copy' | 'create' | 'link' | 'remove' | 'write';
@@ -82,6 +82,12 @@ export function explainFailure<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (cause) {
+    if (cause instanceof DanglingLink) {
+      throw new SwitchboardError('INSTALL_FAILED', `${cause.message}.`, {
+        hint: 'Create that file, or remove the link.',
+        cause,
+      });
+    }
     if (!isSystemError(cause)) throw cause;
     throw new SwitchboardError('INSTALL_FAILED', `${path} cannot be read or written.`, {
       hint: `The system says: ${cause.message}.`,

@@ -7,6 +7,7 @@ import { isServerEntry } from '../config/check.ts';
 import { setKey } from '../config/edit.ts';
 import { rewriteFile } from '../config/rewrite.ts';
 import { type Change, readIfThere } from './disk.ts';
+import { originFolder, withOrigin } from './origin.ts';
 import type { InstallPlaces } from './places.ts';
 import { isGateway, launchOf, readHostServers, readServers, type ServerEntry } from './servers.ts';
 
@@ -31,8 +32,8 @@ export interface ImportedServer {
   readonly alias: string;
   /**
    * `added`, `replaced`: taken over. `same`: it was there. `differs`: another server has the alias,
-   * and keeps it. `gateway`: it is Switchboard or the like. `unusable`: it has nothing to start, or a key that
-   * would make the file unreadable.
+   * and keeps it. `gateway`: it is Switchboard or the like. `unusable`: it has nothing to start, or a key
+   * with an invalid value.
    */
   readonly state: 'added' | 'replaced' | 'same' | 'differs' | 'gateway' | 'unusable';
   /** The alias under which it was there. */
@@ -45,7 +46,13 @@ export async function importServers(
 ): Promise<{ readonly servers: readonly ImportedServer[]; readonly changes: readonly Change[] }> {
   const { home, serversFile } = options.places;
   const found = await readHostServers(source.file, source.text);
-  const offered = chosen(found, source.file, options.only);
+  const folder = originFolder(source.file, options.places.homeFolder);
+  const offered = new Map(
+    [...chosen(found, source.file, options.only)].map(([alias, entry]) => [
+      alias,
+      folder === undefined ? entry : withOrigin(entry, folder),
+    ]),
+  );
   let servers: readonly ImportedServer[] = [];
   // Judged by the text that is then changed: another import may be at it, too.
   const edit = async (text: string | undefined) => {
@@ -125,7 +132,7 @@ function judge(
   if (!isServerEntry(entry) || !launch) return { alias, state: 'unusable' };
   if (isGateway(launch, self)) return { alias, state: 'gateway' };
   const there = present.get(alias);
-  if (isObject(there) && isSame(launchOf(there), launch)) return { alias, state: 'same' };
+  if (isObject(there) && isSameLaunch(there, entry)) return { alias, state: 'same' };
   if (present.has(alias)) return { alias, state: force ? 'replaced' : 'differs' };
   const as = [...present].find(([, other]) => isObject(other) && isSameServer(other, entry))?.[0];
   return as === undefined ? { alias, state: 'added' } : { alias, state: 'same', as };
@@ -133,7 +140,12 @@ function judge(
 
 /** Under another name also the variables count: two accounts are two servers with one command. */
 function isSameServer(a: ServerEntry, b: ServerEntry): boolean {
-  return isSame(launchOf(a), launchOf(b)) && isSame(a['env'] ?? {}, b['env'] ?? {});
+  return isSameLaunch(a, b) && isSame(a['env'] ?? {}, b['env'] ?? {});
+}
+
+/** `node server.js` in two folders is two servers. */
+function isSameLaunch(a: ServerEntry, b: ServerEntry): boolean {
+  return isSame(launchOf(a), launchOf(b)) && a['cwd'] === b['cwd'];
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -6,6 +6,8 @@ import { findFolders } from '../config/places.ts';
 export interface InstallPlaces {
   /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */
   readonly home: string;
+  /** The user's home folder. */
+  readonly homeFolder: string;
   readonly serversFile: string;
   readonly backups: string;
   /** The skill's text, which the user may look at and change. */
@@ -24,6 +26,7 @@ export function findInstallPlaces(cwd: string, env: NodeJS.ProcessEnv): InstallP
   const claudeFolder = env['CLAUDE_CONFIG_DIR'];
   return {
     home,
+    homeFolder,
     serversFile: join(home, 'servers.json'),
     backups: join(home, 'backups'),
     skillCopy: join(home, 'skill', 'SKILL.md'),

@@ -46,18 +46,24 @@ export async function register(
   launch: readonly string[],
   options: RegistrationOptions,
 ): Promise<Registration> {
-  const add = ['mcp', 'add', '-s', 'user', 'switchboard', '--', ...launch];
+  const home = homeVariable(options);
+  // Variables first: `-e` takes everything up to the next option for one.
+  const variables = home === undefined ? [] : ['-e', `SWITCHBOARD_HOME=${home}`];
+  const add = ['mcp', 'add', ...variables, '-s', 'user', 'switchboard', '--', ...launch];
   const command = formatCommand(['claude', ...add]);
   const reason = reasonNotTo(options);
   if (reason) return { state: reason, command };
   // As it stands it may have more that the user added, such as variables: it is not written anew.
   const earlier = registeredEntry(options.places);
-  if (earlier && isLaunchOf(earlier, launch)) return { state: 'unchanged', command };
+  const isSameLaunch = earlier !== undefined && isLaunchOf(earlier, launch);
+  if (isSameLaunch && hasHome(earlier, home)) return { state: 'unchanged', command };
   if (options.dryRun) return { state: 'registered', command };
   const kept = earlier ? { backup: keepEntry(earlier, options.places) } : {};
   // Claude Code adds nothing over an entry. This fails where there is nothing to remove.
   await runClaude(REMOVE, options);
-  const says = await runClaude(add, options);
+  // Only the home is another one: the user's own variables stay.
+  const again = isSameLaunch ? addJson(withHome(earlier, home)) : add;
+  const says = await runClaude(again, options);
   if (says === undefined) return { state: 'registered', command, ...kept };
   if (!earlier) return { state: 'failed', command, says };
   const isRestored = await restore(earlier, options);
@@ -67,10 +73,7 @@ export async function register(
 
 /** Sees to it that Claude Code has the entry again that it had. What it says then may hold secrets. */
 async function restore(earlier: Entry, options: RegistrationOptions): Promise<boolean> {
-  if (!registeredEntry(options.places)) {
-    const entry = JSON.stringify(earlier);
-    await runClaude(['mcp', 'add-json', '-s', 'user', 'switchboard', entry], options);
-  }
+  if (!registeredEntry(options.places)) await runClaude(addJson(earlier), options);
   return registeredEntry(options.places) !== undefined;
 }
 
@@ -109,6 +112,25 @@ function registeredEntry({ claudeFile }: InstallPlaces): Entry | undefined {
 
 function isLaunchOf({ command, args = [] }: Entry, launch: readonly string[]): boolean {
   return JSON.stringify([command, args]) === JSON.stringify([launch[0], launch.slice(1)]);
+}
+
+/** Hosts start Switchboard in an environment of their own, so a home of the user's choice is registered with it. */
+function homeVariable({ env, places }: RegistrationOptions): string | undefined {
+  return env['SWITCHBOARD_HOME'] ? places.home : undefined;
+}
+
+/** Where none is chosen, one that the user has registered is right. */
+function hasHome({ env }: Entry, home: string | undefined): boolean {
+  return home === undefined || (isObject(env) && env['SWITCHBOARD_HOME'] === home);
+}
+
+function withHome(entry: Entry, home: string | undefined): Entry {
+  const env = isObject(entry['env']) ? entry['env'] : {};
+  return { ...entry, env: { ...env, SWITCHBOARD_HOME: home } };
+}
+
+function addJson(entry: Entry): string[] {
+  return ['mcp', 'add-json', '-s', 'user', 'switchboard', JSON.stringify(entry)];
 }
 
 /** Whether the user has put more into it than the command, which we can write again at any time. */

@@ -145,7 +145,7 @@ export class Catalog {
         Object.entries(known.lists).filter(([kind]) => !secret?.has(kind as ListKind)),
       );
       const text = JSON.stringify({ form: FORM, name: config.name, ...known, lists });
-      await writeFile(unfinished, text, { mode: 0o600 });
+      await writeFile(unfinished, text, { mode: 0o600, flag: 'wx' });
       await rename(unfinished, path);
       await this.#removeOutdated(config, file);
     } catch (error) {

@@ -1,7 +1,7 @@
 // What the program can say and do stands in the documentation, and nothing stands there that it
 // cannot.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ERRORS } from '../../src/base/errors.ts';
@@ -46,6 +46,23 @@ test.each([
   });
   expect(doc('cli.md')).toContain(help.trim());
 });
+
+test('Claude Code is registered for all projects, wherever the command is shown', () => {
+  const pages = ['README.md', 'docs', 'skill', 'install.sh', 'examples', 'src/cli'].flatMap(
+    (path) => textsBelow(join(ROOT, path)),
+  );
+  const commands = pages.flatMap((text) => text.match(/claude mcp (?:add|remove)\b[^`\n]*/g) ?? []);
+  expect(commands.length).toBeGreaterThan(4);
+  expect(commands.filter((command) => !/ (?:-s|--scope) user\b/.test(command))).toEqual([]);
+});
+
+function textsBelow(path: string): string[] {
+  if (statSync(path).isFile()) return [readFileSync(path, 'utf8')];
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+}
 
 describe('what is said to have been measured', () => {
   const measured = doc('performance.md').split('## Results')[1] ?? '';

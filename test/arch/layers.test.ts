@@ -52,7 +52,7 @@ describe.each(files)('%s', (file) => {
   });
 
   test('leaves stdout, stderr and the exit status to the command line', () => {
-    const edges = ['assistant-entry.ts', 'index.ts', 'cli'];
+    const edges = ['assistant-entry.ts', 'index.ts', 'cli', 'load-start.ts'];
     const uses =
       textOf(file).match(/console\.|(?<![#.\w])process\.(exit|stdout|stderr|argv)/g) ?? [];
     expect(edges.includes(layerOf(file)) ? [] : uses).toEqual([]);

@@ -32,7 +32,7 @@ interface ReleaseConfig {
 }
 
 const SEMANTIC_RELEASE =
-  'npx --yes -p semantic-release@25 -p @semantic-release/changelog@7 -p @semantic-release/git@11 -p conventional-changelog-conventionalcommits@9 semantic-release';
+  'npx --yes -p semantic-release@25.0.9 -p @semantic-release/changelog@7.0.0 -p @semantic-release/git@11.0.1 -p conventional-changelog-conventionalcommits@9.3.1 semantic-release';
 
 function readJson(path: string): unknown {
   return JSON.parse(readFileSync(path, 'utf8'));
@@ -131,11 +131,29 @@ describe('the release', () => {
 
   it('has a Node that semantic-release accepts, all commits, and the tokens', () => {
     expect(job?.steps[0]?.with).toMatchObject({ 'fetch-depth': 0 });
-    expect(job?.steps[1]?.with).toEqual({ 'node-version': 24 });
+    expect(job?.steps[1]?.with).toEqual({ 'node-version': '24.21.0' });
     expect(job?.steps.at(-1)?.env).toEqual({
       GITHUB_TOKEN: secret('GITHUB_TOKEN'),
       NPM_TOKEN: secret('NPM_TOKEN'),
     });
+  });
+
+  it('names an exact version of everything it runs', () => {
+    expect(job?.['runs-on']).toMatch(/-[\d.]+$/);
+    const actions = job?.steps.flatMap(({ uses }) => uses ?? []) ?? [];
+    expect(actions).toHaveLength(2);
+    for (const action of actions) expect(action).toMatch(/@(?:v\d+\.\d+\.\d+|[0-9a-f]{40})$/);
+    const packages = [...SEMANTIC_RELEASE.matchAll(/-p (\S+)/g)].map(([, name]) => name);
+    expect(packages).toHaveLength(4);
+    for (const name of packages) expect(name).toMatch(/.@\d+\.\d+\.\d+$/);
+  });
+
+  it('begins with 1.0.0, as semantic-release does, and package.json says so', () => {
+    const { name, version } = readJson('package.json') as { name: string; version: string };
+    expect(name).toBe('switchboard');
+    expect(version).toMatch(/^[1-9]\d*\.\d+\.\d+$/);
+    const lock = readJson('package-lock.json') as { version: string };
+    expect(lock.version).toBe(version);
   });
 
   it('is the same by hand', () => {

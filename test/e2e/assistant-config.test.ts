@@ -199,9 +199,9 @@ describe('on the command line', () => {
   test('a wrong setting is named with its place', async () => {
     const scene = await createScene(says, memoryServer);
     configure(scene, { command: 'x', assistant: { mode: 'chat' } });
-    const { status, stderr } = await runSwitchboard(scene.project, ['config', 'check']);
+    const { status, stdout } = await runSwitchboard(scene.project, ['config', 'check']);
     expect(status).toBe(2);
-    expect(stderr).toContain('mcpServers.kid.assistant');
+    expect(stdout).toContain('mcpServers.kid.assistant');
   });
 });
 

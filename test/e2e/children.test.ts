@@ -158,6 +158,31 @@ describe('a child that cannot be started says why', () => {
       says: 'Server "broken" did not start: no-such-program-anywhere was not found. Install it, or write its whole path as "command" in <project>/switchboard.config.json: a host can have a shorter PATH than your terminal.',
     },
     {
+      why: 'its command contains arguments, which are not repeated',
+      entry: { command: 'npx -y foo --key sk-canary-123456' },
+      says: 'Server "broken" did not start: its command contains spaces, and there is no such program. Set "command" to "npx" alone, and put each argument into "args" in <project>/switchboard.config.json.',
+    },
+    {
+      why: 'its command contains arguments behind a path',
+      entry: { command: `${process.execPath} server.js` },
+      says: 'Server "broken" did not start: its command contains spaces, and there is no such program. Set "command" to "<node>" alone, and put each argument into "args" in <project>/switchboard.config.json.',
+    },
+    {
+      why: 'there is no such file in a folder with a space',
+      entry: { command: '/no such/program' },
+      says: 'Server "broken" did not start: /no such/program was not found. Check "command" in <project>/switchboard.config.json.',
+    },
+    {
+      why: 'it has both command and url',
+      entry: { ...testServer('toolbox'), url: 'https://example.com' },
+      says: 'Server "broken" has both a "command" and a "url". Remove one of them in <project>/switchboard.config.json.',
+    },
+    {
+      why: 'it contains a placeholder of VS Code',
+      entry: { ...testServer('toolbox'), env: { TOKEN: '${input:token}' } },
+      says: 'Server "broken" contains ${input:token}, which only the host it comes from can fill in (env.TOKEN in <project>/switchboard.config.json). Replace it with an environment variable, such as ${API_KEY}, and set that where the host starts Switchboard.',
+    },
+    {
       why: 'its program may not be executed',
       entry: { command: './not-executable' },
       says: 'Server "broken" did not start: ./not-executable may not be executed. Make it executable, or start it with its interpreter: "command" in <project>/switchboard.config.json.',
@@ -195,6 +220,15 @@ describe('a child that cannot be started says why', () => {
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('broken'), project)).toBe(says);
     expect((await host.call('mock', 'click')).result).toMatchObject({ ok: true });
+  });
+
+  test('a program whose name has a space is started', async () => {
+    const project = createProject(configWith({ spaced: { command: './my server' } }));
+    const { command, args } = testServer('toolbox');
+    const script = project.write('my server', `#!/bin/sh\nexec '${command}' ${args.join(' ')}\n`);
+    chmodSync(script, 0o755);
+    const host = await RawHost.connect(project);
+    expect(textOf(await host.call('spaced', 'echo', { a: 1 }))).toBe('{"a":1}');
   });
 
   test('it does not answer within childSpawnMs', async () => {

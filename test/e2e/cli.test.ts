@@ -279,8 +279,8 @@ describe('tools', () => {
     const { status, stdout } = await run(project, ['tools']);
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
-      "No servers are configured: add one under "mcpServers" in switchboard.config.json,
-      or take over those of a host: switchboard import <file>
+      "No servers are configured. Add one under "mcpServers" in switchboard.config.json,
+      or import a host's: switchboard import <file>
       "
     `);
   });
@@ -440,6 +440,51 @@ describe('config', () => {
     `);
   });
 
+  test('check names the variables that are not set, by server', async () => {
+    const project = createCliProject({
+      github: { command: 'x', env: { TOKEN: '${GITHUB_TOKEN}' }, args: ['${REPO}', '${SET}'] },
+      remote: { url: 'https://${HOST}/', headers: { A: '${KEY:-none}' } },
+      unused: { command: '${NEVER}', disabled: true },
+    });
+    const env = { SET: 'yes' };
+    const { status, stdout } = await run(project, ['config', 'check'], { env });
+    expect(status).toBe(0);
+    expect(stdout).toMatchInlineSnapshot(`
+      "Read <project>/switchboard.config.json.
+        toolbox  suite   <project>/switchboard.config.json
+        github   suite   <project>/switchboard.config.json
+          Environment variables not set here: REPO, GITHUB_TOKEN
+        remote   suite   <project>/switchboard.config.json
+          Environment variables not set here: HOST
+      off: unused ("disabled": true in <project>/switchboard.config.json)
+      4 servers, 0 warnings.
+      "
+    `);
+    const json = await run(project, ['config', 'check', '--json'], { env });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: true,
+      unsetVariables: { github: ['REPO', 'GITHUB_TOKEN'], remote: ['HOST'] },
+    });
+  });
+
+  test('check suggests args for a command line, and not for a program that exists', async () => {
+    const project = createCliProject({
+      line: { command: 'npx -y foo --key sk-canary-123456' },
+      file: { command: './my server' },
+    });
+    project.write('my server', '');
+    const { stdout } = await run(project, ['config', 'check']);
+    expect(stdout).toMatchInlineSnapshot(`
+      "Read <project>/switchboard.config.json.
+        toolbox  suite   <project>/switchboard.config.json
+        line     suite   <project>/switchboard.config.json
+          Its command contains spaces, and there is no such program. Set "command" to "npx" alone, and put each argument into "args".
+        file     suite   <project>/switchboard.config.json
+      3 servers, 0 warnings.
+      "
+    `);
+  });
+
   test('check of a wrong file ends with 2 and says what is wrong', async () => {
     const project = createProject({ 'switchboard.config.json': { timeouts: { rpcms: 1 } } });
     const { status, stdout, stderr } = await run(project, ['config', 'check']);
@@ -460,6 +505,8 @@ describe('config', () => {
       files: [join(project.dir, 'switchboard.config.json')],
       children: ['toolbox'],
       shown: [{ name: 'toolbox', show: 'suite', because: 'no file says otherwise' }],
+      problems: [],
+      unsetVariables: {},
       warnings: [],
     });
   });
@@ -592,7 +639,7 @@ describe('on a terminal', () => {
       talks to it over stdin. This is a terminal, so there is nobody to talk to.
 
       To use it, add it to your host, for example
-        claude mcp add switchboard -- node <program>
+        claude mcp add --scope user switchboard -- node <program>
       or, in a host's configuration file
         {"mcpServers":{"switchboard":{"command":"node","args":["<program>"]}}}
 

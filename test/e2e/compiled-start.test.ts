@@ -1,7 +1,17 @@
 // What V8 has compiled at one start is kept beside the program for the next one. It is a help and
 // nothing more: without it, or with a broken one, the program runs as it does the first time.
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/processes.ts';
 import { configWith, createProject, type Project, ROOT } from '../support/project.ts';
@@ -85,6 +95,42 @@ test.each([
   expect(await again.toolNames()).toEqual(['mock_suite']);
   await endOf(again);
 });
+
+const uid = process.getuid?.();
+/** Nobody else is in a group with the user's own number. */
+const hasOwnGroup = uid !== 0 && uid === process.getgid?.();
+
+type Loosening = [string, (file: string) => void];
+const LOOSENINGS: Loosening[] = [['others can write to it', (file) => chmodSync(file, 0o646)]];
+if (!hasOwnGroup) LOOSENINGS.push(['its group can write to it', (file) => chmodSync(file, 0o664)]);
+// Only root can give a file away.
+if (uid === 0) LOOSENINGS.push(['it belongs to somebody else', (file) => chownSync(file, 4242, 0)]);
+
+test.each(LOOSENINGS)('it is not used but replaced if %s', async (_, loosen) => {
+  const copy = copyProgram();
+  const file = await runUntilKept(copy);
+  loosen(file);
+  const { ino } = statSync(file);
+  const host = await RawHost.connect(copy.project, copy);
+  expect(await host.toolNames()).toEqual(['mock_suite']);
+  expect(await eventually(() => statSync(file).ino !== ino)).toBe(true);
+  await endOf(host);
+});
+
+test.each(hasOwnGroup ? [0o757] : [0o775, 0o757])(
+  'nothing is kept or used in a folder with mode %o',
+  async (mode) => {
+    const copy = copyProgram();
+    const file = await runUntilKept(copy);
+    chmodSync(dirname(file), mode);
+    rmSync(file);
+    const host = await RawHost.connect(copy.project, copy);
+    expect(await host.toolNames()).toEqual(['mock_suite']);
+    await outlastKeeping(copy);
+    expect(copy.kept()).toEqual([]);
+    await endOf(host);
+  },
+);
 
 test('where nothing can be kept, the program serves all the same, and is silent', async () => {
   const copy = copyProgram();

@@ -180,11 +180,6 @@ describe('a file that is wrong ends the program with 2 and says where', () => {
       says: '<file>:1:22: introspection.mode: expected "summary", "full" or "redacted", got "loud".',
     },
     {
-      what: 'an unknown key of a suite',
-      text: '{ "suites": { "a": { "suitName": "x" } } }',
-      says: '<file>:1:22: suites.a.suitName: unknown key. Did you mean "suiteName"?',
-    },
-    {
       what: 'broken JSON',
       text: '{\n  "mcpServers": {\n',
       says: '<file>:3:1: Not valid JSON: a closing } was expected.',
@@ -225,9 +220,8 @@ describe('a file that is wrong ends the program with 2 and says where', () => {
   });
 
   test('a secret in the wrong place is not repeated', async () => {
-    const project = createProject({
-      'switchboard.config.json': { mcpServers: { a: { command: 'x', env: 'sk-canary-123456' } } },
-    });
+    const mcpServers = { a: { command: 'x', env: 'sk-canary-123456' } };
+    const project = createProject({ 'switchboard.config.json': { mcpServers, timeout: 1 } });
     expect(await refusalIn(project)).not.toContain('canary');
   });
 });
@@ -353,13 +347,10 @@ describe('servers.json', () => {
     ]);
   });
 
-  test('that is wrong ends the program with 2 and says where', async () => {
-    const project = createProject({
-      '.switchboard/servers.json':
-        '{\n  "mcpServers": {\n    "a": { "comand": 1, "args": 2 }\n  }\n}',
-    });
+  test('that is not an object with servers ends the program with 2 and says where', async () => {
+    const project = createProject({ '.switchboard/servers.json': '{\n  "mcpServers": ["a"]\n}' });
     expect(await refusalIn(project)).toContain(
-      '<project>/.switchboard/servers.json:3:25: mcpServers.a.args: expected an array, got 2.',
+      '<project>/.switchboard/servers.json:2:3: mcpServers: expected an object, got an array.',
     );
   });
 });

@@ -41,8 +41,21 @@ test('child files that are broken are named and cost nobody else anything', () =
       const tools = list.result?.['tools'] as { name: string }[];
       const names = tools.map(({ name }) => name);
       expect(names.sort()).toEqual(
-        ['calm_suite', '______evil_suite', 'marked_suite', 'no-command_suite', 'one_suite'].sort(),
+        [
+          'calm_suite',
+          '______evil_suite',
+          'marked_suite',
+          'no-command_suite',
+          'one_suite',
+          // Their files have a name, so they are listed, and say what is wrong when they are used.
+          'wrong-types_suite',
+          'hostile_suite',
+        ].sort(),
       );
+      for (const name of ['wrong-types', 'hostile']) {
+        const said = trial.failure(await next.call(name, 'echo'));
+        expect(said).toContain(`Server "${name}" has an invalid configuration`);
+      }
       expect(textOf(await next.call('one', 'echo', { text: 'sound' }))).toBe('sound');
       expect(textOf(await next.call('marked', 'echo', { text: 'sound' }))).toBe('sound');
       expect(trial.journal('zwo')).toEqual([]); // the first of two with one name is used

@@ -1,6 +1,7 @@
 // `switchboard import`: servers of another program's file, added to servers.json without changing what
 // is there.
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -14,6 +15,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type RunOptions, runSwitchboard } from '../support/command.ts';
 import { createProject, PROGRAM, type Project } from '../support/project.ts';
+import { testServer } from '../support/servers.ts';
 
 const SERVERS = 'home/.switchboard/servers.json';
 const MCPFLIP = 'home/.claude/mcpflip/servers.json';
@@ -209,10 +211,19 @@ test('of two equal keys the last one counts, and is the one that --force replace
   );
 });
 
-test('a servers.json that is a link stays one, also where it leads to no file yet', async () => {
+test('a servers.json that is a link stays one, and a link to nothing is refused', async () => {
   const project = createProject({ 'dots/x': '', [MCPFLIP]: { chrome: CHROME } });
   mkdirSync(join(project.dir, 'home/.switchboard'));
   symlinkSync('../../dots/servers.json', join(project.dir, SERVERS));
+  for (const more of [[], ['--dry-run']]) {
+    const { status, stderr } = await runImport(project, more);
+    expect(status).toBe(2);
+    expect(stderr).toBe(
+      'switchboard: <project>/home/.switchboard/servers.json is a link to <project>/dots/servers.json, which does not exist.\nCreate that file, or remove the link.\n',
+    );
+  }
+  expect(existsSync(join(project.dir, 'dots/servers.json'))).toBe(false);
+  project.write('dots/servers.json', '{}\n');
   await runImport(project);
   expect(lstatSync(join(project.dir, SERVERS)).isSymbolicLink()).toBe(true);
   expect(JSON.parse(read(project, 'dots/servers.json'))).toEqual({ chrome: CHROME });
@@ -311,4 +322,30 @@ test('without mcpflip, or with a file that is not there, it says what to name', 
   const { status, stderr } = await runImport(project, ['nowhere.json']);
   expect(status).toBe(2);
   expect(stderr).toContain('<project>/nowhere.json cannot be read.');
+});
+
+test('servers of a project with relative paths work wherever they are used', async () => {
+  const { command, args } = testServer('toolbox');
+  const project = createProject({
+    'app/.mcp.json': {
+      mcpServers: { local: { command: './tool' }, far: { command, args } },
+    },
+    'elsewhere/x': '',
+  });
+  const script = project.write('app/tool', `#!/bin/sh\nexec '${command}' ${args.join(' ')}\n`);
+  chmodSync(script, 0o755);
+  const app = join(project.dir, 'app');
+  expect(await statesOf(project, ['app/.mcp.json'])).toEqual({ local: 'added', far: 'added' });
+  expect(readServers(project)).toEqual({
+    local: { command: './tool', cwd: app },
+    far: { command, args },
+  });
+  const { stdout } = await runSwitchboard(project, ['call', 'local', 'where_am_i'], {
+    cwd: join(project.dir, 'elsewhere'),
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ cwd: app });
+
+  project.write('other/.mcp.json', { mcpServers: { local: { command: './tool' } } });
+  expect(await statesOf(project, ['app/.mcp.json'])).toEqual({ local: 'same', far: 'same' });
+  expect(await statesOf(project, ['other/.mcp.json'])).toEqual({ local: 'differs' });
 });

@@ -39,7 +39,9 @@ test('the quick start leads from a clone to an entry in the host', async () => {
   expect(printed).toContain('✓ memory');
   expect(printed).toContain('✓ files');
   expect(printed).toContain('Servers that work: 2 of 2.');
-  expect(printed).toContain(`claude mcp add switchboard -- node ${join(ROOT, 'dist/index.js')}`);
+  expect(printed).toContain(
+    `claude mcp add --scope user switchboard -- node ${join(ROOT, 'dist/index.js')}`,
+  );
 });
 
 test('the first screen shows the two commands for newcomers', () => {

@@ -77,8 +77,8 @@ describe('without a way to show it, says how servers are shown', () => {
       "
     `);
     expect(await showWell(createProject(), [])).toMatchInlineSnapshot(`
-      "No servers are configured: add one under "mcpServers" in switchboard.config.json,
-      or take over those of a host: switchboard import <file>
+      "No servers are configured. Add one under "mcpServers" in switchboard.config.json,
+      or import a host's: switchboard import <file>
       "
     `);
   });
@@ -469,30 +469,40 @@ describe('leaves the file what it was', () => {
     expect(modeOf(project, OWN)).toBe(mode);
   });
 
-  test.each([true, false])(
-    'behind a link, which stays one (it leads to a file: %s)',
-    async (is) => {
-      const project = createProject({
-        'dotfiles/x': '',
-        'mcps/m/.mcp.json': { name: 'memory', ...MOCK_CHILD },
-      });
-      const link = join(project.dir, OWN);
-      symlinkSync('dotfiles/link.json', link);
-      symlinkSync('board.json', join(project.dir, 'dotfiles/link.json'));
-      if (is) project.write('dotfiles/board.json', '{ "timeouts": { "rpcMs": 5 } }');
-      await showWell(project, ['memory', 'off']);
-      expect(lstatSync(link).isSymbolicLink()).toBe(true);
-      expect(readlinkSync(link)).toBe('dotfiles/link.json');
-      expect(jsonOf(project, 'dotfiles/board.json')).toMatchObject({
-        suites: { memory: { show: 'off' } },
-      });
-      expect(readdirSync(join(project.dir, 'dotfiles')).sort()).toEqual([
-        'board.json',
-        'link.json',
-        'x',
-      ]);
-    },
-  );
+  function linkConfiguration(): Project {
+    const project = createProject({
+      'dotfiles/x': '',
+      'mcps/m/.mcp.json': { name: 'memory', ...MOCK_CHILD },
+    });
+    symlinkSync('dotfiles/link.json', join(project.dir, OWN));
+    symlinkSync('board.json', join(project.dir, 'dotfiles/link.json'));
+    return project;
+  }
+
+  test('behind a link, which stays one', async () => {
+    const project = linkConfiguration();
+    project.write('dotfiles/board.json', '{ "timeouts": { "rpcMs": 5 } }');
+    await showWell(project, ['memory', 'off']);
+    const link = join(project.dir, OWN);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readlinkSync(link)).toBe('dotfiles/link.json');
+    expect(jsonOf(project, 'dotfiles/board.json')).toMatchObject({
+      suites: { memory: { show: 'off' } },
+    });
+    expect(readdirSync(join(project.dir, 'dotfiles')).sort()).toEqual([
+      'board.json',
+      'link.json',
+      'x',
+    ]);
+  });
+
+  test('not through a link that leads nowhere', async () => {
+    const project = linkConfiguration();
+    const { status, stderr } = await runSwitchboard(project, ['show', 'memory', 'off']);
+    expect(status).toBe(2);
+    expect(stderr).toContain('which does not exist.\nCreate that file, or remove the link.\n');
+    expect(readdirSync(join(project.dir, 'dotfiles')).sort()).toEqual(['link.json', 'x']);
+  });
 
   test('and lets no file that lies beside it stop the change', async () => {
     const project = createProject({

@@ -73,6 +73,7 @@ describe('status, where none runs', () => {
         project: project.dir,
         files: [join(project.dir, 'switchboard.config.json')],
         children: [{ name: 'github', show: 'suite', state: 'idle', calls: 0 }],
+        missing: [],
       },
     });
   });

@@ -26,7 +26,11 @@ else if (action === 'remove') {
   const [command, ...args] = rest.slice(rest.indexOf('--') + 1);
   const name = rest[rest.indexOf('--') - 1];
   if (servers[name]) fail('MCP server ' + name + ' already exists in user config');
-  servers[name] = { type: 'stdio', command, args, env: {} };
+  // Like the real one: -e takes everything up to the next option for a variable.
+  const variables = rest.includes('-e') ? rest.slice(rest.indexOf('-e') + 1, rest.indexOf('-s')) : [];
+  if (rest.indexOf('-e') > rest.indexOf('-s')) fail('Invalid environment variable format: ' + name);
+  const env = Object.fromEntries(variables.map((variable) => variable.split('=')));
+  servers[name] = { type: 'stdio', command, args, env };
 } else if (action === 'add-json') {
   const [name, json] = rest.slice(-2);
   servers[name] = JSON.parse(json);

@@ -118,6 +118,10 @@ export class FakeChild implements PublicPart<Child> {
     return new SwitchboardError('CHILD_EXITED', 'It has ended.');
   }
 
+  masked(text: string): string {
+    return text;
+  }
+
   holdsSecret(text: string): boolean {
     return this.secret !== undefined && text.includes(this.secret);
   }

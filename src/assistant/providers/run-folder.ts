@@ -15,7 +15,7 @@ export function makeRunFolder(): string {
   removeLeftovers();
   const folder = mkdtempSync(join(tmpdir(), PREFIX));
   const note = { pid: process.pid, place: processPlace() };
-  writeFileSync(join(folder, NOTE), JSON.stringify(note), { mode: 0o600 });
+  writeFileSync(join(folder, NOTE), JSON.stringify(note), { mode: 0o600, flag: 'wx' });
   return folder;
 }
 

@@ -3,6 +3,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
+import { filledIn } from '../secrets.ts';
 import { isLoopback } from '../sign-in/addresses.ts';
 
 export interface Address {
@@ -48,7 +49,7 @@ export function parseAddress(
       password,
       writtenPassword,
       ...secretsInTarget(url),
-      ...filledIn(config, url, env),
+      ...filledInto(config, url, env),
     ].filter((secret) => secret !== ''),
     isExposed:
       isPlain && !isLoopback(url.hostname) && secretNames.some((name) => SECRET_NAME.test(name)),
@@ -69,12 +70,10 @@ function secretsInTarget({ pathname, search, searchParams }: URL): string[] {
   return [...new Set([...written, ...written.map(decode), ...searchParams.values()])];
 }
 
-/** What stands in the address for variables, unless it is where the server is, which is no secret. */
-function filledIn({ remote }: ChildConfig, { origin }: URL, env: NodeJS.ProcessEnv): string[] {
-  const names = [...(remote?.url ?? '').matchAll(/\$\{(?:env:)?(\w+)/g)].map(
-    ([, name = '']) => name,
-  );
-  const values = names.flatMap((name) => env[name] ?? []);
+/** What variables were filled in with, unless it is where the server is, which is no secret. */
+function filledInto({ remote }: ChildConfig, { origin }: URL, env: NodeJS.ProcessEnv): string[] {
+  const { url = '', headers = {} } = remote ?? {};
+  const values = [url, ...Object.values(headers)].flatMap((text) => filledIn(text, env));
   return values.filter((value) => !origin.includes(value));
 }
 

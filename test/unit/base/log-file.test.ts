@@ -1,4 +1,11 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLogFile } from '../../../src/base/log-file.ts';
@@ -43,4 +50,16 @@ test('a folder that cannot be written is reported once, and nothing is thrown', 
 
   expect(problems).toHaveLength(1);
   expect(existsSync(join(dir, 'logs/kid.log'))).toBe(false);
+});
+
+test('a log file that is a link to nothing creates no file elsewhere', () => {
+  const { dir } = createProject({ 'logs/x': '' });
+  const elsewhere = join(dir, 'elsewhere');
+  symlinkSync(elsewhere, join(dir, 'logs/memory.log'));
+  const problems: string[] = [];
+  const write = createLogFile(join(dir, 'logs'), 'memory', (problem) => problems.push(problem));
+  write('one');
+  write('two');
+  expect(existsSync(elsewhere)).toBe(false);
+  expect(problems).toEqual([expect.stringContaining('which does not exist')]);
 });

@@ -40,7 +40,7 @@ describe('a form', () => {
     expect(opened.written()).toMatchInlineSnapshot(`
       "switchboard: hello
       switchboard: warn: two
-      lines
+        lines
       switchboard: error: bad news
       [memory] its own "words"
       "

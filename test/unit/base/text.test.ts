@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { createCutMask, createMask, maskValue } from '../../../src/base/secrets.ts';
+import { describe, expect, test } from 'vitest';
+import { createCutMask, createLineMask, createMask, maskValue } from '../../../src/base/secrets.ts';
 import { cleanText, excerpt, formatLimit, nearest } from '../../../src/base/text.ts';
 
 test('terminal sequences go whole, with what they carry', () => {
@@ -40,6 +40,62 @@ test('where a text was cut, half a secret at its end is masked, too', () => {
   expect(mask('token hunter2hunter2 and hunter2h')).toBe('token *** and ***');
   expect(mask('a hunt')).toBe('a ***');
   expect(mask('nothing')).toBe('nothing');
+});
+
+describe('a secret is masked', () => {
+  const SECRET = 'sk-canary/+?=77~é1234';
+  const mask = createMask([SECRET]);
+  const percent = encodeURIComponent(SECRET);
+
+  test.each([
+    ['in a URL', percent],
+    ['in a URL, with small letters', percent.replaceAll(/%../g, (code) => code.toLowerCase())],
+    ['in Base64', Buffer.from(SECRET).toString('base64')],
+    ['in Base64 for URLs', Buffer.from(SECRET).toString('base64url')],
+    ['in Base64 behind one byte', Buffer.from(`:${SECRET}`).toString('base64')],
+    ['in Base64 with a user', Buffer.from(`me:${SECRET}`).toString('base64')],
+    ['in Base64 between others', Buffer.from(`ab:${SECRET}:xyz`).toString('base64url')],
+  ])('%s', (_, form) => {
+    const masked = mask(`before ${form} after`);
+    expect(masked).toMatch(/^before \S{0,6}\*\*\*\S{0,6} after$/);
+    expect(masked).not.toContain(form.slice(6, -6));
+  });
+
+  test.each([
+    ['Bearer hunter2hunter2'],
+    ['postgres://me:hunter2hunter2@db/x'],
+    ['host=db;password=hunter2hunter2;port=1'],
+    ['{"client_id": "me", "client_secret": "hunter2hunter2"}'],
+    ['https://x/?api_key=hunter2hunter2&a=1'],
+  ])('also if it is met apart from the rest of %s', (value) => {
+    expect(createMask([value])('denied: hunter2hunter2!')).toBe('denied: ***!');
+  });
+
+  test('and nothing else is', () => {
+    const harmless = createMask(['Bearer hunter2hunter2', 'postgres://me@db/customers']);
+    const text = 'Bearer of customers in postgres, aHVudGVy, hunter';
+    expect(harmless(text)).toBe(text);
+  });
+});
+
+describe('a secret that is broken over two lines', () => {
+  const SECRET = 'sk-canary-0123456789';
+  const mask = createLineMask([SECRET, 'short-01']);
+
+  test.each(Array.from({ length: SECRET.length - 1 }, (_, index) => index + 1))(
+    'shows less than half of itself if it breaks after %d characters',
+    (at) => {
+      const lines = [`token: ${SECRET.slice(0, at)}`, `    ${SECRET.slice(at)} is wrong`];
+      const shown = lines.map(mask).join('\n');
+      expect(shown).toContain('***');
+      expect(shown.replaceAll(/[^a-z0-9-]|token|is|wrong/g, '').length).toBeLessThan(10);
+    },
+  );
+
+  test('is masked in one line as ever, as is a short one', () => {
+    expect(mask(`a ${SECRET} b short-01`)).toBe('a *** b ***');
+    expect(mask('nothing of it')).toBe('nothing of it');
+  });
 });
 
 test('inside a value only texts and numbers are masked, so that it stays a value', () => {

@@ -74,12 +74,14 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test('links are followed to where they lead, there or not', () => {
+test('links are followed to the file they lead to, and refused if there is none', () => {
   const { folder, file } = createFolder();
   const link = join(folder, 'link');
   symlinkSync('link', join(folder, 'to-link'));
   symlinkSync('file', link);
-  expect(followLinks(join(folder, 'to-link'))).toBe(file);
+  const nothing = `${join(folder, 'to-link')} is a link to ${link}, which does not exist`;
+  expect(() => followLinks(join(folder, 'to-link'))).toThrow(nothing);
+  expect(followLinks(file)).toBe(file);
   writeFileSync(file, '');
   expect(followLinks(join(folder, 'to-link'))).toBe(file);
 });

@@ -11,10 +11,14 @@ import { FIXTURES, ROOT } from '../../support/project.ts';
 const nothing = (): void => {};
 
 /** What is passed on of a text that a server prints. */
-async function printedOf(text: string, behind: ChildConfig | undefined): Promise<string> {
+async function printedOf(
+  text: string,
+  behind: ChildConfig | undefined,
+  { args: more = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {},
+): Promise<string> {
   const lines: string[] = [];
-  const args = [join(FIXTURES, 'servers/toolbox.mjs')];
-  const command = { cmd: process.execPath, args, env: {} };
+  const args = [join(FIXTURES, 'servers/toolbox.mjs'), ...more];
+  const command = { cmd: process.execPath, args, env };
   const child = await startChild(childConfig({ name: 'kid', command, cwd: ROOT, behind }), {
     framing: 'newline',
     nextFraming: undefined,
@@ -51,4 +55,13 @@ test('so are its headers, and a server that cannot be started has none', async (
   expect(await printedOf('Bearer hunter2', childConfig({ name: 'kid', remote }))).toBe('***');
   const command = { cmd: 'x', args: [], env: { B: '${NOT_SET_ANYWHERE}' } };
   expect(await printedOf('plain', childConfig({ name: 'kid', command }))).toBe('plain');
+});
+
+test('so is what was filled in for a variable in an argument, or in a part of a value', async () => {
+  const text = `from-the-environment in ${process.env['HOME']}`;
+  const masked = `*** in ${process.env['HOME']}`;
+  expect(await printedOf(text, undefined, { args: ['--key=${TOKEN}', '${HOME}/x'] })).toBe(masked);
+  expect(await printedOf(text, undefined, { env: { A: 'key ${TOKEN}' } })).toBe(masked);
+  const command = { cmd: 'x', args: ['${env:TOKEN}'], env: {} };
+  expect(await printedOf(text, childConfig({ name: 'kid', command }))).toBe(masked);
 });

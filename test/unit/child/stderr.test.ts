@@ -48,6 +48,13 @@ test('a secret in a line without end is masked wherever the line is cut', async 
   }
 });
 
+test('a secret that is wrapped is masked on both lines', async () => {
+  const { stream, lines } = createReader('hunter2hunter2hunter2');
+  stream.write('token hunter2hunter2\n  hunter2 refused\ntoken hunter\n2hunter2hunter2 refused\n');
+  await settled();
+  expect(lines).toEqual(['token ***', '  hunter2 refused', 'token hunter', '*** refused']);
+});
+
 test('a colour code inside a secret does not hide it', async () => {
   const { stream, lines } = createReader('hunter2hunter2');
   stream.write('token hunter2\u001b[0mhunter2 refused\n');

@@ -261,6 +261,7 @@ test('servers that nobody runs', () => {
         listedAt: undefined,
       },
     ],
+    missing: [],
   };
   expect(draw(formatOffline(report, at(80)))).toMatchInlineSnapshot(`
     "

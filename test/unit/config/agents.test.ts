@@ -317,15 +317,30 @@ test('the table here has every setting, with the variable and the key in config.
   expect(tested).toEqual(settings);
 });
 
+test('an empty prefix can be set in every place, and a stronger place sets another', async () => {
+  const prefix = FLAGS.find(({ key }) => key === 'prefixCodex');
+  if (!prefix) throw new Error('no such flag');
+  const toml = '[agents]\nprefix_codex = ""\n';
+  const places = { env: { AGENTS_PREFIX_CODEX: '' }, json: { prefixCodex: '' }, toml };
+  for (const [name, written] of Object.entries(places)) {
+    expect(await settle(prefix, { [name]: written })).toEqual({ value: '', warnings: [] });
+  }
+  const stronger = { ...places, env: { AGENTS_PREFIX_CODEX: 'c-' } };
+  expect(await settle(prefix, stronger)).toEqual({ value: 'c-', warnings: [] });
+});
+
 describe.each(FLAGS)('$variable, $key', (one) => {
   const { key, variable, standard, env, json, toml } = one;
   const inEnv = { [variable]: env[0] };
   const inJson = { [key]: json[0] };
   const inToml = `[agents]\n${toml?.[0] ?? ''}\n`;
 
-  test('holds by default what is promised, and an empty variable is none', async () => {
-    for (const said of [{}, { [variable]: '' }, { [variable]: '  ' }]) {
-      expect(await settle(one, { env: said })).toEqual({ value: standard, warnings: [] });
+  test('holds by default what is promised, and an empty variable is none, or an empty prefix', async () => {
+    expect(await settle(one, {})).toEqual({ value: standard, warnings: [] });
+    const empty = key.startsWith('prefix') ? '' : standard;
+    for (const text of ['', '  ']) {
+      const settled = await settle(one, { env: { [variable]: text } });
+      expect(settled).toEqual({ value: empty, warnings: [] });
     }
   });
 

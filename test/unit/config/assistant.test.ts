@@ -23,17 +23,18 @@ test.each([
   expect(await assistantIn(entry, suite)).toEqual(expected);
 });
 
-test('a setting that there is not is refused with its place', async () => {
+test('an unknown setting makes only its server unusable, and is named with its place', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: { a: { command: 'x', assistant: { apiKey: 'hunter2hunter2' } } },
       suites: { a: { assistant: { mode: 'chat' } } },
     },
   });
-  const error = await project.loadError();
+  const error = await project.problems();
   expect(error).not.toContain('hunter2');
   expect(error).toMatchInlineSnapshot(`
-    "CONFIG_INVALID: <project>/switchboard.config.json:6:9: mcpServers.a.assistant.apiKey: unknown key. Did you mean "apiKeyEnv"?
-    <project>/switchboard.config.json:13:9: suites.a.assistant.mode: expected "loop" or "single", got "chat". \`switchboard config schema\` prints every key and what it means."
+    "Server "a" has an invalid configuration:
+    <project>/switchboard.config.json:6:9: mcpServers.a.assistant.apiKey: unknown key. Did you mean "apiKeyEnv"?
+    <project>/switchboard.config.json:13:9: suites.a.assistant.mode: expected "loop" or "single", got "chat". Fix it and run: switchboard reload"
   `);
 });

@@ -67,11 +67,13 @@ test('keys of features that do not exist are unknown keys', async () => {
       suites: {
         a: { show: 'flip', pin: true, share: 1 },
       },
+      mcpServers: { a: { command: 'x' } },
     },
   });
-  expect(await project.loadError()).toMatchInlineSnapshot(`
-    "CONFIG_INVALID: <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results, assistant.
-    <project>/switchboard.config.json:6:7: suites.a.share: unknown key. Did you mean "start"? \`switchboard config schema\` prints every key and what it means."
+  expect(await project.problems()).toMatchInlineSnapshot(`
+    "Server "a" has an invalid configuration:
+    <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results, assistant.
+    <project>/switchboard.config.json:6:7: suites.a.share: unknown key. Did you mean "start"? Fix it and run: switchboard reload"
   `);
 });
 
@@ -86,16 +88,18 @@ test('a value that may be a secret is not repeated', async () => {
       },
     },
   });
-  const message = await project.loadError();
+  const message = await project.problems();
   expect(message).not.toContain('hunter2');
   expect(message).toMatchInlineSnapshot(`
-    "CONFIG_INVALID: <project>/switchboard.config.json:5:7: mcpServers.a.env: expected an object, got a string.
-    <project>/switchboard.config.json:6:7: mcpServers.a.args: expected an array, got a string.
+    "Server "a" has an invalid configuration:
+    <project>/switchboard.config.json:5:7: mcpServers.a.env: expected an object, got a string.
+    <project>/switchboard.config.json:6:7: mcpServers.a.args: expected an array, got a string. Fix it and run: switchboard reload
+    Server "b" has an invalid configuration:
     <project>/switchboard.config.json:9:7: mcpServers.b.command: expected a string or an object, got an array.
     <project>/switchboard.config.json:13:9: mcpServers.b.env.A: expected a string, a number or a boolean, got an array.
-    <project>/switchboard.config.json:16:9: mcpServers.b.env.B: expected a string, a number or a boolean, got null.
-    <project>/switchboard.config.json:22:9: mcpServers.c.headers.A: expected a string, got an object.
-    <project>/switchboard.config.json:27:5: mcpServers.d: expected an object, got a string. \`switchboard config schema\` prints every key and what it means."
+    <project>/switchboard.config.json:16:9: mcpServers.b.env.B: expected a string, a number or a boolean, got null. Fix it and run: switchboard reload
+    Server "c" has an invalid configuration: <project>/switchboard.config.json:22:9: mcpServers.c.headers.A: expected a string, got an object. Fix it and run: switchboard reload
+    Server "d" has an invalid configuration: <project>/switchboard.config.json:27:5: mcpServers.d: expected an object, got a string. Fix it and run: switchboard reload"
   `);
 });
 

@@ -16,7 +16,7 @@ test('both default places are searched, .switchboard first', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('a file that is no use is ignored with a reason, and costs only itself', async () => {
+test('a file without a name is ignored, one with an invalid value costs only its server', async () => {
   const project = createProject({
     'mcps/a/.mcp.json': '{ "name": "a", "command": ',
     'mcps/b/.mcp.json': { description: 'no name' },
@@ -30,7 +30,7 @@ test('a file that is no use is ignored with a reason, and costs only itself', as
     'mcps/z/.mcp.json': '\uFEFF{ "name": "z", /* fine */ "command": { "cmd": "node" }, }',
   });
   const { children, warnings } = await project.load();
-  expect([...children.keys()]).toEqual(['z']);
+  expect([...children.keys()]).toEqual(['f', 'h', 'z']);
   expect(warnings.map(project.plain)).toMatchInlineSnapshot(`
     [
       "<project>/mcps/a/.mcp.json:1:27: Not valid JSON: a value was expected. The file is ignored.",
@@ -38,12 +38,15 @@ test('a file that is no use is ignored with a reason, and costs only itself', as
       "<project>/mcps/c/.mcp.json:2:3: name: expected a string, got 42. The file is ignored.",
       "<project>/mcps/d/.mcp.json:2:3: name: expected a string that is not empty, got an empty one. The file is ignored.",
       "<project>/mcps/e/.mcp.json:1:1: expected an object, got an array. The file is ignored.",
-      "<project>/mcps/f/.mcp.json:4:5: command.cmd: expected a string, got 42.
-    <project>/mcps/f/.mcp.json:6:3: framing: expected "auto", "newline" or "content-length", got "lines". The file is ignored.",
       "<project>/mcps/g/.mcp.json: "mcpServers" belongs into switchboard.config.json; a child file describes one server and needs a "name". The file is ignored.",
-      "<project>/mcps/h/.mcp.json:7:5: expose.denied: unknown key. Did you mean "deny"? The file is ignored.",
       "<project>/mcps/i/.mcp.json: Not read: it is not a file. The file is ignored.",
     ]
+  `);
+  expect(await project.problems()).toMatchInlineSnapshot(`
+    "Server "f" has an invalid configuration:
+    <project>/mcps/f/.mcp.json:4:5: command.cmd: expected a string, got 42.
+    <project>/mcps/f/.mcp.json:6:3: framing: expected "auto", "newline" or "content-length", got "lines". Fix it and run: switchboard reload
+    Server "h" has an invalid configuration: <project>/mcps/h/.mcp.json:7:5: expose.denied: unknown key. Did you mean "deny"? Fix it and run: switchboard reload"
   `);
 });
 

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { SwitchboardError } from '../../../src/base/errors.ts';
-import { expandCommand, expandRemote, expandVariables } from '../../../src/config/expand.ts';
+import {
+  expandCommand,
+  expandRemote,
+  expandVariables,
+  unsetVariables,
+} from '../../../src/config/expand.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { createProject } from './temp-project.ts';
 
@@ -87,4 +92,40 @@ test('address and headers of a server are filled in', () => {
   expect(() => expandRemote(childConfig({ name: 'a', remote: lacking }), ENV)).toThrow(
     'Server "a" needs the variable UNSET, which is not set (headers.X-Key in /project/switchboard.config.json).',
   );
+});
+
+test.each([
+  ['command', { command: '${input:x}' }],
+  ['args[1]', { command: 'x', args: ['a', '--key=${input:x}'] }],
+  ['env.KEY', { command: 'x', env: { KEY: 'Bearer ${input:x}' } }],
+  ['env.KEY', { command: { cmd: 'x', env: { KEY: '${input:x}' } } }],
+  ['url', { url: 'https://x/${input:x}' }],
+  ['headers.Authorization', { url: 'https://x', headers: { Authorization: 'Bearer ${input:x}' } }],
+  ['oauth.clientSecret', { url: 'https://x', oauth: { clientSecret: '${input:x}' } }],
+])('a placeholder of the host in %s is rejected', async (key, entry) => {
+  const { child } = await loadChild(entry);
+  expect(child.problem).toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: `Server "a" contains \${input:x}, which only the host it comes from can fill in (${key} in ${child.origin}).`,
+    hint: 'Replace it with an environment variable, such as ${API_KEY}, and set that where the host starts Switchboard.',
+  });
+});
+
+test.each(['${command:pick}', '${config:x.y}'])('so is %s', async (arg) => {
+  const { child } = await loadChild({ command: 'x', args: [arg] });
+  expect(child.problem?.message).toContain(`contains ${arg}, which`);
+});
+
+test('a placeholder that is written as plain text is passed on', async () => {
+  const { child } = await loadChild({ command: 'x', args: ['$${input:x}', '${TOKEN}'] });
+  expect(expandCommand(child, ENV).args).toEqual(['${input:x}', 's3cret']);
+});
+
+test('the variables a server needs and does not get', async () => {
+  const { child } = await loadChild({
+    command: '${TOOL}',
+    args: ['${TOKEN}', '${EMPTY}', '${UNSET:-x}', '$${PLAIN}', '${env:OTHER} ${TOOL}'],
+    env: { KEY: '${KEY}' },
+  });
+  expect(unsetVariables(child, ENV)).toEqual(['TOOL', 'OTHER', 'KEY']);
 });

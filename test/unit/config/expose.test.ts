@@ -23,6 +23,42 @@ test.each([
   expect(isExposed(name, expose)).toBe(expected);
 });
 
+test.each([
+  'delete_file',
+  'Delete_File',
+  'DELETE_FILE',
+  'delete-file',
+  'Delete File',
+  'delete\tfile',
+  ' delete_file ',
+  'delete_file\n',
+  'delete\u200b_file',
+  'delete_\u00adfile',
+  '\uff44\uff45lete_file', // fullwidth letters
+  'delete\uff3ffile',
+  'dele\u0074e_ﬁle', // a ligature
+  '\u001b[1mdelete_file',
+])('what a server may take for a denied name is denied: %j', (name) => {
+  expect(isExposed(name, deny('delete_file'))).toBe(false);
+  expect(isExposed(name, deny('delete_*'))).toBe(false);
+  expect(isExposed(name, deny('Delete-File'))).toBe(false);
+  expect(isExposed(name, { allow: ['*'], deny: ['x', 'DELETE file'] })).toBe(false);
+  expect(isExposed(name, { ...allow('*'), within: deny('delete_file') })).toBe(false);
+});
+
+test.each(['deletefile', 'deleted_file', 'undelete_file', 'delete__file', 'delete_files'])(
+  'another name is not: %s',
+  (name) => {
+    expect(isExposed(name, deny('delete_file'))).toBe(true);
+  },
+);
+
+test('what is allowed is compared exactly', () => {
+  for (const name of ['Read_File', 'read-file', 'read file', 'read_file\u200b']) {
+    expect(isExposed(name, allow('read_file'))).toBe(false);
+  }
+});
+
 test('deny wins over allow', () => {
   expect(isExposed('browser_run', { allow: ['browser_*'], deny: ['browser_run'] })).toBe(false);
 });

@@ -92,7 +92,7 @@ describe('JavaScript', () => {
         "CONFIG_INVALID: <project>/switchboard.config.mjs: expected an object, got nothing. \`switchboard config schema\` prints every key and what it means.",
         "CONFIG_INVALID: <project>/switchboard.config.mjs: timeouts.rpcMs: expected a number, got "fast". \`switchboard config schema\` prints every key and what it means.",
         "CONFIG_INVALID: <project>/switchboard.config.mjs: mcpServers: expected an object, got an instance of Map. \`switchboard config schema\` prints every key and what it means.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs: only plain objects are possible, no class instances. \`switchboard config schema\` prints every key and what it means.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: class instances are not allowed. \`switchboard config schema\` prints every key and what it means.",
       ]
     `);
   });

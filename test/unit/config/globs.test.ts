@@ -1,6 +1,6 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findFiles } from '../../../src/config/globs.ts';
 import { createProject } from './temp-project.ts';
 
@@ -21,7 +21,7 @@ function createTree() {
     ),
   );
   const find = async (...patterns: string[]) =>
-    (await findFiles(patterns, project.folder, project.homeFolder)).map(project.plain);
+    (await findFiles(patterns, project.folder, project.homeFolder)).files.map(project.plain);
   return { ...project, find };
 }
 
@@ -38,6 +38,14 @@ test('a star stands for any name or part of one, dots included, and the order is
   expect(await find('b (*)/x.json')).toEqual(['<project>/b (2)/x.json']);
 });
 
+test('a range of numbers stays in the project', async () => {
+  const { folder, homeFolder, write } = createTree();
+  write('7/x.json', '');
+  expect((await findFiles(['{1..9}/x.json'], folder, homeFolder)).files).toEqual([
+    join(folder, '7/x.json'),
+  ]);
+});
+
 test('patterns keep their order, and a file is found once', async () => {
   const { find } = createTree();
   expect(await find('b/*.json', 'a/x.json', '[ab]/x.json')).toEqual([
@@ -46,12 +54,11 @@ test('patterns keep their order, and a file is found once', async () => {
   ]);
 });
 
-test('absolute patterns, home and parents are possible', async () => {
+test('absolute patterns and home are possible', async () => {
   const { find, folder } = createTree();
   expect(await find(`${folder}/b/*.txt`)).toEqual(['<project>/b/x.txt']);
   expect(await find('~/h/*.json', '~/{h,i}/x.json')).toEqual(['<home>/h/x.json']);
   expect(await find('./a/../b/*.txt')).toEqual(['<project>/b/x.txt']);
-  expect(await find('../other/*.json')).toEqual([join(folder, '../other/x.json')]);
 });
 
 test('a folder that does not exist is no error', async () => {
@@ -78,5 +85,81 @@ test('richer patterns work too', async () => {
     '<project>/.dot/x.json',
     '<project>/a/x.json',
     '<project>/b (2)/x.json',
+  ]);
+});
+
+test.each([
+  '../other/*.json',
+  '*/../../other/*.json',
+  './../other/**',
+  '**/../../other/x.json',
+  'a/../../other/{x,y}.json',
+  '{..,a}/other/x.json',
+  '{a,../..}/other/x.json',
+  '{a/../..,b}/other/x.json',
+  '@(..|a)/other/x.json',
+  '..',
+])('%s leads out of the project and is not searched', async (pattern) => {
+  const { folder, homeFolder } = createTree();
+  expect(await findFiles([pattern, 'a/x.json'], folder, homeFolder)).toEqual({
+    files: [join(folder, 'a/x.json')],
+    warnings: [
+      `discoverGlobs: ${pattern} leads out of the project and is ignored. Use an absolute path.`,
+    ],
+  });
+});
+
+describe('a search ends', () => {
+  const LARGE = { folders: 1_000, files: 1_000, ms: 600_000 };
+
+  function createMany() {
+    const names = Array.from({ length: 40 }, (_, n) => `many/${n}/deep/x.json`);
+    return createProject(Object.fromEntries(names.map((name) => [name, ''])));
+  }
+
+  test.each(['many/**/x.json', 'many/*/*/x.json', '/**/x.json'])(
+    'after so many folders, with a warning: %s',
+    async (pattern) => {
+      const { folder, homeFolder } = createMany();
+      const limits = { ...LARGE, folders: 30 };
+      const { files, warnings } = await findFiles([pattern], folder, homeFolder, limits);
+      expect(files.length).toBeLessThan(40);
+      expect(warnings).toEqual([
+        `discoverGlobs: ${pattern} matches too much. The search stopped after 30 folders, so servers may be missing. Use a narrower pattern.`,
+      ]);
+    },
+  );
+
+  test.each(['many/**', 'many/*/deep/*'])('after so many files: %s', async (pattern) => {
+    const { folder, homeFolder } = createMany();
+    const limits = { ...LARGE, files: 10 };
+    const { files, warnings } = await findFiles([pattern], folder, homeFolder, limits);
+    expect(files).toHaveLength(10);
+    expect(warnings).toEqual([expect.stringContaining('stopped after 10 files')]);
+  });
+
+  test.each(['many/**/x.json', 'many/*/*/x.json'])('after so much time: %s', async (pattern) => {
+    const { folder, homeFolder } = createMany();
+    const limits = { ...LARGE, ms: -1 };
+    const { files, warnings } = await findFiles([pattern], folder, homeFolder, limits);
+    expect(files).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining('The search stopped after')]);
+  });
+
+  test('and finds everything within its limits', async () => {
+    const { folder, homeFolder } = createMany();
+    for (const pattern of ['many/**/x.json', 'many/*/*/x.json']) {
+      const { files, warnings } = await findFiles([pattern], folder, homeFolder, LARGE);
+      expect({ found: files.length, warnings }).toEqual({ found: 40, warnings: [] });
+    }
+  });
+});
+
+test('what a search says is among the warnings of the configuration', async () => {
+  const project = createProject({
+    'switchboard.config.json': { discoverGlobs: ['../x/.mcp.json'] },
+  });
+  expect((await project.load()).warnings).toEqual([
+    'discoverGlobs: ../x/.mcp.json leads out of the project and is ignored. Use an absolute path.',
   ]);
 });

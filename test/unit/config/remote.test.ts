@@ -55,12 +55,16 @@ test.each(['stdio', 'grpc', ''])('the type "%s" does not go with an address', as
   );
 });
 
-test('a command is stronger than an address', async () => {
-  const { remote, command, problem } = await loadChild({ command: 'x', type: '?', url: 'y' });
-  expect(remote).toBeUndefined();
-  expect(problem).toBeUndefined();
-  expect(command?.cmd).toBe('x');
-});
+test.each([{ command: 'x' }, { command: { cmd: 'x' } }])(
+  'a url beside %j is an error of that server',
+  async (entry) => {
+    const { problem, says } = await loadChild({ ...entry, url: 'https://x' });
+    expect(problem?.code).toBe('CONFIG_INVALID');
+    expect(says).toBe(
+      'Server "a" has both a "command" and a "url". Remove one of them in <project>/switchboard.config.json.',
+    );
+  },
+);
 
 test('an address is stronger than a program that lies in the folder', async () => {
   const project = createProject({

@@ -168,24 +168,27 @@ describe('what is in it', () => {
     `);
   });
 
-  test('with a mistake refuses the file, with its place, one level down as well', async () => {
+  test('with a mistake in an entry costs only that server, one level down as well', async () => {
     const project = createProject({
       [OWN]: '{\n  "a": { "command": 42 },\n  "b": "npx",\n  "__proto__": { "show": "on" }\n}',
     });
-    expect(await project.loadError()).toMatchInlineSnapshot(`
-      "CONFIG_INVALID: <project>/.switchboard/servers.json:2:10: a.command: expected a string or an object, got 42.
-      <project>/.switchboard/servers.json:3:3: b: expected an object, got a string.
-      <project>/.switchboard/servers.json:4:18: __proto__.show: expected "suite", "flip", "direct" or "off", got "on". \`switchboard config schema\` prints every key and what it means."
+    expect(await project.problems()).toMatchInlineSnapshot(`
+      "Server "a" has an invalid configuration: <project>/.switchboard/servers.json:2:10: a.command: expected a string or an object, got 42. Fix it and run: switchboard reload
+      Server "b" has an invalid configuration: <project>/.switchboard/servers.json:3:3: b: expected an object, got a string. Fix it and run: switchboard reload
+      Server "__proto__" has an invalid configuration: <project>/.switchboard/servers.json:4:18: __proto__.show: expected "suite", "flip", "direct" or "off", got "on". Fix it and run: switchboard reload"
     `);
     project.write(
       OWN,
       '{\n  "mcpServers": {\n    "a": { "command": 42 },\n    "__proto__": { "args": "x" }\n  }\n}',
     );
-    expect(await project.loadError()).toMatchInlineSnapshot(`
-      "CONFIG_INVALID: <project>/.switchboard/servers.json:3:12: mcpServers.a.command: expected a string or an object, got 42.
-      <project>/.switchboard/servers.json:4:20: mcpServers.__proto__.args: expected an array, got a string. \`switchboard config schema\` prints every key and what it means."
+    expect(await project.problems()).toMatchInlineSnapshot(`
+      "Server "a" has an invalid configuration: <project>/.switchboard/servers.json:3:12: mcpServers.a.command: expected a string or an object, got 42. Fix it and run: switchboard reload
+      Server "__proto__" has an invalid configuration: <project>/.switchboard/servers.json:4:20: mcpServers.__proto__.args: expected an array, got a string. Fix it and run: switchboard reload"
     `);
-    project.write(OWN, '{ "mcpServers": [] }');
+  });
+
+  test('that is no object with servers is an error', async () => {
+    const project = createProject({ [OWN]: '{ "mcpServers": [] }' });
     expect(await project.loadError()).toMatchInlineSnapshot(
       `"CONFIG_INVALID: <project>/.switchboard/servers.json:1:3: mcpServers: expected an object, got an array. \`switchboard config schema\` prints every key and what it means."`,
     );

@@ -14,6 +14,8 @@ export interface Project {
   readonly load: (options?: Partial<LoadOptions>) => Promise<Config>;
   /** Code and text of the error that loading ends with. */
   readonly loadError: (options?: Partial<LoadOptions>) => Promise<string>;
+  /** What is wrong with each server, in one text; empty if nothing is. */
+  readonly problems: () => Promise<string>;
   /** A text with `<project>` and `<home>` in the place of the folders. */
   readonly plain: (text: string) => string;
 }
@@ -40,6 +42,11 @@ export function createProject(files: Record<string, string | object> = {}): Proj
     if (!('code' in outcome)) throw new Error('The configuration was loaded.');
     return plain(`${outcome.code}: ${outcome.text}`);
   };
+  const problems = async () => {
+    const { children } = await load();
+    const texts = [...children.values()].flatMap(({ problem }) => problem?.text ?? []);
+    return plain(texts.join('\n'));
+  };
   for (const [file, content] of Object.entries(files)) write(file, content);
-  return { folder, homeFolder, write, load, loadError, plain };
+  return { folder, homeFolder, write, load, loadError, problems, plain };
 }

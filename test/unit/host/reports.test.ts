@@ -99,6 +99,7 @@ test('without a running Switchboard, servers are as configured and as remembered
   expect(report).toEqual({
     project: '/project',
     files: ['/project/switchboard.config.json'],
+    missing: [],
     children: [
       { ...blank, name: 'known', tools: 2, listedAt },
       { ...blank, name: 'new' },

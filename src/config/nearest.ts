@@ -1,0 +1,36 @@
+// Where the nearest configuration above the project is. It is never read from there: whoever
+// starts Switchboard in a subfolder is only told about it.
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { findConfigFile } from './files.ts';
+import type { Folders } from './places.ts';
+
+/** A sentence; undefined if there is none up to the user's home or the root of the file system. */
+export function describeNearest({ project, home, homeFolder }: Folders): string | undefined {
+  let folder = project;
+  while (folder !== homeFolder && folder !== dirname(folder)) {
+    folder = dirname(folder);
+    const file = configurationIn(folder, home);
+    if (file !== undefined) {
+      return `The nearest configuration is ${file}. To use it, start Switchboard in ${folder} or set WORKSPACE_DIR=${folder}.`;
+    }
+  }
+  return undefined;
+}
+
+function configurationIn(folder: string, home: string): string | undefined {
+  const own = join(folder, '.switchboard');
+  // In the user's home this is Switchboard's own folder, which is read in every project.
+  const places = own === home ? [] : [own];
+  const serversFiles = places.map((place) => join(place, 'servers.json'));
+  const childFolders = [...places, folder].map((place) => join(place, 'mcps'));
+  return findConfigFile(folder) ?? serversFiles.find(existsSync) ?? childFolders.find(hasChildFile);
+}
+
+function hasChildFile(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => existsSync(join(folder, name, '.mcp.json')));
+  } catch {
+    return false; // no such folder, or not ours to read
+  }
+}

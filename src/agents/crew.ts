@@ -8,6 +8,7 @@ import type { Catalog } from '../pool/catalog.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { StartChild } from '../pool/starter.ts';
 import type { Agent, ListedAgent } from './agent.ts';
+import type { UserConfig } from './codex/user-config.ts';
 import { codexHomeOf } from './codex-home.ts';
 import type { Engine } from './engine.ts';
 import { Runs } from './runs.ts';
@@ -56,7 +57,8 @@ export class Crew implements AsyncDisposable {
   async load(agent: ListedAgent): Promise<Agent> {
     const { loadAgent } = await import('./load.ts');
     const { agents: settings, project, homeFolder } = this.#parts.config();
-    return loadAgent(agent, { settings, project, homeFolder });
+    const usersProvider = async () => (await this.#readUserConfig()).modelProvider;
+    return loadAgent(agent, { settings, project, homeFolder, usersProvider });
   }
 
   /** The servers there are for agents. */
@@ -91,6 +93,12 @@ export class Crew implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.runs[Symbol.asyncDispose](), this.#servers?.[Symbol.asyncDispose]()]);
+  }
+
+  async #readUserConfig(): Promise<UserConfig> {
+    const { readUserConfig } = await import('./codex/user-config.ts');
+    const { agents: settings, homeFolder } = this.#parts.config();
+    return readUserConfig(codexHomeOf({ settings, env: this.#parts.env, homeFolder }));
   }
 
   async #createEngine(): Promise<Engine> {

@@ -295,6 +295,14 @@ const modelOf = ({ model, modelProvider }: Record<string, unknown>) => [model, m
 test.each<[string, string, Record<string, string>, (string | undefined)[], Files?]>([
   ['by itself', 'model: sonnet', {}, ['gpt-5', 'openai']],
   [
+    'with a provider in the Codex configuration',
+    'model: sonnet',
+    {},
+    ['gpt-5', undefined],
+    { 'home/.codex/config.toml': 'model_provider = "azure"\n' },
+  ],
+  ['to the name that the engine has', 'model: gpt-5', {}, ['gpt-5', undefined]],
+  [
     'AGENTS_MODEL_MAP_ENABLE',
     'model: sonnet',
     { AGENTS_MODEL_MAP_ENABLE: 'false' },

@@ -63,15 +63,23 @@ const LONGEST_DETAILS = 4_000;
 /** What is ours alone: those below us get none of it. */
 const OUR_SECRETS = /^SWITCHBOARD_.*(?:TOKEN|KEY|SECRET)$/i;
 
-export function createCodexEngine(options: CodexEngineOptions): Engine {
+/** Finds the program, and throws an ENGINE_MISSING if there is none. Called once for each run. */
+export type OpenCodex = () => Engine;
+
+export function createCodexEngine(options: CodexEngineOptions): OpenCodex {
   const litter = new Litter(options.onLitter);
   const gate = new StartGate();
-  return { run: (run) => new CodexRun(run, options).toEnd(gate, litter) };
+  return () => {
+    const { project, env, settings } = options;
+    const binary = locateEngine({ codexBin: settings().codexBin, project, env });
+    return { run: (run) => new CodexRun(run, binary, options).toEnd(gate, litter) };
+  };
 }
 
 /** One run of an agent. */
 class CodexRun {
   readonly #run: EngineRun;
+  readonly #binary: string;
   readonly #options: CodexEngineOptions;
   readonly #settings: AgentSettings;
   readonly #turn: Turn;
@@ -82,9 +90,10 @@ class CodexRun {
   /** What `turn/interrupt` wants to know. */
   #running: { readonly threadId: string; readonly turnId: string } | undefined;
 
-  constructor(run: EngineRun, options: CodexEngineOptions) {
+  constructor(run: EngineRun, binary: string, options: CodexEngineOptions) {
     const { env } = options;
     this.#run = run;
+    this.#binary = binary;
     this.#options = options;
     this.#settings = options.settings();
     this.#turn = new Turn(this.#settings.outputMaxChars);
@@ -144,10 +153,10 @@ class CodexRun {
   }
 
   async #prepare(): Promise<AppServerOptions> {
-    const { env, log, project, home, homeFolder, initializeMs = INITIALIZE_MS } = this.#options;
+    const { env, log, home, homeFolder, initializeMs = INITIALIZE_MS } = this.#options;
     const settings = this.#settings;
+    const binary = this.#binary;
     const { run } = this.#run.agent;
-    const binary = locateEngine({ codexBin: settings.codexBin, project, env });
     const codexHome = codexHomeOf({ settings, env, homeFolder });
     const user = await readUserConfig(codexHome);
     const engineEnv = this.#environment();

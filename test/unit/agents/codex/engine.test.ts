@@ -19,7 +19,11 @@ import {
   watchedRun,
 } from '../../../support/agents.ts';
 import { eventually, isAlive } from '../../../support/processes.ts';
-import { type EngineRecord, scriptedEngine } from '../../../support/scripted-engine.ts';
+import {
+  type EngineRecord,
+  SCRIPTED_CODEX,
+  scriptedEngine,
+} from '../../../support/scripted-engine.ts';
 
 const scripted = (script: string): Partial<EngineRun> => ({
   agent: plainAgent({ instructions: `script: ${script}` }),
@@ -215,6 +219,20 @@ describe('a run that fails', () => {
     });
     expect(processes.filter(isAlive)).toEqual([]);
   });
+});
+
+test('a run uses the program that was found before it, and looks for no other', async () => {
+  let codexBin = SCRIPTED_CODEX;
+  const settings = {
+    get codexBin() {
+      return codexBin;
+    },
+  };
+  const { openEngine, cwd } = scriptedEngine({ settings });
+  const engine = openEngine();
+  codexBin = '/nowhere/codex';
+  expect(await engine.run(watchedRun(cwd))).toMatchObject({ ok: true });
+  expect(openEngine).toThrow('/nowhere/codex, does not exist');
 });
 
 describe('an engine that does not start', () => {

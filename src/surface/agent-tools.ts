@@ -1,7 +1,8 @@
 // Agents as the host sees them: a tool for each, or one for all with the actions of a suite. Their
 // files are read when one is called, never for the list.
 import type { ListedAgent } from '../agents/agent.ts';
-import type { EngineEvent, EngineResult } from '../agents/engine.ts';
+import type { EngineEvent } from '../agents/engine.ts';
+import { type RunResult, withNotes } from '../agents/notes.ts';
 import type { RunAgent } from '../agents/runs.ts';
 import { TASK_SCHEMA } from '../agents/task.ts';
 import { SwitchboardError } from '../base/errors.ts';
@@ -181,8 +182,8 @@ class News implements Disposable {
   }
 }
 
-function toResult({ ok, output }: EngineResult): Verbatim {
-  return textResult(JSON.stringify({ ok, output }), ok ? {} : { isError: true });
+function toResult(result: RunResult): Verbatim {
+  return textResult(JSON.stringify(withNotes(result)), result.ok ? {} : { isError: true });
 }
 
 function about({ name, description, tags }: ListedAgent): string {

@@ -108,6 +108,34 @@ test.each([
   expect(await eventually(() => host.stderr.includes('agent_aide'))).toBe(true);
 });
 
+test('what the sandbox refused is told to a host and on a terminal, whatever the agent says', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') });
+  const task = 'script: refused';
+  const blocked = 'The read-only sandbox blocked';
+  const host = await RawHost.connect(project);
+  const { result } = await host.callTool('agent_aide', { task, cwd: '/' });
+  const payload = JSON.parse(result?.content?.[0]?.text ?? '') as Record<string, unknown>;
+  expect(Object.keys(payload)).toEqual(['ok', 'output']);
+  expect(payload).toEqual({
+    ok: true,
+    output: expect.stringMatching(
+      /^All is written\.\n\nNotes from Switchboard:\n- .*`touch a\.txt`.*\n- .*b\.txt\.$/,
+    ) as string,
+  });
+  const { status, stdout, stderr } = await runSwitchboard(project, ['run', 'aide', task]);
+  expect([status, stdout]).toEqual([0, 'All is written.\n']);
+  expect(stderr.match(/^note: .*$/gm)).toEqual([
+    expect.stringContaining(`note: ${blocked} \`touch a.txt\``),
+    `note: ${blocked} changes to b.txt.`,
+  ]);
+  const json = await runSwitchboard(project, ['run', 'aide', task, '--json']);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    ok: true,
+    output: 'All is written.',
+    notes: [expect.stringContaining(blocked), expect.stringContaining(blocked)],
+  });
+});
+
 test('a failure of the engine is a sentence, and nothing else', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const host = await RawHost.connect(project);

@@ -117,6 +117,58 @@ describe('a run', () => {
   });
 });
 
+describe.runIf(hasSandbox())('what the sandbox refuses', () => {
+  const run = (cmd: string, more = {}) =>
+    ({ kind: 'calls', tool: 'exec_command', args: { cmd, ...more } }) as const;
+  const escalated = { sandbox_permissions: 'require_escalated', justification: 'because' };
+  const notesOf = ({ events }: ReturnType<typeof watchedRun>) =>
+    events.filter(({ kind }) => kind === 'note').map(({ text }) => text);
+
+  test.each(['never', 'on-request'] as const)(
+    'is noted, with the approval policy %s',
+    async (approvalPolicy) => {
+      const { engine, cwd } = await realEngine({
+        script: [
+          run('touch a.txt'),
+          run('echo x > b.txt; true'),
+          { kind: 'patches', patch: PATCH },
+          run('touch c.txt', escalated),
+          run('cat nowhere'),
+          DONE,
+        ],
+      });
+      const agent = plainAgent({ run: { approvalPolicy, includeApplyPatchTool: true } });
+      const watched = watchedRun(cwd, { agent });
+      expect(await engine.run(watched)).toEqual({ ok: true, output: 'done' });
+      const patch =
+        approvalPolicy === 'never'
+          ? 'The read-only sandbox blocked changes to patched.txt.'
+          : 'Not approved, so not done: changes to patched.txt.';
+      expect(notesOf(watched)).toEqual([
+        "The read-only sandbox blocked `touch a.txt`: touch: cannot touch 'a.txt': Read-only file system.",
+        expect.stringMatching(
+          /^The read-only sandbox blocked `echo x > b\.txt; true`: .*b\.txt: Read-only file system\.$/,
+        ),
+        patch,
+        'Not approved, so not done: `touch c.txt`.',
+      ]);
+      expect(readdirSync(cwd)).toEqual([]);
+    },
+  );
+
+  test('is noted only where it may not write', async () => {
+    const { engine, cwd } = await realEngine({
+      script: [run('touch a.txt'), run('touch /usr/a.txt'), DONE],
+    });
+    const agent = plainAgent({ run: { sandboxMode: 'workspace-write' } });
+    const watched = watchedRun(cwd, { agent });
+    await engine.run(watched);
+    expect(notesOf(watched)).toEqual([
+      expect.stringContaining('The workspace-write sandbox blocked `touch /usr/a.txt`: '),
+    ]);
+  });
+});
+
 test('runs side by side work, also when the engine is used for the first time', async () => {
   const { engine, cwd, processes } = await realEngine({ script: [DONE] });
   const runs = Array.from({ length: 4 }, () => engine.run(watchedRun(cwd)));

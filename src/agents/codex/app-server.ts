@@ -47,6 +47,7 @@ const UNWANTED_NEWS = [
   'item/reasoning/summaryPartAdded',
   'item/reasoning/summaryTextDelta',
   'item/reasoning/textDelta',
+  'rawResponse/completed',
   'remoteControl/status/changed',
   'skills/changed',
   'thread/started',
@@ -108,7 +109,7 @@ export class AppServer {
     const params = {
       clientInfo: { name: 'switchboard', title: 'Switchboard', version },
       capabilities: {
-        experimentalApi: false,
+        experimentalApi: true, // for `experimentalRawEvents`
         requestAttestation: false,
         optOutNotificationMethods: UNWANTED_NEWS,
       },

@@ -23,9 +23,11 @@ import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { describeNotification, textOf } from './events.ts';
 import { Litter } from './litter.ts';
 import { locateEngine } from './locate.ts';
+import { Refusals } from './refusals.ts';
 import { StartGate } from './start-gate.ts';
 import {
   processArguments,
+  sandboxOf,
   type ThreadWish,
   threadParameters,
   turnSandbox,
@@ -87,6 +89,7 @@ class CodexRun {
   readonly #apiKey: string | undefined;
   readonly #secrets: readonly string[];
   readonly #mask: Mask;
+  #refusals: Refusals | undefined;
   /** What `turn/interrupt` wants to know. */
   #running: { readonly threadId: string; readonly turnId: string } | undefined;
 
@@ -115,6 +118,7 @@ class CodexRun {
       cameToItsEnd = result.ok;
       return result;
     } finally {
+      for (const text of this.#refusals?.sentences ?? []) onEvent({ kind: 'note', text });
       if (cancellation.reason) await this.#interrupt(server);
       await server.close();
       leave(cameToItsEnd);
@@ -221,6 +225,7 @@ class CodexRun {
       builtinsDefault: this.#settings.builtinsDefault,
       timeoutMs: this.#settings.timeoutMs,
     };
+    this.#refusals = new Refusals({ cwd, sandbox: sandboxOf(wish), mask: this.#mask });
     const threadId = await server.begin('thread', threadParameters(wish));
     this.#turn.belongTo(threadId);
     const input = [{ type: 'text', text: task, text_elements: [] }];
@@ -262,6 +267,7 @@ class CodexRun {
   #hear(method: string, params: unknown): void {
     if (!this.#turn.isAbout(params)) return;
     this.#turn.hear(method, params);
+    if (isObject(params)) this.#refusals?.hear(method, params['item']);
     const event = describeNotification(method, params, this.#mask);
     if (event) this.#run.onEvent(event);
     else if (isObject(params) && 'summary' in params) this.#noteConfig(textOf(params['summary']));

@@ -53,7 +53,9 @@ export function threadParameters(wish: ThreadWish): Record<string, unknown> {
     model: run.model,
     modelProvider: run.modelProvider,
     approvalPolicy: run.approvalPolicy === 'on-failure' ? 'on-request' : run.approvalPolicy,
-    sandbox: sandboxOf(wish) === undefined ? undefined : 'read-only',
+    sandbox: saidSandbox(wish) === undefined ? undefined : 'read-only',
+    // What the sandbox refuses is told to the model alone.
+    experimentalRawEvents: true,
     config: threadConfig(wish),
   });
 }
@@ -64,7 +66,7 @@ export function threadParameters(wish: ThreadWish): Record<string, unknown> {
  * turn that may write does not: so the thread may only read, and the turn has what was said.
  */
 export function turnSandbox(wish: ThreadWish): Record<string, unknown> {
-  switch (sandboxOf(wish)) {
+  switch (saidSandbox(wish)) {
     case 'danger-full-access':
       return { sandboxPolicy: { type: 'dangerFullAccess' } };
     case 'workspace-write': {
@@ -84,7 +86,13 @@ export function turnSandbox(wish: ThreadWish): Record<string, unknown> {
   }
 }
 
-function sandboxOf({ agent, engineConfig }: ThreadWish): SandboxMode | undefined {
+/** The sandbox of a run; undefined if it is made of permissions and has no name. */
+export function sandboxOf(wish: ThreadWish): SandboxMode | undefined {
+  const unsaid = wish.engineConfig.hasPermissions ? undefined : 'read-only';
+  return saidSandbox(wish) ?? unsaid;
+}
+
+function saidSandbox({ agent, engineConfig }: ThreadWish): SandboxMode | undefined {
   return agent.run.sandboxMode ?? engineConfig.sandboxMode;
 }
 
@@ -122,7 +130,7 @@ function threadConfig(wish: ThreadWish): Record<string, unknown> {
 /** Where the sandbox cannot be said for a turn, there is only this way to keep the folder untrusted. */
 function distrust(wish: ThreadWish): Record<string, unknown> {
   const { agent, cwd, engineConfig } = wish;
-  if (!engineConfig.hasPermissions || sandboxOf(wish) !== undefined) return {};
+  if (!engineConfig.hasPermissions || saidSandbox(wish) !== undefined) return {};
   const isSaid = agent.run.approvalPolicy !== undefined || engineConfig.hasApprovalPolicy;
   return {
     projects: { [cwd]: { trust_level: 'untrusted' } },

@@ -51,6 +51,21 @@ const SCHEMA = {
   required: ['task', 'cwd'],
 };
 
+test('what the caller has to know follows the output, in the promised shape', async () => {
+  const notes = ['The sandbox blocked it.', 'A server was missing.'];
+  const tools = createTools([agent('one')], 'direct', async () => ({
+    ok: true,
+    output: 'All is written.\n',
+    notes,
+  }));
+  const output =
+    'All is written.\n\nNotes from Switchboard:\n- The sandbox blocked it.\n- A server was missing.';
+  const { value } = await call(tools, 'agent_one', {});
+  expect(value).toEqual({
+    content: [{ type: 'text', text: JSON.stringify({ ok: true, output }) }],
+  });
+});
+
 test('each agent is a tool, all with the same input', () => {
   const tools = createTools([agent('one'), agent('two', { tags: ['a', 'deep b'] })]);
   expect(tools.listTools()).toEqual([

@@ -78,6 +78,16 @@ describe('a run that ends well', () => {
     ]);
   });
 
+  test('notes what the sandbox refused, which the agent need not say', async () => {
+    const { engine, cwd } = scriptedEngine();
+    const run = watchedRun(cwd, scripted('refused'));
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'All is written.' });
+    expect(run.events.filter(({ kind }) => kind === 'note').map(({ text }) => text)).toEqual([
+      "The read-only sandbox blocked `touch a.txt`: touch: cannot touch 'a.txt': Read-only file system.",
+      'The read-only sandbox blocked changes to b.txt.',
+    ]);
+  });
+
   test('is not ended by what is told of another thread or turn', async () => {
     const { engine, cwd } = scriptedEngine();
     const run = watchedRun(cwd, scripted('others-end'));

@@ -229,7 +229,7 @@ describe('a run that fails', () => {
     process.kill(processes[0] ?? 0, 'SIGKILL');
     const { ok, output } = await running;
     expect(ok).toBe(false);
-    expect(output).toMatch(/^Codex was ended by SIGKILL in the middle of the run\./);
+    expect(output).toMatch(/^Codex was stopped by SIGKILL during the run\.$/);
     expect(processesWith(`sleep ${seconds}`)).toEqual([]);
   });
 

@@ -11,12 +11,12 @@ import { createMask, type Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
 import { sleep } from '../../base/time.ts';
 import { VERSION } from '../../base/version.ts';
-import { LinkEnded } from '../../child/link.ts';
+import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import type { AgentSettings } from '../../config/config.ts';
 import { RpcError } from '../../rpc/message.ts';
 import { codexHomeOf } from '../codex-home.ts';
 import type { Engine, EngineResult, EngineRun } from '../engine.ts';
-import { AppServer, type AppServerOptions, describeEnd } from './app-server.ts';
+import { AppServer, type AppServerOptions } from './app-server.ts';
 import { answerEngine } from './approvals.ts';
 import { prepareCatalog } from './catalog.ts';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
@@ -208,7 +208,7 @@ class CodexRun {
       await this.#signIn(server);
       return await this.#takeTurn(server, engineConfig);
     } catch (error) {
-      if (error instanceof LinkEnded) return this.#died(server, describeEnd(error.end));
+      if (error instanceof LinkEnded) return this.#died(server, error.end);
       if (!(error instanceof RpcError)) throw error;
       return this.#failed(error.message);
     }
@@ -234,7 +234,7 @@ class CodexRun {
     this.#turn.begin(turnId);
     this.#running = { threadId, turnId };
     const end = await Promise.race([this.#turn.ended, server.ended]);
-    if ('kind' in end) return this.#died(server, describeEnd(end));
+    if ('kind' in end) return this.#died(server, end);
     if (end.status === 'completed') return { ok: true, output: this.#turn.output };
     return this.#failed(end.reason || `The run was ${end.status}.`);
   }
@@ -282,9 +282,8 @@ class CodexRun {
     this.#run.onEvent({ kind: 'warning', text: this.#mask(text) });
   }
 
-  #died(server: AppServer, how: string): EngineResult {
-    const words = server.lastLine;
-    return this.#failed(`Codex ${how} in the middle of the run.${words && ` It said: ${words}`}`);
+  #died(server: AppServer, end: LinkEnd): EngineResult {
+    return this.#failed(`${server.explainEnd(end, 'during the run')}.`);
   }
 
   /** The engine's words as one sentence: without the layers of its own that they came through. */
@@ -313,7 +312,7 @@ class CodexRun {
     const { codexHome } = this.#settings;
     const ours = Object.entries(env).filter(([name]) => !OUR_SECRETS.test(name));
     return withVariables(Object.fromEntries(ours), {
-      // A trace would be its last words, in place of the reason.
+      // A stack says nothing to those who read the log.
       RUST_BACKTRACE: '0',
       ...this.#run.environment,
       ...this.#marks,

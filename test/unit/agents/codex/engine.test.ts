@@ -220,12 +220,21 @@ describe('a run that fails', () => {
     expect(text).not.toContain('messageBytes');
   });
 
+  test('because the engine crashed says why; its stack is in the log', async () => {
+    const { engine, cwd, log } = scriptedEngine();
+    expect(await engine.run(watchedRun(cwd, scripted('crashes')))).toEqual({
+      ok: false,
+      output: 'Codex exited with code 1 during the run: TypeError: the engine has a bug.',
+    });
+    const logged = log.lines.filter((line) => line.startsWith('info: codex: '));
+    expect(logged.filter((line) => / at go /.test(line)).length).toBeGreaterThan(8);
+  });
+
   test('because the engine died says so, with the last that it printed', async () => {
     const { engine, cwd, processes } = scriptedEngine();
     expect(await engine.run(watchedRun(cwd, scripted('dies')))).toEqual({
       ok: false,
-      output:
-        'Codex ended with status 3 in the middle of the run. It said: The engine says goodbye.',
+      output: 'Codex exited with code 3 during the run: The engine says goodbye.',
     });
     expect(processes.filter(isAlive)).toEqual([]);
   });
@@ -258,7 +267,7 @@ describe('an engine that does not start', () => {
     );
   });
 
-  test('because it ends at once is told with its last words, secrets masked', async () => {
+  test('because it ends at once is told with its reason, secrets masked', async () => {
     const { engine, cwd, processes } = scriptedEngine({
       env: { SCRIPTED_CODEX: 'dies-at-start', SCRIPTED_CODEX_WORDS: 'value-of-a-server is wrong' },
     });
@@ -266,7 +275,7 @@ describe('an engine that does not start', () => {
     const { code, message } = await failureOf(engine.run(watchedRun(cwd, { servers })));
     expect({ code, message }).toEqual({
       code: 'ENGINE_FAILED',
-      message: 'Codex ended with status 1 as soon as it was started. It said: Error: *** is wrong.',
+      message: 'Codex exited with code 1 on start: Error: *** is wrong.',
     });
     expect(processes.filter(isAlive)).toEqual([]);
   });
@@ -297,7 +306,7 @@ describe('an engine that does not start', () => {
 
   test.each([
     ['may not be executed', 0o644, '#!/bin/sh\n', 'Codex did not start: it may not be executed.'],
-    ['is for another machine', 0o755, '\u007fELF of another machine', 'Codex ended with status '],
+    ['is for another machine', 0o755, '\u007fELF of another machine', 'Codex exited with code '],
     ['is a script for what is not there', 0o755, '#!/nowhere/sh\n', 'Codex did not start: it, or'],
   ])('because its program %s', async (_what, mode, content, message) => {
     const { project } = scriptedEngine();

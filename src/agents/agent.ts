@@ -82,6 +82,8 @@ export interface AgentServer {
   /** Seconds until it must have started, and each of its tools must have answered. Unset: ours. */
   readonly startupTimeoutSec?: number | undefined;
   readonly toolTimeoutSec?: number | undefined;
+  /** Without it the agent does not run. */
+  readonly isRequired?: boolean | undefined;
   /** Put there by us, for a tool that has no server of its own; it needs no proof. */
   readonly isInjected: boolean;
 }

@@ -21,11 +21,13 @@ import { answerEngine } from './approvals.ts';
 import { prepareCatalog } from './catalog.ts';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { describeNotification, textOf } from './events.ts';
+import { failedServers } from './failed-servers.ts';
 import { Litter } from './litter.ts';
 import { locateEngine } from './locate.ts';
 import { Refusals } from './refusals.ts';
 import { StartGate } from './start-gate.ts';
 import {
+  namedServers,
   processArguments,
   sandboxOf,
   type ThreadWish,
@@ -226,7 +228,7 @@ class CodexRun {
       timeoutMs: this.#settings.timeoutMs,
     };
     this.#refusals = new Refusals({ cwd, sandbox: sandboxOf(wish), mask: this.#mask });
-    const threadId = await server.begin('thread', threadParameters(wish));
+    const threadId = await this.#beginThread(server, wish);
     this.#turn.belongTo(threadId);
     const input = [{ type: 'text', text: task, text_elements: [] }];
     const turn = { threadId, input, ...turnSandbox(wish) };
@@ -237,6 +239,35 @@ class CodexRun {
     if ('kind' in end) return this.#died(server, end);
     if (end.status === 'completed') return { ok: true, output: this.#turn.output };
     return this.#failed(end.reason || `The run was ${end.status}.`);
+  }
+
+  /** A server that does not start is left out, unless the agent requires it. */
+  async #beginThread(server: AppServer, wish: ThreadWish): Promise<string> {
+    try {
+      return await server.begin('thread', threadParameters(wish));
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      const failed = failedServers(error.message, namedServers(wish), this.#mask);
+      const [first] = failed;
+      if (!first) throw error;
+      const required = failed.find(({ server: { isRequired } }) => isRequired);
+      const hint = `Try: switchboard agents ${wish.agent.toolName} --check`;
+      if (required) {
+        const { key } = required.server;
+        const sentence = `Server "${key}", which the agent requires, did not start`;
+        throw new RpcError(error.code, `${sentence}: ${required.reason}. ${hint}`);
+      }
+      for (const {
+        server: { key },
+        reason,
+      } of failed) {
+        const text = `The agent ran without server "${key}", which did not start: ${reason}. ${hint}`;
+        this.#run.onEvent({ kind: 'note', text });
+      }
+      const lost = new Set(failed.map((one) => one.server));
+      const servers = wish.servers.filter((one) => !lost.has(one));
+      return this.#beginThread(server, { ...wish, servers });
+    }
   }
 
   /** What the engine would do by itself in the run's folder. */
@@ -297,10 +328,7 @@ class CodexRun {
       /^error creating thread: (?:Fatal error: )?(?:Failed to initialize session: )?/,
       '',
     );
-    const output = excerpt(words, LONGEST_REASON, this.#mask);
-    if (!words.startsWith('required MCP servers failed')) return { ok: false, output };
-    const hint = `Try: switchboard agents ${agent.toolName} --check`;
-    return { ok: false, output: `${output.replace(/[.\s]*$/, '.')} ${hint}` };
+    return { ok: false, output: excerpt(words, LONGEST_REASON, this.#mask) };
   }
 
   get #marks(): Record<string, string> {

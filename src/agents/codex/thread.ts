@@ -149,16 +149,16 @@ export function wantsPatch(
 
 /** What is attached is laid over what the engine has configured itself, and that is switched off. */
 function serverTables(wish: ThreadWish): Record<string, unknown> | undefined {
-  const { servers, engineConfig } = wish;
-  const engineServers = engineConfig.servers;
-  const off = Object.keys(engineServers).map((key) => [key, { enabled: false }]);
-  const given = servers.map((server) => [
-    freeKey(server, engineServers, servers),
-    serverTable(server, wish),
-  ]);
+  const off = Object.keys(wish.engineConfig.servers).map((key) => [key, { enabled: false }]);
+  const given = [...namedServers(wish)].map(([name, server]) => [name, serverTable(server, wish)]);
   // Of two entries the later counts. Not set one by one: a server may be called `__proto__`.
   const tables = [...off, ...given];
   return tables.length === 0 ? undefined : Object.fromEntries(tables);
+}
+
+/** The servers of a run by the names that the engine is to know them by. */
+export function namedServers({ servers, engineConfig }: ThreadWish): Map<string, AttachedServer> {
+  return new Map(servers.map((one) => [freeKey(one, engineConfig.servers, servers), one]));
 }
 
 function serverTable(server: AttachedServer, wish: ThreadWish): Record<string, unknown> {
@@ -177,7 +177,7 @@ function serverTable(server: AttachedServer, wish: ThreadWish): Record<string, u
   return onlySaid({
     ...how,
     enabled: true,
-    // Else the model may be asked before the server's tools are there.
+    // Else the model may be asked before the server's tools are there. One that fails is left out then.
     required: true,
     startup_timeout_sec: startupTimeoutSec ?? (isDownload ? 60 : undefined),
     // The engine would give up after minutes; a tool that is an agent may need as long as the run has.

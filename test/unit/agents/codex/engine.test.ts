@@ -88,6 +88,25 @@ describe('a run that ends well', () => {
     ]);
   });
 
+  test('goes on without servers that do not start, and notes each', async () => {
+    const { engine, cwd, told } = scriptedEngine();
+    const servers = [
+      attachedServer({ key: 'one', cmd: '/nowhere/one' }),
+      attachedServer({ cmd: 'memory-server', isRequired: true }),
+      attachedServer({ key: 'two', cmd: '/nowhere/two' }),
+    ];
+    const run = watchedRun(cwd, { servers });
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'The task was: do it' });
+    const { mcp_servers: given } = told('thread/start')['config'] as Record<string, object>;
+    expect(Object.keys(given ?? {})).toEqual(['memory']);
+    const why =
+      'which did not start: No such file or directory (os error 2). Try: switchboard agents agent_some_agent --check';
+    expect(run.events.filter(({ kind }) => kind === 'note').map(({ text }) => text)).toEqual([
+      `The agent ran without server "one", ${why}`,
+      `The agent ran without server "two", ${why}`,
+    ]);
+  });
+
   test('is not ended by what is told of another thread or turn', async () => {
     const { engine, cwd } = scriptedEngine();
     const run = watchedRun(cwd, scripted('others-end'));
@@ -193,14 +212,20 @@ describe('a run that fails', () => {
     expect(log.lines.join('\n')).not.toContain('value-of-a-server');
   });
 
-  test('because a server did not start says so, without the engine’s inner layers', async () => {
+  test('because a server that the agent requires did not start says which and why', async () => {
     const { engine, cwd } = scriptedEngine();
-    expect(await engine.run(watchedRun(cwd, scripted('server-fails')))).toEqual({
+    const servers = [
+      attachedServer({ key: 'other', cmd: '/nowhere/other' }),
+      attachedServer({ cmd: '/nowhere/server', isRequired: true }),
+    ];
+    const run = watchedRun(cwd, { servers });
+    expect(await engine.run(run)).toEqual({
       ok: false,
       output:
-        'required MCP servers failed to initialize: memory: No such file or directory.' +
+        'Server "memory", which the agent requires, did not start: No such file or directory (os error 2).' +
         ' Try: switchboard agents agent_some_agent --check',
     });
+    expect(run.events.filter(({ kind }) => kind === 'note')).toEqual([]);
   });
 
   test('because it is of another version is told at once', async () => {

@@ -34,6 +34,8 @@ export interface RunParts {
 export interface Equipment {
   readonly servers: readonly AttachedServer[];
   readonly warnings: readonly string[];
+  /** What the agent goes without: the caller is told. */
+  readonly lacks: readonly string[];
 }
 
 export interface RunOptions {
@@ -193,6 +195,7 @@ export class Runs implements AsyncDisposable {
     for (const warning of agent.warnings) warn(warning);
     const equipment = await equip(agent, cancellation);
     for (const warning of equipment.warnings) warn(warning);
+    for (const text of equipment.lacks) onEvent({ kind: 'note', text });
     cancellation.throwIfCancelled();
     const begin = performance.now();
     const result = await engine.run({

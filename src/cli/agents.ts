@@ -110,7 +110,12 @@ async function examine(
         origin: given.origins.get(key) ?? '',
         ...(enabledTools && { enabledTools }),
       })),
-      warnings: [...agent.warnings, ...given.warnings, ...(await crew.warningsAboutModel(agent))],
+      warnings: [
+        ...agent.warnings,
+        ...given.warnings,
+        ...given.lacks.map((lack) => `${file}: ${lack}`),
+        ...(await crew.warningsAboutModel(agent)),
+      ],
       error: undefined,
     };
   } catch (error) {

@@ -136,6 +136,37 @@ test('what the sandbox refused is told to a host and on a terminal, whatever the
   });
 });
 
+test('an agent runs without servers and tools that it cannot have, and the host is told', async () => {
+  const hangs = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'] };
+  const broken = '[mcp_servers.broken]\ncommand = "/nowhere/server"';
+  const project = agentProject(
+    {
+      '.agents/a.toml': toml('Aide', `tools = ["search"]\n${broken}`),
+      '.agents/b.toml': toml('Picky', `${broken}\nrequired = true`),
+      '.mcp.json': { mcpServers: { hangs } },
+    },
+    { AGENTS_MCP_ENUM_TIMEOUT_MS: '300' },
+  );
+  const host = await RawHost.connect(project);
+  const { ok, output } = await runThrough(host, 'agent_aide', { task: 'go on', cwd: '/' });
+  expect(ok).toBe(true);
+  expect(output.split('\n')).toEqual([
+    'The task was: go on',
+    '',
+    'Notes from Switchboard:',
+    expect.stringMatching(
+      /^- The agent runs without the tool "search"\. .* "hangs" did not start within 300 ms/,
+    ),
+    expect.stringMatching(/^- The agent ran without server "broken", which did not start: /),
+  ]);
+  expect(await runThrough(host, 'agent_picky', { task: 'go on', cwd: '/' })).toEqual({
+    ok: false,
+    output: expect.stringMatching(
+      /^Server "broken", which the agent requires, did not start: No such file/,
+    ) as string,
+  });
+});
+
 test('a failure of the engine is a sentence, and nothing else', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const host = await RawHost.connect(project);
@@ -589,7 +620,7 @@ command = "no-such-program"`,
       engine tools plan, not view_image
       tools        memory/*, mine/scan
       servers      mine (its own), memory (from .mcp.json)
-      warning: <project>/.agents/a.toml: it is not known which server has the tool "mine/scan"; switchboard agents --check asks. For the tool "scan" of the server "mine" write "mine::scan". Not known are the tools of "mine", "memory".
+      warning: <project>/.agents/a.toml: Switchboard does not know which server has the tool "mine/scan"; it has not asked "mine", "memory". Run: switchboard agents --check. For the tool "scan" of the server "mine" write "mine::scan".
       warning: <project>/.agents/a.toml: Codex does not know the model gpt-5-mini; it is run with what holds for models of its kind.
 
     "

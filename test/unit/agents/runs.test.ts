@@ -46,7 +46,7 @@ function createRuns({ settings, engine, load, equipment }: Told = {}) {
   const runs = new Runs({
     settings: () => agentSettings(settings),
     load: load ?? (async () => AGENT),
-    equip: async () => ({ servers: [], warnings: [], ...equipment }),
+    equip: async () => ({ servers: [], warnings: [], lacks: [], ...equipment }),
     openEngine: async () => ({
       run: async (run) => {
         seen.push(run);
@@ -154,6 +154,12 @@ test('the caller is told what to know of a run, each thing once, also of one tha
     },
   });
   expect(await late.run(TASK).result).toMatchObject({ ok: false, notes });
+});
+
+test('the caller is told what the agent goes without', async () => {
+  const lacks = ['The agent runs without server "slow".'];
+  const { run } = createRuns({ equipment: { lacks } });
+  expect(await run(TASK).result).toEqual({ ok: true, output: 'did: do it', notes: lacks });
 });
 
 test('of a thousand things to know the caller is told the first, and how many there are', async () => {

@@ -172,6 +172,7 @@ class CodexRun {
       folder: join(home, 'cache', 'engine'),
       usersCatalog: user.modelCatalog,
       applyPatch: wantsPatch(run, settings.builtinsDefault),
+      hasVerbosity: run.modelVerbosity !== undefined,
       model: run.model ?? user.model,
       cancellation: this.#run.cancellation,
       onProcess: this.#options.onProcess,

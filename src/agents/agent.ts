@@ -15,6 +15,8 @@ export interface ListedAgent extends AgentSummary {
   readonly kind: AgentKind;
   readonly dialect: Dialect;
   readonly file: string;
+  /** The name of the host that reads this file itself, and is not shown the agent. */
+  readonly host?: string | undefined;
   /** The name in a form that tool names and profiles can have. */
   readonly safeName: string;
   /** Prefix and safe name, made different from all others. */

@@ -3,6 +3,7 @@
 import { isAbsolute, relative } from 'node:path';
 import type { ListedAgent, RunFields } from '../agents/agent.ts';
 import { cleanText, excerpt } from '../base/text.ts';
+import { printSkipped } from './agent-files.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { count, createOutput, type Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -20,6 +21,8 @@ interface Finding {
   readonly kind: ListedAgent['kind'];
   readonly dialect: ListedAgent['dialect'];
   readonly file: string;
+  /** The host that reads the file itself, and is not shown the agent. */
+  readonly host: string | undefined;
   readonly description: string;
   readonly tags: readonly string[];
   readonly instructionChars: number;
@@ -66,6 +69,7 @@ export async function showAgents(
       servers: available.servers.map(({ key, origin }) => ({ key, origin })),
       leftOut: Object.fromEntries(available.leftOut),
       problems: problems.filter((text) => !told.has(text)),
+      skipped: list.skipped,
     };
   });
   output.json(report);
@@ -80,6 +84,7 @@ export async function showAgents(
     if (report.engine.error?.hint !== undefined) output.line(`  ${report.engine.error.hint}`);
     if (report.show !== 'direct') output.line(`Agents are shown as: ${report.show}`);
     for (const problem of report.problems) printWarning(problem, output);
+    printSkipped(report, output);
     output.line(
       `${count(report.agents.length, 'agent')}, ${count(report.servers.length, 'server')} to give them.`,
     );
@@ -92,8 +97,8 @@ async function examine(
   { switchboard, cancellation }: Workplace,
   isCheck: boolean,
 ): Promise<Finding> {
-  const { toolName: tool, name, kind, dialect, file, description, tags } = listed;
-  const shown = { tool, name, kind, dialect, file, description, tags };
+  const { toolName: tool, name, kind, dialect, file, host, description, tags } = listed;
+  const shown = { tool, name, kind, dialect, file, host, description, tags };
   try {
     const crew = await switchboard.crew();
     const agent = await crew.load(listed);
@@ -148,6 +153,7 @@ function print(finding: Finding, project: string, output: Output): void {
     if (text !== '') output.line(`  ${title.padEnd(12)} ${cleanText(text)}`);
   };
   row('file', `${file} (${dialect})`);
+  row('hidden from', finding.host && `${finding.host}, which reads the file itself`);
   row('tags', tags.join(', '));
   row(
     'model',

@@ -1,7 +1,7 @@
 // Agents as a host sees and uses them, with the built program and an engine that does what it is told.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cleanText } from '../../src/base/text.ts';
 import { agentProject, frontMatter, runThrough, toml } from '../support/agent-project.ts';
 import { runSwitchboard } from '../support/command.ts';
@@ -23,6 +23,13 @@ const ONE_OF_EACH = {
   '.claude/agents/r.agent.md': frontMatter('name: reviewer\ndescription: Reviews: code'),
   '.github/chatmodes/plan it.chatmode.md': frontMatter('description: Plans'),
 };
+
+/** What a request of the modern era says of its host. */
+const envelope = (name: string) => ({
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name, version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+});
 
 test('one tool for each agent of the three kinds, in a fixed order, with one input schema', async () => {
   const project = agentProject(ONE_OF_EACH);
@@ -47,6 +54,62 @@ test('one tool for each agent of the three kinds, in a fixed order, with one inp
     { name: 'vsc_plan_it', description: 'task, cwd: string — Plans', inputSchema: SCHEMA },
   ]);
   expect(toolsOf(await host.request('tools/list'))).toEqual(tools);
+});
+
+describe('Claude Code’s own agents', () => {
+  const files = {
+    '.claude/agents/reviewer.md': frontMatter(
+      'name: reviewer\ndescription: Reviews\nmodel: inherit',
+    ),
+    '.claude/agents/team/tester.md': frontMatter('name: tester\ndescription: Tests'),
+    '.claude/agents/shared.agent.md': frontMatter('name: shared'),
+    '.claude/agents/README.md': '# Our agents\n',
+    'home/.switchboard/agents/mine.md': frontMatter('name: mine'),
+  };
+
+  test('are tools in every host but Claude Code, in either era', async () => {
+    const project = agentProject(files);
+    const all = ['anth_shared', 'anth_reviewer', 'anth_tester', 'anth_mine'];
+    const others = ['anth_shared', 'anth_mine'];
+    for (const [client, expected] of [
+      ['codex-mcp-client', all],
+      ['claude-code', others],
+    ] as const) {
+      const host = await RawHost.connect(project, { client });
+      expect(await host.toolNames()).toEqual(expected);
+      expect(await host.toolNames()).toEqual(expected);
+      const modern = new RawHost(project);
+      const listed = await modern.request('tools/list', { _meta: envelope(client) });
+      expect(toolsOf(listed).map(({ name }) => name)).toEqual(expected);
+    }
+  });
+
+  test('are run with what they say, and the engine’s model where they inherit theirs', async () => {
+    const project = agentProject(files);
+    const host = await RawHost.connect(project);
+    expect(await runThrough(host, 'anth_reviewer', { task: 'go', cwd: '/' })).toMatchObject({
+      ok: true,
+    });
+    expect(project.thread()).toMatchObject({ baseInstructions: 'Do it well.' });
+    expect(project.thread()).not.toHaveProperty('model');
+  });
+
+  test('are listed by `agents`, which also names the files that it skipped', async () => {
+    const project = agentProject(files);
+    const { stdout } = await runSwitchboard(project, ['agents']);
+    const plain = stdout.replaceAll(project.dir, '<project>');
+    expect(plain).toContain('hidden from  claude-code, which reads the file itself');
+    expect(plain).toContain(
+      'Skipped 1 file:\n  <project>/.claude/agents/README.md: Not an agent: it has no front matter.\n',
+    );
+    const doctor = await runSwitchboard(project, ['doctor']);
+    expect(doctor.stdout).toContain('Agents: 4. Details: switchboard agents\n');
+    expect(doctor.stdout).toContain('.claude/agents/README.md: Not an agent');
+    const { stdout: json } = await runSwitchboard(project, ['doctor', '--json']);
+    expect(JSON.parse(json)).toMatchObject({
+      agents: { found: 4, problems: [], skipped: [expect.stringContaining('README.md')] },
+    });
+  });
 });
 
 test('the host is told how agents are called', async () => {

@@ -1,8 +1,10 @@
 // `switchboard agents [name]`: which agents were found and where, what each becomes on the engine, which
 // servers it gets, and whatever is wrong with any of it.
-import { isAbsolute, relative } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
 import type { ListedAgent, RunFields } from '../agents/agent.ts';
+import { codexHomeOf } from '../agents/codex-home.ts';
 import { cleanText, excerpt } from '../base/text.ts';
+import type { Config } from '../config/config.ts';
 import { printSkipped } from './agent-files.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { count, createOutput, type Output } from './output.ts';
@@ -67,6 +69,7 @@ export async function showAgents(
       hidden,
       folders,
       servers: available.servers.map(({ key, origin }) => ({ key, origin })),
+      codexFile: codexFileOf(config),
       leftOut: Object.fromEntries(available.leftOut),
       problems: problems.filter((text) => !told.has(text)),
       skipped: list.skipped,
@@ -82,6 +85,7 @@ export async function showAgents(
   if (name === undefined) {
     output.line(`Engine: ${report.engine.path ?? report.engine.error?.message ?? ''}`);
     if (report.engine.error?.hint !== undefined) output.line(`  ${report.engine.error.hint}`);
+    printCodexServers(report, output);
     if (report.show !== 'direct') output.line(`Agents are shown as: ${report.show}`);
     for (const problem of report.problems) printWarning(problem, output);
     printSkipped(report, output);
@@ -189,6 +193,26 @@ function fromWhere(origin: string, file: string, project: string): string {
   const inside = isAbsolute(origin) ? relative(project, origin) : origin;
   const isInside = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
   return `from ${isInside ? inside : origin}`;
+}
+
+/** Where Codex has its user's servers. */
+function codexFileOf({ agents: settings, homeFolder }: Config): string {
+  return join(codexHomeOf({ settings, env: process.env, homeFolder }), 'config.toml');
+}
+
+/** Codex attaches them to every session of its own, so users expect that of agents, too. */
+function printCodexServers(
+  { servers, codexFile }: { servers: readonly GivenServer[]; codexFile: string },
+  output: Output,
+): void {
+  const [first, ...others] = servers.filter(({ origin }) => origin === codexFile);
+  if (!first) return;
+  const keys = [first, ...others].map(({ key }) => key).join(', ');
+  output.line(
+    cleanText(
+      `Your own Codex servers are attached only to agents that name them, for example with "${first.key}::*" in tools: ${keys} (${codexFile})`,
+    ),
+  );
 }
 
 function printFolders(folders: readonly string[], output: Output): void {

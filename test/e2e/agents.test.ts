@@ -112,6 +112,24 @@ describe('Claude Code’s own agents', () => {
   });
 });
 
+test('`agents` says that the user’s own Codex servers are attached only where they are named', async () => {
+  const codex = '[mcp_servers.notes]\ncommand = "x"\n[mcp_servers.mail]\ncommand = "y"\n';
+  const project = agentProject({
+    '.agents/a.toml': toml('Aide'),
+    '.agents/b.toml': toml('Writer', 'tools = ["notes::*"]'),
+    'home/.codex/config.toml': codex,
+  });
+  const { stdout } = await runSwitchboard(project, ['agents']);
+  expect(stdout.replaceAll(project.dir, '<project>')).toContain(
+    'Your own Codex servers are attached only to agents that name them, for example with "notes::*" in tools: notes, mail (<project>/home/.codex/config.toml)\n',
+  );
+  expect(stdout).toContain('servers      notes (from home/.codex/config.toml)');
+  const without = await runSwitchboard(agentProject({ '.agents/a.toml': toml('Aide') }), [
+    'agents',
+  ]);
+  expect(without.stdout).not.toContain('Codex servers');
+});
+
 test('the host is told how agents are called', async () => {
   const host = new RawHost(agentProject(ONE_OF_EACH));
   const { result } = await host.request('initialize', { protocolVersion: '2025-11-25' });

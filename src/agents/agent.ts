@@ -15,6 +15,8 @@ export interface ListedAgent extends AgentSummary {
   readonly kind: AgentKind;
   readonly dialect: Dialect;
   readonly file: string;
+  /** The name of the host that reads this file itself, and is not shown the agent. */
+  readonly host?: string | undefined;
   /** The name in a form that tool names and profiles can have. */
   readonly safeName: string;
   /** Prefix and safe name, made different from all others. */
@@ -82,6 +84,8 @@ export interface AgentServer {
   /** Seconds until it must have started, and each of its tools must have answered. Unset: ours. */
   readonly startupTimeoutSec?: number | undefined;
   readonly toolTimeoutSec?: number | undefined;
+  /** Without it the agent does not run. */
+  readonly isRequired?: boolean | undefined;
   /** Put there by us, for a tool that has no server of its own; it needs no proof. */
   readonly isInjected: boolean;
 }

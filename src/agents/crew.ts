@@ -8,8 +8,9 @@ import type { Catalog } from '../pool/catalog.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { StartChild } from '../pool/starter.ts';
 import type { Agent, ListedAgent } from './agent.ts';
+import type { OpenCodex } from './codex/engine.ts';
+import type { UserConfig } from './codex/user-config.ts';
 import { codexHomeOf } from './codex-home.ts';
-import type { Engine } from './engine.ts';
 import { Runs } from './runs.ts';
 import type { AgentServers } from './servers/agent-servers.ts';
 
@@ -35,7 +36,7 @@ export class Crew implements AsyncDisposable {
   readonly #parts: CrewParts;
   #servers: AgentServers | undefined;
   /** One for all runs: they must not meet in a folder, nor tidy up after each other. */
-  #engine: Promise<Engine> | undefined;
+  #codex: Promise<OpenCodex> | undefined;
 
   constructor(parts: CrewParts) {
     this.#parts = parts;
@@ -45,9 +46,8 @@ export class Crew implements AsyncDisposable {
       load: (agent) => this.load(agent),
       equip: async (agent, cancellation) => (await this.servers()).serversFor(agent, cancellation),
       openEngine: async () => {
-        await this.findEngine();
-        this.#engine ??= this.#createEngine();
-        return this.#engine;
+        this.#codex ??= this.#createCodex();
+        return (await this.#codex)();
       },
     });
   }
@@ -56,7 +56,8 @@ export class Crew implements AsyncDisposable {
   async load(agent: ListedAgent): Promise<Agent> {
     const { loadAgent } = await import('./load.ts');
     const { agents: settings, project, homeFolder } = this.#parts.config();
-    return loadAgent(agent, { settings, project, homeFolder });
+    const usersProvider = async () => (await this.#readUserConfig()).modelProvider;
+    return loadAgent(agent, { settings, project, homeFolder, usersProvider });
   }
 
   /** The servers there are for agents. */
@@ -93,7 +94,13 @@ export class Crew implements AsyncDisposable {
     await Promise.all([this.runs[Symbol.asyncDispose](), this.#servers?.[Symbol.asyncDispose]()]);
   }
 
-  async #createEngine(): Promise<Engine> {
+  async #readUserConfig(): Promise<UserConfig> {
+    const { readUserConfig } = await import('./codex/user-config.ts');
+    const { agents: settings, homeFolder } = this.#parts.config();
+    return readUserConfig(codexHomeOf({ settings, env: this.#parts.env, homeFolder }));
+  }
+
+  async #createCodex(): Promise<OpenCodex> {
     const { createCodexEngine } = await import('./codex/engine.ts');
     const { config } = this.#parts;
     const { project, home, homeFolder } = config();

@@ -52,4 +52,6 @@ export type EngineEvent =
   | { readonly kind: 'message'; readonly text: string }
   /** It begins to do this: a command, a change of files, a call of a tool, a search. */
   | { readonly kind: 'step'; readonly text: string }
-  | { readonly kind: 'warning'; readonly text: string };
+  | { readonly kind: 'warning'; readonly text: string }
+  /** What the caller has to know, whatever the agent answers. */
+  | { readonly kind: 'note'; readonly text: string };

@@ -73,6 +73,7 @@ function walk(place: Place, take: Take, problems: string[]): void {
     if (visited.size > MOST_FOLDERS) return;
     for (const entry of entries) {
       if (!entry.name.toLowerCase().endsWith(place.ending)) continue;
+      if (place.except?.test(entry.name)) continue;
       const path = join(real, entry.name);
       take(place, join(folder, entry.name), () =>
         entry.isSymbolicLink() ? realpathSync(path) : path,

@@ -23,6 +23,8 @@ export interface AgentList {
   readonly folders: readonly string[];
   /** What is wrong with files and folders: sentences that name them. */
   readonly problems: readonly string[];
+  /** Files that lie among agents and are none: sentences that name them. */
+  readonly skipped: readonly string[];
 }
 
 export async function listAgents({ settings, home, ...roots }: ListOptions): Promise<AgentList> {
@@ -33,11 +35,14 @@ export async function listAgents({ settings, home, ...roots }: ListOptions): Pro
   const folders = [...new Set(places.map(({ folder }) => folder))];
   const found = findAgentFiles(places, isAgent);
   const problems = [...found.problems];
-  if (found.files.length === 0) return { agents: [], hidden: 0, folders, problems };
+  if (found.files.length === 0) {
+    return { agents: [], hidden: 0, folders, problems, skipped: [] };
+  }
   const cache = openSummaryCache(home);
   const unnamed: Unnamed[] = [];
+  const skipped: string[] = [];
   for (const { place, file, real, stat } of found.files) {
-    const { kind, dialect } = place;
+    const { kind, dialect, host } = place;
     let outcome: Outcome | string | undefined = cache.get(real, stat, dialect);
     if (outcome === undefined) {
       outcome = await inspect({ place, file, real, stat }, roots);
@@ -49,14 +54,16 @@ export async function listAgents({ settings, home, ...roots }: ListOptions): Pro
     }
     const { summary } = outcome;
     problems.push(...outcome.problems.map((problem) => `${file}:${problem}`));
-    if (summary)
-      unnamed.push({ ...summary, kind, dialect, file, safeName: safeName(summary.name) });
+    if (outcome.skipped !== undefined) skipped.push(`${file}: ${outcome.skipped}`);
+    if (summary) {
+      unnamed.push({ ...summary, kind, dialect, file, host, safeName: safeName(summary.name) });
+    }
   }
   cache.save();
   // Named before the filter, so that a name does not depend on it.
   const all = nameAgents(unnamed, ({ kind }) => formats[kind].prefix);
   const agents = all.filter((agent) => isWanted(agent, filter));
-  return { agents, hidden: all.length - agents.length, folders, problems };
+  return { agents, hidden: all.length - agents.length, folders, problems, skipped };
 }
 
 type Unnamed = Omit<ListedAgent, 'toolName'>;
@@ -74,7 +81,10 @@ function nameAgents(
 async function inspect({ place, file }: FoundFile, roots: Roots): Promise<Outcome | string> {
   const read = readTextFile(file);
   if ('problem' in read) return read.problem;
-  if (isNote(place.dialect, file, read.text)) return { summary: undefined, problems: [] };
+  const isPlain = mayBeNote(place.dialect, file);
+  if (isPlain && !read.text.trimStart().startsWith('---')) {
+    return { summary: undefined, problems: [], skipped: 'Not an agent: it has no front matter.' };
+  }
   const [{ parseAgentFile }, { AgentFileError }] = await Promise.all([
     import('./formats/parse.ts'),
     import('./formats/draft.ts'),
@@ -85,14 +95,16 @@ async function inspect({ place, file }: FoundFile, roots: Roots): Promise<Outcom
     return { summary: { name, description, tags }, problems: warnings };
   } catch (error) {
     if (!(error instanceof AgentFileError)) throw error;
+    if (isPlain && error.missing === 'name') {
+      return { summary: undefined, problems: [], skipped: 'Not an agent: it has no name.' };
+    }
     return { summary: undefined, problems: [`${error.message} The agent is left out.`] };
   }
 }
 
-/** Folders for agents in plain `.md` also have files for people, which begin without front matter. */
-function isNote(dialect: Dialect, file: string, text: string): boolean {
-  const isPlain = dialect === 'claude' || dialect === 'copilot';
-  return isPlain && !/\.agent\.md$/i.test(file) && !text.trimStart().startsWith('---');
+/** Folders for agents in plain `.md` also have files for people. */
+function mayBeNote(dialect: Dialect, file: string): boolean {
+  return (dialect === 'claude' || dialect === 'copilot') && !/\.agent\.md$/i.test(file);
 }
 
 /** Some item of the filter, or some word of it, is the name, the safe name or a tag of the agent. */

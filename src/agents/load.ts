@@ -16,12 +16,14 @@ import { mapTools } from './tool-map.ts';
 
 export interface LoadOptions extends Roots {
   readonly settings: AgentSettings;
+  /** The provider that the user's Codex configuration names. Asked only for an agent with a model. */
+  readonly usersProvider: () => Promise<string | undefined>;
 }
 
 /** Rejects with AGENT_INVALID where the file is gone or no agent any more. */
 export async function loadAgent(
   listed: ListedAgent,
-  { settings, ...roots }: LoadOptions,
+  { settings, usersProvider, ...roots }: LoadOptions,
 ): Promise<Agent> {
   const { file, dialect } = listed;
   const draft = await readDraft(listed, roots);
@@ -33,7 +35,7 @@ export async function loadAgent(
     settings.modelMapEnable && hasModel
       ? await loadModelMap(settings.modelMapFile, roots.project)
       : undefined;
-  const model = map ? mapModel(run, map, settings) : { run, warnings: [] };
+  const model = map ? mapModel(run, map, settings, await usersProvider()) : { run, warnings: [] };
   const text = instructionsOf(draft, listed, roots);
   const sayings = [...text.warnings, ...mapped.warnings, ...model.warnings];
   return {

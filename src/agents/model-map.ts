@@ -9,9 +9,13 @@ import { COMMAS, listOf, textOf } from './formats/fields.ts';
 import { isTable, readToml, type Toml } from './formats/toml.ts';
 import { MODELS, type ModelEntry, PROVIDER_ALIASES } from './model-table.ts';
 
+interface MapEntry extends Omit<ModelEntry, 'tokens'> {
+  readonly isBuiltIn: boolean;
+}
+
 export interface ModelMap {
   /** By token, lower-case. */
-  readonly models: ReadonlyMap<string, Omit<ModelEntry, 'tokens'>>;
+  readonly models: ReadonlyMap<string, MapEntry>;
   /** By alias, lower-case. */
   readonly providers: ReadonlyMap<string, string>;
   /** What is wrong with the file: sentences that name it. */
@@ -68,8 +72,11 @@ function createModelMap(
   aliases: Readonly<Record<string, unknown>>,
   warnings: readonly string[],
 ): ModelMap {
-  const rows = [...MODELS, ...entries].flatMap(({ tokens, model, provider }) =>
-    tokens.map((token) => [keyOf(token), { model, provider }] as const),
+  const rows = [...MODELS, ...entries].flatMap(({ tokens, model, provider }, index) =>
+    tokens.map((token) => {
+      const isBuiltIn = index < MODELS.length;
+      return [keyOf(token), { model, provider, isBuiltIn }] as const;
+    }),
   );
   const providers = [...Object.entries(PROVIDER_ALIASES), ...Object.entries(aliases)].flatMap(
     ([alias, name]) => {
@@ -91,7 +98,13 @@ export interface MappedModel {
   readonly warnings: readonly string[];
 }
 
-export function mapModel(run: RunFields, map: ModelMap, settings: MapSettings): MappedModel {
+/** `usersProvider` is named in the user's Codex configuration: the built-in map never overrides it. */
+export function mapModel(
+  run: RunFields,
+  map: ModelMap,
+  settings: MapSettings,
+  usersProvider: string | undefined,
+): MappedModel {
   if (!settings.modelMapEnable) return { run, warnings: [] };
   const given =
     run.modelProvider !== undefined && settings.modelMapNormalizeProvider
@@ -99,11 +112,14 @@ export function mapModel(run: RunFields, map: ModelMap, settings: MapSettings): 
       : run.modelProvider;
   const entry = run.model === undefined ? undefined : map.models.get(keyOf(run.model));
   const isFree = given === undefined || settings.modelMapOverrideProvider;
-  const provider = isFree ? (entry?.provider ?? given) : given;
+  const isUsers = isFree && entry?.isBuiltIn === true && usersProvider !== undefined;
+  const mapped = isFree ? (entry?.provider ?? given) : given;
+  const provider = isUsers ? undefined : mapped;
   const model = entry?.model ?? run.model;
+  const { modelProvider: _given, ...rest } = run;
   return {
     run: {
-      ...run,
+      ...rest,
       ...(model !== undefined && { model }),
       ...(provider !== undefined && { modelProvider: provider }),
     },
@@ -113,7 +129,7 @@ export function mapModel(run: RunFields, map: ModelMap, settings: MapSettings): 
 
 function warningsAbout(
   token: string | undefined,
-  entry: Omit<ModelEntry, 'tokens'> | undefined,
+  entry: MapEntry | undefined,
   provider: string | undefined,
   { modelMapStrict }: MapSettings,
 ): string[] {
@@ -124,7 +140,8 @@ function warningsAbout(
   }
   // A model that keeps its name may well be had from whoever the file names.
   if (entry.model === token) return [];
-  if (entry.provider === undefined || entry.provider === provider) return [];
+  if (provider === undefined || entry.provider === undefined) return [];
+  if (entry.provider === provider) return [];
   return [
     `model: "${token}" means "${entry.model}" of ${entry.provider}, but the file asks for the provider ${provider}. ` +
       'Leave the provider out, or set AGENTS_MODEL_MAP_OVERRIDE_PROVIDER.',

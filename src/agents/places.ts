@@ -1,5 +1,5 @@
-// Where agents are looked for. The documented folders come first; where they were not replaced, the folders
-// in which programs keep agents today follow those of the same kind.
+// Where agents are looked for. The documented folders come first, then Claude Code's own files in them; where
+// they were not replaced, the folders in which other programs keep agents today follow those of the same kind.
 import { join, resolve, sep } from 'node:path';
 import type { AgentSettings } from '../config/config.ts';
 import type { AgentKind, Dialect } from './agent.ts';
@@ -11,10 +11,14 @@ export interface Place {
   readonly folder: string;
   /** How names of files end that count, lower-case. */
   readonly ending: string;
+  /** Names with that ending which are something else. */
+  readonly except?: RegExp;
   /** Whether folders in it are looked into. */
   readonly isNested: boolean;
   /** Whether the user has named it, and so means it to be there. */
   readonly isNamed: boolean;
+  /** The name of the host that reads these files itself. */
+  readonly host?: string | undefined;
 }
 
 export interface Roots {
@@ -52,10 +56,7 @@ const FORMATS: readonly Format[] = [
     kind: 'anthropic',
     dialect: 'claude',
     ending: '.agent.md',
-    extra: [
-      { root: 'project', folder: '.claude/agents', ending: '.md', beside: '.claude/agents' },
-      { root: 'homeFolder', folder: '.claude/agents', ending: '.md', beside: '.claude/agents' },
-    ],
+    extra: [],
   },
   {
     kind: 'vscode',
@@ -85,8 +86,31 @@ export function agentPlaces(
     const folders = given.map((folder) => resolve(folder));
     const isNamed = (folder: string) => namedFolders.some((one) => resolve(one) === folder);
     const documented = folders.map((folder) => documentedPlace(folder, format, isNamed(folder)));
-    return extraFormats ? documented.concat(extraPlaces(folders, format, roots)) : documented;
+    return documented.concat(
+      documented.flatMap((place) => claudeCodePlace(place, roots)),
+      extraFormats ? extraPlaces(folders, format, roots) : [],
+    );
   });
+}
+
+/** Instructions of TOML agents, and chat modes, which may lie beside agents. */
+const OTHER_MARKDOWN = /\.(?:prompt|chatmode)\.md$/i;
+
+/** Claude Code's own agents end in `.md` alone, and lie in folders of any depth. */
+function claudeCodePlace(place: Place, { project, homeFolder }: Roots): Place[] {
+  if (place.dialect !== 'claude') return [];
+  const isOwn = [project, homeFolder].some(
+    (root) => place.folder === resolve(root, '.claude/agents'),
+  );
+  return [
+    {
+      ...place,
+      ending: '.md',
+      except: OTHER_MARKDOWN,
+      isNested: isOwn,
+      host: isOwn ? 'claude-code' : undefined,
+    },
+  ];
 }
 
 function documentedPlace(folder: string, format: Format, isNamed: boolean): Place {
@@ -104,8 +128,7 @@ function extraPlaces(documented: readonly string[], format: Format, roots: Roots
     .map(({ root, folder: name, ending }) => {
       const folder = join(roots[root], name);
       const dialect = dialectIn(folder, format);
-      const isNested = kind === 'anthropic';
-      return { kind, dialect, folder, ending, isNested, isNamed: false };
+      return { kind, dialect, folder, ending, isNested: false, isNamed: false };
     });
 }
 

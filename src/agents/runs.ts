@@ -9,6 +9,7 @@ import type { Caller } from '../mcp/caller.ts';
 import type { Agent, ListedAgent } from './agent.ts';
 import { DEEPEST, environmentBelow } from './depth.ts';
 import type { AttachedServer, Engine, EngineEvent, EngineResult } from './engine.ts';
+import { Notes, type RunResult } from './notes.ts';
 import { Queue } from './queue.ts';
 import { type RunStatus, RunWatch } from './run-status.ts';
 import { parseTask, type Task } from './task.ts';
@@ -33,6 +34,8 @@ export interface RunParts {
 export interface Equipment {
   readonly servers: readonly AttachedServer[];
   readonly warnings: readonly string[];
+  /** What the agent goes without: the caller is told. */
+  readonly lacks: readonly string[];
 }
 
 export interface RunOptions {
@@ -42,7 +45,7 @@ export interface RunOptions {
 }
 
 interface OpenRun {
-  readonly ended: Promise<EngineResult>;
+  readonly ended: Promise<RunResult>;
   readonly watch: RunWatch;
 }
 
@@ -51,7 +54,7 @@ export type RunAgent = (
   agent: ListedAgent,
   args: Readonly<Record<string, unknown>>,
   options: RunOptions,
-) => Promise<EngineResult>;
+) => Promise<RunResult>;
 
 export class Runs implements AsyncDisposable {
   readonly #parts: RunParts;
@@ -104,7 +107,7 @@ export class Runs implements AsyncDisposable {
   }
 
   /** A run that is called off by its caller, by the end of its time, or by our own end. */
-  async #runWithin(agent: ListedAgent, task: Task, options: RunOptions): Promise<EngineResult> {
+  async #runWithin(agent: ListedAgent, task: Task, options: RunOptions): Promise<RunResult> {
     const cancellation = new Cancellation();
     const callOff = (): void => cancellation.cancel(options.cancellation.reason ?? new Error());
     options.cancellation.listen(callOff);
@@ -128,7 +131,7 @@ export class Runs implements AsyncDisposable {
     task: Task,
     watch: RunWatch,
     options: RunOptions,
-  ): Promise<EngineResult> {
+  ): Promise<RunResult> {
     if (this.#queue.waiting >= LONGEST_LINE) throw tooMany(this.#queue.waiting);
     const tellPlace = (before: number): void => {
       watch.wait(before);
@@ -142,11 +145,12 @@ export class Runs implements AsyncDisposable {
     return this.#queue.during(options.cancellation, run, tellPlace);
   }
 
-  async #runTimed(listed: ListedAgent, task: Task, options: RunOptions): Promise<EngineResult> {
+  async #runTimed(listed: ListedAgent, task: Task, options: RunOptions): Promise<RunResult> {
     const { settings, log } = this.#parts;
     const { timeoutMs, outputMaxChars } = settings();
     const { cancellation } = options;
     const said = new Said(outputMaxChars);
+    const notes = new Notes();
     let warnings = 0;
     const timeout = timeLimit(listed, timeoutMs);
     const timer = setTimeout(() => cancellation.cancel(timeout), timeoutMs).unref();
@@ -154,6 +158,10 @@ export class Runs implements AsyncDisposable {
       const result = await this.#runNow(listed, task, {
         ...options,
         onEvent: (event) => {
+          if (event.kind === 'note') {
+            if (!notes.add(event.text)) return;
+            log.info(`${listed.toolName}: ${event.text}`);
+          }
           said.hear(event);
           if (event.kind === 'warning' && ++warnings <= MOST_WARNINGS) {
             log.warn(`${listed.toolName}: ${event.text}`);
@@ -161,12 +169,13 @@ export class Runs implements AsyncDisposable {
           options.onEvent(event);
         },
       });
-      return { ok: result.ok, output: cut(result.output, outputMaxChars) };
+      const output = cut(result.output, outputMaxChars);
+      return { ok: result.ok, output, ...notesOf(notes) };
     } catch (error) {
       if (error !== timeout) throw error;
       const { text } = said;
       const output = text === '' ? timeout.text : `${timeout.text}\n\nUntil then it said:\n${text}`;
-      return { ok: false, output };
+      return { ok: false, output, ...notesOf(notes) };
     } finally {
       clearTimeout(timer);
     }
@@ -186,6 +195,7 @@ export class Runs implements AsyncDisposable {
     for (const warning of agent.warnings) warn(warning);
     const equipment = await equip(agent, cancellation);
     for (const warning of equipment.warnings) warn(warning);
+    for (const text of equipment.lacks) onEvent({ kind: 'note', text });
     cancellation.throwIfCancelled();
     const begin = performance.now();
     const result = await engine.run({
@@ -202,6 +212,10 @@ export class Runs implements AsyncDisposable {
     log.info(`${listed.toolName}: ${result.ok ? 'done' : 'failed'} after ${seconds} s.`);
     return result;
   }
+}
+
+function notesOf({ list }: Notes): Pick<RunResult, 'notes'> {
+  return list.length === 0 ? {} : { notes: list };
 }
 
 /** What an agent has said so far, for when it does not come to an end. */

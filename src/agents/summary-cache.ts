@@ -15,6 +15,8 @@ export interface Outcome {
   readonly summary: AgentSummary | undefined;
   /** Each as `3: …`, with the line. */
   readonly problems: readonly string[];
+  /** Why it is no agent, where that is not a mistake. */
+  readonly skipped?: string | undefined;
 }
 
 interface Entry extends Outcome {
@@ -31,7 +33,7 @@ export interface SummaryCache {
 }
 
 /** Files of another form than this are not read. */
-const FORM = 1;
+const FORM = 2;
 /** Of other projects; those used last are kept. */
 const MOST_OTHERS = 1_000;
 const MOST_BYTES = 16 << 20;
@@ -50,9 +52,9 @@ export function openSummaryCache(home: string): SummaryCache {
       used.set(file, entry);
       return entry;
     },
-    remember: (file, stat, dialect, { summary, problems }) => {
+    remember: (file, stat, dialect, outcome) => {
       if (Math.abs(Date.now() - stat.mtimeMs) < YOUNG_MS) return;
-      used.set(file, { file, dialect, stamp: stampOf(stat), summary, problems });
+      used.set(file, { file, dialect, stamp: stampOf(stat), ...outcome });
       hasNews = true;
     },
     save: () => {
@@ -94,8 +96,8 @@ function parseJson(text: string): unknown {
 
 function isEntry(value: unknown): value is Entry {
   if (!isObject(value)) return false;
-  const { file, dialect, stamp, summary, problems } = value;
-  const areTexts = [file, dialect, stamp].every((one) => typeof one === 'string');
+  const { file, dialect, stamp, summary, problems, skipped = '' } = value;
+  const areTexts = [file, dialect, stamp, skipped].every((one) => typeof one === 'string');
   return areTexts && isTexts(problems) && (summary === undefined || isSummary(summary));
 }
 

@@ -110,10 +110,21 @@ function firstUsable(
   if (isOnPath('claude', env)) return 'claude-cli';
   throw new SwitchboardError(
     'ASSISTANT_NOT_CONFIGURED',
-    'There is no model for the assistant: no key is set, and there is no program "claude".',
+    'No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH.',
     {
-      hint: 'Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard.',
+      hint: 'Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard; or install Claude Code.',
     },
+  );
+}
+
+/** Throws, with a way out, what keeps an assistant with these settings from having a model. */
+export function checkModel(settings: AssistantSettings, env: NodeJS.ProcessEnv): void {
+  const { provider } = chooseProvider({ settings, env });
+  if (provider !== 'claude-cli' || isOnPath('claude', env)) return;
+  throw new SwitchboardError(
+    'ASSISTANT_NOT_CONFIGURED',
+    'The assistant uses the program "claude", which is not on the PATH.',
+    { hint: 'Install Claude Code, or choose another provider.' },
   );
 }
 

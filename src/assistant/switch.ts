@@ -25,7 +25,9 @@ import {
 } from '../install/assistant-folder.ts';
 import { keysFor } from '../install/assistant-texts.ts';
 import type { Change } from '../install/disk.ts';
+import { checkModel } from './choose.ts';
 import { findInLibrary, type Known } from './library.ts';
+import { settleAssistant } from './settings.ts';
 
 export interface AssistantState {
   readonly name: string;
@@ -44,6 +46,7 @@ export interface SwitchRequest {
   /** The address of our runtime. */
   readonly runtime: string;
   readonly dryRun: boolean;
+  readonly env: NodeJS.ProcessEnv;
   /** Reads the configuration again; undefined if the server has gone, or has another name. */
   readonly reload: () => Promise<ChildConfig | undefined>;
 }
@@ -69,6 +72,7 @@ export async function assistantOf(child: ChildConfig, config: Config): Promise<A
 export async function switchAssistantOn(request: SwitchRequest): Promise<Switched> {
   const { child, config, places, runtime, dryRun } = request;
   const state = await assistantOf(child, config);
+  if (!state.isOn) refuseWithoutModel(request);
   if (state.way === 'configuration') {
     const role = await writeRoleFromLibrary(request);
     const use = state.isOn ? [] : await writeUse(request);
@@ -89,6 +93,28 @@ export async function switchAssistantOff(request: SwitchRequest): Promise<Switch
     : { changes: [], kept: [] };
   const changes = child.assistant ? await takeOutOfFiles(request) : [];
   return { changes: [...folder.changes, ...changes], kept: folder.kept };
+}
+
+/** The server works now; behind an assistant without a model it would not. */
+function refuseWithoutModel({ child: { name }, layers, env }: SwitchRequest): void {
+  // What somebody has written counts once it is switched on again.
+  const written = layers.map(({ config }) => suiteOf(config, name).assistant);
+  const said = written.find((assistant) => typeof assistant === 'object');
+  try {
+    checkModel(settleAssistant(said, env), env);
+  } catch (error) {
+    if (!(error instanceof SwitchboardError)) throw error;
+    const { code, message, hint = '' } = error;
+    throw new SwitchboardError(
+      code,
+      `The assistant of server "${name}" was not switched on. ${message}`,
+      {
+        hint: `${hint} If only your host has the key, set it for this command as well.`,
+        cause: error,
+        data: { child: name },
+      },
+    );
+  }
 }
 
 /** Whether the server is declared by a file in its own folder, not by one among others. */

@@ -1,8 +1,11 @@
 // `switchboard agents [name]`: which agents were found and where, what each becomes on the engine, which
 // servers it gets, and whatever is wrong with any of it.
-import { isAbsolute, relative } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
 import type { ListedAgent, RunFields } from '../agents/agent.ts';
+import { codexHomeOf } from '../agents/codex-home.ts';
 import { cleanText, excerpt, printable } from '../base/text.ts';
+import type { Config } from '../config/config.ts';
+import { printSkipped } from './agent-files.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { count, createOutput, type Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -20,6 +23,8 @@ interface Finding {
   readonly kind: ListedAgent['kind'];
   readonly dialect: ListedAgent['dialect'];
   readonly file: string;
+  /** The host that reads the file itself, and is not shown the agent. */
+  readonly host: string | undefined;
   readonly description: string;
   readonly tags: readonly string[];
   readonly instructionChars: number;
@@ -65,8 +70,10 @@ export async function showAgents(
       hidden,
       folders,
       servers: available.servers.map(({ key, origin }) => ({ key, origin })),
+      codexFile: codexFileOf(config),
       leftOut: Object.fromEntries(available.leftOut),
       problems: problems.filter((text) => !told.has(text)),
+      skipped: list.skipped,
     };
   });
   output.json(report);
@@ -79,8 +86,10 @@ export async function showAgents(
   if (name === undefined) {
     output.line(`Engine: ${report.engine.path ?? report.engine.error?.message ?? ''}`);
     if (report.engine.error?.hint !== undefined) output.line(`  ${report.engine.error.hint}`);
+    printCodexServers(report, output);
     if (report.show !== 'direct') output.line(`Agents are shown as: ${report.show}`);
     for (const problem of report.problems) printWarning(problem, output);
+    printSkipped(report, output);
     output.line(
       `${count(report.agents.length, 'agent')}, ${count(report.servers.length, 'server')} to give them.`,
     );
@@ -93,8 +102,8 @@ async function examine(
   { switchboard, cancellation }: Workplace,
   isCheck: boolean,
 ): Promise<Finding> {
-  const { toolName: tool, name, kind, dialect, file, description, tags } = listed;
-  const shown = { tool, name, kind, dialect, file, description, tags };
+  const { toolName: tool, name, kind, dialect, file, host, description, tags } = listed;
+  const shown = { tool, name, kind, dialect, file, host, description, tags };
   try {
     const crew = await switchboard.crew();
     const agent = await crew.load(listed);
@@ -111,7 +120,12 @@ async function examine(
         origin: given.origins.get(key) ?? '',
         ...(enabledTools && { enabledTools }),
       })),
-      warnings: [...agent.warnings, ...given.warnings, ...(await crew.warningsAboutModel(agent))],
+      warnings: [
+        ...agent.warnings,
+        ...given.warnings,
+        ...given.lacks.map((lack) => `${file}: ${lack}`),
+        ...(await crew.warningsAboutModel(agent)),
+      ],
       error: undefined,
     };
   } catch (error) {
@@ -144,6 +158,7 @@ function print(finding: Finding, project: string, output: Output): void {
     if (text !== '') output.line(`  ${title.padEnd(12)} ${printable(text)}`);
   };
   row('file', `${file} (${dialect})`);
+  row('hidden from', finding.host && `${finding.host}, which reads the file itself`);
   row('tags', tags.join(', '));
   row(
     'model',
@@ -183,6 +198,26 @@ function fromWhere(origin: string, file: string, project: string): string {
   const inside = isAbsolute(origin) ? relative(project, origin) : origin;
   const isInside = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
   return `from ${isInside ? inside : origin}`;
+}
+
+/** Where Codex has its user's servers. */
+function codexFileOf({ agents: settings, homeFolder }: Config): string {
+  return join(codexHomeOf({ settings, env: process.env, homeFolder }), 'config.toml');
+}
+
+/** Codex attaches them to every session of its own, so users expect that of agents, too. */
+function printCodexServers(
+  { servers, codexFile }: { servers: readonly GivenServer[]; codexFile: string },
+  output: Output,
+): void {
+  const [first, ...others] = servers.filter(({ origin }) => origin === codexFile);
+  if (!first) return;
+  const keys = [first, ...others].map(({ key }) => key).join(', ');
+  output.line(
+    cleanText(
+      `Your own Codex servers are attached only to agents that name them, for example with "${first.key}::*" in tools: ${keys} (${codexFile})`,
+    ),
+  );
 }
 
 function printFolders(folders: readonly string[], output: Output): void {

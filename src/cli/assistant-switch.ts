@@ -105,6 +105,7 @@ async function prepare(name: string, options: AssistantOptions): Promise<SwitchR
     layers: await readMainFiles(places),
     runtime: assistantRuntime(selfPath()),
     dryRun: options.dryRun === true,
+    env: process.env,
     reload: async () => (await loadFor(options)).children.get(name),
   };
 }

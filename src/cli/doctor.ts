@@ -7,6 +7,7 @@ import { VERSION } from '../base/version.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { DESCRIPTIONS_FILE } from '../config/descriptions.ts';
 import { isExposed } from '../config/expose.ts';
+import { inspectAgentFiles, printAgentFiles } from './agent-files.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { noServers } from './no-servers.ts';
 import { offServers, printOff } from './off.ts';
@@ -50,6 +51,7 @@ export async function doctor(
   });
   const { files, project, home, warnings } = config;
   const off = offServers(config, childName);
+  const agentFiles = childName === undefined ? await inspectAgentFiles(config) : undefined;
   output.json({
     version: VERSION,
     node: process.version,
@@ -59,10 +61,12 @@ export async function doctor(
     warnings,
     children: findings,
     off,
+    agents: agentFiles,
   });
   printSurroundings(config, output);
   for (const finding of findings) printFinding(finding, output);
   printOff(off, output);
+  if (agentFiles) printAgentFiles(agentFiles, output);
   const failed = findings.filter(({ ok }) => !ok).length;
   output.line(
     findings.length + off.length === 0

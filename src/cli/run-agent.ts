@@ -51,6 +51,7 @@ export async function runAgent(name: string, given: string, options: RunOptions)
   if (!output.isJson) {
     const stream = result.ok ? process.stdout : process.stderr;
     stream.write(`${cleanText(result.output).trimEnd()}\n`);
+    for (const note of result.notes ?? []) process.stderr.write(`note: ${cleanText(note)}\n`);
   }
   return result.ok ? 0 : 5;
 }

@@ -65,11 +65,12 @@ async function loadAloud(
   log.adjust(config.logging);
   // A project's file was run with the user's rights: that is worth a word.
   for (const file of config.files.filter(isScript)) log.info(`ran ${file} for the configuration.`);
-  const { agents, hidden, problems } = await findAgents(config);
+  const { agents, hidden, problems, skipped } = await findAgents(config);
   if (config.children.size === 0) await sayWhereSomeAre(config, log);
   for (const warning of [...config.warnings, ...invalidServers(config), ...problems]) {
     log.warn(warning);
   }
+  for (const sentence of skipped) log.debug(sentence);
   if (agents.length === 0 && hidden > 0) {
     log.warn(`AGENTS_FILTER lets none of the agents through that there are (${hidden}).`);
   }
@@ -97,7 +98,7 @@ async function findAgents(config: Config): Promise<AgentList> {
   return settings.show === 'off' ? NO_AGENTS : listAgents({ ...config, settings });
 }
 
-const NO_AGENTS: AgentList = { agents: [], hidden: 0, folders: [], problems: [] };
+const NO_AGENTS: AgentList = { agents: [], hidden: 0, folders: [], problems: [], skipped: [] };
 
 export type Reload = () => Promise<{ readonly ok: boolean; readonly message: string }>;
 

@@ -74,7 +74,7 @@ export const AGENT_KEYS = {
     variable: 'AGENTS_EXTRA_FORMATS',
     kind: BOOLEAN,
     standard: false,
-    says: 'Whether agents are also taken from the places where Claude Code, GitHub Copilot, VS Code and Codex keep theirs today.',
+    says: 'Whether to also find agents where GitHub Copilot, VS Code and Codex keep theirs today.',
   }),
   prefixCodex: setting({
     variable: 'AGENTS_PREFIX_CODEX',

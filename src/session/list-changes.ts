@@ -31,6 +31,7 @@ export class ListChanges implements Audience {
   readonly isStatic = false;
   readonly ask: (question: Question) => Promise<Verbatim>;
   readonly #notify: ListChangesOptions['notify'];
+  #client: string | undefined;
   #neverRelists = false;
   /** It was waited for once in vain, or its kind is known. */
   #isDeaf = false;
@@ -44,12 +45,17 @@ export class ListChanges implements Audience {
     this.ask = ask;
   }
 
+  get client(): string | undefined {
+    return this.#client;
+  }
+
   get neverRelists(): boolean {
     return this.#neverRelists;
   }
 
   /** The host has said what it is. */
   noteClient(name: unknown): void {
+    this.#client = typeof name === 'string' ? name : undefined;
     this.#neverRelists = typeof name === 'string' && NEVER_RELIST.has(name);
     this.#isDeaf = this.#neverRelists;
   }

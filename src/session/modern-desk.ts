@@ -107,6 +107,7 @@ export class ModernDesk implements Desk {
 
   #noteClient(info: unknown): void {
     const name = isObject(info) ? info['name'] : undefined;
+    this.#subscriptions.client = typeof name === 'string' ? name : undefined;
     if (typeof name === 'string') this.#client = name.slice(0, 100);
   }
 

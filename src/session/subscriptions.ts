@@ -30,6 +30,8 @@ export class Subscriptions implements Audience {
   readonly neverRelists = true;
   readonly isStatic = true;
   readonly ask = undefined;
+  /** As the request that is being answered says. */
+  client: string | undefined;
   readonly #peer: Peer;
   readonly #open = new Set<Subscription>();
   readonly #soon = new Map<Kind, NodeJS.Timeout>();

@@ -1,7 +1,8 @@
 // Agents as the host sees them: a tool for each, or one for all with the actions of a suite. Their
 // files are read when one is called, never for the list.
 import type { ListedAgent } from '../agents/agent.ts';
-import type { EngineEvent, EngineResult } from '../agents/engine.ts';
+import type { EngineEvent } from '../agents/engine.ts';
+import { type RunResult, withNotes } from '../agents/notes.ts';
 import type { RunAgent } from '../agents/runs.ts';
 import { TASK_SCHEMA } from '../agents/task.ts';
 import { SwitchboardError } from '../base/errors.ts';
@@ -37,6 +38,8 @@ export class AgentTools {
   readonly #run: RunAgent;
   readonly #agents: ReadonlyMap<string, ListedAgent>;
   readonly #suiteName: string;
+  readonly #taken: { has(name: string): boolean };
+  readonly #shownTo = new Map<string, AgentTools>();
 
   /** `taken` are names that mean something else already. */
   constructor(
@@ -46,10 +49,23 @@ export class AgentTools {
   ) {
     this.#show = show;
     this.#run = run;
+    this.#taken = taken;
     this.#agents = nameAgents(show === 'off' ? [] : listed, taken);
     this.#suiteName = freeName(SUITE_NAME, {
       has: (name) => taken.has(name) || this.#agents.has(name),
     });
+  }
+
+  /** Without those that a host of this name reads itself. The others keep their names. */
+  shownTo(client: string | undefined): AgentTools {
+    const all = [...this.#agents.values()];
+    if (client === undefined || !all.some(({ host }) => host === client)) return this;
+    const known = this.#shownTo.get(client);
+    if (known) return known;
+    const listed = all.filter(({ host }) => host !== client);
+    const tools = new AgentTools(this.#show, { listed, run: this.#run }, this.#taken);
+    this.#shownTo.set(client, tools);
+    return tools;
   }
 
   /** The names by which agents are called; listed or not. */
@@ -181,8 +197,8 @@ class News implements Disposable {
   }
 }
 
-function toResult({ ok, output }: EngineResult): Verbatim {
-  return textResult(JSON.stringify({ ok, output }), ok ? {} : { isError: true });
+function toResult(result: RunResult): Verbatim {
+  return textResult(JSON.stringify(withNotes(result)), result.ok ? {} : { isError: true });
 }
 
 function about({ name, description, tags }: ListedAgent): string {

@@ -31,6 +31,8 @@ export interface Surface {
 
 /** The session that is shown it, as far as news concern it. */
 export interface Audience {
+  /** The name that the host gives itself, once it has. */
+  readonly client: string | undefined;
   /** Its host is known never to fetch a list again that has changed. */
   readonly neverRelists: boolean;
   /** The list of tools must not change by what the session does. */

@@ -86,10 +86,10 @@ export class View implements Surface {
   }
 
   get instructions(): string {
-    const { children, suites, agents } = this.#parts;
+    const { children, suites } = this.#parts;
     const { isStatic } = this.#audience;
     const toolFor = (name: string) => suites.toolFor(name);
-    return instructionsFor({ children, agents, isStatic, toolFor });
+    return instructionsFor({ children, agents: this.#agents, isStatic, toolFor });
   }
 
   get active(): readonly string[] {
@@ -97,14 +97,14 @@ export class View implements Surface {
   }
 
   listTools(): readonly Tool[] {
-    const { suites, agents } = this.#parts;
+    const { suites } = this.#parts;
     const { isStatic } = this.#audience;
     const flips = this.#switches.flips.map(({ name }) => name);
     return [
       ...(flips.length > 0 ? createGatewayTools(flips, isStatic) : []),
       ...suites.listTools((config) => this.#isListedAsSuite(config)),
       ...[...this.#own().values()].map(({ tool }) => (isStatic ? withoutExecution(tool) : tool)),
-      ...agents.listTools(),
+      ...this.#agents.listTools(),
     ];
   }
 
@@ -201,7 +201,9 @@ export class View implements Surface {
   #callChild(call: ToolCall): Promise<Verbatim> | undefined {
     const { pool, suites, agents } = this.#parts;
     if (suites.has(call.name)) return suites.callTool(call);
-    if (agents.has(call.name)) return agents.callTool(call);
+    if (agents.has(call.name)) {
+      return (this.#agents.has(call.name) ? this.#agents : agents).callTool(call);
+    }
     const own = this.#own().get(call.name) ?? this.#assistantToolOf(call.name);
     return own && callSubtool(pool, own.config, call, own.subtool, call.args);
   }
@@ -227,6 +229,11 @@ export class View implements Surface {
       (name) => suites.has(name) || agents.has(name),
     );
     return this.#listed;
+  }
+
+  /** Those that this host is shown. It may call the others as well. */
+  get #agents(): AgentTools {
+    return this.#parts.agents.shownTo(this.#audience.client);
   }
 
   #listsToolsOf({ name, show }: ChildConfig): boolean {

@@ -138,7 +138,7 @@ describe('names of other programs', () => {
   });
 
   test('for models and providers all stand there, and what they become', () => {
-    const names = MODELS.flatMap(({ tokens, model, provider = '' }) =>
+    const names = MODELS.flatMap(({ tokens, model, provider = model }) =>
       tokens.concat(model, provider),
     );
     const providers = Object.entries(PROVIDER_ALIASES).flat();

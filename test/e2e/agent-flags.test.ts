@@ -57,8 +57,11 @@ const listed: [string, Record<string, string>, string[], Files?][] = [
   [
     'AGENTS_EXTRA_FORMATS off',
     {},
-    ALL_NAMES,
-    { '.claude/agents/plain.md': frontMatter('name: Plain\ndescription: x') },
+    ['agent_one', 'anth_two', 'anth_plain', 'vsc_three'],
+    {
+      '.claude/agents/plain.md': frontMatter('name: Plain\ndescription: x'),
+      '.github/agents/pilot.agent.md': frontMatter('description: x'),
+    },
   ],
   [
     'AGENTS_EXTRA_FORMATS on',
@@ -152,7 +155,8 @@ test("the user's config.toml is read, too", async () => {
 async function threadOf(project: AgentProject, tool: string) {
   const host = await RawHost.connect(project);
   const { ok, output } = await runThrough(host, tool, { task: 'x', cwd: project.dir });
-  expect([ok, output]).toEqual([true, 'The task was: x']);
+  const [said] = output.split('\n\nNotes from Switchboard:');
+  expect([ok, said]).toEqual([true, 'The task was: x']);
   return { thread: project.thread(), host };
 }
 
@@ -294,6 +298,14 @@ const modelOf = ({ model, modelProvider }: Record<string, unknown>) => [model, m
 
 test.each<[string, string, Record<string, string>, (string | undefined)[], Files?]>([
   ['by itself', 'model: sonnet', {}, ['gpt-5', 'openai']],
+  [
+    'with a provider in the Codex configuration',
+    'model: sonnet',
+    {},
+    ['gpt-5', undefined],
+    { 'home/.codex/config.toml': 'model_provider = "azure"\n' },
+  ],
+  ['to the name that the engine has', 'model: gpt-5', {}, ['gpt-5', undefined]],
   [
     'AGENTS_MODEL_MAP_ENABLE',
     'model: sonnet',

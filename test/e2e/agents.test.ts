@@ -1,7 +1,7 @@
 // Agents as a host sees and uses them, with the built program and an engine that does what it is told.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cleanText } from '../../src/base/text.ts';
 import { agentProject, frontMatter, runThrough, toml } from '../support/agent-project.ts';
 import { runSwitchboard } from '../support/command.ts';
@@ -23,6 +23,13 @@ const ONE_OF_EACH = {
   '.claude/agents/r.agent.md': frontMatter('name: reviewer\ndescription: Reviews: code'),
   '.github/chatmodes/plan it.chatmode.md': frontMatter('description: Plans'),
 };
+
+/** What a request of the modern era says of its host. */
+const envelope = (name: string) => ({
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name, version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+});
 
 test('one tool for each agent of the three kinds, in a fixed order, with one input schema', async () => {
   const project = agentProject(ONE_OF_EACH);
@@ -47,6 +54,80 @@ test('one tool for each agent of the three kinds, in a fixed order, with one inp
     { name: 'vsc_plan_it', description: 'task, cwd: string — Plans', inputSchema: SCHEMA },
   ]);
   expect(toolsOf(await host.request('tools/list'))).toEqual(tools);
+});
+
+describe('Claude Code’s own agents', () => {
+  const files = {
+    '.claude/agents/reviewer.md': frontMatter(
+      'name: reviewer\ndescription: Reviews\nmodel: inherit',
+    ),
+    '.claude/agents/team/tester.md': frontMatter('name: tester\ndescription: Tests'),
+    '.claude/agents/shared.agent.md': frontMatter('name: shared'),
+    '.claude/agents/README.md': '# Our agents\n',
+    'home/.switchboard/agents/mine.md': frontMatter('name: mine'),
+  };
+
+  test('are tools in every host but Claude Code, in either era', async () => {
+    const project = agentProject(files);
+    const all = ['anth_shared', 'anth_reviewer', 'anth_tester', 'anth_mine'];
+    const others = ['anth_shared', 'anth_mine'];
+    for (const [client, expected] of [
+      ['codex-mcp-client', all],
+      ['claude-code', others],
+    ] as const) {
+      const host = await RawHost.connect(project, { client });
+      expect(await host.toolNames()).toEqual(expected);
+      expect(await host.toolNames()).toEqual(expected);
+      const modern = new RawHost(project);
+      const listed = await modern.request('tools/list', { _meta: envelope(client) });
+      expect(toolsOf(listed).map(({ name }) => name)).toEqual(expected);
+    }
+  });
+
+  test('are run with what they say, and the engine’s model where they inherit theirs', async () => {
+    const project = agentProject(files);
+    const host = await RawHost.connect(project);
+    expect(await runThrough(host, 'anth_reviewer', { task: 'go', cwd: '/' })).toMatchObject({
+      ok: true,
+    });
+    expect(project.thread()).toMatchObject({ baseInstructions: 'Do it well.' });
+    expect(project.thread()).not.toHaveProperty('model');
+  });
+
+  test('are listed by `agents`, which also names the files that it skipped', async () => {
+    const project = agentProject(files);
+    const { stdout } = await runSwitchboard(project, ['agents']);
+    const plain = stdout.replaceAll(project.dir, '<project>');
+    expect(plain).toContain('hidden from  claude-code, which reads the file itself');
+    expect(plain).toContain(
+      'Skipped 1 file:\n  <project>/.claude/agents/README.md: Not an agent: it has no front matter.\n',
+    );
+    const doctor = await runSwitchboard(project, ['doctor']);
+    expect(doctor.stdout).toContain('Agents: 4. Details: switchboard agents\n');
+    expect(doctor.stdout).toContain('.claude/agents/README.md: Not an agent');
+    const { stdout: json } = await runSwitchboard(project, ['doctor', '--json']);
+    expect(JSON.parse(json)).toMatchObject({
+      agents: { found: 4, problems: [], skipped: [expect.stringContaining('README.md')] },
+    });
+  });
+});
+
+test('`agents` says that the user’s own Codex servers are attached only where they are named', async () => {
+  const codex = '[mcp_servers.notes]\ncommand = "x"\n[mcp_servers.mail]\ncommand = "y"\n';
+  const project = agentProject({
+    '.agents/a.toml': toml('Aide'),
+    '.agents/b.toml': toml('Writer', 'tools = ["notes::*"]'),
+    'home/.codex/config.toml': codex,
+  });
+  const { stdout } = await runSwitchboard(project, ['agents']);
+  expect(stdout.replaceAll(project.dir, '<project>')).toContain(
+    'Your own Codex servers are attached only to agents that name them, for example with "notes::*" in tools: notes, mail (<project>/home/.codex/config.toml)\n',
+  );
+  expect(stdout).toContain('servers      notes (from home/.codex/config.toml)');
+  const without = await runSwitchboard(agentProject({ '.agents/a.toml': toml('Aide') }), [
+    'agents',
+  ]);
+  expect(without.stdout).not.toContain('Codex servers');
 });
 
 test('the host is told how agents are called', async () => {
@@ -106,6 +187,65 @@ test.each([
   expect(payload).toMatchObject({ ok: false, output: expect.stringContaining(sentence) as string });
   expect(project.records()).toEqual([]);
   expect(await eventually(() => host.stderr.includes('agent_aide'))).toBe(true);
+});
+
+test('what the sandbox refused is told to a host and on a terminal, whatever the agent says', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide') });
+  const task = 'script: refused';
+  const blocked = 'The read-only sandbox blocked';
+  const host = await RawHost.connect(project);
+  const { result } = await host.callTool('agent_aide', { task, cwd: '/' });
+  const payload = JSON.parse(result?.content?.[0]?.text ?? '') as Record<string, unknown>;
+  expect(Object.keys(payload)).toEqual(['ok', 'output']);
+  expect(payload).toEqual({
+    ok: true,
+    output: expect.stringMatching(
+      /^All is written\.\n\nNotes from Switchboard:\n- .*`touch a\.txt`.*\n- .*b\.txt\.$/,
+    ) as string,
+  });
+  const { status, stdout, stderr } = await runSwitchboard(project, ['run', 'aide', task]);
+  expect([status, stdout]).toEqual([0, 'All is written.\n']);
+  expect(stderr.match(/^note: .*$/gm)).toEqual([
+    expect.stringContaining(`note: ${blocked} \`touch a.txt\``),
+    `note: ${blocked} changes to b.txt.`,
+  ]);
+  const json = await runSwitchboard(project, ['run', 'aide', task, '--json']);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    ok: true,
+    output: 'All is written.',
+    notes: [expect.stringContaining(blocked), expect.stringContaining(blocked)],
+  });
+});
+
+test('an agent runs without servers and tools that it cannot have, and the host is told', async () => {
+  const hangs = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'] };
+  const broken = '[mcp_servers.broken]\ncommand = "/nowhere/server"';
+  const project = agentProject(
+    {
+      '.agents/a.toml': toml('Aide', `tools = ["search"]\n${broken}`),
+      '.agents/b.toml': toml('Picky', `${broken}\nrequired = true`),
+      '.mcp.json': { mcpServers: { hangs } },
+    },
+    { AGENTS_MCP_ENUM_TIMEOUT_MS: '300' },
+  );
+  const host = await RawHost.connect(project);
+  const { ok, output } = await runThrough(host, 'agent_aide', { task: 'go on', cwd: '/' });
+  expect(ok).toBe(true);
+  expect(output.split('\n')).toEqual([
+    'The task was: go on',
+    '',
+    'Notes from Switchboard:',
+    expect.stringMatching(
+      /^- The agent runs without the tool "search"\. .* "hangs" did not start within 300 ms/,
+    ),
+    expect.stringMatching(/^- The agent ran without server "broken", which did not start: /),
+  ]);
+  expect(await runThrough(host, 'agent_picky', { task: 'go on', cwd: '/' })).toEqual({
+    ok: false,
+    output: expect.stringMatching(
+      /^Server "broken", which the agent requires, did not start: No such file/,
+    ) as string,
+  });
 });
 
 test('a failure of the engine is a sentence, and nothing else', async () => {
@@ -561,7 +701,7 @@ command = "no-such-program"`,
       engine tools plan, not view_image
       tools        memory/*, mine/scan
       servers      mine (its own), memory (from .mcp.json)
-      warning: <project>/.agents/a.toml: it is not known which server has the tool "mine/scan"; switchboard agents --check asks. For the tool "scan" of the server "mine" write "mine::scan". Not known are the tools of "mine", "memory".
+      warning: <project>/.agents/a.toml: Switchboard does not know which server has the tool "mine/scan"; it has not asked "mine", "memory". Run: switchboard agents --check. For the tool "scan" of the server "mine" write "mine::scan".
       warning: <project>/.agents/a.toml: Codex does not know the model gpt-5-mini; it is run with what holds for models of its kind.
 
     "

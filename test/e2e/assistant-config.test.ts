@@ -179,7 +179,7 @@ describe('on the command line', () => {
     const scene = await createScene(says, memoryServer);
     const env = { ANTHROPIC_API_KEY: '', PATH: '/nowhere' };
     const { stdout } = await runSwitchboard(scene.project, ['doctor'], { env });
-    expect(stdout).toContain('note: There is no model for the assistant');
+    expect(stdout).toContain('note: No model is available for the assistant');
   });
 
   test('a server must be named, and must be there', async () => {

@@ -36,7 +36,7 @@ describe('the provider', () => {
     const scene = await createScene(() => 'never', memoryServer);
     const env = { ...scene.env, ANTHROPIC_API_KEY: '', PATH: '/nowhere' };
     expect(await failure({ ...scene, env })).toBe(
-      'There is no model for the assistant: no key is set, and there is no program "claude". Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard.',
+      'No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard; or install Claude Code.',
     );
     expect(scene.model.requests).toEqual([]);
   });

@@ -198,7 +198,7 @@ test('without a model a call ends as one whose tool has failed', async () => {
   const env = { ANTHROPIC_API_KEY: '', PATH: '/nowhere' };
   const { status, stdout } = await runSwitchboard(scene.project, args, { env });
   expect(status).toBe(4);
-  expect(stdout).toContain('There is no model for the assistant');
+  expect(stdout).toContain('No model is available for the assistant');
 });
 
 test('what the wrapper is given in its file, the assistant has', async () => {

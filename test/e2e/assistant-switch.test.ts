@@ -25,8 +25,10 @@ const MEMORY = {
   command: { cmd: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] },
 };
 
+/** Switching on needs a model, which is not asked. */
 function run(project: Project, ...args: string[]): Promise<Outcome> {
-  return runSwitchboard(project, ['assistant', ...args]);
+  const env: Record<string, string> = args.includes('on') ? { OPENAI_API_KEY: 'some-key' } : {};
+  return runSwitchboard(project, ['assistant', ...args], { env });
 }
 
 async function runWell(project: Project, ...args: string[]): Promise<string> {
@@ -77,6 +79,63 @@ async function toolsOf(project: Project): Promise<unknown> {
     .map((line): { id: number; result: unknown } => JSON.parse(line));
   return answers.find(({ id }) => id === 2)?.result;
 }
+
+describe('without a model', () => {
+  const env = { PATH: '/nowhere' }; // whatever is installed here
+  const inFolder = { [`${FOLDER}/.mcp.json`]: MEMORY };
+  const inConfiguration = {
+    'switchboard.config.json': { mcpServers: { memory: { command: 'x' } } },
+  };
+  const MISSING =
+    'The assistant of server "memory" was not switched on. No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH.';
+
+  test.each([
+    ['with a folder of its own', inFolder],
+    ['in the configuration', inConfiguration],
+  ])('a server %s stays as it is, and what is missing is said', async (_what, files) => {
+    const project = createProject(files);
+    const before = tree(project.dir);
+    for (const more of [[], ['--dry-run']]) {
+      const args = ['assistant', 'memory', 'on', ...more];
+      const { status, stdout, stderr } = await runSwitchboard(project, args, { env });
+      expect([status, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(MISSING);
+      expect(stderr).toContain('Set ANTHROPIC_API_KEY, or OPENAI_API_KEY');
+    }
+    expect(tree(project.dir)).toEqual(before);
+  });
+
+  test.each([
+    [
+      { provider: 'claude-cli' },
+      'The assistant uses the program "claude", which is not on the PATH.',
+    ],
+    [{ provider: 'anthropic' }, 'The assistant has no key for the provider "anthropic".'],
+    [{ apiKeyEnv: 'MY_KEY' }, 'MY_KEY'],
+  ])('settings that were written before count: %j', async (assistant, words) => {
+    const user = { suites: { memory: { assistant } } };
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: { memory: { command: 'x' } },
+        suites: { memory: { assistant: false } },
+      },
+      'home/.switchboard/switchboard.config.json': user,
+    });
+    const args = ['assistant', 'memory', 'on'];
+    const { status, stderr } = await runSwitchboard(project, args, { env });
+    expect(status).toBe(2);
+    expect(stderr).toContain(words);
+  });
+
+  test('a model on the user’s own machine needs no key', async () => {
+    const project = createProject(inConfiguration);
+    const args = ['assistant', 'memory', 'on'];
+    const local = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
+    expect((await runSwitchboard(project, args, { env: local })).status).toBe(0);
+    // One that is on already is left alone.
+    expect((await runSwitchboard(project, args, { env })).status).toBe(0);
+  });
+});
 
 describe('a server with a folder of its own', () => {
   const SHAPES: [string, string, number][] = [
@@ -187,7 +246,7 @@ describe('a server with a folder of its own', () => {
     expect(await runWell(project)).toMatchInlineSnapshot(`
       "b               off  <project>/mcps/b/.mcp.json
       ../my "server"  on   by files beside <project>/mcps/odd/.mcp.json
-                           asks nobody: There is no model for the assistant: no key is set, and there is no program "claude". Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard.
+                           asks nobody: No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard; or install Claude Code.
       "
     `);
     await runWell(project, '../my "server"', 'off');

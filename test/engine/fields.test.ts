@@ -81,6 +81,25 @@ test('effort, summary and verbosity reach the model', async () => {
   expect(body.text).toEqual({ verbosity: 'high' });
 });
 
+test.each([{}, { includeApplyPatchTool: true }])(
+  'effort, summary and verbosity reach a model that the engine does not know, with %j',
+  async (more) => {
+    const { body, warnings } = await firstRequest({
+      model: 'gpt-4o-mini',
+      modelReasoningEffort: 'high',
+      modelReasoningSummary: 'detailed',
+      modelVerbosity: 'high',
+      ...more,
+    });
+    expect(body.model).toBe('gpt-4o-mini');
+    expect(body.reasoning).toEqual({ effort: 'high', summary: 'detailed' });
+    expect(body.text).toEqual({ verbosity: 'high' });
+    const patch = 'includeApplyPatchTool' in more ? ['apply_patch'] : [];
+    expect(toolNames(body)).toEqual(['exec_command', 'write_stdin', ...patch]);
+    expect(warnings).toEqual([expect.stringContaining('does not know the model gpt-4o-mini')]);
+  },
+);
+
 test('a model that the engine does not know is used, with a warning', async () => {
   const { body, warnings } = await firstRequest({ model: 'gpt-4o-mini' });
   expect(body.model).toBe('gpt-4o-mini');

@@ -58,6 +58,17 @@ describe('an agent with instructions of its own', () => {
   });
 });
 
+test.each(['gpt-5', 'sonnet'])(
+  'an agent with the model %s keeps the provider of the user’s Codex configuration',
+  async (name) => {
+    const files = { '.agents/aide.toml': toml('Aide', `[run]\nmodel = "${name}"`) };
+    const { model, project, cwd } = await programProject({ files, script: [DONE] });
+    const args = ['run', 'aide', 'do it', '--cwd', cwd];
+    expect(await runSwitchboard(project, args)).toMatchObject({ status: 0, stdout: 'done\n' });
+    expect(model.requests[0]?.body.model).toBe('gpt-5');
+  },
+);
+
 test('the agent of the documentation remembers with its server', async () => {
   const page = readFileSync(join(ROOT, 'docs/agents.md'), 'utf8');
   const [, text = ''] = /```toml\n(name = "Explain Build Failures"\n[^`]*)```/.exec(page) ?? [];

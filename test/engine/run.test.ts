@@ -117,6 +117,78 @@ describe('a run', () => {
   });
 });
 
+describe.runIf(hasSandbox())('what the sandbox refuses', () => {
+  const run = (cmd: string, more = {}) =>
+    ({ kind: 'calls', tool: 'exec_command', args: { cmd, ...more } }) as const;
+  const escalated = { sandbox_permissions: 'require_escalated', justification: 'because' };
+  const notesOf = ({ events }: ReturnType<typeof watchedRun>) =>
+    events.filter(({ kind }) => kind === 'note').map(({ text }) => text);
+
+  test.each(['never', 'on-request'] as const)(
+    'is noted, with the approval policy %s',
+    async (approvalPolicy) => {
+      const { engine, cwd } = await realEngine({
+        script: [
+          run('touch a.txt'),
+          run('echo x > b.txt; true'),
+          { kind: 'patches', patch: PATCH },
+          run('touch c.txt', escalated),
+          run('cat nowhere'),
+          DONE,
+        ],
+      });
+      const agent = plainAgent({ run: { approvalPolicy, includeApplyPatchTool: true } });
+      const watched = watchedRun(cwd, { agent });
+      expect(await engine.run(watched)).toEqual({ ok: true, output: 'done' });
+      const patch =
+        approvalPolicy === 'never'
+          ? 'The read-only sandbox blocked changes to patched.txt.'
+          : 'Not approved, so not done: changes to patched.txt.';
+      expect(notesOf(watched)).toEqual([
+        "The read-only sandbox blocked `touch a.txt`: touch: cannot touch 'a.txt': Read-only file system.",
+        expect.stringMatching(
+          /^The read-only sandbox blocked `echo x > b\.txt; true`: .*b\.txt: Read-only file system\.$/,
+        ),
+        patch,
+        'Not approved, so not done: `touch c.txt`.',
+      ]);
+      expect(readdirSync(cwd)).toEqual([]);
+    },
+  );
+
+  test('is noted only where it may not write', async () => {
+    const { engine, cwd } = await realEngine({
+      script: [run('touch a.txt'), run('touch /usr/a.txt'), DONE],
+    });
+    const agent = plainAgent({ run: { sandboxMode: 'workspace-write' } });
+    const watched = watchedRun(cwd, { agent });
+    await engine.run(watched);
+    expect(notesOf(watched)).toEqual([
+      expect.stringContaining('The workspace-write sandbox blocked `touch /usr/a.txt`: '),
+    ]);
+  });
+});
+
+test('a run goes on without servers that do not start, and still waits for the others', async () => {
+  const { engine, model, cwd } = await realEngine({ script: [DONE] });
+  const slow = `setTimeout(() => import(${JSON.stringify(MEMORY)}), 1500)`;
+  const run = watchedRun(cwd, {
+    servers: [
+      attachedServer({ key: 'broken', cmd: '/nowhere/server' }),
+      attachedServer({ key: 'slow', cmd: process.execPath, args: ['-e', slow] }),
+      attachedServer({ key: 'dies', cmd: process.execPath, args: ['-e', 'process.exit(3)'] }),
+    ],
+  });
+  expect(await engine.run(run)).toEqual({ ok: true, output: 'done' });
+  const names = model.requests[0]?.body.tools?.map(({ name }) => name);
+  expect(names).toContain('mcp__slow');
+  const notes = run.events.filter(({ kind }) => kind === 'note').map(({ text }) => text);
+  expect(notes).toEqual([
+    expect.stringMatching(/^The agent ran without server "broken", which did not start: No such/),
+    expect.stringMatching(/^The agent ran without server "dies", which did not start: handshaking/),
+  ]);
+});
+
 test('runs side by side work, also when the engine is used for the first time', async () => {
   const { engine, cwd, processes } = await realEngine({ script: [DONE] });
   const runs = Array.from({ length: 4 }, () => engine.run(watchedRun(cwd)));
@@ -151,14 +223,14 @@ describe('a run that fails', () => {
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
-  test('because a server does not start says which and why, and the model is not asked', async () => {
+  test('because a server that the agent requires does not start says which and why, and the model is not asked', async () => {
     const { engine, model, cwd } = await realEngine({ script: [DONE] });
-    const servers = [attachedServer({ key: 'broken', cmd: '/nowhere/server' })];
+    const servers = [attachedServer({ key: 'broken', cmd: '/nowhere/server', isRequired: true })];
     const result = await engine.run(watchedRun(cwd, { servers }));
     expect(result).toEqual({
       ok: false,
       output:
-        'required MCP servers failed to initialize: broken: No such file or directory (os error 2).' +
+        'Server "broken", which the agent requires, did not start: No such file or directory (os error 2).' +
         ' Try: switchboard agents agent_some_agent --check',
     });
     expect(model.requests).toEqual([]);
@@ -177,7 +249,7 @@ describe('a run that fails', () => {
     process.kill(processes[0] ?? 0, 'SIGKILL');
     const { ok, output } = await running;
     expect(ok).toBe(false);
-    expect(output).toMatch(/^Codex was ended by SIGKILL in the middle of the run\./);
+    expect(output).toMatch(/^Codex was stopped by SIGKILL during the run\.$/);
     expect(processesWith(`sleep ${seconds}`)).toEqual([]);
   });
 
@@ -277,7 +349,7 @@ describe('a server’s own limits hold', () => {
   test('for its start', async () => {
     const { engine, cwd } = await realEngine({ script: [DONE] });
     const { command, args } = testServer('starts-slowly', '100000');
-    const slow = { key: 'slow', cmd: command, args, startupTimeoutSec: 0.5 };
+    const slow = { key: 'slow', cmd: command, args, startupTimeoutSec: 0.5, isRequired: true };
     const { ok, output } = await engine.run(watchedRun(cwd, { servers: [attachedServer(slow)] }));
     expect(ok).toBe(false);
     expect(output).toMatch(/slow.*timed out|timed out.*slow/);
@@ -339,9 +411,8 @@ test('a server over HTTP gets the headers that it is configured with, and nothin
   const nothing = { selfEnvironment: {}, program: undefined };
   const servers = [attachServer(web, undefined, { ...folders, env, environment: {}, ...nothing })];
   const run = watchedRun(cwd, { servers });
-  const { ok, output } = await engine.run(run);
-  expect(ok).toBe(false);
-  expect(output).toContain('web');
+  const { output } = await engine.run(run);
+  expect(run.events.find(({ kind }) => kind === 'note')?.text).toContain('server "web"');
   expect(seen).toContain('Bearer value-of-a-header');
   const told = [output, ...log.lines, ...run.events.map(({ text }) => text)].join('\n');
   expect(told).not.toContain('value-of-a-header');

@@ -72,7 +72,7 @@ async function converse({
     if (message.method === 'item/started' && type === 'commandExecution') begin();
   });
   const clientInfo = { name: 'test', title: null, version: '0' };
-  await request('initialize', { clientInfo, capabilities: null });
+  await request('initialize', { clientInfo, capabilities: { experimentalApi: true } });
   send({ method: 'initialized' });
   await request('account/read', {});
   await request('config/read', { includeLayers: false, cwd });
@@ -80,6 +80,7 @@ async function converse({
     cwd,
     ephemeral: true,
     approvalPolicy: 'on-request',
+    experimentalRawEvents: true,
     baseInstructions: instructions,
   });
   const { thread } = result as { thread: { id: string } };
@@ -153,6 +154,7 @@ test('what the scripted engine says is what the real one says', async () => {
   ].flat();
   const scriptedMessages = [
     await scripted('ok'),
+    await scripted('refused'),
     await scripted('failed'),
     await scripted('hangs', true),
     await scripted('asks-command'),
@@ -181,6 +183,10 @@ test('what the scripted engine says is what the real one says', async () => {
       "item/started agentMessage",
       "item/started commandExecution",
       "item/started fileChange",
+      "rawResponseItem/completed custom_tool_call",
+      "rawResponseItem/completed custom_tool_call_output",
+      "rawResponseItem/completed function_call",
+      "rawResponseItem/completed function_call_output",
       "turn/completed completed",
       "turn/completed failed",
       "turn/completed interrupted",

@@ -14,6 +14,7 @@ import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import { ProcessLink, type ProcessLinkOptions } from '../../child/process-link.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
 import { RpcTimeout } from '../../rpc/peer.ts';
+import { crashReason } from './crash-reason.ts';
 import { toEngine } from './engine-json.ts';
 
 export interface AppServerOptions
@@ -35,7 +36,12 @@ const MESSAGE_BYTES = 16 << 20;
 /** The engine ends within tens of milliseconds when its input does. */
 const STOP_MS = 600;
 const GONE_MS = 400;
-const LONGEST_WORDS = 300;
+const LONGEST_REASON = 300;
+/** What it printed last: a reason may be followed by a stack. */
+const KEPT_LINES = 200;
+const LONGEST_LINE = 400;
+/** So many of them are logged when it crashes. */
+const LOGGED_LINES = 30;
 
 /** News that we have no use for; the output of commands alone can be gigabytes. */
 const UNWANTED_NEWS = [
@@ -48,6 +54,7 @@ const UNWANTED_NEWS = [
   'item/reasoning/summaryPartAdded',
   'item/reasoning/summaryTextDelta',
   'item/reasoning/textDelta',
+  'rawResponse/completed',
   'remoteControl/status/changed',
   'skills/changed',
   'thread/started',
@@ -60,12 +67,15 @@ const UNWANTED_NEWS = [
 export class AppServer {
   readonly #link: ProcessLink;
   readonly #options: AppServerOptions;
+  /** On stderr, cleaned and masked. */
+  readonly #printed: readonly string[];
 
   /** Rejects with an ENGINE_FAILED where the program cannot be started. */
   static async open(options: AppServerOptions): Promise<AppServer> {
     const { binary, args, env, codexHome, log, onRequest } = options;
     // A neutral folder: the engine reads settings from the one that it is started in.
     const cwd = [codexHome, tmpdir()].find(isFolder) ?? parse(binary).root;
+    const printed: string[] = [];
     try {
       const link = await ProcessLink.open({
         ...options,
@@ -77,18 +87,23 @@ export class AppServer {
         stopMs: STOP_MS,
         mayOmitVersion: true,
         onRequest: async (request) => toEngine((await onRequest(request)).value),
-        onStderr: (line) => log.debug(`codex: ${line}`),
+        onStderr: (line) => {
+          log.debug(`codex: ${line}`);
+          printed.push(line.slice(0, LONGEST_LINE));
+          if (printed.length > KEPT_LINES) printed.shift();
+        },
         onBug: (error) => log.error(`codex: ${String(error)}`),
       });
-      return new AppServer(link, options);
+      return new AppServer(link, options, printed);
     } catch (error) {
       throw explainSpawn(error, binary);
     }
   }
 
-  private constructor(link: ProcessLink, options: AppServerOptions) {
+  private constructor(link: ProcessLink, options: AppServerOptions, printed: readonly string[]) {
     this.#link = link;
     this.#options = options;
+    this.#printed = printed;
   }
 
   get pid(): number {
@@ -99,9 +114,20 @@ export class AppServer {
     return this.#link.ended;
   }
 
-  /** The last line that the engine printed beside the protocol; empty where there is none. */
-  get lastLine(): string {
-    return excerpt(this.#link.lastOutput.split('\n').at(-1) ?? '', LONGEST_WORDS);
+  /**
+   * How the engine ended, and why as far as it printed a reason: one sentence, to be followed by a full stop.
+   * What else it printed goes to the log.
+   */
+  explainEnd(end: LinkEnd, when: string): string {
+    for (const line of this.#printed.slice(-LOGGED_LINES)) this.#options.log.info(`codex: ${line}`);
+    const reason = this.#reason;
+    return `Codex ${describeEnd(end)} ${when}${reason && `: ${reason}`}`.replace(/\.$/, '');
+  }
+
+  get #reason(): string {
+    // Its last line may not have ended, and what it prints on stdout beside messages may be all there is.
+    const last = this.#link.lastOutput.split('\n').at(-1) ?? '';
+    return excerpt(crashReason([...this.#printed, last]), LONGEST_REASON);
   }
 
   /** Rejects with an ENGINE_FAILED where it ends at once or does not answer. */
@@ -110,7 +136,7 @@ export class AppServer {
     const params = {
       clientInfo: { name: 'switchboard', title: 'Switchboard', version },
       capabilities: {
-        experimentalApi: false,
+        experimentalApi: true, // for `experimentalRawEvents`
         requestAttestation: false,
         optOutNotificationMethods: UNWANTED_NEWS,
       },
@@ -166,19 +192,17 @@ export class AppServer {
 
   #explainStart(error: unknown, binary: string): unknown {
     const { initializeMs } = this.#options;
-    const words = this.lastLine;
     if (error instanceof LinkEnded) {
-      const how = describeEnd(error.end);
-      const said = words === '' ? 'It printed nothing.' : `It said: ${words.replace(/[.]?$/, '.')}`;
-      return failure(`Codex ${how} as soon as it was started. ${said}`, binary, error);
+      return failure(`${this.explainEnd(error.end, 'on start')}.`, binary, error);
     }
     if (error instanceof RpcTimeout) {
-      const said = words === '' ? '' : ` Its last words: ${words}`;
+      const reason = this.#reason;
       const limit = formatLimit(initializeMs);
-      return failure(`Codex did not answer within ${limit}.${said}`, binary, error);
+      const sentence = `Codex did not answer within ${limit}${reason && `: ${reason}`}`;
+      return failure(`${sentence.replace(/\.$/, '')}.`, binary, error);
     }
     if (error instanceof SwitchboardError) return error;
-    const reason = excerpt((error as Error).message, LONGEST_WORDS);
+    const reason = excerpt((error as Error).message, LONGEST_REASON);
     return failure(`Codex refused to begin: ${reason}`, binary, error);
   }
 }
@@ -187,10 +211,9 @@ function isRunning(group: number): boolean {
   return isGroupAlive(group) && !isGroupDead(group);
 }
 
-/** How the engine ended, as the end of a sentence about it. */
-export function describeEnd(end: LinkEnd): string {
+function describeEnd(end: LinkEnd): string {
   if (end.kind !== 'exited') return 'closed the connection';
-  return end.signal === null ? `ended with status ${end.code}` : `was ended by ${end.signal}`;
+  return end.signal === null ? `exited with code ${end.code}` : `was stopped by ${end.signal}`;
 }
 
 function explainSpawn(error: unknown, binary: string): SwitchboardError {

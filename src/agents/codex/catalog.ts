@@ -1,6 +1,6 @@
-// The engine's list of models says of each whether it has the tool that applies patches; there is no
-// other switch for it. So an agent that is to have the tool, or not to have it, is given a list that
-// says so, made from the one that the engine would use.
+// The engine's list of models says which of them have the tool that applies patches, and to which it may send a
+// verbosity; there is no other switch for either. So an agent that says something about them is given a list
+// of its own, made from the one that the engine would use.
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cancellation } from '../../base/cancellation.ts';
@@ -21,6 +21,8 @@ export interface CatalogWish {
   readonly usersCatalog: string | undefined;
   /** Undefined to leave it as it is. */
   readonly applyPatch: boolean | undefined;
+  /** Whether the model is to be sent a verbosity. */
+  readonly hasVerbosity: boolean;
   /** Undefined for the engine's default. */
   readonly model: string | undefined;
   readonly cancellation?: Cancellation | undefined;
@@ -47,15 +49,30 @@ const KEPT_MS = 30 * 24 * 3_600_000;
 
 /** Rejects only with the reason when it is called off. */
 export async function prepareCatalog(wish: CatalogWish): Promise<Catalog> {
-  if (wish.applyPatch === undefined) return AS_IT_IS;
   try {
-    return wish.applyPatch ? await withPatch(wish) : await withoutPatch(wish);
+    return await makeCatalog(wish);
   } catch (error) {
     wish.cancellation?.throwIfCancelled();
-    const state = wish.applyPatch ? 'on' : 'off';
-    const warning = `apply_patch could not be switched ${state}: ${(error as Error).message}.`;
+    const what = wish.applyPatch === undefined ? 'model_verbosity' : 'apply_patch';
+    const state = wish.applyPatch === false ? 'off' : 'on';
+    const warning = `${what} could not be switched ${state}: ${(error as Error).message}.`;
     return { file: undefined, warning };
   }
+}
+
+async function makeCatalog(wish: CatalogWish): Promise<Catalog> {
+  const { model, applyPatch, hasVerbosity } = wish;
+  const usual = () => (applyPatch === false ? withoutPatch(wish) : AS_IT_IS);
+  // The engine's default has patches and a verbosity.
+  if (model === undefined || (applyPatch !== true && !hasVerbosity)) return usual();
+  const models = await readModels(wish);
+  const known = models.find(({ slug }) => slug === model);
+  if (!known) return withEntry(inventEntry(model, models, wish), models, wish, unknownModel(model));
+  const isMute = hasVerbosity && known['support_verbosity'] !== true;
+  const warning = isMute ? `Codex sends no model_verbosity to the model ${model}.` : undefined;
+  const lacksPatch = applyPatch === true && typeof known['apply_patch_tool_type'] !== 'string';
+  if (lacksPatch) return withEntry(known, models, wish, warning);
+  return { ...(await usual()), warning };
 }
 
 async function withoutPatch(wish: CatalogWish): Promise<Catalog> {
@@ -67,17 +84,21 @@ async function withoutPatch(wish: CatalogWish): Promise<Catalog> {
   return { ...AS_IT_IS, file };
 }
 
-async function withPatch(wish: CatalogWish): Promise<Catalog> {
-  const { model } = wish;
-  if (model === undefined) return AS_IT_IS; // the engine's default has it
-  const models = await readModels(wish);
-  const known = models.find(({ slug }) => slug === model);
-  if (known && typeof known['apply_patch_tool_type'] === 'string') return AS_IT_IS;
-  const file = join(wish.folder, `${keyOf(wish)}-patch-${shortDigest(model)}.json`);
-  const entry = { ...(known ?? inventEntry(model, models)), apply_patch_tool_type: 'freeform' };
-  const others = models.filter(({ slug }) => slug !== model);
-  if (!readKept(file)) write(file, [...others, entry]);
-  return { file, warning: known ? undefined : unknownModel(model) };
+/** A list in which the run's model can do what is wished. */
+function withEntry(
+  entry: Model,
+  models: readonly Model[],
+  wish: CatalogWish,
+  warning: string | undefined,
+): Catalog {
+  const { applyPatch, folder } = wish;
+  const patch = applyPatch === true ? 'freeform' : null;
+  const verbosity = entry['support_verbosity'] === true ? '-verbosity' : '';
+  const kind = `${patch === null ? 'no-' : ''}patch${verbosity}`;
+  const file = join(folder, `${keyOf(wish)}-${kind}-${shortDigest(entry.slug)}.json`);
+  const others = models.filter(({ slug }) => slug !== entry.slug);
+  if (!readKept(file)) write(file, [...others, { ...entry, apply_patch_tool_type: patch }]);
+  return { file, warning };
 }
 
 export function unknownModel(model: string): string {
@@ -101,7 +122,7 @@ export async function knowsModel(model: string, wish: ModelsWish): Promise<boole
 }
 
 /** Made from a model that is given its tools one by one, without what others may not understand. */
-function inventEntry(slug: string, models: readonly Model[]): Model {
+function inventEntry(slug: string, models: readonly Model[], { hasVerbosity }: CatalogWish): Model {
   const like = models.find((model) => model['tool_mode'] === undefined) ?? models[0];
   if (!like) throw new Error('the list of models is empty');
   return {
@@ -115,14 +136,14 @@ function inventEntry(slug: string, models: readonly Model[]): Model {
     supports_search_tool: false,
     default_reasoning_level: undefined,
     supported_reasoning_levels: [],
-    support_verbosity: false,
+    support_verbosity: hasVerbosity,
     default_verbosity: null,
     additional_speed_tiers: [],
     service_tiers: [],
   };
 }
 
-type ModelsSource = Omit<CatalogWish, 'applyPatch' | 'model'>;
+type ModelsSource = Omit<CatalogWish, 'applyPatch' | 'hasVerbosity' | 'model'>;
 
 async function readModels(wish: ModelsSource): Promise<Model[]> {
   const { usersCatalog, binary, env, folder, cancellation, onProcess } = wish;

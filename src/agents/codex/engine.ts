@@ -11,21 +11,25 @@ import { createMask, type Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
 import { sleep } from '../../base/time.ts';
 import { VERSION } from '../../base/version.ts';
-import { LinkEnded } from '../../child/link.ts';
+import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import type { AgentSettings } from '../../config/config.ts';
 import { RpcError } from '../../rpc/message.ts';
 import { codexHomeOf } from '../codex-home.ts';
 import type { Engine, EngineResult, EngineRun } from '../engine.ts';
-import { AppServer, type AppServerOptions, describeEnd } from './app-server.ts';
+import { AppServer, type AppServerOptions } from './app-server.ts';
 import { answerEngine } from './approvals.ts';
 import { prepareCatalog } from './catalog.ts';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { describeNotification, textOf } from './events.ts';
+import { failedServers } from './failed-servers.ts';
 import { Litter } from './litter.ts';
 import { locateEngine } from './locate.ts';
+import { Refusals } from './refusals.ts';
 import { StartGate } from './start-gate.ts';
 import {
+  namedServers,
   processArguments,
+  sandboxOf,
   type ThreadWish,
   threadParameters,
   turnSandbox,
@@ -63,15 +67,23 @@ const LONGEST_DETAILS = 4_000;
 /** What is ours alone: those below us get none of it. */
 const OUR_SECRETS = /^SWITCHBOARD_.*(?:TOKEN|KEY|SECRET)$/i;
 
-export function createCodexEngine(options: CodexEngineOptions): Engine {
+/** Finds the program, and throws an ENGINE_MISSING if there is none. Called once for each run. */
+export type OpenCodex = () => Engine;
+
+export function createCodexEngine(options: CodexEngineOptions): OpenCodex {
   const litter = new Litter(options.onLitter);
   const gate = new StartGate();
-  return { run: (run) => new CodexRun(run, options).toEnd(gate, litter) };
+  return () => {
+    const { project, env, settings } = options;
+    const binary = locateEngine({ codexBin: settings().codexBin, project, env });
+    return { run: (run) => new CodexRun(run, binary, options).toEnd(gate, litter) };
+  };
 }
 
 /** One run of an agent. */
 class CodexRun {
   readonly #run: EngineRun;
+  readonly #binary: string;
   readonly #options: CodexEngineOptions;
   readonly #settings: AgentSettings;
   readonly #turn: Turn;
@@ -79,12 +91,14 @@ class CodexRun {
   readonly #apiKey: string | undefined;
   readonly #secrets: readonly string[];
   readonly #mask: Mask;
+  #refusals: Refusals | undefined;
   /** What `turn/interrupt` wants to know. */
   #running: { readonly threadId: string; readonly turnId: string } | undefined;
 
-  constructor(run: EngineRun, options: CodexEngineOptions) {
+  constructor(run: EngineRun, binary: string, options: CodexEngineOptions) {
     const { env } = options;
     this.#run = run;
+    this.#binary = binary;
     this.#options = options;
     this.#settings = options.settings();
     this.#turn = new Turn(this.#settings.outputMaxChars);
@@ -106,6 +120,7 @@ class CodexRun {
       cameToItsEnd = result.ok;
       return result;
     } finally {
+      for (const text of this.#refusals?.sentences ?? []) onEvent({ kind: 'note', text });
       if (cancellation.reason) await this.#interrupt(server);
       await server.close();
       leave(cameToItsEnd);
@@ -144,10 +159,10 @@ class CodexRun {
   }
 
   async #prepare(): Promise<AppServerOptions> {
-    const { env, log, project, home, homeFolder, initializeMs = INITIALIZE_MS } = this.#options;
+    const { env, log, home, homeFolder, initializeMs = INITIALIZE_MS } = this.#options;
     const settings = this.#settings;
+    const binary = this.#binary;
     const { run } = this.#run.agent;
-    const binary = locateEngine({ codexBin: settings.codexBin, project, env });
     const codexHome = codexHomeOf({ settings, env, homeFolder });
     const user = await readUserConfig(codexHome);
     const engineEnv = this.#environment();
@@ -157,6 +172,7 @@ class CodexRun {
       folder: join(home, 'cache', 'engine'),
       usersCatalog: user.modelCatalog,
       applyPatch: wantsPatch(run, settings.builtinsDefault),
+      hasVerbosity: run.modelVerbosity !== undefined,
       model: run.model ?? user.model,
       cancellation: this.#run.cancellation,
       onProcess: this.#options.onProcess,
@@ -195,7 +211,7 @@ class CodexRun {
       await this.#signIn(server);
       return await this.#takeTurn(server, engineConfig);
     } catch (error) {
-      if (error instanceof LinkEnded) return this.#died(server, describeEnd(error.end));
+      if (error instanceof LinkEnded) return this.#died(server, error.end);
       if (!(error instanceof RpcError)) throw error;
       return this.#failed(error.message);
     }
@@ -212,7 +228,8 @@ class CodexRun {
       builtinsDefault: this.#settings.builtinsDefault,
       timeoutMs: this.#settings.timeoutMs,
     };
-    const threadId = await server.begin('thread', threadParameters(wish));
+    this.#refusals = new Refusals({ cwd, sandbox: sandboxOf(wish), mask: this.#mask });
+    const threadId = await this.#beginThread(server, wish);
     this.#turn.belongTo(threadId);
     const input = [{ type: 'text', text: task, text_elements: [] }];
     const turn = { threadId, input, ...turnSandbox(wish) };
@@ -220,9 +237,38 @@ class CodexRun {
     this.#turn.begin(turnId);
     this.#running = { threadId, turnId };
     const end = await Promise.race([this.#turn.ended, server.ended]);
-    if ('kind' in end) return this.#died(server, describeEnd(end));
+    if ('kind' in end) return this.#died(server, end);
     if (end.status === 'completed') return { ok: true, output: this.#turn.output };
     return this.#failed(end.reason || `The run was ${end.status}.`);
+  }
+
+  /** A server that does not start is left out, unless the agent requires it. */
+  async #beginThread(server: AppServer, wish: ThreadWish): Promise<string> {
+    try {
+      return await server.begin('thread', threadParameters(wish));
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      const failed = failedServers(error.message, namedServers(wish), this.#mask);
+      const [first] = failed;
+      if (!first) throw error;
+      const required = failed.find(({ server: { isRequired } }) => isRequired);
+      const hint = `Try: switchboard agents ${wish.agent.toolName} --check`;
+      if (required) {
+        const { key } = required.server;
+        const sentence = `Server "${key}", which the agent requires, did not start`;
+        throw new RpcError(error.code, `${sentence}: ${required.reason}. ${hint}`);
+      }
+      for (const {
+        server: { key },
+        reason,
+      } of failed) {
+        const text = `The agent ran without server "${key}", which did not start: ${reason}. ${hint}`;
+        this.#run.onEvent({ kind: 'note', text });
+      }
+      const lost = new Set(failed.map((one) => one.server));
+      const servers = wish.servers.filter((one) => !lost.has(one));
+      return this.#beginThread(server, { ...wish, servers });
+    }
   }
 
   /** What the engine would do by itself in the run's folder. */
@@ -253,6 +299,7 @@ class CodexRun {
   #hear(method: string, params: unknown): void {
     if (!this.#turn.isAbout(params)) return;
     this.#turn.hear(method, params);
+    if (isObject(params)) this.#refusals?.hear(method, params['item']);
     const event = describeNotification(method, params, this.#mask);
     if (event) this.#run.onEvent(event);
     else if (isObject(params) && 'summary' in params) this.#noteConfig(textOf(params['summary']));
@@ -267,9 +314,8 @@ class CodexRun {
     this.#run.onEvent({ kind: 'warning', text: this.#mask(text) });
   }
 
-  #died(server: AppServer, how: string): EngineResult {
-    const words = server.lastLine;
-    return this.#failed(`Codex ${how} in the middle of the run.${words && ` It said: ${words}`}`);
+  #died(server: AppServer, end: LinkEnd): EngineResult {
+    return this.#failed(`${server.explainEnd(end, 'during the run')}.`);
   }
 
   /** The engine's words as one sentence: without the layers of its own that they came through. */
@@ -283,10 +329,7 @@ class CodexRun {
       /^error creating thread: (?:Fatal error: )?(?:Failed to initialize session: )?/,
       '',
     );
-    const output = excerpt(words, LONGEST_REASON, this.#mask);
-    if (!words.startsWith('required MCP servers failed')) return { ok: false, output };
-    const hint = `Try: switchboard agents ${agent.toolName} --check`;
-    return { ok: false, output: `${output.replace(/[.\s]*$/, '.')} ${hint}` };
+    return { ok: false, output: excerpt(words, LONGEST_REASON, this.#mask) };
   }
 
   get #marks(): Record<string, string> {
@@ -298,7 +341,7 @@ class CodexRun {
     const { codexHome } = this.#settings;
     const ours = Object.entries(env).filter(([name]) => !OUR_SECRETS.test(name));
     return withVariables(Object.fromEntries(ours), {
-      // A trace would be its last words, in place of the reason.
+      // A stack says nothing to those who read the log.
       RUST_BACKTRACE: '0',
       ...this.#run.environment,
       ...this.#marks,

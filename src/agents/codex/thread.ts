@@ -53,7 +53,9 @@ export function threadParameters(wish: ThreadWish): Record<string, unknown> {
     model: run.model,
     modelProvider: run.modelProvider,
     approvalPolicy: run.approvalPolicy === 'on-failure' ? 'on-request' : run.approvalPolicy,
-    sandbox: sandboxOf(wish) === undefined ? undefined : 'read-only',
+    sandbox: saidSandbox(wish) === undefined ? undefined : 'read-only',
+    // What the sandbox refuses is told to the model alone.
+    experimentalRawEvents: true,
     config: threadConfig(wish),
   });
 }
@@ -64,7 +66,7 @@ export function threadParameters(wish: ThreadWish): Record<string, unknown> {
  * turn that may write does not: so the thread may only read, and the turn has what was said.
  */
 export function turnSandbox(wish: ThreadWish): Record<string, unknown> {
-  switch (sandboxOf(wish)) {
+  switch (saidSandbox(wish)) {
     case 'danger-full-access':
       return { sandboxPolicy: { type: 'dangerFullAccess' } };
     case 'workspace-write': {
@@ -84,7 +86,13 @@ export function turnSandbox(wish: ThreadWish): Record<string, unknown> {
   }
 }
 
-function sandboxOf({ agent, engineConfig }: ThreadWish): SandboxMode | undefined {
+/** The sandbox of a run; undefined if it is made of permissions and has no name. */
+export function sandboxOf(wish: ThreadWish): SandboxMode | undefined {
+  const unsaid = wish.engineConfig.hasPermissions ? undefined : 'read-only';
+  return saidSandbox(wish) ?? unsaid;
+}
+
+function saidSandbox({ agent, engineConfig }: ThreadWish): SandboxMode | undefined {
   return agent.run.sandboxMode ?? engineConfig.sandboxMode;
 }
 
@@ -122,7 +130,7 @@ function threadConfig(wish: ThreadWish): Record<string, unknown> {
 /** Where the sandbox cannot be said for a turn, there is only this way to keep the folder untrusted. */
 function distrust(wish: ThreadWish): Record<string, unknown> {
   const { agent, cwd, engineConfig } = wish;
-  if (!engineConfig.hasPermissions || sandboxOf(wish) !== undefined) return {};
+  if (!engineConfig.hasPermissions || saidSandbox(wish) !== undefined) return {};
   const isSaid = agent.run.approvalPolicy !== undefined || engineConfig.hasApprovalPolicy;
   return {
     projects: { [cwd]: { trust_level: 'untrusted' } },
@@ -141,16 +149,16 @@ export function wantsPatch(
 
 /** What is attached is laid over what the engine has configured itself, and that is switched off. */
 function serverTables(wish: ThreadWish): Record<string, unknown> | undefined {
-  const { servers, engineConfig } = wish;
-  const engineServers = engineConfig.servers;
-  const off = Object.keys(engineServers).map((key) => [key, { enabled: false }]);
-  const given = servers.map((server) => [
-    freeKey(server, engineServers, servers),
-    serverTable(server, wish),
-  ]);
+  const off = Object.keys(wish.engineConfig.servers).map((key) => [key, { enabled: false }]);
+  const given = [...namedServers(wish)].map(([name, server]) => [name, serverTable(server, wish)]);
   // Of two entries the later counts. Not set one by one: a server may be called `__proto__`.
   const tables = [...off, ...given];
   return tables.length === 0 ? undefined : Object.fromEntries(tables);
+}
+
+/** The servers of a run by the names that the engine is to know them by. */
+export function namedServers({ servers, engineConfig }: ThreadWish): Map<string, AttachedServer> {
+  return new Map(servers.map((one) => [freeKey(one, engineConfig.servers, servers), one]));
 }
 
 function serverTable(server: AttachedServer, wish: ThreadWish): Record<string, unknown> {
@@ -169,7 +177,7 @@ function serverTable(server: AttachedServer, wish: ThreadWish): Record<string, u
   return onlySaid({
     ...how,
     enabled: true,
-    // Else the model may be asked before the server's tools are there.
+    // Else the model may be asked before the server's tools are there. One that fails is left out then.
     required: true,
     startup_timeout_sec: startupTimeoutSec ?? (isDownload ? 60 : undefined),
     // The engine would give up after minutes; a tool that is an agent may need as long as the run has.

@@ -11,6 +11,7 @@ export interface UserConfig {
   /** Whether a sign-in can only be in the folder's auth.json, and there is none. */
   readonly isSignedOut: boolean;
   readonly model: string | undefined;
+  readonly modelProvider: string | undefined;
   /** A list of models that takes the place of the engine's own; absolute. */
   readonly modelCatalog: string | undefined;
 }
@@ -27,6 +28,7 @@ export async function readUserConfig(folder: string): Promise<UserConfig> {
     folder,
     isSignedOut: store === 'file' && !existsSync(join(folder, 'auth.json')),
     model: textIn(said, 'model'),
+    modelProvider: textIn(said, 'model_provider'),
     modelCatalog: catalog === undefined ? undefined : resolve(folder, catalog),
   };
 }

@@ -51,9 +51,12 @@ export const LONGEST_SENTENCE = 500;
 /** Why a file is no agent. The message is `3: …`, with the line. */
 export class AgentFileError extends Error {
   override readonly name = 'AgentFileError';
+  /** The key that is not there, where that is what is wrong. */
+  readonly missing: string | undefined;
 
-  constructor(line: number, says: string) {
+  constructor(line: number, says: string, missing?: string) {
     super(excerpt(`${line}: ${says}`, LONGEST_SENTENCE));
+    this.missing = missing;
   }
 }
 

@@ -13,5 +13,6 @@ export function requiredText(
   if (text !== undefined) return text;
   const isSomething = typeof value === 'object' && value !== null;
   const says = `${key}: expected a text, got ${describeValue(value)}.`;
-  throw new AgentFileError(lineOf(key), isSomething ? says : `It has no ${key}.`);
+  if (isSomething) throw new AgentFileError(lineOf(key), says);
+  throw new AgentFileError(lineOf(key), `It has no ${key}.`, key);
 }

@@ -106,18 +106,16 @@ function serverOf(
     enabledTools: enabledToolsIn(entry),
     startupTimeoutSec: startupSeconds(entry, warn),
     toolTimeoutSec: secondsIn(entry, 'tool_timeout_sec', warn),
+    ...(isTrue(entry['required']) && { isRequired: true }),
     isInjected: false,
   };
 }
 
 /** What has one meaning for every server of an agent, where the entry says another. */
 function warnOfIgnored(entry: Record<string, unknown>, warn: (says: string) => void): void {
-  const { disabled_tools: disabled, required, default_tools_approval_mode: mode } = entry;
+  const { disabled_tools: disabled, default_tools_approval_mode: mode } = entry;
   if (Array.isArray(disabled) && disabled.length > 0) {
     warn('disabled_tools has no effect here. Name the tools to be used in enabled_tools instead.');
-  }
-  if (required !== undefined && required !== true) {
-    warn('required has no effect here. A run needs every server that its agent brings along.');
   }
   if (mode !== undefined && mode !== 'approve') {
     warn(
@@ -188,6 +186,10 @@ function enabledToolsIn(entry: Record<string, unknown>): string[] | undefined {
   if (!Array.isArray(wanted)) return undefined;
   const names = wanted.flatMap((name) => textOf(name) ?? []);
   return names.includes('*') ? undefined : names;
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true || value === 'true';
 }
 
 function isFalse(value: unknown): boolean {

@@ -12,7 +12,7 @@ import { type Candidates, mergeCandidates } from './candidate.ts';
 import { chooseServers } from './choose.ts';
 import { discoverServers } from './discover.ts';
 import { Enumerator, type EnumeratorParts } from './enumerator.ts';
-import { explainDropped } from './explain.ts';
+import { explainLack } from './explain.ts';
 import { ownServers } from './own.ts';
 import { distinctKey } from './plain-key.ts';
 import { environmentOfSelf } from './self-environment.ts';
@@ -33,6 +33,8 @@ export interface GivenServers {
   readonly origins: ReadonlyMap<string, string>;
   /** Sentences that name the agent's file. */
   readonly warnings: readonly string[];
+  /** What the agent goes without because something is wrong at the moment: sentences of their own. */
+  readonly lacks: readonly string[];
 }
 
 export class AgentServers implements AsyncDisposable {
@@ -56,7 +58,8 @@ export class AgentServers implements AsyncDisposable {
   }
 
   /**
-   * What one agent gets. Rejects only with the reason of `cancellation`. `isQuiet`: as far as it is
+   * What one agent gets. Rejects with the reason of `cancellation`, and if a server that the agent requires
+   * cannot be started as it is configured. `isQuiet`: as far as it is
    * known; no server is started to find it out. `isTried`: each that it gets is started once.
    */
   async serversFor(
@@ -91,7 +94,7 @@ export class AgentServers implements AsyncDisposable {
     cancellation.throwIfCancelled();
     const servers: AttachedServer[] = [];
     const origins = new Map<string, string>();
-    const warnings = [...choice.warnings];
+    const lacks = [...choice.lacks];
     for (const { server, enabledTools } of choice.servers) {
       try {
         const attached = attachServer(server, enabledTools, attach);
@@ -99,11 +102,12 @@ export class AgentServers implements AsyncDisposable {
         origins.set(key, server.origin);
         servers.push({ ...attached, key });
       } catch (error) {
-        if (!(error instanceof SwitchboardError)) throw error;
-        warnings.push(explainDropped(agent, server.key, error.text));
+        if (!(error instanceof SwitchboardError) || server.isRequired) throw error;
+        lacks.push(explainLack(server.key, error.text));
       }
     }
-    return { servers, origins, warnings: warnings.map(createMask(secrets)) };
+    const mask = createMask(secrets);
+    return { servers, origins, warnings: choice.warnings.map(mask), lacks: lacks.map(mask) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

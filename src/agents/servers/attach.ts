@@ -52,6 +52,7 @@ export function attachServer(
     enabledTools,
     startupTimeoutSec: server.startupTimeoutSec,
     toolTimeoutSec: server.toolTimeoutSec,
+    isRequired: server.isRequired,
     handedOn: isOurs ? options.selfEnvironment : undefined,
     secrets: serverSecrets({ child, command, remote, env: options.env }),
   };

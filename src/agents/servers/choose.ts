@@ -4,7 +4,7 @@ import type { AgentSettings } from '../../config/config.ts';
 import type { Agent } from '../agent.ts';
 import type { Candidate, Candidates } from './candidate.ts';
 import { enabledToolsOf } from './enabled-tools.ts';
-import { explainDropped, explainUnproven } from './explain.ts';
+import { explainLack, explainUnproven } from './explain.ts';
 import { askAll, type ToolsOf } from './inquiry.ts';
 import { offerTo } from './offer.ts';
 import { type Case, type Given, giveByTools } from './proof.ts';
@@ -28,6 +28,8 @@ export interface Choice {
   readonly servers: readonly ChosenServer[];
   /** Sentences that name the agent's file. */
   readonly warnings: readonly string[];
+  /** What the agent goes without because something is wrong at the moment: sentences of their own. */
+  readonly lacks: readonly string[];
 }
 
 export async function chooseServers(agent: Agent, options: ChooseOptions): Promise<Choice> {
@@ -35,8 +37,10 @@ export async function chooseServers(agent: Agent, options: ChooseOptions): Promi
   const offer = offerTo(agent, options.available);
   const wanted = readWanted(agent, offer);
   const warnings = [...wanted.warnings];
+  const lacks: string[] = [];
   const warn = (warning: string) => void warnings.push(warning);
-  const one: Case = { agent, settings, offer, wanted, toolsOf, warn };
+  const lack = (sentence: string) => void lacks.push(sentence);
+  const one: Case = { agent, settings, offer, wanted, toolsOf, warn, lack };
   const given = settings.mcpEnumerate ? await giveByTools(one) : giveByName(one);
   const servers: ChosenServer[] = [];
   for (const server of offer.servers.values()) {
@@ -46,11 +50,11 @@ export async function chooseServers(agent: Agent, options: ChooseOptions): Promi
     const named = settings.mcpToolFilter ? filterOf(wanted.named.get(key), bare) : undefined;
     const filter = inBoth(named, server.enabledTools);
     const enabled = await enabledToolsOf(server, filter, toolsOf);
-    if ('problem' in enabled) warn(explainDropped(agent, key, enabled.problem));
+    if ('problem' in enabled) lack(explainLack(key, enabled.problem));
     else servers.push({ server, enabledTools: enabled.tools });
   }
   if (options.isTried) warnings.push(...(await tryOut(agent, servers, toolsOf)));
-  return { servers, warnings: [...new Set(warnings)] };
+  return { servers, warnings: [...new Set(warnings)], lacks: [...new Set(lacks)] };
 }
 
 /** What is wrong with servers that an agent gets. */

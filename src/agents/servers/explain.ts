@@ -6,8 +6,13 @@ import type { Answer } from './inquiry.ts';
 import type { Offer } from './offer.ts';
 import { plainKey } from './plain-key.ts';
 
-export function explainDropped({ file }: Agent, key: string, reason: string): string {
+function explainDropped({ file }: Agent, key: string, reason: string): string {
   return `${file}: it does not get the server "${key}". ${reason}`;
+}
+
+/** A server that it would get, if nothing were wrong with it. */
+export function explainLack(key: string, reason: string): string {
+  return `The agent runs without server "${key}". ${reason}`;
 }
 
 export function explainUnproven({ file }: Agent, key: string, reason: string): string {
@@ -31,23 +36,39 @@ export function explainMissingTool(
   return `${file}: the server "${key}" (${origin}) has no tool "${tool}" that may be used.${hint}`;
 }
 
+export interface Explained {
+  readonly text: string;
+  /** Whether a server that did not answer may have it, so that the next run may be better off. */
+  readonly isLack: boolean;
+}
+
 /** No server has a bare tool, as far as they have told. Of those that have not, one may have it. */
 export function explainNobody(
   { file }: Agent,
   tool: string,
   answers: ReadonlyMap<string, Answer>,
   { servers }: Offer,
-): string {
+): Explained {
   const silent = [...answers].flatMap(([key, answer]) =>
     'problem' in answer ? [{ key, ...answer }] : [],
   );
   const known = [...answers.values()].flatMap((answer) => ('tools' in answer ? answer.tools : []));
   const hint = howToWrite(tool, servers) + didYouMean(tool, new Set(known));
-  if (silent.length === 0) return `${file}: no server has the tool "${tool}".${hint}`;
-  const asks = silent.some(({ isUnasked }) => isUnasked) ? '; switchboard agents --check asks' : '';
-  const others = ` Not known are the tools of ${listOf(silent.map(({ key }) => key))}.`;
-  const reason = asks === '' ? ` ${silent[0]?.problem}` : '';
-  return `${file}: it is not known which server has the tool "${tool}"${asks}.${hint}${others}${reason}`;
+  const [first] = silent;
+  if (!first) return { text: `${file}: no server has the tool "${tool}".${hint}`, isLack: false };
+  const others = listOf(silent.map(({ key }) => key));
+  if (silent.some(({ isUnasked }) => isUnasked)) {
+    const text = `${file}: Switchboard does not know which server has the tool "${tool}"; it has not asked ${others}. Run: switchboard agents --check.${hint}`;
+    return { text, isLack: false };
+  }
+  const problems = silent.slice(0, MOST_PROBLEMS).map(({ problem }) => problem);
+  const owner = silent.length === 1 ? first.key : '<server>';
+  const text = [
+    `The agent runs without the tool "${tool}". No server that answered has it; no answer from ${others}.`,
+    ...problems,
+    `If you know its server, write "${owner}::${tool}".`,
+  ];
+  return { text: text.join(' ') + hint, isLack: true };
 }
 
 /** For a name that is written as other programs write it, or that is a server's. */
@@ -83,6 +104,7 @@ function didYouMean(word: string, names: Iterable<string>): string {
 }
 
 const MOST_NAMES = 10;
+const MOST_PROBLEMS = 2;
 
 function listOf(keys: readonly string[]): string {
   const shown = keys.slice(0, MOST_NAMES).map((key) => `"${key}"`);

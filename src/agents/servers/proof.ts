@@ -3,7 +3,7 @@
 import type { AgentSettings } from '../../config/config.ts';
 import type { Agent } from '../agent.ts';
 import {
-  explainDropped,
+  explainLack,
   explainMissingTool,
   explainNobody,
   explainNotAsked,
@@ -22,6 +22,8 @@ export interface Case {
   readonly wanted: Wanted;
   readonly toolsOf: ToolsOf;
   readonly warn: (warning: string) => void;
+  /** Says what the agent goes without because something is wrong at the moment. */
+  readonly lack: (sentence: string) => void;
 }
 
 /** What the agent gets, by key, with the bare tools that it gets each for. */
@@ -46,7 +48,7 @@ export async function giveByTools(one: Case): Promise<Given> {
   for (const { key, cmd } of offer.servers.values()) {
     if (cmd === undefined || given.has(key) || failed.has(key)) continue;
     const answer = settings.mcpEnumStrict ? answers.get(key) : undefined;
-    if (answer && 'problem' in answer) one.warn(explainDropped(one.agent, key, answer.problem));
+    if (answer && 'problem' in answer) one.lack(explainLack(key, answer.problem));
     else given.set(key, []);
   }
   return given;
@@ -73,7 +75,7 @@ type Verdict = 'given' | 'not-given' | 'failed';
 
 /** Whether a server that the agent names has what it names of it. */
 async function judgeNamed(key: string, answer: Answer | undefined, one: Case): Promise<Verdict> {
-  const { agent, settings, offer, wanted, toolsOf, warn } = one;
+  const { agent, settings, offer, wanted, toolsOf, warn, lack } = one;
   const server = offer.servers.get(key);
   const named = wanted.named.get(key);
   if (!server || !named || named.isAny) return 'given';
@@ -88,8 +90,8 @@ async function judgeNamed(key: string, answer: Answer | undefined, one: Case): P
     // The engine has no part in Switchboard's sign-ins, but may have one of its own elsewhere.
     const isHopeless = server.isOwn && known.needsSignIn === true;
     const isDropped = settings.mcpEnumStrict || isHopeless;
-    const explain = isDropped ? explainDropped : explainUnproven;
-    warn(explain(agent, key, known.problem));
+    if (isDropped) lack(explainLack(key, known.problem));
+    else warn(explainUnproven(agent, key, known.problem));
     return isDropped ? 'failed' : 'given';
   }
   const missing = lacking(known.tools);
@@ -102,7 +104,7 @@ function giveBare(
   tool: string,
   answers: ReadonlyMap<string, Answer>,
   given: Map<string, string[]>,
-  { agent, settings, offer, warn }: Case,
+  { agent, settings, offer, warn, lack }: Case,
 ): void {
   const having = [...offer.servers.keys()].filter((key) => {
     const answer = answers.get(key);
@@ -110,7 +112,11 @@ function giveBare(
   });
   // One that the agent has in any case is the one it means.
   const had = having.filter((key) => given.has(key));
-  if (had.length === 0 && having.length === 0) warn(explainNobody(agent, tool, answers, offer));
+  if (had.length === 0 && having.length === 0) {
+    const { text, isLack } = explainNobody(agent, tool, answers, offer);
+    if (isLack) lack(text);
+    else warn(text);
+  }
   if (had.length === 0 && having.length > 1) {
     warn(explainSeveral(agent, tool, having, settings.mcpEnumFallback));
     if (settings.mcpEnumFallback === 'none') return;

@@ -6,7 +6,7 @@ import { listAgents } from '../../../src/agents/list.ts';
 import { resolveAgents } from '../../../src/config/agents.ts';
 import { NOTHING_SAID } from '../../../src/config/said.ts';
 import { agentSettings } from '../../support/agent-settings.ts';
-import { createAgents, markdown } from './temp-agents.ts';
+import { age, createAgents, markdown } from './temp-agents.ts';
 
 const toml = (name: string) => `name = "${name}"\n`;
 const claude = (name: string) => markdown(`name: ${name}`);
@@ -24,12 +24,16 @@ const DOCUMENTED = {
   'user/.chatmodes/three.chatmode.md': chatmode('Chat user'),
 };
 
+const CLAUDE_CODE = {
+  'project/.claude/agents/plain.md': claude('Plain project'),
+  'project/.claude/agents/team/deep/nested.md': claude('Nested project'),
+  'home/agents/plain.md': claude('Plain home'),
+  'user/.claude/agents/plain.md': claude('Plain user'),
+};
+
 const EXTRA = {
   'project/.codex/agents/c.toml': 'name = "Codex project"\ndeveloper_instructions = "x"\n',
   'user/.codex/agents/c.toml': 'name = "Codex user"\ndeveloper_instructions = "x"\n',
-  'project/.claude/agents/plain.md': claude('Plain project'),
-  'project/.claude/agents/team/deep/nested.md': claude('Nested project'),
-  'user/.claude/agents/plain.md': claude('Plain user'),
   'project/.github/agents/a.agent.md': markdown('description: d'),
   'project/.github/agents/b.md': markdown('name: Copilot project'),
   'user/.copilot/agents/c.md': markdown('name: Copilot user'),
@@ -71,8 +75,63 @@ test('the nine documented folders are read in their order, each kind with its pr
   ]);
 });
 
+test('Claude Code’s own agents are read in the same three folders, behind the others', async () => {
+  const { list, path } = createAgents({
+    ...DOCUMENTED,
+    ...CLAUDE_CODE,
+    'home/agents/two.prompt.md': markdown('name: Not this'),
+    'home/agents/inner/x.md': claude('Not this either'),
+    'user/.claude/agents/a.chatmode.md': chatmode('Nor this'),
+  });
+  const { agents, problems, skipped } = await list();
+  expect([problems, skipped]).toEqual([[], []]);
+  const found = agents.filter(({ kind }) => kind === 'anthropic');
+  expect(found.map(({ toolName, host }) => [toolName, host])).toEqual([
+    ['anth_claude_project', undefined],
+    ['anth_claude_home', undefined],
+    ['anth_claude_user', undefined],
+    ['anth_plain_project', 'claude-code'],
+    ['anth_nested_project', 'claude-code'],
+    ['anth_plain_home', undefined],
+    ['anth_plain_user', 'claude-code'],
+  ]);
+  const { formats } = createAgents().settings();
+  const folders = [path('home/agents')];
+  const named = await list({
+    formats: { ...formats, anthropic: { ...formats.anthropic, folders } },
+  });
+  expect(
+    named.agents.filter(({ kind }) => kind === 'anthropic').map(({ toolName }) => toolName),
+  ).toEqual(['anth_claude_home', 'anth_plain_home']);
+});
+
+test('a file among Claude Code’s agents that is none is skipped, which is no mistake', async () => {
+  const agents = createAgents({
+    'project/.claude/agents/README.md': '# How we write agents\n',
+    'project/.claude/agents/notes.md': markdown('title: Notes'),
+    'project/.claude/agents/broken.md': '---\nname: x\n',
+    'project/.claude/agents/team/fine.md': claude('Fine'),
+  });
+  age(
+    ...['README.md', 'notes.md', 'broken.md'].map((name) =>
+      agents.path(`project/.claude/agents/${name}`),
+    ),
+  );
+  const first = await agents.list();
+  expect(first.agents.map(({ name }) => name)).toEqual(['Fine']);
+  expect(agents.plain(first.problems)).toEqual([
+    'project/.claude/agents/broken.md:1: The front matter does not end: a line --- is missing. The agent is left out.',
+  ]);
+  expect(agents.plain(first.skipped)).toEqual([
+    'project/.claude/agents/README.md: Not an agent: it has no front matter.',
+    'project/.claude/agents/notes.md: Not an agent: it has no name.',
+  ]);
+  // As it is remembered.
+  expect(await agents.list()).toEqual(first);
+});
+
 test('the places of other programs are read where that is wanted, behind those of the same kind', async () => {
-  const { list } = createAgents({ ...DOCUMENTED, ...EXTRA });
+  const { list } = createAgents({ ...DOCUMENTED, ...CLAUDE_CODE, ...EXTRA });
   const { agents, problems } = await list({ extraFormats: true });
   expect(problems).toEqual([]);
   expect(agents.map(({ toolName, dialect }) => [toolName, dialect])).toEqual([
@@ -86,6 +145,7 @@ test('the places of other programs are read where that is wanted, behind those o
     ['anth_claude_user', 'claude'],
     ['anth_plain_project', 'claude'],
     ['anth_nested_project', 'claude'],
+    ['anth_plain_home', 'claude'],
     ['anth_plain_user', 'claude'],
     ['vsc_chat_project', 'chatmode'],
     ['vsc_chat_home', 'chatmode'],
@@ -95,7 +155,7 @@ test('the places of other programs are read where that is wanted, behind those o
     ['vsc_copilot_user', 'copilot'],
   ]);
   const documented = await list({ extraFormats: false });
-  expect(documented.agents).toHaveLength(9);
+  expect(documented.agents).toHaveLength(13);
 });
 
 test.each(['codex', 'anthropic', 'vscode'] as const)(

@@ -7,7 +7,7 @@ const MAP = 'project/.agents/model-map.toml';
 /** What a model and a provider become. */
 async function mapped(
   run: { model?: string; provider?: string },
-  { map, ...said }: Record<string, unknown> = {},
+  { map, usersProvider, ...said }: Record<string, unknown> = {},
 ) {
   const lines = [
     ...(run.model === undefined ? [] : [`model = ${JSON.stringify(run.model)}`]),
@@ -17,7 +17,10 @@ async function mapped(
     'project/.agents/a.toml': `name = "A"\n[run]\n${lines.join('\n')}\n`,
   });
   if (typeof map === 'string') agents.write(MAP, map);
-  const { run: result, warnings } = await agents.loadOnly(said);
+  const { run: result, warnings } = await agents.loadOnly(
+    said,
+    usersProvider as string | undefined,
+  );
   return { ...result, warnings: agents.plain(warnings) };
 }
 
@@ -41,7 +44,6 @@ const BUILT_IN: [token: string, model: string][] = [
   ['GPT-4o', 'gpt-4o'],
   ['GPT-5 mini (Preview)', 'gpt-5-mini'],
   ['GPT-5 mini', 'gpt-5-mini'],
-  ['gpt-5-mini', 'gpt-5-mini'],
   ['o3-mini', 'o3-mini'],
 ];
 
@@ -57,6 +59,44 @@ test.each(BUILT_IN)('%s is %s of openai, in any case of letters', async (token, 
       warnings: [],
     });
   }
+});
+
+test.each(['gpt-5', 'gpt-5-mini', 'GPT-5'])(
+  '%s already is a model of the engine, so no provider is set',
+  async (model) => {
+    expect(await mapped({ model })).toEqual({ model: model.toLowerCase(), warnings: [] });
+  },
+);
+
+describe('a user whose Codex configuration names a provider', () => {
+  const usersProvider = 'azure';
+
+  test.each([...BUILT_IN, ['gpt-5', 'gpt-5']])('keeps it for %s', async (token, model) => {
+    expect(await mapped({ model: token }, { usersProvider })).toEqual({ model, warnings: [] });
+  });
+
+  test('keeps it where the map may override what the agent names', async () => {
+    const settings = { usersProvider, modelMapOverrideProvider: true };
+    expect(await mapped({ model: 'sonnet', provider: 'Claude' }, settings)).toEqual({
+      model: 'gpt-5',
+      warnings: [],
+    });
+  });
+
+  test('gets the provider that the agent names', async () => {
+    expect(await mapped({ model: 'gpt-4o', provider: 'mine' }, { usersProvider })).toMatchObject({
+      modelProvider: 'mine',
+    });
+  });
+
+  test('gets the provider that a model map of their own names', async () => {
+    const map = '[[mappings]]\ntoken = "sonnet"\nto_model = "big"\nto_provider = "mine"\n';
+    expect(await mapped({ model: 'sonnet' }, { map, usersProvider })).toEqual({
+      model: 'big',
+      modelProvider: 'mine',
+      warnings: [],
+    });
+  });
 });
 
 test('an unknown model stays as it is', async () => {

@@ -46,7 +46,7 @@ function createRuns({ settings, engine, load, equipment }: Told = {}) {
   const runs = new Runs({
     settings: () => agentSettings(settings),
     load: load ?? (async () => AGENT),
-    equip: async () => ({ servers: [], warnings: [], ...equipment }),
+    equip: async () => ({ servers: [], warnings: [], lacks: [], ...equipment }),
     openEngine: async () => ({
       run: async (run) => {
         seen.push(run);
@@ -131,6 +131,48 @@ test('a run that takes too long is called off, and what it said is kept', async 
   expect(output).toContain('it had not finished after 2 seconds. ');
   expect(output).toContain('agents.timeoutMs');
   expect(output).toContain('First.\nSecond');
+});
+
+test('the caller is told what to know of a run, each thing once, also of one that took too long', async () => {
+  const tell = async ({ onEvent }: EngineRun) => {
+    for (const text of ['a is missing.', 'b is missing.', 'a is missing.']) {
+      onEvent({ kind: 'note', text });
+    }
+    return { ok: true, output: 'done' };
+  };
+  const notes = ['a is missing.', 'b is missing.'];
+  const { run, logged } = createRuns({ engine: tell });
+  const { result, events } = run(TASK);
+  expect(await result).toEqual({ ok: true, output: 'done', notes });
+  expect(events.filter(({ kind }) => kind === 'note').map(({ text }) => text)).toEqual(notes);
+  expect(logged).toContain('agent_one: a is missing.');
+  const late = createRuns({
+    settings: { timeoutMs: 50 },
+    engine: async (one) => {
+      await tell(one);
+      return endless(one);
+    },
+  });
+  expect(await late.run(TASK).result).toMatchObject({ ok: false, notes });
+});
+
+test('the caller is told what the agent goes without', async () => {
+  const lacks = ['The agent runs without server "slow".'];
+  const { run } = createRuns({ equipment: { lacks } });
+  expect(await run(TASK).result).toEqual({ ok: true, output: 'did: do it', notes: lacks });
+});
+
+test('of a thousand things to know the caller is told the first, and how many there are', async () => {
+  const { run, logged } = createRuns({
+    engine: async ({ onEvent }) => {
+      for (let n = 0; n < 1_000; n++) onEvent({ kind: 'note', text: `${n} is missing.` });
+      return { ok: true, output: 'done' };
+    },
+  });
+  const { notes = [] } = await run(TASK).result;
+  expect(notes).toHaveLength(21);
+  expect(notes.at(-1)).toBe('… and 980 more.');
+  expect(logged.length).toBeLessThan(100);
 });
 
 test('the caller calls it off', async () => {

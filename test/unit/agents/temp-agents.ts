@@ -19,9 +19,13 @@ export interface Agents {
   readonly path: (file: string) => string;
   readonly write: (file: string, content: string | Uint8Array) => string;
   readonly list: (said?: Partial<AgentSettings>) => Promise<AgentList>;
-  readonly load: (agent: ListedAgent, said?: Partial<AgentSettings>) => Promise<Agent>;
+  readonly load: (
+    agent: ListedAgent,
+    said?: Partial<AgentSettings>,
+    usersProvider?: string,
+  ) => Promise<Agent>;
   /** Lists, and loads the one agent that there is. */
-  readonly loadOnly: (said?: Partial<AgentSettings>) => Promise<Agent>;
+  readonly loadOnly: (said?: Partial<AgentSettings>, usersProvider?: string) => Promise<Agent>;
   /** Texts with `project`, `home` and `user` in the place of the folders. */
   readonly plain: (texts: readonly string[]) => string[];
 }
@@ -46,13 +50,18 @@ export function createAgents(files: Record<string, string> = {}): Agents {
   };
   const list = (said?: Partial<AgentSettings>) =>
     listAgents({ settings: settings(said), project, home, homeFolder });
-  const load = (agent: ListedAgent, said?: Partial<AgentSettings>) =>
-    loadAgent(agent, { settings: settings(said), project, homeFolder });
-  const loadOnly = async (said?: Partial<AgentSettings>) => {
+  const load = (agent: ListedAgent, said?: Partial<AgentSettings>, usersProvider?: string) =>
+    loadAgent(agent, {
+      settings: settings(said),
+      project,
+      homeFolder,
+      usersProvider: async () => usersProvider,
+    });
+  const loadOnly = async (said?: Partial<AgentSettings>, usersProvider?: string) => {
     const { agents, problems } = await list(said);
     const [agent] = agents;
     if (!agent || agents.length > 1) throw new Error(`${agents.length} agents; ${problems.join()}`);
-    return load(agent, said);
+    return load(agent, said, usersProvider);
   };
   const plain = (texts: readonly string[]) => texts.map((text) => text.replaceAll(`${root}/`, ''));
   for (const [file, content] of Object.entries(files)) write(file, content);

@@ -297,6 +297,7 @@ command = "p"
         cwd: expect.stringMatching(/\/project\/tools$/) as string,
         startupTimeoutSec: 5,
         toolTimeoutSec: 0.5,
+        isRequired: true,
       }),
       server({
         key: 'remote',
@@ -375,7 +376,6 @@ command = "p"
   });
 
   test.each([
-    ['required = false', 'required has no effect here.'],
     ['default_tools_approval_mode = "prompt"', 'default_tools_approval_mode has no effect here.'],
   ])('are told of what is not followed: %s', async (line, says) => {
     const agent = await loadToml(`name = "A"\n[mcp_servers.m]\ncommand = "c"\n${line}\n`);

@@ -41,7 +41,7 @@ describe('who runs the model', () => {
       provider: 'claude-cli',
       model: undefined,
     });
-    expect(() => choose({ PATH: join(project.dir, 'nowhere') })).toThrow('There is no model');
+    expect(() => choose({ PATH: join(project.dir, 'nowhere') })).toThrow('No model is available');
   });
 
   test('is the one that is named, by the environment first', () => {

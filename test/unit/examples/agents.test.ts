@@ -18,7 +18,8 @@ async function loadAll(said: (settings: AgentSettings) => Partial<AgentSettings>
   const settings = { ...usual, ...said(usual) };
   const { agents, problems } = await listAgents({ settings, home, ...roots });
   expect(problems).toEqual([]);
-  const loaded = await Promise.all(agents.map((agent) => loadAgent(agent, { settings, ...roots })));
+  const options = { settings, ...roots, usersProvider: async () => undefined };
+  const loaded = await Promise.all(agents.map((agent) => loadAgent(agent, options)));
   expect(loaded.flatMap(({ warnings }) => warnings)).toEqual([]);
   return new Map(loaded.map((agent) => [agent.toolName, agent]));
 }

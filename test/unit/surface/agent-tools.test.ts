@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ListedAgent } from '../../../src/agents/agent.ts';
 import type { RunAgent } from '../../../src/agents/runs.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
@@ -50,6 +50,45 @@ const SCHEMA = {
   properties: { task: { type: 'string' }, cwd: { type: 'string' } },
   required: ['task', 'cwd'],
 };
+
+describe('a host that reads agents itself', () => {
+  const own = agent('own', { host: 'claude-code' });
+  const names = (tools: AgentTools) => tools.listTools().map(({ name }) => name);
+
+  test('is not shown them, and others are, under the same names', () => {
+    const tools = createTools([own, agent('one'), agent('own', { toolName: 'agent_own' })]);
+    expect(names(tools)).toEqual(['agent_own', 'agent_one', 'agent_own_2']);
+    expect(names(tools.shownTo('codex-mcp-client'))).toEqual(names(tools));
+    expect(names(tools.shownTo(undefined))).toEqual(names(tools));
+    expect(names(tools.shownTo('claude-code'))).toEqual(['agent_one', 'agent_own_2']);
+    expect(tools.has('agent_own')).toBe(true);
+  });
+
+  test('is shown no suite of nothing', async () => {
+    const tools = createTools([own], 'suite');
+    expect(names(tools)).toEqual(['agents_suite']);
+    expect(names(tools.shownTo('claude-code'))).toEqual([]);
+    const some = createTools([own, agent('one')], 'suite').shownTo('claude-code');
+    const { value } = await call(some, 'agents_suite', { action: 'introspect' });
+    expect(JSON.stringify(value)).toContain('agent_one');
+    expect(JSON.stringify(value)).not.toContain('agent_own');
+  });
+});
+
+test('what the caller has to know follows the output, in the promised shape', async () => {
+  const notes = ['The sandbox blocked it.', 'A server was missing.'];
+  const tools = createTools([agent('one')], 'direct', async () => ({
+    ok: true,
+    output: 'All is written.\n',
+    notes,
+  }));
+  const output =
+    'All is written.\n\nNotes from Switchboard:\n- The sandbox blocked it.\n- A server was missing.';
+  const { value } = await call(tools, 'agent_one', {});
+  expect(value).toEqual({
+    content: [{ type: 'text', text: JSON.stringify({ ok: true, output }) }],
+  });
+});
 
 test('each agent is a tool, all with the same input', () => {
   const tools = createTools([agent('one'), agent('two', { tags: ['a', 'deep b'] })]);

@@ -42,6 +42,7 @@ function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuit
 
 /** A session that counts what it is told. */
 class FakeAudience implements Audience {
+  client: string | undefined;
   neverRelists = false;
   isStatic = false;
   ask: Audience['ask'];

@@ -20,6 +20,7 @@ function wishes(said: Partial<CatalogWish> = {}) {
     folder: join(project.dir, 'cache'),
     usersCatalog: undefined,
     applyPatch: undefined,
+    hasVerbosity: false,
     model: undefined,
     onProcess: (pid) => void processes.push(pid),
     ...said,
@@ -34,6 +35,11 @@ function modelsIn(file: string | undefined) {
     models: { slug: string; apply_patch_tool_type: string | null }[];
   };
   return Object.fromEntries(models.map((model) => [model.slug, model.apply_patch_tool_type]));
+}
+
+function entryIn(file: string | undefined, slug: string) {
+  const { models } = JSON.parse(readFileSync(file ?? '', 'utf8')) as { models: { slug: string }[] };
+  return models.find((model) => model.slug === slug);
 }
 
 test('what is not said is left as it is, without a look at the list', async () => {
@@ -70,6 +76,41 @@ test('on needs a list of its own only where the model would not have it', async 
   );
   expect(modelsIn(unknown.file)).toMatchObject({ 'gpt-4o': 'freeform', 'known-model': 'freeform' });
   expect((await prepareCatalog(wish)).file).toBeUndefined();
+});
+
+test.each([
+  [undefined, null],
+  [false, null],
+  [true, 'freeform'],
+] as const)(
+  'a model that the engine does not know is sent a verbosity where one is wished, with apply_patch %s',
+  async (applyPatch, patch) => {
+    const { wish } = wishes({ applyPatch, hasVerbosity: true, model: 'gpt-4o' });
+    const { file, warning } = await prepareCatalog(wish);
+    expect(warning).toContain('Codex does not know the model gpt-4o');
+    expect(entryIn(file, 'gpt-4o')).toMatchObject({
+      support_verbosity: true,
+      apply_patch_tool_type: patch,
+    });
+    const without = await prepareCatalog({ ...wish, applyPatch: true, hasVerbosity: false });
+    expect(entryIn(without.file, 'gpt-4o')).toMatchObject({ support_verbosity: false });
+  },
+);
+
+test('a model that the engine knows is sent a verbosity as its list says, or it is told that none is', async () => {
+  const { wish, project } = wishes({ hasVerbosity: true });
+  const models = [{ slug: 'talks', support_verbosity: true }, { slug: 'mute' }];
+  const usersCatalog = project.write('models.json', { models });
+  expect(await prepareCatalog({ ...wish, usersCatalog, model: 'talks' })).toEqual({
+    file: undefined,
+    warning: undefined,
+  });
+  expect(await prepareCatalog({ ...wish, usersCatalog, model: 'mute' })).toEqual({
+    file: undefined,
+    warning: 'Codex sends no model_verbosity to the model mute.',
+  });
+  const off = await prepareCatalog({ ...wish, usersCatalog, model: 'talks', applyPatch: false });
+  expect(modelsIn(off.file)).toEqual({ talks: null, mute: null });
 });
 
 test('another version of the program has another list', async () => {

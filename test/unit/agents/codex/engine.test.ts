@@ -20,7 +20,11 @@ import {
 } from '../../../support/agents.ts';
 import { expectOneLine, LINE_BREAKS } from '../../../support/line-breaks.ts';
 import { eventually, isAlive } from '../../../support/processes.ts';
-import { type EngineRecord, scriptedEngine } from '../../../support/scripted-engine.ts';
+import {
+  type EngineRecord,
+  SCRIPTED_CODEX,
+  scriptedEngine,
+} from '../../../support/scripted-engine.ts';
 
 const scripted = (script: string): Partial<EngineRun> => ({
   agent: plainAgent({ instructions: `script: ${script}` }),
@@ -72,6 +76,35 @@ describe('a run that ends well', () => {
     expect(run.events.filter(({ kind }) => kind === 'warning')).toEqual([
       { kind: 'warning', text: 'Something is odd.' },
       { kind: 'warning', text: 'Reconnecting... 1/5 (status 401)' },
+    ]);
+  });
+
+  test('notes what the sandbox refused, which the agent need not say', async () => {
+    const { engine, cwd } = scriptedEngine();
+    const run = watchedRun(cwd, scripted('refused'));
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'All is written.' });
+    expect(run.events.filter(({ kind }) => kind === 'note').map(({ text }) => text)).toEqual([
+      "The read-only sandbox blocked `touch a.txt`: touch: cannot touch 'a.txt': Read-only file system.",
+      'The read-only sandbox blocked changes to b.txt.',
+    ]);
+  });
+
+  test('goes on without servers that do not start, and notes each', async () => {
+    const { engine, cwd, told } = scriptedEngine();
+    const servers = [
+      attachedServer({ key: 'one', cmd: '/nowhere/one' }),
+      attachedServer({ cmd: 'memory-server', isRequired: true }),
+      attachedServer({ key: 'two', cmd: '/nowhere/two' }),
+    ];
+    const run = watchedRun(cwd, { servers });
+    expect(await engine.run(run)).toEqual({ ok: true, output: 'The task was: do it' });
+    const { mcp_servers: given } = told('thread/start')['config'] as Record<string, object>;
+    expect(Object.keys(given ?? {})).toEqual(['memory']);
+    const why =
+      'which did not start: No such file or directory (os error 2). Try: switchboard agents agent_some_agent --check';
+    expect(run.events.filter(({ kind }) => kind === 'note').map(({ text }) => text)).toEqual([
+      `The agent ran without server "one", ${why}`,
+      `The agent ran without server "two", ${why}`,
     ]);
   });
 
@@ -188,14 +221,20 @@ describe('a run that fails', () => {
     expect(log.lines.join('\n')).not.toContain('value-of-a-server');
   });
 
-  test('because a server did not start says so, without the engine’s inner layers', async () => {
+  test('because a server that the agent requires did not start says which and why', async () => {
     const { engine, cwd } = scriptedEngine();
-    expect(await engine.run(watchedRun(cwd, scripted('server-fails')))).toEqual({
+    const servers = [
+      attachedServer({ key: 'other', cmd: '/nowhere/other' }),
+      attachedServer({ cmd: '/nowhere/server', isRequired: true }),
+    ];
+    const run = watchedRun(cwd, { servers });
+    expect(await engine.run(run)).toEqual({
       ok: false,
       output:
-        'required MCP servers failed to initialize: memory: No such file or directory.' +
+        'Server "memory", which the agent requires, did not start: No such file or directory (os error 2).' +
         ' Try: switchboard agents agent_some_agent --check',
     });
+    expect(run.events.filter(({ kind }) => kind === 'note')).toEqual([]);
   });
 
   test('because it is of another version is told at once', async () => {
@@ -215,15 +254,38 @@ describe('a run that fails', () => {
     expect(text).not.toContain('messageBytes');
   });
 
+  test('because the engine crashed says why; its stack is in the log', async () => {
+    const { engine, cwd, log } = scriptedEngine();
+    expect(await engine.run(watchedRun(cwd, scripted('crashes')))).toEqual({
+      ok: false,
+      output: 'Codex exited with code 1 during the run: TypeError: the engine has a bug.',
+    });
+    const logged = log.lines.filter((line) => line.startsWith('info: codex: '));
+    expect(logged.filter((line) => / at go /.test(line)).length).toBeGreaterThan(8);
+  });
+
   test('because the engine died says so, with the last that it printed', async () => {
     const { engine, cwd, processes } = scriptedEngine();
     expect(await engine.run(watchedRun(cwd, scripted('dies')))).toEqual({
       ok: false,
-      output:
-        'Codex ended with status 3 in the middle of the run. It said: The engine says goodbye.',
+      output: 'Codex exited with code 3 during the run: The engine says goodbye.',
     });
     expect(processes.filter(isAlive)).toEqual([]);
   });
+});
+
+test('a run uses the program that was found before it, and looks for no other', async () => {
+  let codexBin = SCRIPTED_CODEX;
+  const settings = {
+    get codexBin() {
+      return codexBin;
+    },
+  };
+  const { openEngine, cwd } = scriptedEngine({ settings });
+  const engine = openEngine();
+  codexBin = '/nowhere/codex';
+  expect(await engine.run(watchedRun(cwd))).toMatchObject({ ok: true });
+  expect(openEngine).toThrow('/nowhere/codex, does not exist');
 });
 
 describe('an engine that does not start', () => {
@@ -239,7 +301,7 @@ describe('an engine that does not start', () => {
     );
   });
 
-  test('because it ends at once is told with its last words, secrets masked', async () => {
+  test('because it ends at once is told with its reason, secrets masked', async () => {
     const { engine, cwd, processes } = scriptedEngine({
       env: { SCRIPTED_CODEX: 'dies-at-start', SCRIPTED_CODEX_WORDS: 'value-of-a-server is wrong' },
     });
@@ -247,7 +309,7 @@ describe('an engine that does not start', () => {
     const { code, message } = await failureOf(engine.run(watchedRun(cwd, { servers })));
     expect({ code, message }).toEqual({
       code: 'ENGINE_FAILED',
-      message: 'Codex ended with status 1 as soon as it was started. It said: Error: *** is wrong.',
+      message: 'Codex exited with code 1 on start: Error: *** is wrong.',
     });
     expect(processes.filter(isAlive)).toEqual([]);
   });
@@ -278,7 +340,7 @@ describe('an engine that does not start', () => {
 
   test.each([
     ['may not be executed', 0o644, '#!/bin/sh\n', 'Codex did not start: it may not be executed.'],
-    ['is for another machine', 0o755, '\u007fELF of another machine', 'Codex ended with status '],
+    ['is for another machine', 0o755, '\u007fELF of another machine', 'Codex exited with code '],
     ['is a script for what is not there', 0o755, '#!/nowhere/sh\n', 'Codex did not start: it, or'],
   ])('because its program %s', async (_what, mode, content, message) => {
     const { project } = scriptedEngine();

@@ -31,6 +31,7 @@ test('an agent that says nothing has nothing set but what is switched off for al
   expect(threadParameters(wish())).toEqual({
     cwd: '/folder',
     ephemeral: true,
+    experimentalRawEvents: true,
     serviceName: 'some_agent',
     config: {
       agents: { enabled: false },
@@ -83,6 +84,7 @@ test('an agent that says everything has everything set', () => {
   expect(threadParameters(wish({ agent }))).toEqual({
     cwd: '/folder',
     ephemeral: true,
+    experimentalRawEvents: true,
     serviceName: 'some_agent',
     baseInstructions: 'Be brief.',
     model: 'gpt-5',

@@ -6,16 +6,22 @@ import { expect, test } from 'vitest';
 import { readUserConfig } from '../../../../src/agents/codex/user-config.ts';
 import { createProject } from '../../../support/project.ts';
 
-const nothingSaid = { isSignedOut: true, model: undefined, modelCatalog: undefined };
+const nothingSaid = {
+  isSignedOut: true,
+  model: undefined,
+  modelProvider: undefined,
+  modelCatalog: undefined,
+};
 
-test('a model and a list of models are known', async () => {
+test('a model, its provider and a list of models are known', async () => {
   const { dir: folder } = createProject();
-  const text = 'model = "mine"\nmodel_catalog_json = "models.json"\n';
+  const text = 'model = "mine"\nmodel_provider = "azure"\nmodel_catalog_json = "models.json"\n';
   writeFileSync(join(folder, 'config.toml'), text);
   expect(await readUserConfig(folder)).toEqual({
     ...nothingSaid,
     folder,
     model: 'mine',
+    modelProvider: 'azure',
     modelCatalog: join(folder, 'models.json'),
   });
 });

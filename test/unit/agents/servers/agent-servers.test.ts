@@ -39,6 +39,7 @@ async function setUp(files: Record<string, string | object>, said: Partial<Agent
     return {
       ...given,
       warnings: given.warnings.map(plain),
+      lacks: given.lacks.map(plain),
       keys: given.servers.map(({ key }) => key),
     };
   };
@@ -126,15 +127,15 @@ test('what hosts may not use of a server of ours agents may not use either', asy
       },
     },
   });
-  const { servers, warnings } = await serversFor(agentWith(['box::*', 'broken::*', 'none::*']));
+  const { servers, lacks } = await serversFor(agentWith(['box::*', 'broken::*', 'none::*']));
   expect(servers.map(({ key, enabledTools }) => [key, enabledTools])).toEqual([
     ['box', ['echo', 'wait']],
   ]);
-  expect(warnings).toEqual([
+  expect(lacks).toEqual([
     expect.stringMatching(
-      /^it does not get the server "broken"\. Not all of its tools may be used .* which there are is not known\. Server "broken"/,
+      /^The agent runs without server "broken"\. Not all of its tools may be used .* which there are is not known\. Server "broken"/,
     ),
-    'it does not get the server "none". None of its tools may be used (<project>/switchboard.config.json).',
+    'The agent runs without server "none". None of its tools may be used (<project>/switchboard.config.json).',
   ]);
   expect((await serversFor(agentWith(['exit']))).keys).toEqual([]);
   expect(pids).toHaveLength(2); // the pool has them now
@@ -178,9 +179,11 @@ test('what only Switchboard itself can reach is not for agents, and who names it
       "it does not get the server "signedIn". <project>/switchboard.config.json: server "signedIn" needs a sign-in, which Switchboard has and the engine of agents has not.",
       "it does not get the server "nothing". Server "nothing" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.",
       "it does not get the server "off". <project>/switchboard.config.json: server "off" is switched off ("show" in <project>/switchboard.config.json).",
-      "it does not get the server "unset". Server "unset" needs the variable UNSET, which is not set (url in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write \${UNSET:-default}.",
     ]
   `);
+  expect(given.lacks).toEqual([
+    'The agent runs without server "unset". Server "unset" needs the variable UNSET, which is not set (url in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write ${UNSET:-default}.',
+  ]);
   expect((await servers.available()).warnings).toEqual([]);
   expect((await serversFor(agentWith([]))).warnings).toEqual([]);
 });
@@ -199,13 +202,15 @@ test('an address is asked for its tools; one of ours that wants a sign-in is not
     '.mcp.json': { mcpServers: { remote: { url: everything.url }, theirs: { url: refusing.url } } },
   });
   const agent = agentWith(['remote::echo', 'remote::nothing', 'ours::x', 'theirs::x', 'echo']);
-  const { servers, keys, warnings } = await serversFor(agent);
+  const { servers, keys, warnings, lacks } = await serversFor(agent);
   expect(keys).toEqual(['remote', 'theirs']);
   expect(servers[0]).toMatchObject({ cmd: undefined, url: everything.url });
   expect(warnings).toEqual([
     expect.stringMatching(/^the server "remote" .* has no tool "nothing" that may be used\./),
-    expect.stringMatching(/^it does not get the server "ours"\. .*switchboard login/),
     expect.stringMatching(/^it gets the server "theirs" without proof of its tools\. /),
+  ]);
+  expect(lacks).toEqual([
+    expect.stringMatching(/^The agent runs without server "ours"\. .*switchboard login/),
   ]);
 });
 
@@ -220,11 +225,35 @@ test('a server that asks its program for something is left out when it would be 
     },
   });
   expect((await serversFor(agentWith([]))).warnings).toEqual([]);
-  const { keys, warnings } = await serversFor(agentWith(['a::*', 'b::*']));
+  const { keys, lacks } = await serversFor(agentWith(['a::*', 'b::*']));
   expect(keys).toEqual([]);
-  expect(warnings).toEqual([
-    'it does not get the server "a". Server "a" has ${input:key} in it, which only its own program can fill in (<project>/.vscode/mcp.json). Write ${VAR} in its place, and set VAR where the host starts Switchboard.',
-    'it does not get the server "b". Server "b" needs the variable UNSET, which is not set (args[0] in <project>/.vscode/mcp.json). Set it where the host starts Switchboard, or write ${UNSET:-default}.',
+  expect(lacks).toEqual([
+    'The agent runs without server "a". Server "a" has ${input:key} in it, which only its own program can fill in (<project>/.vscode/mcp.json). Write ${VAR} in its place, and set VAR where the host starts Switchboard.',
+    'The agent runs without server "b". Server "b" needs the variable UNSET, which is not set (args[0] in <project>/.vscode/mcp.json). Set it where the host starts Switchboard, or write ${UNSET:-default}.',
+  ]);
+});
+
+test('a server that the agent requires and that cannot be started as it is written is an error', async () => {
+  const { serversFor } = await setUp({});
+  const server = candidate('needed', { args: ['${UNSET}'] });
+  expect(await serversFor(agentWith([], { servers: [server] }))).toMatchObject({
+    keys: [],
+    lacks: [expect.stringContaining('The agent runs without server "needed". ') as string],
+  });
+  const required = agentWith([], { servers: [{ ...server, isRequired: true }] });
+  await expect(serversFor(required)).rejects.toThrow('Server "needed" needs the variable UNSET');
+});
+
+test('a tool whose server is too slow to say so is what the agent runs without', async () => {
+  const slow = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'] };
+  const { serversFor } = await setUp(
+    { '.mcp.json': { mcpServers: { slow } } },
+    { mcpEnumTimeoutMs: 300 },
+  );
+  const { keys, warnings, lacks } = await serversFor(agentWith(['search']));
+  expect([keys, warnings]).toEqual([[], []]);
+  expect(lacks).toEqual([
+    'The agent runs without the tool "search". No server that answered has it; no answer from "slow". Server "slow" did not start within 300 ms. If it needs longer, raise AGENTS_MCP_ENUM_TIMEOUT_MS. If you know its server, write "slow::search".',
   ]);
 });
 

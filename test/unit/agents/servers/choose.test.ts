@@ -51,6 +51,7 @@ async function choose(agent: Agent, said: Partial<AgentSettings> = {}, given: Gi
     origins: choice.servers.map(({ server }) => server.origin),
     asked,
     warnings: choice.warnings.map((warning) => warning.replace(`${AGENT_FILE}: `, '')),
+    lacks: choice.lacks,
   };
 }
 
@@ -159,22 +160,23 @@ test('a bare tool that nobody has is told, with what is near and how it is writt
 
 test('where a server does not tell its tools, it is not said that nobody has one', async () => {
   const has = { ...HAS, other: 'It is broken.' };
-  const { gets, warnings } = await choose(agentWith(['serch']), {}, { has });
-  expect(gets).toEqual([]);
-  expect(warnings).toEqual([
-    'it is not known which server has the tool "serch". Did you mean search? Not known are the tools of "other". It is broken.',
+  const { gets, warnings, lacks } = await choose(agentWith(['serch']), {}, { has });
+  expect([gets, warnings]).toEqual([[], []]);
+  expect(lacks).toEqual([
+    'The agent runs without the tool "serch". No server that answered has it; no answer from "other". It is broken. If you know its server, write "other::serch". Did you mean search?',
   ]);
 });
 
 test('where a server was not to be asked, it is said how it is', async () => {
-  const { warnings } = await choose(
+  const { warnings, lacks } = await choose(
     agentWith(['scan']),
     {},
     { code: 'SUBTOOL_UNKNOWN', has: { other: 'x' } },
   );
   expect(warnings).toEqual([
-    'it is not known which server has the tool "scan"; switchboard agents --check asks. Not known are the tools of "other".',
+    'Switchboard does not know which server has the tool "scan"; it has not asked "other". Run: switchboard agents --check.',
   ]);
+  expect(lacks).toEqual([]);
 });
 
 test('to try them, every server that is given is asked anew, and what fails is told once', async () => {
@@ -217,9 +219,11 @@ test('a server that is named and does not tell is given without proof, or, stric
   const lenient = await choose(agentWith(['files::read']), {}, { has });
   const strict = await choose(agentWith(['files::read']), { mcpEnumStrict: true }, { has });
   expect([lenient.gets, strict.gets]).toEqual([['files'], []]);
-  expect([...lenient.warnings, ...strict.warnings]).toEqual([
-    'it gets the server "files" without proof of its tools. It is broken.',
-    'it does not get the server "files". It is broken.',
+  expect([lenient.warnings, lenient.lacks, strict.warnings, strict.lacks]).toEqual([
+    ['it gets the server "files" without proof of its tools. It is broken.'],
+    [],
+    [],
+    ['The agent runs without server "files". It is broken.'],
   ]);
 });
 
@@ -235,9 +239,9 @@ test('without a limit but strictly, all are asked, and those that do not tell ar
   const has = { ...HAS, web: 'It is broken.', mine: 'It is broken.', files: 'It is broken.' };
   const said = { mcpLimitReferenced: false, mcpEnumStrict: true };
   const agent = agentWith(['files::*'], { servers: [own('mine')] });
-  const { gets, warnings } = await choose(agent, said, { has });
+  const { gets, lacks } = await choose(agent, said, { has });
   expect(gets).toEqual(['mine', 'files', 'notes', 'other']);
-  expect(warnings).toEqual(['it does not get the server "web". It is broken.']);
+  expect(lacks).toEqual(['The agent runs without server "web". It is broken.']);
 });
 
 test.each<[string[], Partial<AgentSettings>, string[]]>([
@@ -323,8 +327,8 @@ test('what may not be used is not found, and not given along', async () => {
     mcpToolFilter: true,
   });
   expect(filtered.tools).toEqual({ files: ['read'] });
-  expect((await get(['files::*'], exposing(['x*']))).warnings).toEqual([
-    'it does not get the server "files". None of its tools may be used (/project/.mcp.json).',
+  expect((await get(['files::*'], exposing(['x*']))).lacks).toEqual([
+    'The agent runs without server "files". None of its tools may be used (/project/.mcp.json).',
   ]);
 });
 
@@ -337,8 +341,8 @@ test('a server of which not all may be used is not given where its tools are not
       { has, servers: [candidate('files', { expose: { allow, deny } })] },
     );
 
-  expect((await get(['read*'])).warnings).toEqual([
-    'it does not get the server "files". Not all of its tools may be used (/project/.mcp.json), and which there are is not known. It is broken.',
+  expect((await get(['read*'])).lacks).toEqual([
+    'The agent runs without server "files". Not all of its tools may be used (/project/.mcp.json), and which there are is not known. It is broken.',
   ]);
   expect((await get(undefined, ['write'])).gets).toEqual([]);
   // Names need no list.

@@ -1,0 +1,167 @@
+// What of an agent's work was refused, from what the engine was seen to send.
+import { describe, expect, test } from 'vitest';
+import type { SandboxMode } from '../../../../src/agents/codex/engine-config.ts';
+import { Refusals } from '../../../../src/agents/codex/refusals.ts';
+
+type Item = Record<string, unknown>;
+
+const raw = (item: Item) => ['rawResponseItem/completed', item] as const;
+const done = (item: Item) => ['item/completed', item] as const;
+
+function call(cmd: string, output: unknown, more: Item = {}) {
+  const args = JSON.stringify({ cmd });
+  return [
+    raw({ type: 'function_call', call_id: 'c', name: 'exec_command', arguments: args, ...more }),
+    raw({ type: 'function_call_output', call_id: 'c', output }),
+  ];
+}
+
+function custom(name: string, input: string, output: unknown) {
+  return [
+    raw({ type: 'custom_tool_call', call_id: 'c', name, input }),
+    raw({ type: 'custom_tool_call_output', call_id: 'c', output }),
+  ];
+}
+
+const ended = (code: number, output: string) =>
+  `Chunk ID: 1\nWall time: 0.0 seconds\nProcess exited with code ${code}\nOutput:\n${output}\n`;
+
+const patch = (file: string) => `*** Begin Patch\n*** Add File: ${file}\n+x\n*** End Patch\n`;
+
+function refusedIn(
+  heard: readonly (readonly [string, Item])[],
+  sandbox: SandboxMode | undefined = 'read-only',
+): string[] {
+  const mask = (text: string) => text.replaceAll('hush', '***');
+  const refusals = new Refusals({ cwd: '/work', sandbox, mask });
+  for (const [method, item] of heard) refusals.hear(method, item);
+  return refusals.sentences;
+}
+
+describe('a command that may not write', () => {
+  test.each([
+    ["touch: cannot touch 'a': Read-only file system", 1],
+    ["touch: cannot touch 'a': Read-only file system", 0],
+    ['/bin/bash: line 1: a.txt: Read-only file system', 1],
+    ['OSError: [Errno 30] Read-only file system', 1],
+    ['Error: EROFS: read-only file system', 1],
+    ['open a.txt: read-only file system', 1],
+    ['Read-only file system', 1],
+    ['cat: a: Operation not permitted', 1],
+  ])('is told with its own words: %s', (words, code) => {
+    expect(refusedIn(call('make it', ended(code, `before\n${words}, and so on\nafter`)))).toEqual([
+      `The read-only sandbox blocked \`make it\`: ${words}.`,
+    ]);
+  });
+
+  test.each([
+    ['grep -r "Read-only file system" .', 'src/a.ts:1: const x = "Read-only file system";', 0],
+    ['cat notes', 'It said Read-only file system, I think', 0],
+    ['kill 1; true', 'kill: (1) - Operation not permitted', 0],
+    ['./a', './a: Permission denied', 126],
+    ['ls nowhere', "ls: cannot access 'nowhere': No such file or directory", 2],
+  ])('is not taken for one: %s', (cmd, output, code) => {
+    expect(refusedIn(call(cmd, ended(code, output)))).toEqual([]);
+  });
+
+  test('is told once, though both kinds of news have it', () => {
+    const aggregatedOutput = 'touch: a: Read-only file system\n';
+    const item = { type: 'commandExecution', status: 'failed', exitCode: 1, aggregatedOutput };
+    const heard = [
+      ...call('touch a', ended(1, aggregatedOutput)),
+      done({ ...item, command: "/bin/bash -lc 'touch a'" }),
+    ];
+    expect(refusedIn(heard)).toHaveLength(1);
+  });
+
+  test('is not told where it succeeded in the end', () => {
+    const heard = [
+      ...call('touch a', ended(1, 'touch: a: Read-only file system')),
+      ...call('touch a', ended(0, '')),
+    ];
+    expect(refusedIn(heard)).toEqual([]);
+  });
+
+  test('is the system’s affair where there is no sandbox', () => {
+    const heard = call('touch /proc/x', ended(1, 'touch: /proc/x: Read-only file system'));
+    expect(refusedIn(heard, 'danger-full-access')).toEqual([]);
+  });
+
+  test('has no secret in it', () => {
+    const cmd = `${'x'.repeat(118)}hush > a`;
+    const [sentence] = refusedIn(call(cmd, ended(1, 'hush: Read-only file system')));
+    expect(sentence).not.toMatch(/h(?:u|$)/m);
+    expect(sentence).toContain('***: Read-only file system.');
+  });
+});
+
+test.each([
+  [
+    'patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings',
+    'The read-only sandbox blocked changes to a.txt.',
+  ],
+  [
+    'patch rejected: writing outside of the project; rejected by user approval settings',
+    'The read-only sandbox blocked changes to a.txt.',
+  ],
+  ['patch rejected by user', 'Not approved, so not done: changes to a.txt.'],
+])('a patch that is answered "%s" is told', (answer, sentence) => {
+  expect(refusedIn(custom('apply_patch', patch('a.txt'), answer))).toEqual([sentence]);
+});
+
+test.each([
+  'approval policy is Never; reject command — you cannot ask for escalated permissions',
+  'exec_command failed: CreateProcess { message: "Rejected(\\"rejected by user\\")" }',
+])('a command that is answered "%s" was not approved', (answer) => {
+  expect(refusedIn(call('touch b', answer))).toEqual(['Not approved, so not done: `touch b`.']);
+});
+
+test('what was declined is told by its item alone', () => {
+  const changes = [{ path: '/elsewhere/a.txt', kind: { type: 'add' } }];
+  const heard = [
+    done({ type: 'fileChange', status: 'declined', changes }),
+    done({ type: 'commandExecution', status: 'declined', command: 'npm test', exitCode: null }),
+  ];
+  expect(refusedIn(heard, undefined)).toEqual([
+    'Not approved, so not done: changes to /elsewhere/a.txt.',
+    'Not approved, so not done: `npm test`.',
+  ]);
+});
+
+test('a model that writes programs is told of by what its program prints', () => {
+  const parts = (text: string) => [
+    { type: 'input_text', text: 'Script completed\nOutput:\n' },
+    { type: 'input_text', text },
+  ];
+  const printed = JSON.stringify({ exit_code: 1, output: 'touch: a: Read-only file system\n' });
+  const rejected = 'Script error:\npatch rejected: writing is blocked by read-only sandbox';
+  const heard = [
+    ...custom('exec', 'text(await tools.exec_command({cmd: "touch a"}))', parts(printed)),
+    ...custom('exec', `await tools.apply_patch(${JSON.stringify(patch('b'))})`, parts(rejected)),
+  ];
+  expect(refusedIn(heard)).toEqual([
+    'The read-only sandbox blocked `text(await tools.exec_command({cmd: "touch a"}))`: touch: a: Read-only file system.',
+    'The read-only sandbox blocked changes to b.',
+  ]);
+});
+
+test('servers run outside the sandbox', () => {
+  const heard = call('x', 'disk: Read-only file system', { namespace: 'mcp__files' });
+  expect(refusedIn(heard)).toEqual([]);
+});
+
+test.each([{}, { type: 'function_call' }, { type: 'function_call_output', output: 3 }, null])(
+  'what is not understood is left alone: %j',
+  (item) => {
+    const refusals = new Refusals({ cwd: '/', sandbox: 'read-only', mask: (same) => same });
+    for (const method of ['rawResponseItem/completed', 'item/completed', 'other']) {
+      refusals.hear(method, item);
+    }
+    expect(refusals.sentences).toEqual([]);
+  },
+);
+
+test('a long line without line ends is read in no time to speak of', () => {
+  const line = 'read-only file system-'.repeat(200_000);
+  expect(refusedIn(call('cat it', line))).toEqual([]);
+});

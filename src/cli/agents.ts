@@ -2,8 +2,9 @@
 // servers it gets, and whatever is wrong with any of it.
 import { isAbsolute, relative } from 'node:path';
 import type { ListedAgent, RunFields } from '../agents/agent.ts';
-import { cleanText, excerpt } from '../base/text.ts';
+import { cleanText, excerpt, onOneLine } from '../base/text.ts';
 import { describeFailure, type Failure } from './failure.ts';
+import { formatRows, type Row } from './layout.ts';
 import { count, createOutput, type Output } from './output.ts';
 import { Progress } from './progress.ts';
 import { chosenAgent, findAgents } from './run-agent.ts';
@@ -139,8 +140,9 @@ const ENGINE_TOOLS = [
 function print(finding: Finding, project: string, output: Output): void {
   const { tool, description, file, dialect, run, references, servers, tags, error } = finding;
   output.line(`${output.style('bold', tool)}  ${excerpt(description, 100)}`);
+  const rows: Row[] = [];
   const row = (title: string, text = ''): void => {
-    if (text !== '') output.line(`  ${title.padEnd(12)} ${cleanText(text)}`);
+    if (text !== '') rows.push({ cells: [{ text: title }, { text: onOneLine(text) }] });
   };
   row('file', `${file} (${dialect})`);
   row('tags', tags.join(', '));
@@ -161,6 +163,7 @@ function print(finding: Finding, project: string, output: Output): void {
     'servers',
     servers.map(({ key, origin }) => `${key} (${fromWhere(origin, file, project)})`).join(', '),
   );
+  for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
   if (error) output.line(`  ${output.style('red', error.message)} ${error.hint ?? ''}`);
   for (const warning of finding.warnings) printWarning(warning, output);
   output.line();

@@ -10,12 +10,13 @@ import {
   switchAssistantOn,
 } from '../assistant/switch.ts';
 import { SwitchboardError } from '../base/errors.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { readMainFiles } from '../config/load.ts';
 import { findPlaces } from '../config/places.ts';
 import { assistantRuntime } from '../install/launch.ts';
 import { printChanges } from './changes.ts';
+import { formatRows } from './layout.ts';
 import { NO_SERVERS } from './no-servers.ts';
 import { createOutput, type Output } from './output.ts';
 import { RELOAD_HINT } from './reload.ts';
@@ -157,14 +158,18 @@ function describeModel(child: ChildConfig): string {
 
 function printStates(children: readonly KnownState[], output: Output): void {
   if (children.length === 0) output.line(NO_SERVERS);
-  const width = Math.max(0, ...children.map(({ name }) => cleanText(name).length));
-  for (const { name, isOn, way, origin, asks } of children) {
+  const rows = children.map(({ name, isOn, way, origin, asks }) => {
     const by = way === 'folder' ? `files beside ${origin}` : 'the configuration';
-    const about = isOn ? `by ${by}` : cleanText(origin);
-    const title = output.style('bold', cleanText(name).padEnd(width));
-    output.line(`${title}  ${isOn ? 'on ' : 'off'}  ${output.style('dim', about)}`);
-    if (asks !== undefined) output.line(`${''.padEnd(width)}       asks ${cleanText(asks)}`);
-  }
+    return {
+      cells: [
+        { text: onOneLine(name), style: 'bold' as const },
+        { text: isOn ? 'on ' : 'off' },
+        { text: onOneLine(isOn ? `by ${by}` : origin), style: 'dim' as const },
+      ],
+      below: asks === undefined ? undefined : { text: `asks ${onOneLine(asks)}` },
+    };
+  });
+  for (const line of formatRows(rows, output)) output.line(line);
 }
 
 function parseState(state = 'status'): 'on' | 'off' | 'status' {

@@ -1,6 +1,7 @@
 // `switchboard config check|print|schema`: the configuration as it is understood.
-import { cleanText } from '../base/text.ts';
+import { cleanText, onOneLine } from '../base/text.ts';
 import { describeConfig } from '../config/describe.ts';
+import { formatRows } from './layout.ts';
 import { NO_SERVERS } from './no-servers.ts';
 import { isOff, offServers, printOff } from './off.ts';
 import { count, createOutput } from './output.ts';
@@ -20,12 +21,15 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
     files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
   );
   const listed = [...children.values()].filter((child) => !isOff(child));
-  const width = Math.max(0, ...listed.map(({ name }) => cleanText(name).length));
-  for (const { name, show, origin, problem } of listed) {
-    const title = `${cleanText(name).padEnd(width)}  ${show.padEnd(6)}`;
-    output.line(`  ${title}  ${output.style('dim', origin)}`);
-    if (problem) output.line(output.style('yellow', `    ${problem.text}`));
-  }
+  const rows = listed.map(({ name, show, origin, problem }) => ({
+    cells: [
+      { text: onOneLine(name) },
+      { text: show.padEnd(6) },
+      { text: onOneLine(origin), style: 'dim' as const },
+    ],
+    below: problem && { text: cleanText(problem.text), style: 'yellow' as const },
+  }));
+  for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
   printOff(offServers(config, undefined), output);
   for (const warning of warnings) output.line(output.style('yellow', `warning: ${warning}`));
   output.line(`${count(children.size, 'server')}, ${count(warnings.length, 'warning')}.`);

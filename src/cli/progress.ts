@@ -1,6 +1,7 @@
 // A line on the terminal that says what is still being waited for: a server that npx has to fetch
 // first can take half a minute, and a mute program looks like a hung one.
-import { cleanText } from '../base/text.ts';
+import { onOneLine } from '../base/text.ts';
+import { cutEnd } from './columns.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const INTERVAL_MS = 100;
@@ -51,10 +52,10 @@ export class Progress implements Disposable {
     if (this.#isPaused) return;
     const now = performance.now();
     const names = [...this.#waiting].map(
-      ([name, since]) => `${cleanText(name)} ${Math.floor((now - since) / 1_000)} s`,
+      ([name, since]) => `${onOneLine(name)} ${Math.floor((now - since) / 1_000)} s`,
     );
     const frame = FRAMES[this.#frame++ % FRAMES.length] ?? '';
     const text = names.length === 0 ? '' : `${frame} waiting for ${names.join(', ')}`;
-    this.#stream.write(`\r\u001b[K${text.slice(0, (this.#stream.columns || 80) - 1)}`);
+    this.#stream.write(`\r\u001b[K${cutEnd(text, (this.#stream.columns || 80) - 1)}`);
   }
 }

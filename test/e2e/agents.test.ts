@@ -548,19 +548,19 @@ command = "no-such-program"`,
   const { stdout } = await runSwitchboard(project, ['agents', 'aide']);
   expect(stdout.replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
     "agent_aide  Helps
-      file         <project>/.agents/a.toml (switchboard-toml)
-      tags         one, two
-      model        gpt-5-mini (my-own)
-      effort       high
-      summary      concise
-      verbosity    low
-      address      http://127.0.0.1:1/
-      sandbox      workspace-write
-      approval     never
-      storage      never, whatever is said
-      engine tools plan, not view_image
-      tools        memory/*, mine/scan
-      servers      mine (its own), memory (from .mcp.json)
+      file          <project>/.agents/a.toml (switchboard-toml)
+      tags          one, two
+      model         gpt-5-mini (my-own)
+      effort        high
+      summary       concise
+      verbosity     low
+      address       http://127.0.0.1:1/
+      sandbox       workspace-write
+      approval      never
+      storage       never, whatever is said
+      engine tools  plan, not view_image
+      tools         memory/*, mine/scan
+      servers       mine (its own), memory (from .mcp.json)
       warning: <project>/.agents/a.toml: it is not known which server has the tool "mine/scan"; switchboard agents --check asks. For the tool "scan" of the server "mine" write "mine::scan". Not known are the tools of "mine", "memory".
       warning: <project>/.agents/a.toml: Codex does not know the model gpt-5-mini; it is run with what holds for models of its kind.
 

@@ -187,7 +187,7 @@ describe('a server with a folder of its own', () => {
     expect(await runWell(project)).toMatchInlineSnapshot(`
       "b               off  <project>/mcps/b/.mcp.json
       ../my "server"  on   by files beside <project>/mcps/odd/.mcp.json
-                           asks nobody: There is no model for the assistant: no key is set, and there is no program "claude". Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard.
+        asks nobody: There is no model for the assistant: no key is set, and there is no program "claude". Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard.
       "
     `);
     await runWell(project, '../my "server"', 'off');

@@ -22,6 +22,17 @@ export function hasHiddenCharacters(text: string): boolean {
   return text.search(HIDDEN) !== -1;
 }
 
+/** The same text with every hidden character written as JSON would escape it. */
+export function escapeHidden(text: string): string {
+  if (!hasHiddenCharacters(text)) return text;
+  return text.replace(HIDDEN, (character) =>
+    Array.from({ length: character.length }, (_, index) => {
+      const code = character.charCodeAt(index).toString(16).padStart(4, '0');
+      return String.raw`\u${code}`;
+    }).join(''),
+  );
+}
+
 /** Text without line breaks, and without what cannot be seen: such as a name in a sentence. */
 export function onOneLine(text: string): string {
   return cleanText(text).replaceAll(/\s+/g, ' ');

@@ -1,6 +1,6 @@
 // How commands print: plain text with a little colour on a terminal, or one JSON document.
 import { styleText } from 'node:util';
-import { cleanText } from '../base/text.ts';
+import { cleanText, escapeHidden } from '../base/text.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
@@ -26,7 +26,8 @@ export function createOutput(options: { json?: boolean | undefined }): Output {
     isJson,
     width: stdout.isTTY ? stdout.columns || USUAL_WIDTH : Infinity,
     line: (text = '') => void (isJson || stdout.write(`${text}\n`)),
-    json: (document) => void (isJson && stdout.write(`${JSON.stringify(document, null, 2)}\n`)),
+    json: (document) =>
+      void (isJson && stdout.write(`${escapeHidden(JSON.stringify(document, null, 2))}\n`)),
     style: (style, text) => (isColoured ? styleText(style, cleanText(text)) : cleanText(text)),
   };
 }

@@ -47,6 +47,11 @@ const ABOUT_RUN = `
 A task that begins with a dash goes after --: switchboard run review -- "--help me"
 `;
 
+const ABOUT_TOOLS = `
+Each tool is shown with its parameters: name(required: string, optional?: "a" | "b" = "a").
+With [tool] the whole description and schema are shown.
+`;
+
 const ABOUT_ASSISTANT = `
 [state] is on, off or status, which is what it is without one.
 `;
@@ -88,7 +93,7 @@ export function buildProgram(action: Action): Command {
   const program = new Command('switchboard')
     .description('One MCP server in front of all your others: one small tool for each of them.')
     .version(VERSION, '-V, --version', 'print the version')
-    .option('--dry-run', 'list the subtools of every server, or of one, like `tools`')
+    .option('--dry-run', 'list the tools of every server, or of one, like `tools`')
     .argument('[command]')
     .usage('[options] [command]')
     .addHelpText('after', EXAMPLES)
@@ -97,7 +102,7 @@ export function buildProgram(action: Action): Command {
     .enablePositionalOptions();
   withCommonOptions(program).action(
     action(async (options, operand) => {
-      if (options.dryRun) return listTools(operand, options);
+      if (options.dryRun) return listTools(operand === undefined ? [] : [operand], options);
       if (operand !== undefined) throw unknownCommand(operand, program);
       return serveAsTold(options);
     }),
@@ -117,9 +122,9 @@ export function buildProgram(action: Action): Command {
       collect,
     )
     .action(action(async (options) => serveAsTold(options)));
-  command('tools [server]', 'list the subtools of every server, or of one').action(
-    action(async (options, server) => listTools(server, options)),
-  );
+  command('tools [server] [tool]', 'list the tools of every server, or show one in full')
+    .addHelpText('after', ABOUT_TOOLS)
+    .action(action(async (options, ...words) => listTools(words.filter(isWord), options)));
   command(
     'call <server> <subtool> [json]',
     'call one subtool; "-" reads the arguments from stdin',
@@ -281,6 +286,10 @@ function commandOf(words: readonly string[], program: Command): Command {
     if (command) return command;
     throw unknownCommand(word, parent);
   }, program);
+}
+
+function isWord(word: string | undefined): word is string {
+  return word !== undefined;
 }
 
 /** For an option that can be repeated. */

@@ -74,8 +74,7 @@ describe('--version and --help', () => {
 
       Options:
         -V, --version                             print the version
-        --dry-run                                 list the subtools of every server, or of one, like
-                                                  \`tools\`
+        --dry-run                                 list the tools of every server, or of one, like \`tools\`
         --config <file>                           use this configuration file instead of the project's
         --servers <file>                          use this servers.json instead of the usual ones
         --json                                    print JSON
@@ -84,7 +83,7 @@ describe('--version and --help', () => {
       Commands:
         serve [options]                           serve MCP over stdin and stdout, what a host runs; or
                                                   over HTTP
-        tools [options] [server]                  list the subtools of every server, or of one
+        tools [options] [server] [tool]           list the tools of every server, or show one in full
         call [options] <server> <subtool> [json]  call one subtool; "-" reads the arguments from stdin
         show [options] [server] [how]             say how the host sees each server, or change it: suite,
                                                   flip, direct or off
@@ -171,7 +170,8 @@ describe('what is not understood ends with 2 and a word of help', () => {
     [['tols'], 'There is no command "tols".'],
     [['--nope'], "Unknown option '--nope'"],
     [['tools', '--jsn'], '--json'],
-    [['tools', 'a', 'b'], 'Too many arguments'],
+    [['tools', 'toolbox', 'echo', 'c'], 'Too many arguments'],
+    [['tools', 'toolbox.echo', 'c'], 'Too many arguments'],
     [['call'], "Missing required argument 'server'.\nSee: switchboard call --help\n"],
     [['config', 'check', '--nope'], 'See: switchboard config check --help\n'],
     [['config', 'nothing-like-it'], 'See: switchboard config --help\n'],
@@ -199,19 +199,30 @@ describe('tools', () => {
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       expect(stdout).toMatchInlineSnapshot(`
         "toolbox  7 tools, <time>
-          echo        Gives its arguments back.
-          where_am_i  Gives the pid, folder, arguments and environment.
-          say         Prints a text on stderr.
-          complain    Answers with a result that is an error.
-          fail        Answers with a JSON-RPC error.
-          wait        Answers after some milliseconds.
-          exit        (not allowed) Ends the process with a code, before it answers.
+          echo()
+            Gives its arguments back.
+          where_am_i()
+            Gives the pid, folder, arguments and environment.
+          say()
+            Prints a text on stderr.
+          complain()
+            Answers with a result that is an error.
+          fail()
+            Answers with a JSON-RPC error.
+          wait()
+            Answers after some milliseconds.
+          exit()
+            (not allowed) Ends the process with a code, before it answers.
 
         mock  4 tools, <time>
-          click      Click a selector
-          type_text  Type text into the element that a selector finds
-          navigate   Open an address in the current tab and wait until the page has finished loading. The address has to be complete, with its scheme.
-          echo       Give back the arguments
+          click(selector: string)
+            Click a selector
+          type_text(selector: string, text: string, submit?: boolean = false)
+            Type text into the element that a selector finds
+          navigate(url: string, waitUntil?: "load" | "domcontentloaded" | "networkidle")
+            Open an address in the current tab and wait until the page has finished loading. The address has to be complete, with its scheme.
+          echo(message?: string)
+            Give back the arguments
 
         "
       `);
@@ -237,7 +248,7 @@ describe('tools', () => {
   test('shows the others where one does not start, and ends with 3', async () => {
     const { status, stdout } = await run(createCliProject({ broken: BROKEN }), ['tools']);
     expect(status).toBe(3);
-    expect(stdout).toContain('echo        Gives its arguments back.');
+    expect(stdout).toContain('  echo()\n    Gives its arguments back.');
     expect(stdout.slice(stdout.indexOf('broken'))).toMatchInlineSnapshot(`
       "broken  failed after <time>
         Child MCP broken exited with code 3 while starting.
@@ -255,8 +266,13 @@ describe('tools', () => {
           name: 'toolbox',
           ms: expect.any(Number),
           tools: expect.arrayContaining([
-            { name: 'echo', summary: 'Gives its arguments back.', allowed: true },
-            { name: 'exit', summary: expect.any(String), allowed: false },
+            {
+              name: 'echo',
+              signature: 'echo()',
+              summary: 'Gives its arguments back.',
+              allowed: true,
+            },
+            { name: 'exit', signature: 'exit()', summary: expect.any(String), allowed: false },
           ]),
         },
         {
@@ -271,6 +287,89 @@ describe('tools', () => {
         },
       ],
       off: [],
+    });
+  });
+
+  describe('of one tool', () => {
+    const ISSUE = {
+      name: 'create_issue',
+      description: 'Opens an issue.\nIt needs a title.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          state: { type: 'string', enum: ['open', 'closed'], default: 'open' },
+          title: { type: 'string' },
+        },
+        required: ['title'],
+      },
+    };
+    const SIGNATURE = 'create_issue(title: string, state?: "open" | "closed" = "open")';
+    const tracker = () =>
+      createCliProject({
+        tracker: {
+          ...testServer('lists', JSON.stringify([ISSUE, { name: 'drop.all' }])),
+          expose: { deny: ['drop.all'] },
+        },
+      });
+
+    test('show its signature, its whole description and its schema', async () => {
+      const { status, stdout, stderr } = await run(tracker(), ['tools', 'tracker', ISSUE.name]);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout).toMatchInlineSnapshot(`
+        "tracker.create_issue
+          create_issue(title: string, state?: "open" | "closed" = "open")
+
+          Opens an issue.
+          It needs a title.
+
+          Input schema
+          {
+            "type": "object",
+            "properties": {
+              "state": {
+                "type": "string",
+                "enum": [
+                  "open",
+                  "closed"
+                ],
+                "default": "open"
+              },
+              "title": {
+                "type": "string"
+              }
+            },
+            "required": [
+              "title"
+            ]
+          }
+        "
+      `);
+    });
+
+    test('--json has the tool as its server lists it', async () => {
+      expect(await runJson(tracker(), ['tools', 'tracker.create_issue'])).toEqual({
+        child: 'tracker',
+        name: 'create_issue',
+        signature: SIGNATURE,
+        allowed: true,
+        tool: ISSUE,
+      });
+      expect(await runJson(tracker(), ['tools', 'tracker', 'drop.all'])).toMatchObject({
+        allowed: false,
+        signature: 'drop.all()',
+      });
+    });
+
+    test('that does not exist end with 4 and suggest a near one', async () => {
+      const { status, stdout, stderr } = await run(tracker(), ['tools', 'tracker', 'create_isue']);
+      expect({ status, stdout }).toEqual({ status: 4, stdout: '' });
+      expect(stderr).toContain('Did you mean "create_issue"?');
+    });
+
+    test('are listed with their signatures', async () => {
+      const { stdout } = await run(tracker(), ['tools', 'tracker']);
+      expect(stdout).toContain(`  ${SIGNATURE}\n    Opens an issue. It needs a title.\n`);
+      expect(stdout).toContain('  drop.all()\n    (not allowed)');
     });
   });
 

@@ -12,17 +12,28 @@ function linesOf(screen: string): string[] {
   return (
     screen
       // oxlint-disable-next-line no-control-regex -- these are what terminals are told with
-      .replaceAll(/^.*\r\u001b\[K|\u001b\[[\d;]*[A-Za-z]/gm, '')
+      .replaceAll(/[^\n]*\r\u001b\[K|\u001b\[[\d;]*[A-Za-z]/g, '')
       .replaceAll('\r', '')
       .split('\n')
   );
 }
 
+const WIDE_TOOLS = [
+  {
+    name: '予報',
+    description: '明日の天気を教えます。傘が必要かどうかも分かります。'.repeat(3),
+    inputSchema: {
+      properties: { 都市: { enum: ['東京', '大阪', '名古屋', '札幌'] }, days: { type: 'integer' } },
+    },
+  },
+  { name: 'a_tool_whose_name_is_longer_than_the_terminal_is_wide', inputSchema: {} },
+];
+
 function createNamedProject(): Project {
   const project = createProject();
   project.write('switchboard.config.json', {
     mcpServers: {
-      天気予報: testServer('toolbox'),
+      天気予報: testServer('lists', JSON.stringify(WIDE_TOOLS)),
       'a-server-whose-name-nobody-wants-to-type-or-to-read': testServer('toolbox'),
       bare: {},
     },
@@ -35,6 +46,8 @@ test.each([
   [['show', '天気予報'], 40],
   [['config', 'check'], 50],
   [['assistant'], 30],
+  [['tools'], 40],
+  [['tools', '天気予報'], 24],
 ])('%j fits %i columns', async (words, columns) => {
   const { dir, env } = createNamedProject();
   const { screen } = await runOnTerminal([...COMMAND, ...words], { cwd: dir, env, columns });

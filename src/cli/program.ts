@@ -25,8 +25,8 @@ Examples:
   switchboard                                   serve, as a host starts it
   switchboard doctor                            start each server and say what works
   switchboard tools memory                      list the tools of one server
-  switchboard call memory read_graph            call a tool
-  switchboard call memory search_nodes '{"query": "tea"}'
+  switchboard call memory.read_graph            call a tool
+  switchboard call memory.search_nodes query=tea
   switchboard status                            see what the running Switchboards do
   switchboard show memory flip                  list its own tools, while it is switched on
   switchboard agents                            list the agents there are, and what they may use
@@ -52,6 +52,18 @@ Each tool is shown with its parameters: name(required: string, optional?: "a" | 
 With [tool] the whole description and schema are shown.
 `;
 
+const ABOUT_CALL = `
+<tool> is <server>.<tool>, or <server> <tool>. Arguments are one of:
+  key=value      typed by the tool's schema; repeat a key for a list
+  key:=json      JSON, whatever the schema says
+  '{"a": 1}'     all of them as JSON, or - to read that from stdin
+
+Examples:
+  switchboard call memory.search_nodes query=tea
+  switchboard call files.read_text_file path=notes.md head=20
+  switchboard call memory search_nodes '{"query": "tea"}'
+`;
+
 const ABOUT_ASSISTANT = `
 [state] is on, off or status, which is what it is without one.
 `;
@@ -64,7 +76,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     (start) =>
     async (...given) => {
       const command = given.pop() as Command;
-      const operands = given.slice(0, -1) as (string | undefined)[];
+      const operands = given.slice(0, -1).flat() as (string | undefined)[];
       status = await start(command.optsWithGlobals(), ...operands);
     };
   try {
@@ -125,14 +137,9 @@ export function buildProgram(action: Action): Command {
   command('tools [server] [tool]', 'list the tools of every server, or show one in full')
     .addHelpText('after', ABOUT_TOOLS)
     .action(action(async (options, ...words) => listTools(words.filter(isWord), options)));
-  command(
-    'call <server> <subtool> [json]',
-    'call one subtool; "-" reads the arguments from stdin',
-  ).action(
-    action(async (options, server = '', subtool = '', json) =>
-      call(server, subtool, json, options),
-    ),
-  );
+  command('call <tool> [arguments...]', 'call a tool and print its result')
+    .addHelpText('after', ABOUT_CALL)
+    .action(action(async (options, ...words) => call(words.filter(isWord), options)));
   command(
     'show [server] [how]',
     'say how the host sees each server, or change it: suite, flip, direct or off',

@@ -5,9 +5,16 @@ import { cutEnd } from './columns.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const INTERVAL_MS = 100;
+const CLEAR_LINE = '\r\u001b[K';
+
+interface Wait {
+  readonly since: number;
+  /** What is said about it at the moment. */
+  about: string;
+}
 
 export class Progress implements Disposable {
-  readonly #waiting = new Map<string, number>();
+  readonly #waiting = new Map<string, Wait>();
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #stream = process.stderr;
   #frame = 0;
@@ -19,7 +26,7 @@ export class Progress implements Disposable {
 
   /** Shows `name` until the work is done, whatever comes of it. */
   async during<T>(name: string, work: Promise<T>): Promise<T> {
-    this.#waiting.set(name, performance.now());
+    this.#waiting.set(name, { since: performance.now(), about: '' });
     try {
       return await work;
     } finally {
@@ -27,15 +34,26 @@ export class Progress implements Disposable {
     }
   }
 
+  /** Says something about what is being waited for. */
+  describe(name: string, about: string): void {
+    const wait = this.#waiting.get(name);
+    if (wait) wait.about = about;
+  }
+
   /** Leaves a line above the one that moves. */
   note(text: string): void {
-    if (this.#timer) this.#stream.write(`\r\u001b[K${text}\n`);
+    if (this.#timer) this.#stream.write(`${CLEAR_LINE}${text}\n`);
+  }
+
+  /** Takes the moving line away for something that is printed elsewhere; it is drawn again soon. */
+  clear(): void {
+    if (this.#timer) this.#stream.write(CLEAR_LINE);
   }
 
   /** Lets the terminal alone while somebody is asked something. */
   async paused<T>(work: () => Promise<T>): Promise<T> {
     this.#isPaused = true;
-    if (this.#timer) this.#stream.write('\r\u001b[K');
+    this.clear();
     try {
       return await work();
     } finally {
@@ -45,17 +63,18 @@ export class Progress implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
-    if (this.#timer) this.#stream.write('\r\u001b[K');
+    this.clear();
   }
 
   #draw(): void {
     if (this.#isPaused) return;
     const now = performance.now();
-    const names = [...this.#waiting].map(
-      ([name, since]) => `${onOneLine(name)} ${Math.floor((now - since) / 1_000)} s`,
-    );
+    const names = [...this.#waiting].map(([name, { since, about }]) => {
+      const seconds = Math.floor((now - since) / 1_000);
+      return onOneLine(`${name} ${seconds} s${about === '' ? '' : ` (${about})`}`);
+    });
     const frame = FRAMES[this.#frame++ % FRAMES.length] ?? '';
     const text = names.length === 0 ? '' : `${frame} waiting for ${names.join(', ')}`;
-    this.#stream.write(`\r\u001b[K${cutEnd(text, (this.#stream.columns || 80) - 1)}`);
+    this.#stream.write(`${CLEAR_LINE}${cutEnd(text, (this.#stream.columns || 80) - 1)}`);
   }
 }

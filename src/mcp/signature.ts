@@ -36,8 +36,8 @@ function shorten(members: readonly string[]): string {
   return [...fitting, `… ${members.length - fitting.length} more`].join(', ');
 }
 
-/** `depth` is how many levels of objects are shown. */
-function formatType(type: Type, depth: number): string {
+/** A type as it stands in a signature. `depth` is how many levels of objects are shown. */
+export function formatType(type: Type, depth = 1): string {
   switch (type.kind) {
     case 'any':
     case 'never':

@@ -73,44 +73,42 @@ describe('--version and --help', () => {
       One MCP server in front of all your others: one small tool for each of them.
 
       Options:
-        -V, --version                             print the version
-        --dry-run                                 list the tools of every server, or of one, like \`tools\`
-        --config <file>                           use this configuration file instead of the project's
-        --servers <file>                          use this servers.json instead of the usual ones
-        --json                                    print JSON
-        -h, --help                                display help for command
+        -V, --version                         print the version
+        --dry-run                             list the tools of every server, or of one, like \`tools\`
+        --config <file>                       use this configuration file instead of the project's
+        --servers <file>                      use this servers.json instead of the usual ones
+        --json                                print JSON
+        -h, --help                            display help for command
 
       Commands:
-        serve [options]                           serve MCP over stdin and stdout, what a host runs; or
-                                                  over HTTP
-        tools [options] [server] [tool]           list the tools of every server, or show one in full
-        call [options] <server> <subtool> [json]  call one subtool; "-" reads the arguments from stdin
-        show [options] [server] [how]             say how the host sees each server, or change it: suite,
-                                                  flip, direct or off
-        assistant [options] [server] [state]      say which servers are spoken to in plain language, or
-                                                  switch it: on or off
-        doctor [options] [server]                 start each server and say what works, what does not and
-                                                  why
-        status [options] [server]                 say what the running Switchboards and their servers do
-        reload [options]                          have every running Switchboard read its configuration
-                                                  again
-        agents [options] [agent]                  list the agents that were found, what each becomes, and
-                                                  what is wrong
-        run [options] <agent> <task>              run an agent; "-" reads the task from stdin
-        login [options] <server>                  sign in to a server, in your browser
-        logout [options] <server>                 sign out of a server: remove and take back its tokens
-        config [command]                          look at the configuration
-        skill [command]                           the command /switchboard in Claude Code
-        import [options] [file]                   take over the servers of a host's file, or of mcpflip;
-                                                  "-" reads stdin
-        help [command...]                         show the help of a command
+        serve [options]                       serve MCP over stdin and stdout, what a host runs; or over
+                                              HTTP
+        tools [options] [server] [tool]       list the tools of every server, or show one in full
+        call [options] <tool> [arguments...]  call a tool and print its result
+        show [options] [server] [how]         say how the host sees each server, or change it: suite,
+                                              flip, direct or off
+        assistant [options] [server] [state]  say which servers are spoken to in plain language, or switch
+                                              it: on or off
+        doctor [options] [server]             start each server and say what works, what does not and why
+        status [options] [server]             say what the running Switchboards and their servers do
+        reload [options]                      have every running Switchboard read its configuration again
+        agents [options] [agent]              list the agents that were found, what each becomes, and what
+                                              is wrong
+        run [options] <agent> <task>          run an agent; "-" reads the task from stdin
+        login [options] <server>              sign in to a server, in your browser
+        logout [options] <server>             sign out of a server: remove and take back its tokens
+        config [command]                      look at the configuration
+        skill [command]                       the command /switchboard in Claude Code
+        import [options] [file]               take over the servers of a host's file, or of mcpflip; "-"
+                                              reads stdin
+        help [command...]                     show the help of a command
 
       Examples:
         switchboard                                   serve, as a host starts it
         switchboard doctor                            start each server and say what works
         switchboard tools memory                      list the tools of one server
-        switchboard call memory read_graph            call a tool
-        switchboard call memory search_nodes '{"query": "tea"}'
+        switchboard call memory.read_graph            call a tool
+        switchboard call memory.search_nodes query=tea
         switchboard status                            see what the running Switchboards do
         switchboard show memory flip                  list its own tools, while it is switched on
         switchboard agents                            list the agents there are, and what they may use
@@ -172,7 +170,7 @@ describe('what is not understood ends with 2 and a word of help', () => {
     [['tools', '--jsn'], '--json'],
     [['tools', 'toolbox', 'echo', 'c'], 'Too many arguments'],
     [['tools', 'toolbox.echo', 'c'], 'Too many arguments'],
-    [['call'], "Missing required argument 'server'.\nSee: switchboard call --help\n"],
+    [['call'], "Missing required argument 'tool'.\nSee: switchboard call --help\n"],
     [['config', 'check', '--nope'], 'See: switchboard config check --help\n'],
     [['config', 'nothing-like-it'], 'See: switchboard config --help\n'],
     [['help', 'nope'], 'There is no command "nope".'],

@@ -1,7 +1,6 @@
 // The commands and their options. Loaded only when there are arguments.
 import { Command, CommanderError, Option } from 'commander';
 import { SwitchboardError } from '../base/errors.ts';
-import { nearest } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import { showAgents } from './agents.ts';
 import type { AssistantFlags } from './assistant.ts';
@@ -19,6 +18,7 @@ import { type ShowOptions, show } from './show.ts';
 import { installSkillCommand, uninstallSkillCommand } from './skill.ts';
 import { showStatus } from './status.ts';
 import { listTools } from './tools.ts';
+import { adviceFor } from './unknown-command.ts';
 
 const EXAMPLES = `
 Examples:
@@ -273,8 +273,19 @@ function withCommonOptions(command: Command): Command {
 function withOwnErrors(command: Command): Command {
   return command.exitOverride((error) => {
     if (error.exitCode === 0) throw error; // not refused: help that was asked for
+    const word = unknownWord(command);
+    if (word !== undefined) throw unknownCommand(word, command);
     throw new SwitchboardError('USAGE', sentenceOf(error), { hint: seeHelpOf(command) });
   });
+}
+
+/** A word in a command's place that is none: what follows it is for a command we don't have. */
+function unknownWord(command: Command): string | undefined {
+  const [word] = command.args;
+  const isGroup = command.registeredArguments.some((argument) => argument.name() === 'command');
+  if (!isGroup || word === undefined || word.startsWith('-')) return undefined;
+  const isKnown = command.commands.some((known) => known.name() === word);
+  return isKnown || command.opts<Options>().dryRun ? undefined : word;
 }
 
 function seeHelpOf(command: Command): string {
@@ -318,10 +329,9 @@ function withSubcommands(group: Command, description: string): Command {
 }
 
 function unknownCommand(word: string, parent: Command): SwitchboardError {
-  const under = parent.parent ? `${parent.name()} ` : '';
+  const words = parent.parent ? [parent.name(), word] : [word];
   const commands = parent.commands.map((command) => command.name());
-  const [near] = nearest(word, commands, 1);
-  return new SwitchboardError('USAGE', `There is no command "${under}${word}".`, {
-    hint: near === undefined ? seeHelpOf(parent) : `Did you mean: ${fullNameOf(parent)} ${near}`,
+  return new SwitchboardError('USAGE', `Unknown command: ${words.join(' ')}`, {
+    hint: adviceFor(words, commands) ?? seeHelpOf(parent),
   });
 }

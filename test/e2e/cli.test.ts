@@ -165,7 +165,21 @@ describe('--version and --help', () => {
 
 describe('what is not understood ends with 2 and a word of help', () => {
   test.each([
-    [['tols'], 'There is no command "tols".'],
+    [['tols'], 'Unknown command: tols\nDid you mean: switchboard tools\n'],
+    [
+      ['logs'],
+      'Unknown command: logs\nSee what last went wrong with each server: switchboard status\n',
+    ],
+    [['add'], 'switchboard import <file>'],
+    [['add', 'memory', '--', 'npx'], 'Unknown command: add\n'],
+    [['add', 'memory', '--env', 'KEY=1'], 'Unknown command: add\n'],
+    [['config', 'get', 'a', 'b'], 'Unknown command: config get\n'],
+    [['--dry-run', 'toolbox', 'b'], 'Too many arguments'],
+    [['assistant', 'toolbox', 'on', 'b'], 'Too many arguments'],
+    [['ls'], 'switchboard show\n'],
+    [['config', 'validate'], 'Did you mean: switchboard config check\n'],
+    [['help', 'start'], 'Did you mean: switchboard serve\n'],
+    [['nothing-like-it'], 'See: switchboard --help\n'],
     [['--nope'], "Unknown option '--nope'"],
     [['tools', '--jsn'], '--json'],
     [['tools', 'toolbox', 'echo', 'c'], 'Too many arguments'],
@@ -173,7 +187,7 @@ describe('what is not understood ends with 2 and a word of help', () => {
     [['call'], "Missing required argument 'tool'.\nSee: switchboard call --help\n"],
     [['config', 'check', '--nope'], 'See: switchboard config check --help\n'],
     [['config', 'nothing-like-it'], 'See: switchboard config --help\n'],
-    [['help', 'nope'], 'There is no command "nope".'],
+    [['help', 'nope'], 'Unknown command: nope\n'],
     [['help', 'config', 'chek'], 'Did you mean: switchboard config check'],
     [['config', 'chek'], 'check'],
     [['skill', 'instal'], 'Did you mean: switchboard skill install'],

@@ -9,9 +9,8 @@ import { Verbatim } from '../rpc/verbatim.ts';
 import { isArgument } from './target.ts';
 
 export type Given =
-  | { readonly kind: 'json'; readonly text: string }
-  | { readonly kind: 'pairs'; readonly pairs: readonly Pair[] }
-  | { readonly kind: 'stdin' };
+  | { readonly kind: 'json'; readonly args: Verbatim }
+  | { readonly kind: 'pairs'; readonly pairs: readonly Pair[] };
 
 export interface Pair {
   readonly key: string;
@@ -22,16 +21,14 @@ export interface Pair {
 
 const EXAMPLE = 'For example: switchboard call memory.search_nodes query=tea';
 
-/** Throws if the words cannot be arguments of any tool. */
-export function parseArguments(words: readonly string[]): Given {
+/** Throws if the words cannot be arguments of any tool. `-` stands for what `readPiped` gives. */
+export function parseArguments(words: readonly string[], readPiped: () => string): Given {
   const [only = '{}', ...more] = words;
-  if (more.length === 0 && only === '-') return { kind: 'stdin' };
-  if (more.length === 0 && !isPair(only)) return { kind: 'json', text: checkedJson(only).text };
-  return { kind: 'pairs', pairs: words.map(parsePair) };
+  if (more.length > 0 || isPair(only)) return { kind: 'pairs', pairs: words.map(parsePair) };
+  return { kind: 'json', args: parseJson(only === '-' ? readPiped() : only) };
 }
 
-/** The text as arguments; throws if it is not a JSON object. */
-export function checkedJson(text: string): Verbatim {
+function parseJson(text: string): Verbatim {
   const parsed = tryJson(text);
   if ('problem' in parsed) {
     throw usage(`The arguments are not valid JSON: ${parsed.problem}.`, EXAMPLE);
@@ -41,7 +38,7 @@ export function checkedJson(text: string): Verbatim {
 }
 
 function isPair(word: string): boolean {
-  return isArgument(word) && !/^[{["]/.test(word);
+  return word !== '-' && isArgument(word) && !/^[{["]/.test(word);
 }
 
 function parsePair(word: string): Pair {

@@ -13,13 +13,8 @@ import type { Pool } from '../pool/pool.ts';
 import { INVALID_PARAMS, RpcError } from '../rpc/message.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { callSubtool, notAllowed, unknownSubtool } from '../surface/subtool.ts';
-import {
-  checkedJson,
-  findMistakes,
-  type Given,
-  parseArguments,
-  typeArguments,
-} from './arguments.ts';
+import { findMistakes, type Given, parseArguments, typeArguments } from './arguments.ts';
+import { downloadNote } from './download.ts';
 import { createOutput } from './output.ts';
 import { Progress } from './progress.ts';
 import { readStdin } from './stdin.ts';
@@ -33,8 +28,12 @@ export async function call(words: readonly string[], options: CommandOptions): P
     const { config, switchboard, cancellation } = workplace;
     const { child, subtool, rest } = findTarget(config, words);
     if (subtool === undefined) throw noTool(child);
-    const given = parseArguments(rest);
-    using progress = new Progress();
+    const given = parseArguments(rest, () => readStdin('The arguments', HOW_TO_PIPE));
+    // A tool that may not be called does not have its server started.
+    if (!isExposed(subtool, child.expose)) throw notAllowed(child, subtool);
+    using progress = new Progress(output);
+    const started = switchboard.pool.use(child.name, cancellation);
+    await progress.during(child.name, started, downloadNote(child));
     const name = `${child.name} ${subtool}`;
     const made = new Call(switchboard.pool, child, subtool, cancellation);
     const answer = made.answer(given, {
@@ -86,12 +85,7 @@ class Call {
   }
 
   async #readArguments(given: Given): Promise<Verbatim> {
-    if (given.kind === 'json') return checkedJson(given.text);
-    if (given.kind === 'stdin') return checkedJson(readStdin('The arguments', HOW_TO_PIPE));
-    // A tool that may not be called is not looked up either.
-    if (!isExposed(this.#subtool, this.#config.expose)) {
-      throw notAllowed(this.#config, this.#subtool);
-    }
+    if (given.kind === 'json') return given.args;
     const child = await this.#pool.use(this.#config.name, this.#cancellation);
     const tools = await child.listTools({ cancellation: this.#cancellation });
     this.#pool.remember(this.#config, tools);

@@ -1,16 +1,19 @@
-// `switchboard doctor [child]`: starts each child, all at once, and says what works, what does not
-// and why.
+// `switchboard doctor [server]`: starts every server, all at once, and says what works, what does not and
+// why, each as soon as it is known. What was found until Ctrl-C is kept.
 import { chooseProvider } from '../assistant/choose.ts';
 import { settleAssistant } from '../assistant/settings.ts';
-import { cleanText } from '../base/text.ts';
+import { ERRORS } from '../base/errors.ts';
+import { cleanText, onOneLine } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { DESCRIPTIONS_FILE } from '../config/descriptions.ts';
 import { isExposed } from '../config/expose.ts';
+import { downloadNote } from './download.ts';
 import { describeFailure, type Failure } from './failure.ts';
+import { formatRows, indentText } from './layout.ts';
 import { NO_SERVERS } from './no-servers.ts';
 import { offServers, printOff } from './off.ts';
-import { count, createOutput, formatMs, type Output } from './output.ts';
+import { count, createOutput, formatMs, type Output, type Style } from './output.ts';
 import { Progress } from './progress.ts';
 import {
   type CommandOptions,
@@ -40,36 +43,51 @@ export async function doctor(
 ): Promise<number> {
   const output = createOutput(options);
   const own = { ...options, assistants: false } as const;
-  const { config, findings } = await withSwitchboard(own, async (workplace) => {
-    using progress = new Progress();
-    const children = chosenChildren(workplace.config, childName);
-    const examined = children.map((child) =>
-      progress.during(child.name, examine(child, workplace)),
+  return withSwitchboard(own, async (workplace) => {
+    const { config, cancellation } = workplace;
+    const children = chosenChildren(config, childName);
+    const off = offServers(config, childName);
+    printSurroundings(config, output);
+    const findings = await examineAll(children, workplace, output);
+    const { files, project, home, warnings } = config;
+    output.json({
+      version: VERSION,
+      node: process.version,
+      project,
+      home,
+      files,
+      warnings,
+      interrupted: cancellation.reason !== undefined,
+      children: findings,
+      off,
+    });
+    printOff(off, output);
+    const works = findings.filter(({ ok }) => ok).length;
+    output.line(
+      findings.length + off.length === 0
+        ? NO_SERVERS
+        : `Servers that work: ${works} of ${findings.length}.`,
     );
-    return { config: workplace.config, findings: await Promise.all(examined) };
+    return works < findings.length ? ERRORS.CHILD_START_FAILED.exit : 0;
   });
-  const { files, project, home, warnings } = config;
-  const off = offServers(config, childName);
-  output.json({
-    version: VERSION,
-    node: process.version,
-    project,
-    home,
-    files,
-    warnings,
-    children: findings,
-    off,
-  });
-  printSurroundings(config, output);
-  for (const finding of findings) printFinding(finding, output);
-  printOff(off, output);
-  const failed = findings.filter(({ ok }) => !ok).length;
-  output.line(
-    findings.length + off.length === 0
-      ? NO_SERVERS
-      : `Servers that work: ${findings.length - failed} of ${findings.length}.`,
+}
+
+/** The findings in the order of the configuration, each printed when it is there. */
+async function examineAll(
+  children: readonly ChildConfig[],
+  workplace: Workplace,
+  output: Output,
+): Promise<Finding[]> {
+  using progress = new Progress(output);
+  return await Promise.all(
+    children.map(async (child) => {
+      const examined = examine(child, workplace);
+      const finding = await progress.during(child.name, examined, downloadNote(child));
+      progress.clear();
+      printFinding(finding, output);
+      return finding;
+    }),
   );
-  return failed > 0 ? 3 : 0;
 }
 
 async function examine(
@@ -158,22 +176,39 @@ function printSurroundings({ files, project, warnings }: Config, output: Output)
 }
 
 function printFinding(finding: Finding, output: Output): void {
-  const { name, ok, server, revision, tools, allowedTools, startMs, listMs, error, advice } =
-    finding;
+  const { ok, server, revision, error, advice, origin } = finding;
   if (ok) {
-    const allowed = tools === allowedTools ? '' : ` (${allowedTools} allowed)`;
-    const times = `started in ${formatMs(startMs ?? 0)}, listed in ${formatMs(listMs ?? 0)}`;
-    output.line(
-      `${output.style('green', '✓')} ${output.style('bold', name)}  ${count(tools ?? 0, 'tool')}${allowed}, ${times}`,
-    );
-    output.line(output.style('dim', `  ${server}, MCP ${revision}`));
+    printHeading(finding, ['✓', 'green'], describeTools(finding), output);
+    printBelow(onOneLine(`${server}, MCP ${revision}`), 'dim', output);
+  } else if (error?.code === 'CANCELLED') {
+    printHeading(finding, ['?', 'yellow'], 'not known: it was still starting', output);
   } else {
-    output.line(
-      `${output.style('red', '✗')} ${output.style('bold', name)}  ${cleanText(error?.message ?? '')}`,
-    );
-    const hint = cleanText(error?.hint ?? '');
-    if (hint !== '') output.line(`  ${hint.replaceAll('\n', '\n  ')}`);
-    output.line(output.style('dim', `  declared in ${finding.origin}`));
+    printHeading(finding, ['✗', 'red'], onOneLine(error?.message ?? ''), output);
+    if (error?.hint !== undefined) printBelow(cleanText(error.hint), undefined, output);
+    printBelow(`declared in ${onOneLine(origin)}`, 'dim', output);
   }
-  for (const sentence of advice) output.line(output.style('yellow', `  note: ${sentence}`));
+  for (const sentence of advice) printBelow(`note: ${cleanText(sentence)}`, 'yellow', output);
+}
+
+function describeTools({ tools = 0, allowedTools, startMs = 0, listMs = 0 }: Finding): string {
+  const allowed = tools === allowedTools ? '' : ` (${allowedTools} allowed)`;
+  const times = `started in ${formatMs(startMs)}, listed in ${formatMs(listMs)}`;
+  return `${count(tools, 'tool')}${allowed}, ${times}`;
+}
+
+function printHeading(
+  { name }: Finding,
+  [sign, colour]: readonly [string, Style],
+  about: string,
+  output: Output,
+): void {
+  const cells = [{ text: onOneLine(name), style: 'bold' as const }, { text: about }];
+  const lines = formatRows([{ cells }], { ...output, width: output.width - 2 });
+  for (const [index, line] of lines.entries()) {
+    output.line(`${index === 0 ? output.style(colour, sign) : ' '} ${line}`);
+  }
+}
+
+function printBelow(text: string, style: Style | undefined, output: Output): void {
+  for (const line of indentText({ text, style }, { ...output, indent: '  ' })) output.line(line);
 }

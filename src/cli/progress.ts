@@ -2,9 +2,11 @@
 // first can take half a minute, and a mute program looks like a hung one.
 import { onOneLine } from '../base/text.ts';
 import { cutEnd } from './columns.ts';
+import type { Output } from './output.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const INTERVAL_MS = 100;
+const A_WHILE_MS = 3_000;
 const CLEAR_LINE = '\r\u001b[K';
 
 interface Wait {
@@ -20,16 +22,23 @@ export class Progress implements Disposable {
   #frame = 0;
   #isPaused = false;
 
-  constructor() {
+  readonly #isQuiet: boolean;
+
+  /** Where output is for a program, nothing is said without a terminal. */
+  constructor({ isJson }: Pick<Output, 'isJson'> = { isJson: false }) {
+    this.#isQuiet = isJson;
     if (this.#stream.isTTY) this.#timer = setInterval(() => this.#draw(), INTERVAL_MS).unref();
   }
 
-  /** Shows `name` until the work is done, whatever comes of it. */
-  async during<T>(name: string, work: Promise<T>): Promise<T> {
+  /** Shows `name` until the work is done, whatever comes of it; and `reason` if that takes a while. */
+  async during<T>(name: string, work: T | Promise<T>, reason?: string): Promise<T> {
     this.#waiting.set(name, { since: performance.now(), about: '' });
+    const explain = (): void => this.#explain(name, reason ?? '');
+    const timer = reason === undefined ? undefined : setTimeout(explain, A_WHILE_MS).unref();
     try {
       return await work;
     } finally {
+      clearTimeout(timer);
       this.#waiting.delete(name);
     }
   }
@@ -64,6 +73,11 @@ export class Progress implements Disposable {
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
     this.clear();
+  }
+
+  #explain(name: string, reason: string): void {
+    if (this.#timer) this.describe(name, reason);
+    else if (!this.#isQuiet) this.#stream.write(`${onOneLine(name)}: ${reason}\n`);
   }
 
   #draw(): void {

@@ -9,6 +9,7 @@ import type { Tool } from '../mcp/tools.ts';
 import { unknownSubtool } from '../surface/subtool.ts';
 import { summarise } from '../surface/summary.ts';
 import { wrapText } from './columns.ts';
+import { downloadNote } from './download.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { formatRows, indentText } from './layout.ts';
 import { NO_SERVERS } from './no-servers.ts';
@@ -44,10 +45,15 @@ export async function listTools(
   const output = createOutput(options);
   const outcome = await withSwitchboard(options, async (workplace) => {
     const { server, subtool } = readWords(workplace.config, words);
-    if (subtool !== undefined) return findTool(workplace, server, subtool);
-    using progress = new Progress();
-    const listed = chosenChildren(workplace.config, server).map((child) =>
-      progress.during(child.name, listChild(child, workplace)),
+    using progress = new Progress(output);
+    const children = chosenChildren(workplace.config, server);
+    const [first] = children;
+    if (subtool !== undefined && first) {
+      const found = findTool(workplace, first, subtool);
+      return await progress.during(first.name, found, downloadNote(first));
+    }
+    const listed = children.map((child) =>
+      progress.during(child.name, listChild(child, workplace), downloadNote(child)),
     );
     return { listings: await Promise.all(listed), off: offServers(workplace.config, server) };
   });
@@ -122,13 +128,10 @@ interface FoundTool {
 
 async function findTool(
   workplace: Workplace,
-  server: string | undefined,
+  config: ChildConfig,
   subtool: string,
 ): Promise<FoundTool> {
-  const [config] = chosenChildren(workplace.config, server);
-  if (!config) throw new Error(`There is no server ${server}.`);
-  using progress = new Progress();
-  const { child, tools } = await progress.during(config.name, fetchTools(config, workplace));
+  const { child, tools } = await fetchTools(config, workplace);
   const tool = tools.find(({ name }) => name === subtool);
   if (!tool) throw unknownSubtool(child, config, subtool);
   const { signature, allowed } = summaryOf(tool, config);

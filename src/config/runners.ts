@@ -18,16 +18,20 @@ const RUNNERS = new Map<string, readonly string[]>([
   ['uv', ['tool', 'run']],
 ]);
 
-export function isPackageRunner({ cmd, args }: Command): boolean {
+export function isPackageRunner(command: Command): boolean {
+  return packageRunnerOf(command) !== undefined;
+}
+
+/** The program that may download the server, such as `npx`; undefined if none does. */
+export function packageRunnerOf({ cmd, args }: Command): string | undefined {
   const program = programName(cmd);
   // On Windows hosts' files start npx as `cmd /c npx …`.
   if (program === 'cmd' && /^\/c$/i.test(args[0] ?? '') && args[1] !== undefined) {
-    return isPackageRunner({ cmd: args[1], args: args.slice(2), env: {} });
+    return packageRunnerOf({ cmd: args[1], args: args.slice(2), env: {} });
   }
   const following = RUNNERS.get(program);
-  if (!following) return false;
   const words = args.filter((arg) => !arg.startsWith('-'));
-  return following.every((word, index) => words[index] === word);
+  return following?.every((word, index) => words[index] === word) ? program : undefined;
 }
 
 function programName(cmd: string): string {

@@ -482,7 +482,11 @@ describe('doctor', () => {
     });
     const { status, stdout, stderr } = await run(project, ['doctor']);
     expect({ status, stderr }).toEqual({ status: 3, stderr: '' });
-    expect(stdout).toMatchInlineSnapshot(`
+    // Whichever is known first is printed first.
+    const [head = '', ...findings] = stdout.split(/^(?=[✓✗])/m);
+    const [last = ''] = /^Servers.*$/m.exec(stdout) ?? [];
+    const sorted = findings.map((finding) => finding.replace(`${last}\n`, '')).sort();
+    expect([head, ...sorted, last].join('')).toMatchInlineSnapshot(`
       "switchboard <version>, node <version>, project <project>
       configuration: <project>/switchboard.config.json
 
@@ -495,8 +499,7 @@ describe('doctor', () => {
       ✗ unset  Server "unset" needs the variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json).
         Set it where the host starts Switchboard, or write \${NO_SUCH_TOKEN:-default}.
         declared in <project>/switchboard.config.json
-      Servers that work: 1 of 3.
-      "
+      Servers that work: 1 of 3."
     `);
   });
 

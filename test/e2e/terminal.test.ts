@@ -47,12 +47,15 @@ test.each([
   [['config', 'check'], 50],
   [['assistant'], 30],
   [['tools'], 40],
+  [['doctor'], 50],
   [['tools', '天気予報'], 24],
 ])('%j fits %i columns', async (words, columns) => {
   const { dir, env } = createNamedProject();
   const { screen } = await runOnTerminal([...COMMAND, ...words], { cwd: dir, env, columns });
   const tooWide = linesOf(screen).filter((line) => columnsOf(line) > columns);
   // Whole sentences are left to the terminal.
-  expect(tooWide.filter((line) => !/^(Read|warning:) /.test(line))).toEqual([]);
+  expect(
+    tooWide.filter((line) => !/^(Read|warning:|switchboard|configuration:|Node) /.test(line)),
+  ).toEqual([]);
   expect(screen).toContain('天気予報');
 });

@@ -21,8 +21,12 @@ const SCHEMA = {
   },
 };
 
+function nothing(): string {
+  throw new Error('Nothing is piped in.');
+}
+
 function typed(...words: string[]): string {
-  const given = parseArguments(words);
+  const given = parseArguments(words, nothing);
   if (given.kind !== 'pairs') throw new Error(`${given.kind}, not pairs`);
   return typeArguments(given.pairs, typeOfSchema(SCHEMA)).text;
 }
@@ -83,7 +87,7 @@ test.each([
 });
 
 test('where nothing is said about parameters, any can be given', () => {
-  const given = parseArguments(['a=1', '__proto__=x']);
+  const given = parseArguments(['a=1', '__proto__=x'], nothing);
   const args = given.kind === 'pairs' && typeArguments(given.pairs, typeOfSchema({}));
   expect(args && args.text).toBe('{"a":1,"__proto__":"x"}');
 });
@@ -95,16 +99,21 @@ test('parameters of all alternatives are known', () => {
       { properties: { id: { type: 'string' }, page: { type: 'integer' } } },
     ],
   });
-  const given = parseArguments(['id=5', 'page=5']);
+  const given = parseArguments(['id=5', 'page=5'], nothing);
   expect(given.kind === 'pairs' && typeArguments(given.pairs, type).text).toBe(
     '{"id":"5","page":5}',
   );
 });
 
 test('one word can be JSON, or ask for stdin', () => {
-  expect(parseArguments([])).toEqual({ kind: 'json', text: '{}' });
-  expect(parseArguments(['{"a": "b=c"}'])).toEqual({ kind: 'json', text: '{"a": "b=c"}' });
-  expect(parseArguments(['-'])).toEqual({ kind: 'stdin' });
+  const textOf = (words: string[], piped: () => string) => {
+    const given = parseArguments(words, piped);
+    return given.kind === 'json' && given.args.text;
+  };
+  expect(textOf([], nothing)).toBe('{}');
+  expect(textOf(['{"a": "b=c"}'], nothing)).toBe('{"a": "b=c"}');
+  expect(textOf(['-'], () => '{"n": 1.0}')).toBe('{"n": 1.0}');
+  expect(() => textOf(['-'], () => 'tea')).toThrow('The arguments are not valid JSON');
 });
 
 test.each([
@@ -115,7 +124,7 @@ test.each([
   [['=x', 'a=1'], '"=x" is not key=value or key:=json.'],
   [['5'], 'The arguments must be a JSON object.'],
 ])('%j is a mistake in the command', (words, message) => {
-  expect(() => parseArguments(words)).toThrow(
+  expect(() => parseArguments(words, nothing)).toThrow(
     expect.objectContaining({ code: 'USAGE', message: expect.stringContaining(message) }),
   );
 });

@@ -5,9 +5,13 @@ import { settleAssistant } from '../assistant/settings.ts';
 import { ERRORS } from '../base/errors.ts';
 import { cleanText, onOneLine } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
+import type { Child } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
+import { isDescribed, rememberDerived } from '../config/derived-descriptions.ts';
 import { DESCRIPTIONS_FILE } from '../config/descriptions.ts';
 import { isExposed } from '../config/expose.ts';
+import { describeServer } from '../mcp/describe-server.ts';
+import type { Tool } from '../mcp/tools.ts';
 import { downloadNote } from './download.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { formatRows, indentText } from './layout.ts';
@@ -33,6 +37,8 @@ interface Finding {
   readonly revision: string | undefined;
   readonly tools: number | undefined;
   readonly allowedTools: number | undefined;
+  /** What hosts are told it is for, made from its title and tools; only if nobody has described it. */
+  readonly description: string | undefined;
   readonly advice: readonly string[];
   readonly error: Failure | undefined;
 }
@@ -49,6 +55,7 @@ export async function doctor(
     const off = offServers(config, childName);
     printSurroundings(config, output);
     const findings = await examineAll(children, workplace, output);
+    const isNews = keepDescriptions(config, findings, output);
     const { files, project, home, warnings } = config;
     output.json({
       version: VERSION,
@@ -62,6 +69,7 @@ export async function doctor(
       off,
     });
     printOff(off, output);
+    if (isNews) output.line(NEWS);
     const works = findings.filter(({ ok }) => ok).length;
     output.line(
       findings.length + off.length === 0
@@ -70,6 +78,30 @@ export async function doctor(
     );
     return works < findings.length ? ERRORS.CHILD_START_FAILED.exit : 0;
   });
+}
+
+const NEWS =
+  'New descriptions take effect when a host starts Switchboard, or after: switchboard reload';
+
+/** Keeps the lines that were made for servers nobody has described; says whether any is new. */
+function keepDescriptions(
+  { children, home }: Config,
+  findings: readonly Finding[],
+  output: Output,
+): boolean {
+  const news = findings.flatMap(({ name, description }) => {
+    const child = children.get(name);
+    const isNew = child && description && child.derivedDescription !== description;
+    return isNew ? [[child, description] as const] : [];
+  });
+  try {
+    if (news.length > 0) rememberDerived(home, news);
+    return news.length > 0;
+  } catch (error) {
+    const text = `warning: descriptions cannot be kept: ${String(error)}`;
+    output.line(output.style('yellow', text));
+    return false;
+  }
 }
 
 /** The findings in the order of the configuration, each printed when it is there. */
@@ -103,6 +135,7 @@ async function examine(
     const tools = await child.listTools({ cancellation });
     switchboard.pool.remember(config, tools);
     const { serverName, serverVersion, revision } = child.greeting;
+    const allowed = tools.filter((tool) => isExposed(tool.name, expose));
     return {
       ...about,
       ok: true,
@@ -111,12 +144,21 @@ async function examine(
       server: [serverName, serverVersion].filter(Boolean).join(' '),
       revision,
       tools: tools.length,
-      allowedTools: tools.filter((tool) => isExposed(tool.name, expose)).length,
+      allowedTools: allowed.length,
+      description: isDescribed(config) ? undefined : descriptionFor(child, allowed),
       error: undefined,
     };
   } catch (error) {
     return { ...about, ...NOTHING, ok: false, error: describeFailure(error) };
   }
+}
+
+/** Not where it would give away what must not be written down. */
+function descriptionFor(child: Child, tools: readonly Tool[]): string | undefined {
+  const { serverTitle: title, serverName } = child.greeting;
+  const names = tools.map((tool) => tool.name);
+  const line = describeServer({ title, name: serverName, tools: names });
+  return line === undefined || child.holdsSecret(line) ? undefined : line;
 }
 
 const NOTHING = {
@@ -126,6 +168,7 @@ const NOTHING = {
   revision: undefined,
   tools: undefined,
   allowedTools: undefined,
+  description: undefined,
 };
 
 /** Descriptions that somebody wrote and nobody sees. */
@@ -176,10 +219,12 @@ function printSurroundings({ files, project, warnings }: Config, output: Output)
 }
 
 function printFinding(finding: Finding, output: Output): void {
-  const { ok, server, revision, error, advice, origin } = finding;
+  const { ok, server, revision, description, error, advice, origin } = finding;
   if (ok) {
     printHeading(finding, ['✓', 'green'], describeTools(finding), output);
     printBelow(onOneLine(`${server}, MCP ${revision}`), 'dim', output);
+    if (description !== undefined)
+      printBelow(`described to hosts as: ${description}`, 'dim', output);
   } else if (error?.code === 'CANCELLED') {
     printHeading(finding, ['?', 'yellow'], 'not known: it was still starting', output);
   } else {

@@ -126,6 +126,8 @@ export interface ChildConfig {
   readonly suiteDescription: string | undefined;
   /** What `mcp-descriptions.json` says the suite is for: counts where nothing else describes it. */
   readonly notedDescription: string | undefined;
+  /** What `doctor` made from the server's title and tools: counts where nobody has described it. */
+  readonly derivedDescription: string | undefined;
   /** What its assistant is told to be, by `mcp-descriptions.json`. */
   readonly role: string | undefined;
   readonly expose: Expose;

@@ -8,6 +8,7 @@ import type { FoundChild } from './child-files.ts';
 import { type Declaration, explainMissingCommand, resolveCommand } from './command.ts';
 import type { AssistantConfig, ChildConfig, Command } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
+import { type DerivedDescriptions, derivedFor } from './derived-descriptions.ts';
 import { type DescriptionsLayer, descriptionOf } from './descriptions.ts';
 import { readFolderRole } from './folder-role.ts';
 import { expandHome } from './globs.ts';
@@ -31,6 +32,8 @@ export interface Found {
   readonly serversFiles: readonly ServersLayer[];
   /** `mcp-descriptions.json`, strongest first. */
   readonly descriptions: readonly DescriptionsLayer[];
+  /** Descriptions that `doctor` made. */
+  readonly derived: DerivedDescriptions;
   /** What the environment says instead of the usual time after which idle children are stopped. */
   readonly idleMs: number | undefined;
 }
@@ -116,7 +119,7 @@ type Common = ReturnType<typeof resolveCommon>;
 function resolveChild(
   name: string,
   declaration: Declaration,
-  { layers, homeFolder, descriptions, idleMs: usualIdleMs }: Found,
+  { layers, homeFolder, descriptions, derived, idleMs: usualIdleMs }: Found,
   common: Common,
 ): ChildConfig {
   const { origin, entry, folder } = declaration;
@@ -129,6 +132,7 @@ function resolveChild(
   const keys = mergeKeys(entry, suite);
   const remote = resolveRemote(name, declaration);
   const noted = descriptionOf(descriptions, name);
+  const expose = { allow: keys.expose?.allow, deny: keys.expose?.deny };
   return {
     name,
     origin,
@@ -144,11 +148,14 @@ function resolveChild(
     keywords: keys.keywords,
     suiteDescription: suite.description,
     notedDescription: noted.switchboard,
+    derivedDescription: derivedFor(derived, {
+      command,
+      remote: remote instanceof SwitchboardError ? undefined : remote,
+      cwd,
+      expose,
+    }),
     role: noted.claude,
-    expose: {
-      allow: keys.expose?.allow,
-      deny: keys.expose?.deny,
-    },
+    expose,
     introspection: {
       mode: common.mode,
       summaryMaxChars: keys.summaryMaxChars ?? common.summaryMaxChars,
@@ -186,7 +193,9 @@ function withServerBehind(
     ...child.expose,
     within: { allow: undefined, deny: undefined, ...original.expose },
   };
-  return { ...child, behind: { ...server, assistant: server.assistant ?? {}, expose } };
+  const { derivedDescription } = server;
+  const behind = { ...server, assistant: server.assistant ?? {}, expose };
+  return { ...child, derivedDescription, behind };
 }
 
 /** What stands in the server's own folder counts before other words on what its assistant is there for. */

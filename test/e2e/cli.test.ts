@@ -484,7 +484,7 @@ describe('doctor', () => {
     expect({ status, stderr }).toEqual({ status: 3, stderr: '' });
     // Whichever is known first is printed first.
     const [head = '', ...findings] = stdout.split(/^(?=[✓✗])/m);
-    const [last = ''] = /^Servers.*$/m.exec(stdout) ?? [];
+    const [last = ''] = /^New descriptions.*\nServers.*$/m.exec(stdout) ?? [];
     const sorted = findings.map((finding) => finding.replace(`${last}\n`, '')).sort();
     expect([head, ...sorted, last].join('')).toMatchInlineSnapshot(`
       "switchboard <version>, node <version>, project <project>
@@ -492,6 +492,7 @@ describe('doctor', () => {
 
       ✓ toolbox  7 tools (6 allowed), started in <time>, listed in <time>
         test-server 1.0.0, MCP 2025-11-25
+        described to hosts as: test: echo, where am i, say, complain, fail, wait
       ✗ broken  Child MCP broken exited with code 3 while starting.
         The next use starts it again. Its last output:
         no licence
@@ -499,6 +500,7 @@ describe('doctor', () => {
       ✗ unset  Server "unset" needs the variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json).
         Set it where the host starts Switchboard, or write \${NO_SUCH_TOKEN:-default}.
         declared in <project>/switchboard.config.json
+      New descriptions take effect when a host starts Switchboard, or after: switchboard reload
       Servers that work: 1 of 3."
     `);
   });

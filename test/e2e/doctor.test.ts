@@ -5,8 +5,10 @@ import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { runSwitchboard } from '../support/command.ts';
 import { eventually, processesWith } from '../support/processes.ts';
-import { createProject, PROGRAM, type Project } from '../support/project.ts';
+import { configWith, createProject, PROGRAM, type Project } from '../support/project.ts';
+import { RawHost, toolsOf } from '../support/raw-host.ts';
 import { testServer } from '../support/servers.ts';
 import { runOnTerminal } from '../support/terminal.ts';
 
@@ -50,9 +52,8 @@ describe('an interruption', () => {
     program.kill('SIGINT');
     expect(await ended).toEqual([130, null]);
     expect(printed.stdout).toContain('✓ quick  7 tools');
-    expect(printed.stdout).toContain(
-      '? slow  not known: it was still starting\nServers that work: 1 of 2.\n',
-    );
+    expect(printed.stdout).toContain('? slow  not known: it was still starting\n');
+    expect(printed.stdout).toMatch(/\nServers that work: 1 of 2\.\n$/);
     expect(printed.stderr).toBe('switchboard: Interrupted.\n');
     expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
   });
@@ -108,5 +109,55 @@ describe('a server that npx starts', () => {
     project.open();
     expect(await ended).toEqual([0, null]);
     expect(printed.stderr).toBe('slow: npx is probably downloading it\n');
+  });
+});
+
+describe('a server that nobody has described', () => {
+  const TOOLS = JSON.stringify([{ name: 'read_file' }, { name: 'drop_all' }]);
+  const FILES = { ...testServer('lists', TOOLS), expose: { deny: ['drop_*'] } };
+
+  async function descriptionsOf(project: Project): Promise<unknown[]> {
+    const host = await RawHost.connect(project);
+    const tools = toolsOf(await host.request('tools/list'));
+    await host.close();
+    return tools.map(({ description }) => description);
+  }
+
+  test('is described from its title and its tools, once doctor has run', async () => {
+    const project = createProject(configWith({ files: FILES }));
+    const before = "Use this tool for files. Actions: 'introspect' | 'call'.";
+    expect(await descriptionsOf(project)).toEqual([before]);
+    const { stdout } = await runSwitchboard(project, ['doctor']);
+    expect(stdout).toContain('\n  described to hosts as: test: read file\n');
+    expect(stdout).toContain('switchboard reload');
+    expect(await descriptionsOf(project)).toEqual([
+      "Use this tool for test: read file. Actions: 'introspect' | 'call'.",
+    ]);
+    const again = await runSwitchboard(project, ['doctor', '--json']);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      children: [{ description: 'test: read file' }],
+    });
+    expect((await runSwitchboard(project, ['doctor'])).stdout).not.toContain('switchboard reload');
+  });
+
+  test('keeps its description in a running session until a reload', async () => {
+    const project = createProject(configWith({ files: FILES }));
+    const host = await RawHost.connect(project);
+    const listed = async () => JSON.stringify(toolsOf(await host.request('tools/list')));
+    const before = await listed();
+    await runSwitchboard(project, ['doctor']);
+    expect(await listed()).toBe(before);
+    await runSwitchboard(project, ['reload']);
+    await expect.poll(listed).toContain('Use this tool for test: read file.');
+  });
+
+  test.each([
+    [{ description: 'my papers' }, {}, 'Use this tool for my papers. Actions:'],
+    [{}, { suites: { files: { description: 'All my papers.' } } }, 'All my papers.'],
+  ])('what the user wrote takes precedence: %j %j', async (entry, more, says) => {
+    const project = createProject(configWith({ files: { ...FILES, ...entry } }, more));
+    const { stdout } = await runSwitchboard(project, ['doctor']);
+    expect(stdout).not.toContain('described to hosts as');
+    expect((await descriptionsOf(project))[0]).toContain(says);
   });
 });

@@ -39,12 +39,12 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
 
 export async function printConfig(options: CommandOptions): Promise<number> {
   const config = await loadFor(options);
-  process.stdout.write(`${JSON.stringify(describeConfig(config), null, 2)}\n`);
+  createOutput({ json: true }).json(describeConfig(config));
   return 0;
 }
 
 export async function printSchema(): Promise<number> {
   const schema = await import('../../switchboard.config.schema.json', { with: { type: 'json' } });
-  process.stdout.write(`${JSON.stringify(schema.default, null, 2)}\n`);
+  createOutput({ json: true }).json(schema.default);
   return 0;
 }

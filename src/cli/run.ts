@@ -1,6 +1,6 @@
 // argv → command → exit status. The one place where an error becomes a text on stderr and a number.
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
-import { cleanText } from '../base/text.ts';
+import { cleanText, escapeHidden } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import { serve } from './serve.ts';
 
@@ -21,15 +21,22 @@ export async function run(args: readonly string[]): Promise<number> {
     }
     return await (await import('./program.ts')).runProgram(args);
   } catch (error) {
-    return reportError(error, args.includes('--json'));
+    return reportError(error, wantsJson(args));
   }
+}
+
+/** What follows `--` is not for us. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end < 0 ? undefined : end).includes('--json');
 }
 
 function reportError(error: unknown, asJson: boolean): number {
   if (!(error instanceof SwitchboardError)) throw error;
   const { code, message, hint, data } = error;
   if (asJson) {
-    process.stderr.write(`${JSON.stringify({ error: { code, message, hint, data } })}\n`);
+    const text = JSON.stringify({ error: { code, message, hint, data } });
+    process.stderr.write(`${escapeHidden(text)}\n`);
   } else {
     const text = `switchboard: ${message}\n${hint === undefined ? '' : `${hint}\n`}`;
     process.stderr.write(cleanText(text));

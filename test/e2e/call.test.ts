@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
+import { processesWith } from '../support/processes.ts';
 import { createProject, PROGRAM } from '../support/project.ts';
 import { testServer } from '../support/servers.ts';
 import { runOnTerminal, type TerminalOptions } from '../support/terminal.ts';
@@ -13,7 +14,8 @@ const PARAMETERS =
 
 function createTalkingProject() {
   const project = createProject();
-  const talks = { ...testServer('talks'), expose: { deny: ['denied'] } };
+  // The folder is on its command line, so that it can be found.
+  const talks = { ...testServer('talks', project.dir), expose: { deny: ['denied'] } };
   project.write('switchboard.config.json', {
     mcpServers: { talks, 'talks.again': testServer('talks'), mock: testServer('toolbox') },
   });
@@ -221,5 +223,6 @@ test('the progress of the server is shown on a terminal', async () => {
     },
   );
   expect(status).toBe(130);
+  expect(processesWith(cwd)).toEqual([]);
   expect(screen).toMatch(/waiting for talks work \d+ s \(3\/10 Reading files\)/);
 });

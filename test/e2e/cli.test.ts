@@ -81,39 +81,36 @@ describe('--version and --help', () => {
         -h, --help                            display help for command
 
       Commands:
-        serve [options]                       serve MCP over stdin and stdout, what a host runs; or over
-                                              HTTP
+        serve [options]                       serve MCP over stdin and stdout (for hosts), or over HTTP
         tools [options] [server] [tool]       list the tools of every server, or show one in full
         call [options] <tool> [arguments...]  call a tool and print its result
-        show [options] [server] [how]         say how the host sees each server, or change it: suite,
-                                              flip, direct or off
-        assistant [options] [server] [state]  say which servers are spoken to in plain language, or switch
-                                              it: on or off
-        doctor [options] [server]             start each server and say what works, what does not and why
-        status [options] [server]             say what the running Switchboards and their servers do
-        reload [options]                      have every running Switchboard read its configuration again
-        agents [options] [agent]              list the agents that were found, what each becomes, and what
-                                              is wrong
-        run [options] <agent> <task>          run an agent; "-" reads the task from stdin
-        login [options] <server>              sign in to a server, in your browser
-        logout [options] <server>             sign out of a server: remove and take back its tokens
-        config [command]                      look at the configuration
-        skill [command]                       the command /switchboard in Claude Code
-        import [options] [file]               take over the servers of a host's file, or of mcpflip; "-"
-                                              reads stdin
-        help [command...]                     show the help of a command
+        show [options] [server] [how]         show how hosts see each server, or change it: suite, flip,
+                                              direct or off
+        assistant [options] [server] [state]  show which servers have an assistant, or turn one on or off
+        doctor [options] [server]             start each server and report problems
+        status [options] [server]             show the running Switchboards and their servers
+        reload [options]                      make running Switchboards reload their configuration
+        agents [options] [agent]              list the agents, what each runs with, and problems
+        run [options] <agent> <task>          run an agent ("-" reads the task from stdin)
+        login [options] <server>              sign in to a server in your browser
+        logout [options] <server>             sign out of a server and revoke its tokens
+        config [command]                      inspect the configuration
+        skill [command]                       manage the /switchboard command in Claude Code
+        import [options] [file]               import servers from a host's file or from mcpflip ("-" reads
+                                              stdin)
+        help [command...]                     show help for a command
 
       Examples:
-        switchboard                                   serve, as a host starts it
-        switchboard doctor                            start each server and say what works
+        switchboard                                   serve MCP, as hosts start it
+        switchboard doctor                            start each server and report problems
         switchboard tools memory                      list the tools of one server
         switchboard call memory.read_graph            call a tool
         switchboard call memory.search_nodes query=tea
-        switchboard status                            see what the running Switchboards do
-        switchboard show memory flip                  list its own tools, while it is switched on
-        switchboard agents                            list the agents there are, and what they may use
+        switchboard status                            see what is running
+        switchboard show memory flip                  list its own tools while it is switched on
+        switchboard agents                            list agents and what they may use
         switchboard run agent_review "Review the last commit"
-        switchboard assistant memory on               speak to it in plain language
+        switchboard assistant memory on               talk to it in plain language
 
       Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 5 an agent, 130 interrupted.
       Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).

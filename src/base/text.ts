@@ -22,7 +22,7 @@ export function hasHiddenCharacters(text: string): boolean {
   return text.search(HIDDEN) !== -1;
 }
 
-/** The same text with every hidden character written as JSON would escape it. */
+/** Escapes hidden characters the way JSON does. */
 export function escapeHidden(text: string): string {
   if (!hasHiddenCharacters(text)) return text;
   return text.replace(HIDDEN, (character) =>

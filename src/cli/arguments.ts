@@ -1,5 +1,5 @@
-// A tool's arguments as they are typed in a shell: JSON as one word, or `key=value` words, whose values are
-// typed by the tool's schema, and `key:=json` words. Numbers stay written as they were typed.
+// Parses a tool's arguments from the command line: one JSON object, or `key=value` words typed by the tool's
+// schema and `key:=json` words. Number literals are passed through as typed.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { didYouMean, excerpt } from '../base/text.ts';
@@ -21,7 +21,7 @@ export interface Pair {
 
 const EXAMPLE = 'For example: switchboard call memory.search_nodes query=tea';
 
-/** Throws if the words cannot be arguments of any tool. `-` stands for what `readPiped` gives. */
+/** Throws on anything no tool could take. `-` reads JSON from `readPiped`. */
 export function parseArguments(words: readonly string[], readPiped: () => string): Given {
   const [only = '{}', ...more] = words;
   if (more.length > 0 || isPair(only)) return { kind: 'pairs', pairs: words.map(parsePair) };
@@ -49,7 +49,7 @@ function parsePair(word: string): Pair {
   throw usage(`"${excerpt(word, 60)}" is not key=value or key:=json.`, EXAMPLE);
 }
 
-/** The pairs as the tool takes them; throws if it doesn't. */
+/** Converts pairs to what the tool expects; throws if they don't fit its parameters. */
 export function typeArguments(pairs: readonly Pair[], type: Type): Verbatim {
   const members = membersOf(type);
   const keys = new Set(pairs.map(({ key }) => key));
@@ -62,7 +62,7 @@ export function typeArguments(pairs: readonly Pair[], type: Type): Verbatim {
   return Verbatim.fromText(`{${texts.join(',')}}`);
 }
 
-/** A key that comes several times is a list. */
+/** A repeated key makes a list. */
 function typeValues(key: string, pairs: readonly Pair[], type: Type): string {
   const [first, second] = pairs;
   if (!first) throw new Error(`Nothing is given for ${key}.`);
@@ -81,7 +81,7 @@ function jsonOf({ key, value }: Pair): string {
   return value;
 }
 
-/** The value as JSON, of the first kind that it can be: text is what nothing else is. */
+/** The value as JSON. A string is the last resort: `5` is a number if the schema allows one. */
 function typeValue(key: string, value: string, type: Type): string {
   const alternatives = alternativesOf(type);
   const json = tryJson(value);
@@ -102,7 +102,7 @@ function typeValue(key: string, value: string, type: Type): string {
   throw wrong(`${expected(key, type)}, got "${excerpt(value, 60)}".`);
 }
 
-/** What is wrong with arguments, as far as their own kinds go: sentences. */
+/** One sentence for each argument that is missing, unknown or of the wrong type. */
 export function findMistakes(args: Readonly<Record<string, unknown>>, type: Type): string[] {
   const members = membersOf(type);
   if (!members) return [];
@@ -128,7 +128,7 @@ function unknownParameter(key: string, members: ReadonlyMap<string, Member>): st
   return `Unknown parameter: "${name}". ${didYouMean(key, members.keys())}`.trimEnd();
 }
 
-/** The parameters by name; undefined if others may be given. */
+/** Parameters by name; undefined if the tool accepts any name. */
 function membersOf(type: Type): ReadonlyMap<string, Member> | undefined {
   if (type.kind === 'union' || type.kind === 'all') {
     const all = type.of.map(membersOf);
@@ -143,7 +143,7 @@ function alternativesOf(type: Type): readonly Type[] {
   return type.kind === 'union' ? type.of : [type];
 }
 
-/** Whether a value is of a kind, without a look at what is inside. */
+/** A shallow check: what is inside objects and arrays is left to the server. */
 function fits(value: unknown, type: Type): boolean {
   switch (type.kind) {
     case 'any':

@@ -29,7 +29,7 @@ export async function call(words: readonly string[], options: CommandOptions): P
     const { child, subtool, rest } = findTarget(config, words);
     if (subtool === undefined) throw noTool(child);
     const given = parseArguments(rest, () => readStdin('The arguments', HOW_TO_PIPE));
-    // A tool that may not be called does not have its server started.
+    // Checked first: a call that isn't allowed must not start the server.
     if (!isExposed(subtool, child.expose)) throw notAllowed(child, subtool);
     using progress = new Progress(output);
     const started = switchboard.pool.use(child.name, cancellation);
@@ -51,7 +51,7 @@ export async function call(words: readonly string[], options: CommandOptions): P
 
 type CallParts = Pick<Parameters<typeof callSubtool>[2], 'caller' | 'onProgress'>;
 
-/** One call of one tool, and what can be said about its arguments if it fails. */
+/** Calls a tool, and explains its arguments if the call fails. */
 class Call {
   readonly #pool: Pool;
   readonly #config: ChildConfig;
@@ -65,7 +65,7 @@ class Call {
     this.#cancellation = cancellation;
   }
 
-  /** The result, with advice on the arguments if that is an error. */
+  /** `advice` says what was wrong with the arguments, if the result is an error because of them. */
   async answer(
     given: Given,
     parts: CallParts,
@@ -99,7 +99,7 @@ class Call {
     }
   }
 
-  /** What was wrong with the arguments, if anything was, and what the tool takes. */
+  /** Mistakes in the arguments and the tool's signature; undefined if the arguments look right. */
   async #adviceOn(args: Verbatim, code?: number): Promise<string | undefined> {
     const tool = await this.#findTool();
     if (!tool || !isObject(args.value)) return undefined;
@@ -108,7 +108,7 @@ class Call {
     return [...mistakes, parametersOf(tool)].join('\n');
   }
 
-  /** From a server that still runs: only to explain a failure none is started again. */
+  /** Lists the tools again if the server still runs. It isn't restarted just to explain a failure. */
   async #findTool(): Promise<Tool | undefined> {
     const { name } = this.#config;
     let tools = this.#pool.tools(name);
@@ -121,7 +121,7 @@ class Call {
   }
 }
 
-/** For a list that only explains a failure. */
+/** Limit for listing tools after a failure, in milliseconds. */
 const LIST_MS = 2_000;
 const LONGEST_MESSAGE = 80;
 
@@ -137,7 +137,7 @@ function parametersOf(tool: Tool): string {
   return `Parameters: ${signatureOf(tool)}`;
 }
 
-/** The addresses of a server that wants some to be visited before it works. */
+/** The URLs the user has to open before the server accepts the call. */
 function pagesToVisit({ code, data }: RpcError): string | undefined {
   const { elicitations } = isObject(data?.value) ? data.value : {};
   if (code !== URL_ELICITATION_REQUIRED || !Array.isArray(elicitations)) return undefined;
@@ -160,7 +160,7 @@ function isError(value: unknown): boolean {
   return isObject(value) && value['isError'] === true;
 }
 
-/** A tool result for a person: its texts, and a word for what cannot be shown on a terminal. */
+/** Prints text content; anything a terminal can't show is named. */
 function formatResult(value: unknown): string {
   const content = isObject(value) && Array.isArray(value['content']) ? value['content'] : [];
   const parts = content.map((item: unknown) => {

@@ -1,4 +1,4 @@
-// Text in columns of a terminal: how many it takes, how it is cut, and how it is wrapped.
+// Measures, cuts and wraps text by the columns it takes on a terminal.
 
 const segmenter = new Intl.Segmenter();
 
@@ -13,20 +13,20 @@ export function columnsOf(text: string): number {
   return charactersOf(text).reduce((sum, { columns }) => sum + columns, 0);
 }
 
-/** The beginning of a text, with a sign where it was cut. */
+/** Cuts the end off a text that is too wide, and marks the cut. */
 export function cutEnd(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   return columns < 1 ? '' : `${takeColumns(charactersOf(text), columns - 1).join('')}…`;
 }
 
-/** The end of a text, with a sign where it was cut. */
+/** Cuts the beginning off a text that is too wide, and marks the cut. */
 export function cutStart(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   const fromBehind = takeColumns(charactersOf(text).toReversed(), columns - 1);
   return columns < 1 ? '' : `…${fromBehind.toReversed().join('')}`;
 }
 
-/** The text in lines of at most `width` columns, broken between words if possible. */
+/** Wraps text to lines of at most `width` columns, between words if possible. */
 export function wrapText(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => wrapLine(line, Math.max(2, width)));
 }

@@ -1,5 +1,5 @@
-// `switchboard doctor [server]`: starts every server, all at once, and says what works, what does not and
-// why, each as soon as it is known. What was found until Ctrl-C is kept.
+// `switchboard doctor [server]`: starts all servers at once and reports what works, what doesn't and why, each
+// as soon as it is known. Ctrl-C keeps what was found so far.
 import { chooseProvider } from '../assistant/choose.ts';
 import { settleAssistant } from '../assistant/settings.ts';
 import { ERRORS } from '../base/errors.ts';
@@ -37,7 +37,7 @@ interface Finding {
   readonly revision: string | undefined;
   readonly tools: number | undefined;
   readonly allowedTools: number | undefined;
-  /** What hosts are told it is for, made from its title and tools; only if nobody has described it. */
+  /** Derived from its title and tools, unless the user has described it. */
   readonly description: string | undefined;
   readonly advice: readonly string[];
   readonly error: Failure | undefined;
@@ -83,7 +83,7 @@ export async function doctor(
 const NEWS =
   'New descriptions take effect when a host starts Switchboard, or after: switchboard reload';
 
-/** Keeps the lines that were made for servers nobody has described; says whether any is new. */
+/** Stores derived descriptions; returns whether any is new. */
 function keepDescriptions(
   { children, home }: Config,
   findings: readonly Finding[],
@@ -98,13 +98,13 @@ function keepDescriptions(
     if (news.length > 0) rememberDerived(home, news);
     return news.length > 0;
   } catch (error) {
-    const text = `warning: descriptions cannot be kept: ${String(error)}`;
+    const text = `warning: could not store derived descriptions: ${String(error)}`;
     output.line(output.style('yellow', text));
     return false;
   }
 }
 
-/** The findings in the order of the configuration, each printed when it is there. */
+/** Prints each finding as it arrives; returns them in the order of the configuration. */
 async function examineAll(
   children: readonly ChildConfig[],
   workplace: Workplace,
@@ -153,7 +153,7 @@ async function examine(
   }
 }
 
-/** Not where it would give away what must not be written down. */
+/** Undefined if it would contain a secret: it is written to disk and shown to models. */
 function descriptionFor(child: Child, tools: readonly Tool[]): string | undefined {
   const { serverTitle: title, serverName } = child.greeting;
   const names = tools.map((tool) => tool.name);
@@ -226,7 +226,7 @@ function printFinding(finding: Finding, output: Output): void {
     if (description !== undefined)
       printBelow(`described to hosts as: ${description}`, 'dim', output);
   } else if (error?.code === 'CANCELLED') {
-    printHeading(finding, ['?', 'yellow'], 'not known: it was still starting', output);
+    printHeading(finding, ['?', 'yellow'], 'unknown: still starting when interrupted', output);
   } else {
     printHeading(finding, ['✗', 'red'], onOneLine(error?.message ?? ''), output);
     if (error?.hint !== undefined) printBelow(cleanText(error.hint), undefined, output);

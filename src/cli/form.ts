@@ -1,11 +1,11 @@
-// A server's form, filled in on a terminal one field at a time. What is typed is checked, so that the
-// server gets what it asked for; the person can decline before the first field and cancel at any of them.
+// Asks for the fields of a server's form (`elicitation/create`) one by one, and checks each answer. The user
+// can decline before the first field and cancel (Ctrl-D) at any of them.
 import { isObject } from '../base/object.ts';
 import { excerpt } from '../base/text.ts';
 
-/** How the person is reached. */
+/** Where questions are asked. */
 export interface Desk {
-  /** What is typed; undefined at the end of input (Ctrl-D). */
+  /** Resolves to what the user types; undefined on Ctrl-D. */
   readonly ask: (prompt: string) => Promise<string | undefined>;
   readonly say: (line: string) => void;
 }
@@ -70,7 +70,7 @@ function toAnswer(isYes: boolean | undefined): FormAnswer {
   return isYes ? accept({}) : DECLINED;
 }
 
-/** Undefined at the end of input. */
+/** Undefined on Ctrl-D. */
 export async function askYesNo(
   question: string,
   usual: boolean,
@@ -113,7 +113,7 @@ function showDefault(usual: unknown): string {
   return typeof usual === 'string' ? usual : JSON.stringify(usual);
 }
 
-/** The value, or a sentence that says what is wrong with what was typed. */
+/** The value, or what is wrong with it. */
 function readField(typed: string, field: Field): { value: unknown } | string {
   switch (field.kind) {
     case 'string':
@@ -180,7 +180,7 @@ function choose(typed: string, choices: readonly Choice[]): Choice | undefined {
   );
 }
 
-/** A field without a kind cannot be asked for: MCP has no such fields. */
+/** `kind` is undefined for field types that MCP doesn't have. */
 type FoundField = Omit<Field, 'kind'> & { readonly kind: Field['kind'] | undefined };
 
 function fieldsOf(schema: unknown): FoundField[] {

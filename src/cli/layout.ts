@@ -1,4 +1,4 @@
-// Rows of cells in columns, and indented text, both wrapped to the width of the terminal.
+// Lays out tables and indented text, wrapped to the width of the terminal.
 import { columnsOf, wrapText } from './columns.ts';
 import type { Output, Style } from './output.ts';
 
@@ -9,7 +9,7 @@ export interface Cell {
 
 export interface Row {
   readonly cells: readonly Cell[];
-  /** A note on lines of its own, below the row. */
+  /** A note, on its own lines below the row. */
   readonly below?: Cell | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface RowOptions extends Pick<Output, 'width' | 'style'> {
 
 const GAP = '  ';
 
-/** One line or more for each row. Columns that don't fit are narrowed, the widest first. */
+/** If the columns don't fit, the widest are narrowed first and their cells wrap. */
 export function formatRows(
   rows: readonly Row[],
   { width, style, indent = '' }: RowOptions,
@@ -54,7 +54,7 @@ function paint({ text, style: how }: Cell, style: Output['style']): string {
   return how === undefined || text === '' ? text : style(how, text);
 }
 
-/** The text with `indent` before each of its lines. */
+/** Wraps text and indents every line. */
 export function indentText(
   { text, style: how }: Cell,
   { width, style, indent = '' }: RowOptions,
@@ -74,7 +74,7 @@ function naturalWidths(rows: readonly Row[]): number[] {
   return widths;
 }
 
-/** A cell of two columns has room for every character. */
+/** Wide enough for any character. */
 const NARROWEST = 2;
 
 function narrowed(natural: readonly number[], room: number): number[] {

@@ -6,7 +6,7 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
 export interface Output {
   readonly isJson: boolean;
-  /** Columns of the terminal; Infinity without one, so that nothing is cut or wrapped. */
+  /** Columns of the terminal. Infinity without one: then nothing is cut or wrapped. */
   readonly width: number;
   /** Prints a line of text; nothing when the output is JSON. */
   line(text?: string): void;
@@ -15,7 +15,7 @@ export interface Output {
   readonly style: (style: Style, text: string) => string;
 }
 
-/** For terminals that don't say how wide they are. */
+/** For terminals that don't report their width. */
 const USUAL_WIDTH = 80;
 
 export function createOutput(options: { json?: boolean | undefined }): Output {

@@ -276,7 +276,7 @@ function withOwnErrors(command: Command): Command {
   });
 }
 
-/** A word in a command's place that is none: what follows it is for a command we don't have. */
+/** The first word, if it isn't a command: whatever was wrong with the rest doesn't matter then. */
 function unknownWord(command: Command): string | undefined {
   const [word] = command.args;
   const isGroup = command.registeredArguments.some((argument) => argument.name() === 'command');

@@ -1,5 +1,5 @@
-// A line on the terminal that says what is still being waited for: a server that npx has to fetch
-// first can take half a minute, and a mute program looks like a hung one.
+// A status line on the terminal that shows what the command is waiting for. A server that npx has to download
+// first can take half a minute, and a silent program looks like a hung one.
 import { onOneLine } from '../base/text.ts';
 import { cutEnd } from './columns.ts';
 import type { Output } from './output.ts';
@@ -11,7 +11,7 @@ const CLEAR_LINE = '\r\u001b[K';
 
 interface Wait {
   readonly since: number;
-  /** What is said about it at the moment. */
+  /** Shown in parentheses. */
   about: string;
 }
 
@@ -24,13 +24,13 @@ export class Progress implements Disposable {
 
   readonly #isQuiet: boolean;
 
-  /** Where output is for a program, nothing is said without a terminal. */
+  /** With JSON output, nothing is printed unless stderr is a terminal. */
   constructor({ isJson }: Pick<Output, 'isJson'> = { isJson: false }) {
     this.#isQuiet = isJson;
     if (this.#stream.isTTY) this.#timer = setInterval(() => this.#draw(), INTERVAL_MS).unref();
   }
 
-  /** Shows `name` until the work is done, whatever comes of it; and `reason` if that takes a while. */
+  /** Shows `name` until the work settles, and `reason` if that takes a while. */
   async during<T>(name: string, work: T | Promise<T>, reason?: string): Promise<T> {
     this.#waiting.set(name, { since: performance.now(), about: '' });
     const explain = (): void => this.#explain(name, reason ?? '');
@@ -43,23 +43,23 @@ export class Progress implements Disposable {
     }
   }
 
-  /** Says something about what is being waited for. */
+  /** Sets what is shown about a name. */
   describe(name: string, about: string): void {
     const wait = this.#waiting.get(name);
     if (wait) wait.about = about;
   }
 
-  /** Leaves a line above the one that moves. */
+  /** Prints a line above the status line. */
   note(text: string): void {
     if (this.#timer) this.#stream.write(`${CLEAR_LINE}${text}\n`);
   }
 
-  /** Takes the moving line away for something that is printed elsewhere; it is drawn again soon. */
+  /** Clears the status line before other output. It is redrawn with the next tick. */
   clear(): void {
     if (this.#timer) this.#stream.write(CLEAR_LINE);
   }
 
-  /** Lets the terminal alone while somebody is asked something. */
+  /** Hides the status line while the user is asked something. */
   async paused<T>(work: () => Promise<T>): Promise<T> {
     this.#isPaused = true;
     this.clear();

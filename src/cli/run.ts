@@ -25,7 +25,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What follows `--` is not for us. */
+/** Words after `--` are not options. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end < 0 ? undefined : end).includes('--json');

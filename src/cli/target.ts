@@ -1,4 +1,4 @@
-// Which tool a command is about: `memory search_nodes`, or `memory.search_nodes` as one word.
+// Finds the server and tool named on the command line: `memory search_nodes` or `memory.search_nodes`.
 import type { ChildConfig, Config } from '../config/config.ts';
 import { chosenChild } from './with-switchboard.ts';
 
@@ -6,11 +6,11 @@ export interface Target {
   readonly child: ChildConfig;
   /** Undefined if only the server was named. */
   readonly subtool: string | undefined;
-  /** The words behind it. */
+  /** The words that follow. */
   readonly rest: readonly string[];
 }
 
-/** Names may contain dots, so in one word the longest server name that fits comes first. */
+/** Server names may contain dots: the longest one that matches wins. */
 export function findTarget(config: Config, words: readonly string[]): Target {
   const [first = '', second] = words;
   const exact = config.children.get(first);

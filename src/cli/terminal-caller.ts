@@ -1,5 +1,5 @@
-// The person at the terminal, for whom a tool is called or an agent works: asked when a server wants to know
-// something, or an agent wants approval. Without a terminal questions are declined.
+// The user at the terminal, as the caller of a tool or an agent: answers questions from servers and approves
+// what agents want to do. Without a terminal, questions are declined.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Cancellation } from '../base/cancellation.ts';
@@ -14,7 +14,7 @@ import type { Progress } from './progress.ts';
 
 const LONGEST_QUESTION = 300;
 
-/** Whether somebody can be asked. */
+/** Whether there is a user to ask. */
 export function isOnTerminal(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
@@ -30,7 +30,7 @@ export class TerminalCaller implements Caller {
   /** One question after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `intro` is what is said before each question. */
+  /** `intro` precedes each question. */
   constructor(progress: Progress, intro = '') {
     this.#progress = progress;
     this.#intro = intro;
@@ -43,7 +43,7 @@ export class TerminalCaller implements Caller {
   }
 
   noteMissing(): void {
-    // The call or run has been told, and says what comes of it.
+    // The call reports the refusal itself.
   }
 
   log(): void {
@@ -75,7 +75,7 @@ export class TerminalCaller implements Caller {
   }
 }
 
-/** Only what a browser shows is opened, and only if the person has seen the address. */
+/** Opens only http and https URLs, and only after showing the user the whole URL. */
 async function askToVisit(url: unknown, desk: Desk): Promise<FormAnswer> {
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
   if (!address || !/^https?:$/.test(address.protocol)) {
@@ -91,7 +91,7 @@ async function askToVisit(url: unknown, desk: Desk): Promise<FormAnswer> {
   return { action: 'accept' };
 }
 
-/** Lines as the system's own terminal makes them: it also knows what Ctrl-C is. */
+/** Reads whole lines and leaves editing to the terminal, so that Ctrl-C stays a signal. */
 async function withDesk<T>(
   cancellation: Cancellation,
   work: (desk: Desk) => Promise<T>,

@@ -1,5 +1,5 @@
-// `switchboard tools [server] [tool]`, also `--dry-run`: the tools of every server as they are today, each
-// with its signature; or one tool with its whole schema.
+// `switchboard tools [server] [tool]` and `--dry-run`: lists the current tools of every server with their
+// signatures, or shows one tool with its schema.
 import { SwitchboardError } from '../base/errors.ts';
 import { cleanText, escapeHidden, onOneLine } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
@@ -117,7 +117,7 @@ function summaryOf(tool: Tool, { expose, introspection }: ChildConfig): Summary 
   };
 }
 
-/** One tool, and all that its server says about it. */
+/** One tool in full. */
 interface FoundTool {
   readonly child: string;
   readonly name: string;
@@ -165,7 +165,7 @@ function printSummary({ signature, summary, allowed }: Summary, output: Output):
   for (const line of more) output.line(`    ${output.style('dim', line)}`);
 }
 
-/** The name stands out, and what does not fit on its line is indented. */
+/** The name in bold; continuation lines are indented. */
 function printSignature(signature: string, output: Output): void {
   const end = signature.indexOf('(', signature.startsWith('"') ? signature.indexOf('"', 1) : 0);
   const [first = '', ...more] = wrapText(signature, output.width - 6);

@@ -1,7 +1,7 @@
-// Advice for a command that does not exist: what it is called here, or the command that is spelled like it.
+// Suggests what to run instead of an unknown command: a known synonym first, then the closest spelling.
 import { nearest } from '../base/text.ts';
 
-/** Words that other programs use for their commands, and what does the same here. */
+/** Command names people know from other programs. */
 const ADVICE: Readonly<Record<string, string>> = {
   'add, new, register':
     'Add the server under "mcpServers" in switchboard.config.json, or import it from a host\'s file: switchboard import <file>',
@@ -33,7 +33,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'config validate, config test, config lint': 'Did you mean: switchboard config check',
 };
 
-/** `words` are what was typed, `commands` those there are in place of its last word. */
+/** `commands` are the valid choices for the last word. */
 export function adviceFor(
   words: readonly string[],
   commands: readonly string[],

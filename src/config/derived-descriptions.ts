@@ -1,6 +1,6 @@
-// One line about each server that nobody has described, as `switchboard doctor` made it. Kept apart from the
-// user's files, in the cache, by what is started or asked; read when the configuration is, so that the list
-// of tools changes only with that.
+// Stores the descriptions that `switchboard doctor` derives for servers the user hasn't described. They live in
+// the cache, keyed by the server's command or URL, never in the user's files, and are read together with the
+// configuration: the tool list changes only at a start or reload.
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
@@ -10,13 +10,13 @@ import { writeWhole } from '../base/whole-file.ts';
 import type { ChildConfig } from './config.ts';
 import { isPackageRunner } from './runners.ts';
 
-/** By the server's key. */
+/** Descriptions by server key. */
 export type DerivedDescriptions = ReadonlyMap<string, string>;
 
 /** What a description depends on. */
 type Described = Pick<ChildConfig, 'command' | 'remote' | 'cwd' | 'expose'>;
 
-/** Files of another form than this are not read. */
+/** Files in another format are ignored. */
 const FORM = 1;
 const MOST_SERVERS = 1_000;
 const NONE: DerivedDescriptions = new Map();
@@ -29,30 +29,30 @@ export function readDerived(home: string): DerivedDescriptions {
     const lines = Object.entries(isObject(servers) ? servers : {});
     return new Map(lines.filter((line): line is [string, string] => typeof line[1] === 'string'));
   } catch {
-    return NONE; // never written, or damaged: the next `doctor` writes it anew
+    return NONE; // missing or damaged: the next `doctor` rewrites it
   }
 }
 
 export function derivedFor(derived: DerivedDescriptions, server: Described): string | undefined {
-  // Nearly every start: finding out the key of each server would cost it something.
+  // The usual case: computing a key for every server would slow down the start.
   return derived.size === 0 ? undefined : derived.get(keyOf(server));
 }
 
-/** Whether somebody has written what hosts are told about a server. */
+/** Whether the user has described a server. */
 export function isDescribed(config: ChildConfig): boolean {
   const { switchboardDescription, suiteDescription, description, notedDescription } = config;
   const written = [switchboardDescription, suiteDescription, description, notedDescription];
   return written.some((text) => text !== undefined && text.trim() !== '');
 }
 
-/** Keeps lines about servers. Throws what the system says if they cannot be kept. */
+/** Adds or replaces descriptions. Throws if the file cannot be written. */
 export function rememberDerived(
   home: string,
   lines: Iterable<readonly [server: Described, line: string]>,
 ): void {
   const kept = new Map(readDerived(home));
   for (const [server, line] of lines) {
-    kept.delete(keyOf(server)); // so that it counts as the newest
+    kept.delete(keyOf(server)); // re-added as the newest
     kept.set(keyOf(server), line);
   }
   const servers = Object.fromEntries([...kept].slice(-MOST_SERVERS));
@@ -64,7 +64,7 @@ function fileIn(home: string): string {
   return join(home, 'cache', 'descriptions.json');
 }
 
-/** A server that is the same in every folder is described once for all of them. */
+/** Servers that don't depend on the project folder share one description across projects. */
 function keyOf({ command, remote, cwd, expose }: Described): string {
   const what = remote
     ? { url: remote.url, type: remote.type }
@@ -74,7 +74,7 @@ function keyOf({ command, remote, cwd, expose }: Described): string {
         cwd: dependsOnFolder(command) ? cwd : undefined,
       };
   const text = JSON.stringify([what, expose.allow, expose.deny]);
-  // Twice, since 32 bits alone would be met again too soon.
+  // 32 bits alone would collide too soon.
   return shortDigest(`1${text}`) + shortDigest(`2${text}`);
 }
 

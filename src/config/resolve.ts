@@ -32,7 +32,7 @@ export interface Found {
   readonly serversFiles: readonly ServersLayer[];
   /** `mcp-descriptions.json`, strongest first. */
   readonly descriptions: readonly DescriptionsLayer[];
-  /** Descriptions that `doctor` made. */
+  /** Descriptions derived by `doctor`. */
   readonly derived: DerivedDescriptions;
   /** What the environment says instead of the usual time after which idle children are stopped. */
   readonly idleMs: number | undefined;

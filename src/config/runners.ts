@@ -22,7 +22,7 @@ export function isPackageRunner(command: Command): boolean {
   return packageRunnerOf(command) !== undefined;
 }
 
-/** The program that may download the server, such as `npx`; undefined if none does. */
+/** The program that downloads the server before it starts, such as `npx`. */
 export function packageRunnerOf({ cmd, args }: Command): string | undefined {
   const program = programName(cmd);
   // On Windows hosts' files start npx as `cmd /c npx …`.

@@ -1,6 +1,6 @@
-// One line that says what a server is for, made from its title and the names of its tools, for servers that
-// nobody has described: `Filesystem: read text file, create directory, search files`. Names are other
-// people's text, so only their letters and digits are used.
+// Derives a one-line description from a server's title and tool names, for servers the user hasn't described:
+// `Filesystem: read text file, create directory, search files`. Both are untrusted, so only their letters and
+// digits are used.
 import { hasHiddenCharacters } from '../base/text.ts';
 
 export interface ServerFacts {
@@ -16,9 +16,9 @@ const LONGEST_TITLE = 40;
 const MOST_WORDS = 4;
 const SEPARATOR = ', ';
 
-/** Said of nearly every server. */
+/** Words that say nothing about a server. */
 const EMPTY = new Set(['mcp', 'server', 'servers', 'the', 'official', 'api', 'secure']);
-/** What tools do; what they do it to tells servers apart. */
+/** Common verbs: nouns tell servers apart. */
 const VERBS = new Set(
   'add append apply build call cancel check clear close convert copy count create delete describe disable do edit enable execute export fetch find generate get import insert list load make move open patch post put query read remove rename replace reset restart retrieve run save search select send set show start stop test toggle update upload upsert use validate view wait write'.split(
     ' ',
@@ -40,7 +40,7 @@ const SMALL = new Set([
   'with',
 ]);
 
-/** Undefined if nothing is known about it. */
+/** Undefined if there is nothing to derive it from. */
 export function describeServer({ title, name, tools }: ServerFacts): string | undefined {
   const phrases = tools.filter((tool) => !hasHiddenCharacters(tool)).map(wordsOf);
   const shared = sharedFirstWord(phrases);
@@ -51,7 +51,7 @@ export function describeServer({ title, name, tools }: ServerFacts): string | un
   return line === '' ? undefined : line;
 }
 
-/** Its telling words, in their own spelling. */
+/** The words that tell servers apart, in their original case. */
 function titleFrom(text = ''): string {
   const words = (text.split('/').at(-1) ?? '').match(/[\p{L}\p{N}]+/gu) ?? [];
   const telling = words.filter((word) => !EMPTY.has(word.toLowerCase()));
@@ -69,20 +69,20 @@ function wordsOf(tool: string): string[] {
   return (spaced.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.toLowerCase());
 }
 
-/** What all names begin with, such as `browser` of `browser_click`. */
+/** The first word, if all names share it: `browser` in `browser_click`. */
 function sharedFirstWord(phrases: readonly (readonly string[])[]): string | undefined {
   const [first] = phrases;
   if (!first || phrases.length < 3) return undefined;
   return phrases.every((words) => words.length > 1 && words[0] === first[0]) ? first[0] : undefined;
 }
 
-/** The title with the word, unless it is in it. */
+/** Appends the word unless the title already contains it. */
 function withWord(title: string, word: string | undefined): string {
   if (word === undefined || title.toLowerCase().includes(word)) return title;
   return [title, word].filter(Boolean).join(' ');
 }
 
-/** Phrases that name something new first: the other things that can be done to it are less telling. */
+/** Tools that introduce a new noun first: "list issues" adds little to "create issue". */
 function byNews(phrases: readonly (readonly string[])[]): string[] {
   const seen = new Set<string>();
   const news: string[] = [];

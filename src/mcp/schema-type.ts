@@ -1,6 +1,5 @@
-// What a JSON Schema accepts, as a small tree of types: references resolved, the ways to say the same
-// thing made one, constraints such as `minLength` left out. Schemas are other people's: whatever they
-// contain, reading one takes bounded time.
+// Reduces a JSON Schema to a small type tree: references are resolved, different spellings of the same type are
+// unified, and constraints such as `minLength` are dropped. Schemas are untrusted, so the work is bounded.
 import { isObject } from '../base/object.ts';
 
 export type Type =
@@ -11,16 +10,16 @@ export type Type =
   | { readonly kind: 'tuple'; readonly items: readonly Type[]; readonly rest: Type | undefined }
   | ObjectType
   | { readonly kind: 'union' | 'all'; readonly of: readonly Type[] }
-  /** Not read any further: it contains itself, or there is too much of it. */
+  /** Not read any further: recursive, or too large. */
   | { readonly kind: 'cut' };
 
 export type PlainName = 'string' | 'number' | 'integer' | 'boolean' | 'null';
 
 export interface ObjectType {
   readonly kind: 'object';
-  /** Required ones first. */
+  /** Required members first. */
   readonly members: readonly Member[];
-  /** What members of any other name may be, if the schema says so. */
+  /** The type of members with any other name, if the schema gives one. */
   readonly others: Type | undefined;
 }
 
@@ -28,7 +27,7 @@ export interface Member {
   readonly name: string;
   readonly type: Type;
   readonly isRequired: boolean;
-  /** Undefined if there is none: JSON has no such value. */
+  /** Undefined if there is none (JSON has no undefined). */
   readonly default: unknown;
 }
 
@@ -41,7 +40,7 @@ const PLAIN = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'null'
 const OBJECT_KEYS = ['properties', 'additionalProperties', 'patternProperties'];
 const ARRAY_KEYS = ['items', 'prefixItems'];
 
-/** Schemas inside one schema that are read; with references there can be any number of them. */
+/** References can multiply: a small schema may stand for millions of subschemas. */
 const MOST_SCHEMAS = 4_000;
 
 export function typeOfSchema(schema: unknown): Type {
@@ -50,7 +49,7 @@ export function typeOfSchema(schema: unknown): Type {
 
 class SchemaReader {
   readonly #root: unknown;
-  /** The schemas that are being read, each inside the one before. */
+  /** The schemas being read, outermost first: meeting one again means recursion. */
   readonly #above = new Set<object>();
   #left = MOST_SCHEMAS;
 
@@ -89,7 +88,7 @@ class SchemaReader {
   #readOwn(schema: Schema): Type {
     if (Object.hasOwn(schema, 'const')) return { kind: 'literals', values: [schema['const']] };
     const { type, enum: values } = schema;
-    // One without values is a generator's mistake: it would take nothing at all.
+    // An empty enum would accept nothing: in practice it is a generator's mistake.
     if (Array.isArray(values) && values.length > 0) return literals(values);
     if (Array.isArray(type)) return union(type.map((name) => this.#readNamed(name, schema)));
     if (type !== undefined) return this.#readNamed(type, schema);
@@ -125,7 +124,7 @@ class SchemaReader {
   }
 
   #readArray({ items, prefixItems }: Schema): Type {
-    // Before 2020-12 a tuple was written as `items`.
+    // Before draft 2020-12, tuples were written as `items`.
     const first = Array.isArray(prefixItems) ? prefixItems : items;
     if (!Array.isArray(first)) return { kind: 'array', items: this.read(items) };
     const hasRest = first === prefixItems && isObject(items);
@@ -145,7 +144,7 @@ class SchemaReader {
     return isObject(target) && Object.hasOwn(target, 'default') ? target['default'] : undefined;
   }
 
-  /** A JSON pointer into the schema; undefined for any other address, and for one that leads nowhere. */
+  /** Resolves JSON pointers within the schema; undefined for anything else. */
   #resolve(ref: string): unknown {
     if (ref === '#') return this.#root;
     if (!ref.startsWith('#/')) return undefined;
@@ -191,7 +190,7 @@ function union(types: readonly Type[]): Type {
 function intersection(parts: readonly Type[]): Type {
   const said = parts.filter(({ kind }) => kind !== 'any');
   if (said.some(({ kind }) => kind === 'never')) return NEVER;
-  // `type: "object"` beside a choice of objects adds nothing to it.
+  // `type: "object"` next to an `anyOf` of objects adds nothing.
   const specific = said.filter((type) => !isVague(type));
   const [first = ANY, ...rest] = specific.length > 0 ? specific : said.slice(0, 1);
   if (rest.length === 0) return first;

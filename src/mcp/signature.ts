@@ -1,14 +1,14 @@
-// A tool and its parameters on one line, the way TypeScript would write them:
-// `create_issue(title: string, labels?: string[], state?: "open" | "closed" = "open")`. Whatever is left
-// out for length is marked with "…".
+// Formats a tool and its parameters on one line, in TypeScript's notation:
+// `create_issue(title: string, labels?: string[], state?: "open" | "closed" = "open")`. Anything left out for
+// length is marked with "…".
 import { escapeHidden } from '../base/text.ts';
 import { type Member, type ObjectType, type Type, typeOfSchema } from './schema-type.ts';
 import type { Tool } from './tools.ts';
 
-/** Beyond this, what is nested deep is left out first, then optional parameters. */
+/** Longer signatures lose deeply nested parts first, then optional parameters. */
 const LONGEST = 4_000;
 const DEPTHS = [Infinity, 3, 2, 1, 0];
-/** Characters of the values of one enum. */
+/** Characters of enum values; the rest are counted. */
 const LONGEST_ENUM = 160;
 const LONGEST_DEFAULT = 160;
 
@@ -24,7 +24,7 @@ function formatParameters(type: Type): string {
   return type.kind === 'object' ? shorten(formatMembers(type, 0)) : '…';
 }
 
-/** Parameters have names, so what a tool takes is nearly always an object, whose braces say nothing. */
+/** Arguments are always an object, so its braces are left out. */
 function formatRoot(type: Type, depth: number): string {
   if (type.kind === 'object') return formatMembers(type, depth).join(', ');
   return type.kind === 'union' || type.kind === 'all' ? formatType(type, depth) : '';
@@ -36,7 +36,7 @@ function shorten(members: readonly string[]): string {
   return [...fitting, `… ${members.length - fitting.length} more`].join(', ');
 }
 
-/** A type as it stands in a signature. `depth` is how many levels of objects are shown. */
+/** Formats a type with `depth` levels of nested objects. */
 export function formatType(type: Type, depth = 1): string {
   switch (type.kind) {
     case 'any':
@@ -70,12 +70,12 @@ export function formatType(type: Type, depth = 1): string {
   }
 }
 
-/** Types whose difference is not shown are the same. */
+/** Types that look the same at this depth are shown once. */
 function joinOnce(texts: readonly string[], operator: string): string {
   return [...new Set(texts)].join(operator);
 }
 
-/** In parentheses where TypeScript would read it differently without them. */
+/** Adds parentheses where TypeScript needs them. */
 function formatOperand(type: Type, depth: number, inside?: 'union'): string {
   const text = formatType(type, depth);
   const isCompound =
@@ -117,7 +117,7 @@ function formatJson(value: unknown): string {
   return escapeHidden(JSON.stringify(value));
 }
 
-/** As it is if nothing else can be read into it, otherwise quoted. */
+/** Quoted if it could be misread. */
 function formatName(name: string): string {
   return /^[\p{L}\p{N}_$][\p{L}\p{N}_$.@/-]*$/u.test(name) ? name : formatJson(name);
 }

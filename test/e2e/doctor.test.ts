@@ -52,7 +52,7 @@ describe('an interruption', () => {
     program.kill('SIGINT');
     expect(await ended).toEqual([130, null]);
     expect(printed.stdout).toContain('✓ quick  7 tools');
-    expect(printed.stdout).toContain('? slow  not known: it was still starting\n');
+    expect(printed.stdout).toContain('? slow  unknown: still starting when interrupted\n');
     expect(printed.stdout).toMatch(/\nServers that work: 1 of 2\.\n$/);
     expect(printed.stderr).toBe('switchboard: Interrupted.\n');
     expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);

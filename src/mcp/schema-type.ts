@@ -13,7 +13,7 @@ export type Type =
   /** Not read any further: recursive, or too large. */
   | { readonly kind: 'cut' };
 
-export type PlainName = 'string' | 'number' | 'integer' | 'boolean' | 'null';
+type PlainName = 'string' | 'number' | 'integer' | 'boolean' | 'null';
 
 export interface ObjectType {
   readonly kind: 'object';

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { signatureOf } from '../../src/mcp/signature.ts';
 import type { Tool } from '../../src/mcp/tools.ts';
 
-export type ReadType =
+type ReadType =
   | { readonly kind: 'any' | 'never' | 'cut' }
   | { readonly kind: 'plain'; readonly name: string }
   | { readonly kind: 'value'; readonly value: unknown }
@@ -13,7 +13,7 @@ export type ReadType =
   | { readonly kind: 'object'; readonly members: readonly ReadMember[] }
   | { readonly kind: 'union' | 'all'; readonly of: readonly ReadType[] };
 
-export interface ReadMember {
+interface ReadMember {
   readonly name: string;
   readonly isRequired: boolean;
   readonly type: ReadType;
@@ -202,9 +202,9 @@ function memberDisagreements(
   const { properties = {} } = (schema ?? {}) as {
     properties?: Record<string, { default?: unknown }>;
   };
-  const names = members.map((member) => member.name).filter((name) => name !== ANY_NAME);
+  const names = new Set(members.map((member) => member.name));
   for (const name of Object.keys(properties)) {
-    if (!names.includes(name)) found.push(`${name} is missing`);
+    if (!names.has(name)) found.push(`${name} is missing`);
   }
   for (const { name, isRequired, type, ...rest } of members) {
     if (name === ANY_NAME) continue;
@@ -295,7 +295,11 @@ function kindsOf(type: ReadType): Set<string> {
     case 'union':
     case 'all':
       return new Set(type.of.flatMap((one) => [...kindsOf(one)]));
-    default:
+    case 'any':
+    case 'never':
+    case 'cut':
+    case 'array':
+    case 'object':
       return new Set([type.kind]);
   }
 }

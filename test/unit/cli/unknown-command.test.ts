@@ -42,8 +42,9 @@ test('only commands that exist are suggested, and none is for a command that exi
     for (const [, name, below] of suggested) {
       const command = program.commands.find((one) => one.name() === name);
       expect(command, `${word}: ${name}`).toBeDefined();
-      const isBelow = command?.commands.some((one) => one.name() === below);
-      if (below !== undefined && name !== 'show') expect(isBelow, `${word}: ${below}`).toBe(true);
+      const isOperand = below === undefined || name === 'show';
+      const isCommand = command?.commands.some((one) => one.name() === below);
+      expect(isOperand || isCommand, `${word}: ${below}`).toBe(true);
     }
   }
 });

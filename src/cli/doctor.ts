@@ -69,7 +69,7 @@ export async function doctor(
       off,
     });
     printOff(off, output);
-    if (isNews) output.line(NEWS);
+    if (isNews) for (const line of indentText({ text: NEWS }, output)) output.line(line);
     const works = findings.filter(({ ok }) => ok).length;
     output.line(
       findings.length + off.length === 0

@@ -66,7 +66,7 @@ function titleFrom(text = ''): string {
 
 function wordsOf(tool: string): string[] {
   const spaced = tool.replaceAll(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/gu, ' ');
-  return (spaced.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.toLowerCase());
+  return spaced.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /** The first word, if all names share it: `browser` in `browser_click`. */

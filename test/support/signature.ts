@@ -176,7 +176,9 @@ export function disagreements(tool: Tool): string[] {
   const { name, takes } = readSignature(signature);
   const found: string[] = name === tool.name ? [] : [`its name is ${name}`];
   const schema = withoutConstraints(tool['inputSchema']);
-  const validate = new Ajv2020({ strict: false, logger: false }).compile(schema as object);
+  const validate = new Ajv2020({ strict: false, logger: false, ownProperties: true }).compile(
+    schema as object,
+  );
   const isValid = (value: unknown): boolean => validate(value);
   const minimal = sample(takes, 0, false);
   if (minimal === CUT) return [...found, 'a required part is cut'];

@@ -20,6 +20,7 @@ export interface Greeting {
   readonly revision: Revision | typeof MODERN_REVISION;
   readonly serverName: string | undefined;
   readonly serverVersion: string | undefined;
+  readonly serverTitle?: string | undefined;
   readonly capabilities: Record<string, unknown>;
   readonly instructions: string | undefined;
 }
@@ -61,6 +62,7 @@ function parseGreeting(value: unknown, childName: string): Greeting {
     revision,
     serverName: typeof info['name'] === 'string' ? info['name'] : undefined,
     serverVersion: typeof info['version'] === 'string' ? info['version'] : undefined,
+    serverTitle: typeof info['title'] === 'string' ? info['title'] : undefined,
     capabilities: isObject(answer['capabilities']) ? answer['capabilities'] : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
   };

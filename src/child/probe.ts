@@ -40,7 +40,7 @@ function parseDiscovery(value: unknown): Discovery | undefined {
   if (!versions.includes(MODERN_REVISION)) return undefined;
   const { capabilities, instructions, _meta } = value;
   const info = isObject(_meta) ? _meta[META.server] : undefined;
-  const { name, version } = isObject(info) ? info : {};
+  const { name, version, title } = isObject(info) ? info : {};
   return {
     speaksBoth: versions.some((known) => isRevision(known)),
     greeting: {
@@ -48,6 +48,7 @@ function parseDiscovery(value: unknown): Discovery | undefined {
       revision: MODERN_REVISION,
       serverName: typeof name === 'string' ? name : undefined,
       serverVersion: typeof version === 'string' ? version : undefined,
+      serverTitle: typeof title === 'string' ? title : undefined,
       capabilities: isObject(capabilities) ? capabilities : {},
       instructions: typeof instructions === 'string' ? instructions : undefined,
     },

@@ -7,6 +7,7 @@ import { cleanText, excerpt, printable } from '../base/text.ts';
 import type { Config } from '../config/config.ts';
 import { printSkipped } from './agent-files.ts';
 import { describeFailure, type Failure } from './failure.ts';
+import { formatRows, type Row } from './layout.ts';
 import { count, createOutput, type Output } from './output.ts';
 import { Progress } from './progress.ts';
 import { chosenAgent, findAgents } from './run-agent.ts';
@@ -154,8 +155,9 @@ const ENGINE_TOOLS = [
 function print(finding: Finding, project: string, output: Output): void {
   const { tool, description, file, dialect, run, references, servers, tags, error } = finding;
   output.line(`${output.style('bold', tool)}  ${excerpt(description, 100)}`);
+  const rows: Row[] = [];
   const row = (title: string, text = ''): void => {
-    if (text !== '') output.line(`  ${title.padEnd(12)} ${printable(text)}`);
+    if (text !== '') rows.push({ cells: [{ text: title }, { text: printable(text) }] });
   };
   row('file', `${file} (${dialect})`);
   row('hidden from', finding.host && `${finding.host}, which reads the file itself`);
@@ -177,6 +179,7 @@ function print(finding: Finding, project: string, output: Output): void {
     'servers',
     servers.map(({ key, origin }) => `${key} (${fromWhere(origin, file, project)})`).join(', '),
   );
+  for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
   if (error) {
     const { message, hint = '' } = error;
     const text = `${output.style('red', message)} ${hint}`;

@@ -3,6 +3,7 @@ import { printable } from '../base/text.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { OwnTools } from '../surface/own-tools.ts';
 import type { Switchboard } from '../switchboard.ts';
+import { formatRows } from './layout.ts';
 import { noServers } from './no-servers.ts';
 import { count, formatMs, type Output } from './output.ts';
 
@@ -56,12 +57,17 @@ function ownToolsOf(
 
 export function printAppearances(all: readonly Appearance[], output: Output): void {
   if (all.length === 0) output.line(noServers());
-  const width = Math.max(0, ...all.map(({ name }) => printable(name).length));
-  for (const one of all) {
+  const rows = all.map((one) => {
     const about = one.show === 'off' ? one.showBecause : toolsInShort(one);
-    const name = output.style('bold', printable(one.name).padEnd(width));
-    output.line(`${name}  ${one.show.padEnd(6)}  ${output.style('dim', about)}`);
-  }
+    return {
+      cells: [
+        { text: printable(one.name), style: 'bold' as const },
+        { text: one.show.padEnd(6) },
+        { text: printable(about), style: 'dim' as const },
+      ],
+    };
+  });
+  for (const line of formatRows(rows, output)) output.line(line);
 }
 
 function toolsInShort({ show, suite, tools }: Appearance): string {
@@ -88,9 +94,10 @@ export function printAppearance(one: Appearance, output: Output): void {
         ]),
     ['declared', origin],
   ];
-  for (const [what = '', says = ''] of lines) {
-    output.line(`  ${output.style('dim', what.padEnd(8))}  ${printable(says)}`);
-  }
+  const rows = lines.map(([what = '', says = '']) => ({
+    cells: [{ text: what, style: 'dim' as const }, { text: printable(says) }],
+  }));
+  for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
 }
 
 function describeTools({ name, show, suite, tools }: Appearance): string {

@@ -16,6 +16,7 @@ import { readMainFiles } from '../config/load.ts';
 import { findPlaces } from '../config/places.ts';
 import { assistantRuntime } from '../install/launch.ts';
 import { printChanges } from './changes.ts';
+import { formatRows } from './layout.ts';
 import { noServers } from './no-servers.ts';
 import { createOutput, type Output } from './output.ts';
 import { RELOAD_HINT } from './reload.ts';
@@ -158,14 +159,18 @@ function describeModel(child: ChildConfig): string {
 
 function printStates(children: readonly KnownState[], output: Output): void {
   if (children.length === 0) output.line(noServers());
-  const width = Math.max(0, ...children.map(({ name }) => printable(name).length));
-  for (const { name, isOn, way, origin, asks } of children) {
+  const rows = children.map(({ name, isOn, way, origin, asks }) => {
     const by = way === 'folder' ? `files beside ${origin}` : 'the configuration';
-    const about = isOn ? `by ${by}` : cleanText(origin);
-    const title = output.style('bold', printable(name).padEnd(width));
-    output.line(`${title}  ${isOn ? 'on ' : 'off'}  ${output.style('dim', about)}`);
-    if (asks !== undefined) output.line(`${''.padEnd(width)}       asks ${cleanText(asks)}`);
-  }
+    return {
+      cells: [
+        { text: printable(name), style: 'bold' as const },
+        { text: isOn ? 'on ' : 'off' },
+        { text: printable(isOn ? `by ${by}` : origin), style: 'dim' as const },
+      ],
+      below: asks === undefined ? undefined : { text: `asks ${printable(asks)}` },
+    };
+  });
+  for (const line of formatRows(rows, output)) output.line(line);
 }
 
 function parseState(state = 'status'): 'on' | 'off' | 'status' {

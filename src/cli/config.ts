@@ -2,15 +2,16 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ERRORS } from '../base/errors.ts';
-import { printable } from '../base/text.ts';
+import { cleanText, printable } from '../base/text.ts';
 import { programBeforeArguments, suggestArgs } from '../config/command.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { describeConfig } from '../config/describe.ts';
 import { unsetVariables } from '../config/expand.ts';
 import { isOnPath } from '../install/find-program.ts';
+import { formatRows } from './layout.ts';
 import { noServers } from './no-servers.ts';
 import { isOff, offServers, printOff } from './off.ts';
-import { count, createOutput, formatJson } from './output.ts';
+import { count, createOutput } from './output.ts';
 import { type CommandOptions, loadFor } from './with-switchboard.ts';
 
 export async function checkConfig(options: CommandOptions): Promise<number> {
@@ -42,23 +43,15 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
     files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
   );
   const listed = [...children.values()].filter((child) => !isOff(child));
-  const width = Math.max(0, ...listed.map(({ name }) => printable(name).length));
-  for (const child of listed) {
-    const { name, show, origin, problem } = child;
-    const title = `${printable(name).padEnd(width)}  ${show.padEnd(6)}`;
-    output.line(`  ${title}  ${output.style('dim', origin)}`);
-    const advice = adviceOnCommand(child);
-    if (advice !== undefined) output.line(output.style('yellow', `    ${advice}`));
-    const unset = unsetIn.get(name);
-    if (unset) {
-      output.line(
-        output.style('yellow', `    Environment variables not set here: ${unset.join(', ')}`),
-      );
-    }
-    if (problem) {
-      output.line(output.style('yellow', `    ${problem.text.replaceAll('\n', '\n    ')}`));
-    }
-  }
+  const rows = listed.map((child) => ({
+    cells: [
+      { text: printable(child.name) },
+      { text: child.show.padEnd(6) },
+      { text: printable(child.origin), style: 'dim' as const },
+    ],
+    below: notesOn(child, unsetIn.get(child.name)),
+  }));
+  for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
   printOff(offServers(config, undefined), output);
   for (const warning of warnings)
     output.line(output.style('yellow', `warning: ${warning.replaceAll('\n', '\n  ')}`));
@@ -78,6 +71,18 @@ function findUnset({ children }: Config): Map<string, string[]> {
   return new Map(unset.filter(([, variables]) => variables.length > 0));
 }
 
+/** What to know about a server besides its row, one note a line. */
+function notesOn(child: ChildConfig, unset: readonly string[] | undefined) {
+  const notes = [
+    adviceOnCommand(child),
+    unset && `Environment variables not set here: ${unset.join(', ')}`,
+    child.problem?.text,
+  ].filter((note) => note !== undefined);
+  return notes.length === 0
+    ? undefined
+    : { text: cleanText(notes.join('\n')), style: 'yellow' as const };
+}
+
 /** A whole command line where only a program belongs. */
 function adviceOnCommand(child: ChildConfig): string | undefined {
   const { command, cwd } = child.behind ?? child;
@@ -91,12 +96,12 @@ function adviceOnCommand(child: ChildConfig): string | undefined {
 
 export async function printConfig(options: CommandOptions): Promise<number> {
   const config = await loadFor(options);
-  process.stdout.write(`${formatJson(describeConfig(config))}\n`);
+  createOutput({ json: true }).json(describeConfig(config));
   return 0;
 }
 
 export async function printSchema(): Promise<number> {
   const schema = await import('../../switchboard.config.schema.json', { with: { type: 'json' } });
-  process.stdout.write(`${JSON.stringify(schema.default, null, 2)}\n`);
+  createOutput({ json: true }).json(schema.default);
   return 0;
 }

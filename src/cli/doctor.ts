@@ -1,17 +1,24 @@
-// `switchboard doctor [child]`: starts each child, all at once, and says what works, what does not
-// and why.
+// `switchboard doctor [server]`: starts all servers at once and reports what works, what doesn't and why, each
+// as soon as it is known. Ctrl-C keeps what was found so far.
 import { chooseProvider } from '../assistant/choose.ts';
 import { settleAssistant } from '../assistant/settings.ts';
+import { ERRORS } from '../base/errors.ts';
 import { cleanText, printable } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
+import type { Child } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
+import { isDescribed, rememberDerived } from '../config/derived-descriptions.ts';
 import { DESCRIPTIONS_FILE } from '../config/descriptions.ts';
 import { isExposed } from '../config/expose.ts';
+import { describeServer } from '../mcp/describe-server.ts';
+import type { Tool } from '../mcp/tools.ts';
 import { inspectAgentFiles, printAgentFiles } from './agent-files.ts';
+import { downloadNote } from './download.ts';
 import { describeFailure, type Failure } from './failure.ts';
+import { formatRows, indentText } from './layout.ts';
 import { noServers } from './no-servers.ts';
 import { offServers, printOff } from './off.ts';
-import { count, createOutput, formatMs, type Output } from './output.ts';
+import { count, createOutput, formatMs, type Output, type Style } from './output.ts';
 import { Progress } from './progress.ts';
 import {
   type CommandOptions,
@@ -31,6 +38,8 @@ interface Finding {
   readonly revision: string | undefined;
   readonly tools: number | undefined;
   readonly allowedTools: number | undefined;
+  /** Derived from its title and tools, unless the user has described it. */
+  readonly description: string | undefined;
   readonly advice: readonly string[];
   readonly error: Failure | undefined;
 }
@@ -41,39 +50,80 @@ export async function doctor(
 ): Promise<number> {
   const output = createOutput(options);
   const own = { ...options, assistants: false, warnings: 'shown' } as const;
-  const { config, findings } = await withSwitchboard(own, async (workplace) => {
-    using progress = new Progress();
-    const children = chosenChildren(workplace.config, childName);
-    const examined = children.map((child) =>
-      progress.during(child.name, examine(child, workplace)),
+  return withSwitchboard(own, async (workplace) => {
+    const { config, cancellation } = workplace;
+    const children = chosenChildren(config, childName);
+    const off = offServers(config, childName);
+    printSurroundings(config, output);
+    const findings = await examineAll(children, workplace, output);
+    const isNews = keepDescriptions(config, findings, output);
+    const agentFiles = childName === undefined ? await inspectAgentFiles(config) : undefined;
+    const { files, project, home, warnings } = config;
+    output.json({
+      version: VERSION,
+      node: process.version,
+      project,
+      home,
+      files,
+      warnings,
+      interrupted: cancellation.reason !== undefined,
+      children: findings,
+      off,
+      agents: agentFiles,
+    });
+    printOff(off, output);
+    if (agentFiles) printAgentFiles(agentFiles, output);
+    if (isNews) for (const line of indentText({ text: NEWS }, output)) output.line(line);
+    const works = findings.filter(({ ok }) => ok).length;
+    output.line(
+      findings.length + off.length === 0
+        ? noServers()
+        : `Servers that work: ${works} of ${findings.length}.`,
     );
-    return { config: workplace.config, findings: await Promise.all(examined) };
+    return works < findings.length ? ERRORS.CHILD_START_FAILED.exit : 0;
   });
-  const { files, project, home, warnings } = config;
-  const off = offServers(config, childName);
-  const agentFiles = childName === undefined ? await inspectAgentFiles(config) : undefined;
-  output.json({
-    version: VERSION,
-    node: process.version,
-    project,
-    home,
-    files,
-    warnings,
-    children: findings,
-    off,
-    agents: agentFiles,
+}
+
+const NEWS =
+  'New descriptions take effect when a host starts Switchboard, or after: switchboard reload';
+
+/** Stores derived descriptions; returns whether any is new. */
+function keepDescriptions(
+  { children, home }: Config,
+  findings: readonly Finding[],
+  output: Output,
+): boolean {
+  const news = findings.flatMap(({ name, description }) => {
+    const child = children.get(name);
+    const isNew = child && description && child.derivedDescription !== description;
+    return isNew ? [[child, description] as const] : [];
   });
-  printSurroundings(config, output);
-  for (const finding of findings) printFinding(finding, output);
-  printOff(off, output);
-  if (agentFiles) printAgentFiles(agentFiles, output);
-  const failed = findings.filter(({ ok }) => !ok).length;
-  output.line(
-    findings.length + off.length === 0
-      ? noServers()
-      : `Servers that work: ${findings.length - failed} of ${findings.length}.`,
+  try {
+    if (news.length > 0) rememberDerived(home, news);
+    return news.length > 0;
+  } catch (error) {
+    const text = `warning: could not store derived descriptions: ${String(error)}`;
+    output.line(output.style('yellow', text));
+    return false;
+  }
+}
+
+/** Prints each finding as it arrives; returns them in the order of the configuration. */
+async function examineAll(
+  children: readonly ChildConfig[],
+  workplace: Workplace,
+  output: Output,
+): Promise<Finding[]> {
+  using progress = new Progress(output);
+  return await Promise.all(
+    children.map(async (child) => {
+      const examined = examine(child, workplace);
+      const finding = await progress.during(child.name, examined, downloadNote(child));
+      progress.clear();
+      printFinding(finding, output);
+      return finding;
+    }),
   );
-  return failed > 0 ? 3 : 0;
 }
 
 async function examine(
@@ -89,6 +139,7 @@ async function examine(
     const tools = await child.listTools({ cancellation });
     switchboard.pool.remember(config, tools);
     const { serverName, serverVersion, revision } = child.greeting;
+    const allowed = tools.filter((tool) => isExposed(tool.name, expose));
     return {
       ...about,
       ok: true,
@@ -97,12 +148,21 @@ async function examine(
       server: child.masked([serverName, serverVersion].filter(Boolean).join(' ')),
       revision,
       tools: tools.length,
-      allowedTools: tools.filter((tool) => isExposed(tool.name, expose)).length,
+      allowedTools: allowed.length,
+      description: isDescribed(config) ? undefined : descriptionFor(child, allowed),
       error: undefined,
     };
   } catch (error) {
     return { ...about, ...NOTHING, ok: false, error: describeFailure(error) };
   }
+}
+
+/** Undefined if it would contain a secret: it is written to disk and shown to models. */
+function descriptionFor(child: Child, tools: readonly Tool[]): string | undefined {
+  const { serverTitle: title, serverName } = child.greeting;
+  const names = tools.map((tool) => tool.name);
+  const line = describeServer({ title, name: serverName, tools: names });
+  return line === undefined || child.holdsSecret(line) ? undefined : line;
 }
 
 const NOTHING = {
@@ -112,6 +172,7 @@ const NOTHING = {
   revision: undefined,
   tools: undefined,
   allowedTools: undefined,
+  description: undefined,
 };
 
 /** Descriptions that somebody wrote and nobody sees. */
@@ -163,27 +224,41 @@ function printSurroundings({ files, project, warnings }: Config, output: Output)
 }
 
 function printFinding(finding: Finding, output: Output): void {
-  const { name, ok, server, revision, tools, allowedTools, startMs, listMs, error, advice } =
-    finding;
+  const { ok, server, revision, description, error, advice, origin } = finding;
   if (ok) {
-    const allowed = tools === allowedTools ? '' : ` (${allowedTools} allowed)`;
-    const times = `started in ${formatMs(startMs ?? 0)}, listed in ${formatMs(listMs ?? 0)}`;
-    output.line(
-      `${output.style('green', '✓')} ${output.style('bold', printable(name))}  ${count(tools ?? 0, 'tool')}${allowed}, ${times}`,
-    );
-    output.line(output.style('dim', `  ${printable(server ?? '')}, MCP ${revision}`));
+    printHeading(finding, ['✓', 'green'], describeTools(finding), output);
+    printBelow(printable(`${server}, MCP ${revision}`), 'dim', output);
+    if (description !== undefined)
+      printBelow(`described to hosts as: ${description}`, 'dim', output);
+  } else if (error?.code === 'CANCELLED') {
+    printHeading(finding, ['?', 'yellow'], 'unknown: still starting when interrupted', output);
   } else {
-    output.line(
-      `${output.style('red', '✗')} ${output.style('bold', printable(name))}  ${indented(error?.message)}`,
-    );
-    const hint = indented(error?.hint);
-    if (hint !== '') output.line(`  ${hint}`);
-    output.line(output.style('dim', `  declared in ${finding.origin}`));
+    printHeading(finding, ['✗', 'red'], printable(error?.message ?? ''), output);
+    if (error?.hint !== undefined) printBelow(cleanText(error.hint), undefined, output);
+    printBelow(`declared in ${printable(origin)}`, 'dim', output);
   }
-  for (const sentence of advice) output.line(output.style('yellow', `  note: ${sentence}`));
+  for (const sentence of advice) printBelow(`note: ${cleanText(sentence)}`, 'yellow', output);
 }
 
-/** Only the first line of a message begins at the margin: the others would look like findings. */
-function indented(text = ''): string {
-  return cleanText(text).replaceAll('\n', '\n  ');
+function describeTools({ tools = 0, allowedTools, startMs = 0, listMs = 0 }: Finding): string {
+  const allowed = tools === allowedTools ? '' : ` (${allowedTools} allowed)`;
+  const times = `started in ${formatMs(startMs)}, listed in ${formatMs(listMs)}`;
+  return `${count(tools, 'tool')}${allowed}, ${times}`;
+}
+
+function printHeading(
+  { name }: Finding,
+  [sign, colour]: readonly [string, Style],
+  about: string,
+  output: Output,
+): void {
+  const cells = [{ text: printable(name), style: 'bold' as const }, { text: about }];
+  const lines = formatRows([{ cells }], { ...output, width: output.width - 2 });
+  for (const [index, line] of lines.entries()) {
+    output.line(`${index === 0 ? output.style(colour, sign) : ' '} ${line}`);
+  }
+}
+
+function printBelow(text: string, style: Style | undefined, output: Output): void {
+  for (const line of indentText({ text, style }, { ...output, indent: '  ' })) output.line(line);
 }

@@ -3,11 +3,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
-import { cleanText, printable } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 import { type ImportedServer, type ImportSource, importServers } from '../install/import.ts';
 import { findInstallPlaces, type InstallPlaces } from '../install/places.ts';
 import { printChanges } from './changes.ts';
-import { count, createOutput, type Output } from './output.ts';
+import { type Cell, formatRows } from './layout.ts';
+import { count, createOutput } from './output.ts';
 import { selfLaunch } from './skill.ts';
 import type { CommandOptions } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
@@ -44,8 +45,8 @@ export async function importCommand(
   });
 
   output.line(`From ${source.file}:`);
-  const width = Math.min(32, Math.max(0, ...servers.map(({ alias }) => printable(alias).length)));
-  for (const server of servers) printServer(server, width, { dryRun, output });
+  const rows = servers.map((server) => ({ cells: describeServer(server, dryRun) }));
+  for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
   printChanges(changes, dryRun, output);
   const taken = servers.filter(({ state }) => state === 'added' || state === 'replaced').length;
   output.line(
@@ -53,7 +54,8 @@ export async function importCommand(
   );
   if (taken > 0 && !dryRun) {
     output.line('\nNext:');
-    for (const { run, why } of next) output.line(`  ${run.padEnd(34)}  ${why}`);
+    const steps = next.map(({ run, why }) => ({ cells: [{ text: run }, { text: why }] }));
+    for (const line of formatRows(steps, { ...output, indent: '  ' })) output.line(line);
   }
   return 0;
 }
@@ -89,16 +91,14 @@ const WORDS: Record<ImportedServer['state'], string> = {
   unusable: 'left out: it has neither "command" nor "url", or a key with a value of the wrong kind',
 };
 
-function printServer(
-  { alias, state, as }: ImportedServer,
-  width: number,
-  { dryRun, output }: { dryRun: boolean; output: Output },
-): void {
+function describeServer({ alias, state, as }: ImportedServer, dryRun: boolean): Cell[] {
   const isTaken = state === 'added' || state === 'replaced';
   const words = `${dryRun && isTaken ? 'would be ' : ''}${WORDS[state]}${as === undefined ? '' : ` as ${printable(as)}`}`;
   const isOdd = state === 'differs' || state === 'unusable';
-  const text = isOdd ? output.style('yellow', words) : cleanText(words);
-  output.line(`  ${printable(alias).padEnd(width)}  ${text}`);
+  return [
+    { text: printable(alias) },
+    { text: printable(words), style: isOdd ? 'yellow' : undefined },
+  ];
 }
 
 function nextSteps(

@@ -6,6 +6,8 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
 export interface Output {
   readonly isJson: boolean;
+  /** Columns of the terminal. Infinity without one: then nothing is cut or wrapped. */
+  readonly width: number;
   /** Prints a line of text; nothing when the output is JSON. */
   line(text?: string): void;
   /** Prints the document; nothing when the output is text. */
@@ -13,12 +15,16 @@ export interface Output {
   readonly style: (style: Style, text: string) => string;
 }
 
+/** For terminals that don't report their width. */
+const USUAL_WIDTH = 80;
+
 export function createOutput(options: { json?: boolean | undefined }): Output {
   const isJson = options.json === true;
   const { stdout, env } = process;
   const isColoured = stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   return {
     isJson,
+    width: stdout.isTTY ? stdout.columns || USUAL_WIDTH : Infinity,
     line: (text = '') => void (isJson || stdout.write(`${withOwnStyles(text)}\n`)),
     json: (document) => void (isJson && stdout.write(`${formatJson(document)}\n`)),
     style: (style, text) => (isColoured ? styleText(style, cleanText(text)) : cleanText(text)),

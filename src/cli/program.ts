@@ -1,7 +1,6 @@
 // The commands and their options. Loaded only when there are arguments.
 import { Command, CommanderError, Option } from 'commander';
 import { SwitchboardError } from '../base/errors.ts';
-import { nearest } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import { showAgents } from './agents.ts';
 import type { AssistantFlags } from './assistant.ts';
@@ -19,19 +18,20 @@ import { type ShowOptions, show } from './show.ts';
 import { installSkillCommand, uninstallSkillCommand } from './skill.ts';
 import { showStatus } from './status.ts';
 import { listTools } from './tools.ts';
+import { adviceFor } from './unknown-command.ts';
 
 const EXAMPLES = `
 Examples:
-  switchboard                                   serve, as a host starts it
-  switchboard doctor                            start each server and say what works
+  switchboard                                   serve MCP, as hosts start it
+  switchboard doctor                            start each server and report problems
   switchboard tools memory                      list the tools of one server
-  switchboard call memory read_graph            call a tool
-  switchboard call memory search_nodes '{"query": "tea"}'
-  switchboard status                            see what the running Switchboards do
-  switchboard show memory flip                  list its own tools, while it is switched on
-  switchboard agents                            list the agents there are, and what they may use
+  switchboard call memory.read_graph            call a tool
+  switchboard call memory.search_nodes query=tea
+  switchboard status                            see what is running
+  switchboard show memory flip                  list its own tools while it is switched on
+  switchboard agents                            list agents and what they may use
   switchboard run agent_review "Review the last commit"
-  switchboard assistant memory on               speak to it in plain language
+  switchboard assistant memory on               talk to it in plain language
 
 Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 5 an agent, 130 interrupted.
 Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
@@ -40,15 +40,32 @@ Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/
 const NAMES_OF_AGENTS = `the name of its tool, with or without the prefix (agent_review, review),
 or the name in its file (Review)`;
 const ABOUT_AGENTS = `
-[agent] shows this one alone: ${NAMES_OF_AGENTS}.
+[agent] is ${NAMES_OF_AGENTS}.
 `;
 const ABOUT_RUN = `
 <agent> is ${NAMES_OF_AGENTS}.
-A task that begins with a dash goes after --: switchboard run review -- "--help me"
+Put a task that begins with a dash after --: switchboard run review -- "--help me"
+`;
+
+const ABOUT_TOOLS = `
+Each tool is shown with its parameters: name(required: string, optional?: "a" | "b" = "a").
+With [tool] the whole description and schema are shown.
+`;
+
+const ABOUT_CALL = `
+<tool> is <server>.<tool>, or <server> <tool>. Arguments are one of:
+  key=value      typed by the tool's schema; repeat a key for a list
+  key:=json      JSON, whatever the schema says
+  '{"a": 1}'     all of them as JSON, or - to read that from stdin
+
+Examples:
+  switchboard call memory.search_nodes query=tea
+  switchboard call files.read_text_file path=notes.md head=20
+  switchboard call memory search_nodes '{"query": "tea"}'
 `;
 
 const ABOUT_ASSISTANT = `
-[state] is on, off or status, which is what it is without one.
+[state] is on, off or status (the default).
 `;
 
 /** Runs the command that the arguments name; gives the exit status. */
@@ -59,7 +76,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     (start) =>
     async (...given) => {
       const command = given.pop() as Command;
-      const operands = given.slice(0, -1) as (string | undefined)[];
+      const operands = given.slice(0, -1).flat() as (string | undefined)[];
       status = await start(command.optsWithGlobals(), ...operands);
     };
   try {
@@ -88,7 +105,7 @@ export function buildProgram(action: Action): Command {
   const program = new Command('switchboard')
     .description('One MCP server in front of all your others: one small tool for each of them.')
     .version(VERSION, '-V, --version', 'print the version')
-    .option('--dry-run', 'list the subtools of every server, or of one, like `tools`')
+    .option('--dry-run', 'list the tools of every server, or of one, like `tools`')
     .argument('[command]')
     .usage('[options] [command]')
     .addHelpText('after', EXAMPLES)
@@ -97,7 +114,7 @@ export function buildProgram(action: Action): Command {
     .enablePositionalOptions();
   withCommonOptions(program).action(
     action(async (options, operand) => {
-      if (options.dryRun) return listTools(operand, options);
+      if (options.dryRun) return listTools(operand === undefined ? [] : [operand], options);
       if (operand !== undefined) throw unknownCommand(operand, program);
       return serveAsTold(options);
     }),
@@ -105,51 +122,49 @@ export function buildProgram(action: Action): Command {
 
   const command = (usage: string, description: string): Command =>
     withCommonOptions(program.command(usage).description(description));
-  command('serve', 'serve MCP over stdin and stdout, what a host runs; or over HTTP')
-    .option('--http', 'over HTTP at http://127.0.0.1:8081/mcp, for many hosts (or: TRANSPORT=http)')
-    .option('--host <address>', 'listen at this address instead (or: HOST)')
-    .option('--port <number>', 'listen at this port instead, 0 for a free one (or: PORT)')
-    .option('--no-auth', 'want no token; on 127.0.0.1 alone (or: SWITCHBOARD_NO_AUTH=1)')
-    .option('--allow-remote', 'let other machines reach it (or: SWITCHBOARD_ALLOW_REMOTE=1)')
+  command('serve', 'serve MCP over stdin and stdout (for hosts), or over HTTP')
+    .option('--http', 'serve over HTTP at http://127.0.0.1:8081/mcp (or: TRANSPORT=http)')
+    .option('--host <address>', 'address to listen on (or: HOST)')
+    .option('--port <number>', 'port to listen on, 0 for a free one (or: PORT)')
+    .option('--no-auth', 'require no token; on 127.0.0.1 only (or: SWITCHBOARD_NO_AUTH=1)')
+    .option(
+      '--allow-remote',
+      'allow connections from other machines (or: SWITCHBOARD_ALLOW_REMOTE=1)',
+    )
     .option(
       '--allow-host <name>',
-      'a name by which hosts reach it; can be repeated (or: SWITCHBOARD_ALLOW_HOST)',
+      'host name that clients may use; repeatable (or: SWITCHBOARD_ALLOW_HOST)',
       collect,
     )
     .action(action(async (options) => serveAsTold(options)));
-  command('tools [server]', 'list the subtools of every server, or of one').action(
-    action(async (options, server) => listTools(server, options)),
-  );
-  command(
-    'call <server> <subtool> [json]',
-    'call one subtool; "-" reads the arguments from stdin',
-  ).action(
-    action(async (options, server = '', subtool = '', json) =>
-      call(server, subtool, json, options),
-    ),
-  );
+  command('tools [server] [tool]', 'list the tools of every server, or show one in full')
+    .addHelpText('after', ABOUT_TOOLS)
+    .action(action(async (options, ...words) => listTools(words.filter(isWord), options)));
+  command('call <tool> [arguments...]', 'call a tool and print its result')
+    .addHelpText('after', ABOUT_CALL)
+    .action(action(async (options, ...words) => call(words.filter(isWord), options)));
   command(
     'show [server] [how]',
-    'say how the host sees each server, or change it: suite, flip, direct or off',
+    'show how hosts see each server, or change it: suite, flip, direct or off',
   )
-    .option('--start <when>', 'change when it is started: lazy or eager')
-    .option('--idle-ms <ms>', 'change when it is stopped for want of use; 0 is never')
-    .option('--project', "write into the project's file")
-    .option('--user', "write into the user's file, which holds in every project")
+    .option('--start <when>', 'when to start the server: lazy or eager')
+    .option('--idle-ms <ms>', 'stop the server after this many idle milliseconds (0 = never)')
+    .option('--project', "write to the project's file")
+    .option('--user', "write to the user's file, which applies to every project")
     .action(action(async (options, server, how) => show(server, how, options)));
   const assistant = command(
     'assistant [server] [state]',
-    'say which servers are spoken to in plain language, or switch it: on or off',
+    'show which servers have an assistant, or turn one on or off',
   )
-    .option('--dry-run', 'only say what would be done')
+    .option('--dry-run', 'only print what would be done')
     .addHelpText('after', ABOUT_ASSISTANT)
     .helpCommand(false)
     .action(action(async (options, server, state) => switchAssistant(server, state, options)));
   withCommonOptions(assistant.command('serve [server]'))
-    .description('serve one server as the tool natural_language, behind which a model uses it')
-    .option('--folder <folder>', 'the server whose folder was laid out for an assistant')
-    .option('--no-conversation', 'remember nothing of what was asked before')
-    .option('--tools', "serve the server's own tools, as far as they may be used")
+    .description('serve one server as the tool natural_language, with a model behind it')
+    .option('--folder <folder>', 'the folder of a server, set up for an assistant')
+    .option('--no-conversation', "don't remember earlier queries")
+    .option('--tools', "serve the server's own tools, as far as they are allowed")
     // For a server that is called "serve", which is switched on and off like any other.
     .addOption(new Option('--dry-run').hideHelp())
     .action(
@@ -159,40 +174,37 @@ export function buildProgram(action: Action): Command {
           : (await import('./assistant.ts')).serveAssistant(server, options),
       ),
     );
-  command('doctor [server]', 'start each server and say what works, what does not and why').action(
+  command('doctor [server]', 'start each server and report problems').action(
     action(async (options, server) => doctor(server, options)),
   );
-  command('status [server]', 'say what the running Switchboards and their servers do')
-    .option('--watch', 'draw it again every second, until Ctrl-C')
+  command('status [server]', 'show the running Switchboards and their servers')
+    .option('--watch', 'refresh every second until Ctrl-C')
     .action(action(async (options, server) => showStatus(server, options)));
-  command('reload', 'have every running Switchboard read its configuration again').action(
+  command('reload', 'make running Switchboards reload their configuration').action(
     action(async (options) => reloadRunning(options)),
   );
-  command('agents [agent]', 'list the agents that were found, what each becomes, and what is wrong')
-    .option(
-      '--check',
-      'start the servers that agents may get, to say who gets which and what fails',
-    )
+  command('agents [agent]', 'list the agents, what each runs with, and problems')
+    .option('--check', 'start the servers that agents may use, and report which agent gets which')
     .addHelpText('after', ABOUT_AGENTS)
     .action(action(async (options, agent) => showAgents(agent, options)));
-  command('run <agent> <task>', 'run an agent; "-" reads the task from stdin')
-    .option('--cwd <folder>', 'the folder it works in, instead of this one')
+  command('run <agent> <task>', 'run an agent ("-" reads the task from stdin)')
+    .option('--cwd <folder>', 'folder to work in instead of this one')
     .addHelpText('after', ABOUT_RUN)
     .action(action(async (options, agent = '', task = '') => runAgent(agent, task, options)));
-  command('login <server>', 'sign in to a server, in your browser')
-    .option('--no-browser', 'only print the address to sign in at')
+  command('login <server>', 'sign in to a server in your browser')
+    .option('--no-browser', 'only print the URL to sign in at')
     .action(action(async (options, server = '') => login(server, options)));
-  command('logout <server>', 'sign out of a server: remove and take back its tokens').action(
+  command('logout <server>', 'sign out of a server and revoke its tokens').action(
     action(async (options, server = '') => logout(server, options)),
   );
 
-  const config = withSubcommands(program.command('config'), 'look at the configuration');
+  const config = withSubcommands(program.command('config'), 'inspect the configuration');
   const configCommand = (name: string, description: string): Command =>
     withCommonOptions(config.command(name).description(description));
-  configCommand('check', 'say whether the files are sound, and what they add up to').action(
+  configCommand('check', 'validate the configuration and print the result').action(
     action(async (options) => checkConfig(options)),
   );
-  configCommand('print', 'print the settled configuration as JSON, without secrets').action(
+  configCommand('print', 'print the resolved configuration as JSON, without secrets').action(
     action(async (options) => printConfig(options)),
   );
   configCommand('schema', 'print the JSON Schema of the configuration file').action(
@@ -201,29 +213,26 @@ export function buildProgram(action: Action): Command {
 
   const skill = withSubcommands(
     program.command('skill'),
-    'the command /switchboard in Claude Code',
+    'manage the /switchboard command in Claude Code',
   );
   const skillCommand = (name: string, description: string): Command =>
     withCommonOptions(skill.command(name).description(description))
       .option('--no-register', "leave Claude Code's list of servers alone")
-      .option('--dry-run', 'only say what would be done');
-  skillCommand('install', 'install it, and register Switchboard with Claude Code').action(
+      .option('--dry-run', 'only print what would be done');
+  skillCommand('install', 'install it and register Switchboard with Claude Code').action(
     action(async (options) => installSkillCommand(options)),
   );
-  skillCommand('uninstall', 'remove both; your servers stay in servers.json').action(
+  skillCommand('uninstall', 'remove both (your servers stay in servers.json)').action(
     action(async (options) => uninstallSkillCommand(options)),
   );
 
-  command(
-    'import [file]',
-    'take over the servers of a host\'s file, or of mcpflip; "-" reads stdin',
-  )
-    .option('--only <alias>', 'take over this server alone; can be repeated', collect)
-    .option('--force', 'replace servers that have the same alias; a backup is kept')
-    .option('--dry-run', 'only say what would be done')
+  command('import [file]', 'import servers from a host\'s file or from mcpflip ("-" reads stdin)')
+    .option('--only <alias>', 'import only this server; repeatable', collect)
+    .option('--force', 'replace servers with the same alias (a backup is kept)')
+    .option('--dry-run', 'only print what would be done')
     .action(action(async (options, file) => importCommand(file, options)));
   withOwnErrors(program.command('help [command...]'))
-    .description('show the help of a command')
+    .description('show help for a command')
     .action((words: readonly string[]) => commandOf(words, program).outputHelp());
   return program;
 }
@@ -261,8 +270,19 @@ function withCommonOptions(command: Command): Command {
 function withOwnErrors(command: Command): Command {
   return command.exitOverride((error) => {
     if (error.exitCode === 0) throw error; // not refused: help that was asked for
+    const word = unknownWord(command);
+    if (word !== undefined) throw unknownCommand(word, command);
     throw new SwitchboardError('USAGE', sentenceOf(error), { hint: seeHelpOf(command) });
   });
+}
+
+/** The first word, if it isn't a command: whatever was wrong with the rest doesn't matter then. */
+function unknownWord(command: Command): string | undefined {
+  const [word] = command.args;
+  const isGroup = command.registeredArguments.some((argument) => argument.name() === 'command');
+  if (!isGroup || word === undefined || word.startsWith('-')) return undefined;
+  const isKnown = command.commands.some((known) => known.name() === word);
+  return isKnown || command.opts<Options>().dryRun ? undefined : word;
 }
 
 function seeHelpOf(command: Command): string {
@@ -281,6 +301,10 @@ function commandOf(words: readonly string[], program: Command): Command {
     if (command) return command;
     throw unknownCommand(word, parent);
   }, program);
+}
+
+function isWord(word: string | undefined): word is string {
+  return word !== undefined;
 }
 
 /** For an option that can be repeated. */
@@ -302,10 +326,9 @@ function withSubcommands(group: Command, description: string): Command {
 }
 
 function unknownCommand(word: string, parent: Command): SwitchboardError {
-  const under = parent.parent ? `${parent.name()} ` : '';
+  const words = parent.parent ? [parent.name(), word] : [word];
   const commands = parent.commands.map((command) => command.name());
-  const [near] = nearest(word, commands, 1);
-  return new SwitchboardError('USAGE', `There is no command "${under}${word}".`, {
-    hint: near === undefined ? seeHelpOf(parent) : `Did you mean: ${fullNameOf(parent)} ${near}`,
+  return new SwitchboardError('USAGE', `Unknown command: ${words.join(' ')}`, {
+    hint: adviceFor(words, commands) ?? seeHelpOf(parent),
   });
 }

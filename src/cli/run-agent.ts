@@ -12,7 +12,7 @@ import type { Switchboard } from '../switchboard.ts';
 import { createOutput } from './output.ts';
 import { Progress } from './progress.ts';
 import { readStdin } from './stdin.ts';
-import { TerminalCaller } from './terminal-caller.ts';
+import { isOnTerminal, TerminalCaller } from './terminal-caller.ts';
 import { type CommandOptions, printWarnings, withSwitchboard } from './with-switchboard.ts';
 import { workingFolder } from './working-folder.ts';
 
@@ -39,7 +39,7 @@ export async function runAgent(name: string, given: string, options: RunOptions)
       { task, cwd },
       {
         cancellation,
-        caller: TerminalCaller.open(progress),
+        caller: isOnTerminal() ? new TerminalCaller(progress) : undefined,
         onEvent: (event) => watch.show(event),
       },
     );

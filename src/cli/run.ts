@@ -21,8 +21,14 @@ export async function run(args: readonly string[]): Promise<number> {
     }
     return await (await import('./program.ts')).runProgram(args);
   } catch (error) {
-    return reportError(error, args.includes('--json'));
+    return reportError(error, wantsJson(args));
   }
+}
+
+/** Words after `--` are not options. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end < 0 ? undefined : end).includes('--json');
 }
 
 function reportError(error: unknown, asJson: boolean): number {

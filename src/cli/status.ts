@@ -123,9 +123,8 @@ function withoutReport({ pid, project, value, problem }: Answer): Unanswered[] {
 
 function formatOverview(overview: Overview, output: Output): string[] {
   const { project, running, unanswered, configured } = overview;
-  const { stdout } = process;
-  const width = stdout.isTTY ? stdout.columns || 80 : Infinity;
-  const options: TableOptions = { width, now: Date.now(), style: output.style };
+  const { width, style } = output;
+  const options: TableOptions = { width, now: Date.now(), style };
   const isHere = [...running, ...unanswered].some((program) => program.project === project);
   const blocks = [
     ...(configured ? [formatOffline(configured, options)] : []),

@@ -1,30 +1,35 @@
-// The person at the terminal as the one for whom an agent works: asked, when it wants approval
-// for something, with yes or no.
+// The user at the terminal, as the caller of a tool or an agent: answers questions from servers and approves
+// what agents want to do. Without a terminal, questions are declined.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import type { Cancellation } from '../base/cancellation.ts';
 import { isObject } from '../base/object.ts';
-import { cleanText } from '../base/text.ts';
+import { openInBrowser } from '../base/process.ts';
+import { cleanText, excerpt } from '../base/text.ts';
 import type { Caller, Question } from '../mcp/caller.ts';
 import { cannotAnswer } from '../mcp/questions.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
+import { askYesNo, type Desk, type FormAnswer, fillForm } from './form.ts';
 import type { Progress } from './progress.ts';
+
+const LONGEST_QUESTION = 300;
+
+/** Whether there is a user to ask. */
+export function isOnTerminal(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
 
 export class TerminalCaller implements Caller {
   readonly party = this;
   readonly era = 'handshake';
-  readonly capabilities = { elicitation: { form: {} } };
+  readonly capabilities = { elicitation: { form: {}, url: {} } };
   readonly info = undefined;
   readonly logLevel = undefined;
   readonly #progress: Progress;
   /** One question after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Undefined where nobody sits at a terminal. */
-  static open(progress: Progress): TerminalCaller | undefined {
-    return process.stdin.isTTY && process.stderr.isTTY ? new TerminalCaller(progress) : undefined;
-  }
-
-  private constructor(progress: Progress) {
+  constructor(progress: Progress) {
     this.#progress = progress;
   }
 
@@ -35,7 +40,7 @@ export class TerminalCaller implements Caller {
   }
 
   noteMissing(): void {
-    // The run has been told, and says what comes of it.
+    // The call reports the refusal itself.
   }
 
   log(): void {
@@ -43,35 +48,60 @@ export class TerminalCaller implements Caller {
   }
 
   pageVisited(): void {
-    // No page is ever visited from here.
+    this.#progress.note('The page was visited.');
   }
 
   async #askNow({ method, params, cancellation }: Question): Promise<Verbatim> {
-    const { message, requestedSchema } = isObject(params?.value) ? params.value : {};
-    const content = answersFor(requestedSchema);
-    if (method !== 'elicitation/create' || !content) throw cannotAnswer(method);
-    const isYes = await this.#progress.paused(async () => {
-      // Lines as the system's own terminal makes them: it also knows what Ctrl-C is.
-      const { stdin: input, stderr: output } = process;
-      const terminal = createInterface({ input, output, terminal: false });
-      try {
-        const answer = terminal.question(`${cleanText(String(message))}\nAllow it? [y/N] `);
-        const ended = once(terminal, 'close').then(() => ''); // Ctrl-D
-        return /^y(es)?$/i.test((await cancellation.orElse(Promise.race([answer, ended]))).trim());
-      } finally {
-        terminal.close();
-      }
-    });
-    return Verbatim.of(isYes ? { action: 'accept', content } : { action: 'decline' });
+    if (method !== 'elicitation/create') throw cannotAnswer(method);
+    const { mode, message, url, requestedSchema } = isObject(params?.value) ? params.value : {};
+    const question = cleanText(String(message));
+    if (!isOnTerminal()) return Verbatim.of(this.#decline(question));
+    const answer = await this.#progress.paused(() =>
+      withDesk(cancellation, async (desk) => {
+        desk.say(question);
+        return mode === 'url' ? askToVisit(url, desk) : fillForm(requestedSchema, desk);
+      }),
+    );
+    return Verbatim.of(answer);
+  }
+
+  #decline(question: string): FormAnswer {
+    const said = excerpt(question, LONGEST_QUESTION);
+    process.stderr.write(`${said}\nDeclined: there is no terminal to answer on.\n`);
+    return { action: 'decline' };
   }
 }
 
-/** A form that yes fills in: at most one field, for yes or no. Undefined for any other. */
-function answersFor(schema: unknown): Record<string, unknown> | undefined {
-  const properties = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
-  const fields = Object.entries(properties);
-  if (fields.length > 1) return undefined;
-  return fields.every(([, field]) => isObject(field) && field['type'] === 'boolean')
-    ? Object.fromEntries(fields.map(([name]) => [name, true]))
-    : undefined;
+/** Opens only http and https URLs, and only after showing the user the whole URL. */
+async function askToVisit(url: unknown, desk: Desk): Promise<FormAnswer> {
+  const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
+  if (!address || !/^https?:$/.test(address.protocol)) {
+    desk.say('Declined: its address is not an http or https URL.');
+    return { action: 'decline' };
+  }
+  desk.say(`  ${cleanText(address.href)}`);
+  const isWanted = await askYesNo(`Open ${address.host} in your browser`, false, desk);
+  if (isWanted === undefined) return { action: 'cancel' };
+  if (!isWanted) return { action: 'decline' };
+  if (!(await openInBrowser(address, process.env)))
+    desk.say('No browser was found: open it yourself.');
+  return { action: 'accept' };
+}
+
+/** Reads whole lines and leaves editing to the terminal, so that Ctrl-C stays a signal. */
+async function withDesk<T>(
+  cancellation: Cancellation,
+  work: (desk: Desk) => Promise<T>,
+): Promise<T> {
+  const { stdin: input, stderr: output } = process;
+  const terminal = createInterface({ input, output, terminal: false });
+  const ended = once(terminal, 'close').then(() => undefined); // Ctrl-D
+  try {
+    return await work({
+      ask: (prompt) => cancellation.orElse(Promise.race([ended, terminal.question(prompt)])),
+      say: (line) => void output.write(`${line}\n`),
+    });
+  } finally {
+    terminal.close();
+  }
 }

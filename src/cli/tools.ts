@@ -1,14 +1,22 @@
-// `switchboard tools [child]`, also `--dry-run`: the subtools of every child, as they are today.
-import { cleanText, printable } from '../base/text.ts';
-import type { ChildConfig } from '../config/config.ts';
+// `switchboard tools [server] [tool]` and `--dry-run`: lists the current tools of every server with their
+// signatures, or shows one tool with its schema.
+import { SwitchboardError } from '../base/errors.ts';
+import { cleanText, escapeHidden, printable } from '../base/text.ts';
+import type { ChildConfig, Config } from '../config/config.ts';
 import { isExposed } from '../config/expose.ts';
+import { signatureOf } from '../mcp/signature.ts';
 import type { Tool } from '../mcp/tools.ts';
+import { unknownSubtool } from '../surface/subtool.ts';
 import { summarise } from '../surface/summary.ts';
+import { wrapText } from './columns.ts';
+import { downloadNote } from './download.ts';
 import { describeFailure, type Failure } from './failure.ts';
+import { formatRows, indentText } from './layout.ts';
 import { noServers } from './no-servers.ts';
 import { offServers, printOff } from './off.ts';
 import { count, createOutput, formatMs, type Output } from './output.ts';
 import { Progress } from './progress.ts';
+import { findTarget } from './target.ts';
 import {
   type CommandOptions,
   chosenChildren,
@@ -19,47 +27,70 @@ import {
 interface Listing {
   readonly name: string;
   readonly ms: number;
-  readonly tools: readonly { name: string; summary: string; allowed: boolean }[];
+  readonly tools: readonly Summary[];
   readonly error: Failure | undefined;
 }
 
+interface Summary {
+  readonly name: string;
+  readonly signature: string;
+  readonly summary: string;
+  readonly allowed: boolean;
+}
+
 export async function listTools(
-  childName: string | undefined,
+  words: readonly string[],
   options: CommandOptions,
 ): Promise<number> {
   const output = createOutput(options);
-  const { listings, off } = await withSwitchboard(options, async (workplace) => {
-    using progress = new Progress();
-    const children = chosenChildren(workplace.config, childName);
+  const outcome = await withSwitchboard(options, async (workplace) => {
+    const { server, subtool } = readWords(workplace.config, words);
+    using progress = new Progress(output);
+    const children = chosenChildren(workplace.config, server);
+    const [first] = children;
+    if (subtool !== undefined && first) {
+      const found = findTool(workplace, first, subtool);
+      return await progress.during(first.name, found, downloadNote(first));
+    }
     const listed = children.map((child) =>
-      progress.during(child.name, listChild(child, workplace)),
+      progress.during(child.name, listChild(child, workplace), downloadNote(child)),
     );
-    return { listings: await Promise.all(listed), off: offServers(workplace.config, childName) };
+    return { listings: await Promise.all(listed), off: offServers(workplace.config, server) };
   });
-  output.json({ children: listings, off });
-  if (listings.length + off.length === 0) {
-    output.line(noServers());
+  output.json('listings' in outcome ? { children: outcome.listings, off: outcome.off } : outcome);
+  if (!('listings' in outcome)) {
+    printTool(outcome, output);
+    return 0;
   }
+  const { listings, off } = outcome;
+  if (listings.length + off.length === 0) output.line(noServers());
   for (const listing of listings) printListing(listing, output);
   printOff(off, output);
   return listings.some(({ error }) => error) ? 3 : 0;
 }
 
-async function listChild(
-  config: ChildConfig,
-  { switchboard, cancellation }: Workplace,
-): Promise<Listing> {
+function readWords(
+  config: Config,
+  words: readonly string[],
+): { server?: string | undefined; subtool?: string | undefined } {
+  const [server, subtool, ...more] = words;
+  if (server === undefined) return {};
+  if (subtool === undefined && config.children.has(server)) return { server };
+  const target = findTarget(config, words);
+  if (more.length + target.rest.length === 0) {
+    return { server: target.child.name, subtool: target.subtool };
+  }
+  throw new SwitchboardError('USAGE', 'Too many arguments: name one server and one of its tools.', {
+    hint: 'See: switchboard tools --help',
+  });
+}
+
+async function listChild(config: ChildConfig, workplace: Workplace): Promise<Listing> {
   const begin = performance.now();
-  const { name, expose, introspection } = config;
+  const { name } = config;
   try {
-    const child = await switchboard.pool.use(name, cancellation);
-    const tools = await child.listTools({ cancellation });
-    switchboard.pool.remember(config, tools);
-    const described = tools.map((tool) => ({
-      name: tool.name,
-      summary: summarise(cleanText(descriptionOf(tool)), introspection.summaryMaxChars),
-      allowed: isExposed(tool.name, expose),
-    }));
+    const { tools } = await fetchTools(config, workplace);
+    const described = tools.map((tool) => summaryOf(tool, config));
     return { name, ms: Math.round(performance.now() - begin), tools: described, error: undefined };
   } catch (error) {
     const ms = Math.round(performance.now() - begin);
@@ -67,29 +98,111 @@ async function listChild(
   }
 }
 
+async function fetchTools(config: ChildConfig, { switchboard, cancellation }: Workplace) {
+  const child = await switchboard.pool.use(config.name, cancellation);
+  const tools = await child.listTools({ cancellation });
+  switchboard.pool.remember(config, tools);
+  return { child, tools };
+}
+
+function summaryOf(tool: Tool, { expose, introspection }: ChildConfig): Summary {
+  return {
+    name: tool.name,
+    signature: signatureOf(tool),
+    summary: summarise(
+      cleanText(descriptionOf(tool).slice(0, 4_000)),
+      introspection.summaryMaxChars,
+    ),
+    allowed: isExposed(tool.name, expose),
+  };
+}
+
+/** One tool in full. */
+interface FoundTool {
+  readonly child: string;
+  readonly name: string;
+  readonly signature: string;
+  readonly allowed: boolean;
+  readonly tool: Tool;
+}
+
+async function findTool(
+  workplace: Workplace,
+  config: ChildConfig,
+  subtool: string,
+): Promise<FoundTool> {
+  const { child, tools } = await fetchTools(config, workplace);
+  const tool = tools.find(({ name }) => name === subtool);
+  if (!tool) throw unknownSubtool(child, config, subtool);
+  const { signature, allowed } = summaryOf(tool, config);
+  return { child: config.name, name: tool.name, signature, allowed, tool };
+}
+
 function printListing({ name, ms, tools, error }: Listing, output: Output): void {
+  const about = error
+    ? `failed after ${formatMs(ms)}`
+    : `${count(tools.length, 'tool')}, ${formatMs(ms)}`;
+  const heading = [
+    { text: printable(name), style: 'bold' as const },
+    { text: about, style: error && ('red' as const) },
+  ];
+  for (const line of formatRows([{ cells: heading }], output)) output.line(line);
   if (error) {
-    output.line(
-      `${output.style('bold', printable(name))}  ${output.style('red', 'failed')} after ${formatMs(ms)}`,
-    );
-    output.line(`  ${cleanText(error.message).replaceAll('\n', '\n  ')}`);
-    if (error.hint !== undefined)
-      output.line(`  ${cleanText(error.hint).replaceAll('\n', '\n  ')}`);
-  } else {
-    output.line(
-      `${output.style('bold', printable(name))}  ${count(tools.length, 'tool')}, ${formatMs(ms)}`,
-    );
-    const width = Math.min(32, Math.max(0, ...tools.map((tool) => printable(tool.name).length)));
-    for (const tool of tools) {
-      const note = tool.allowed ? '' : `${output.style('yellow', '(not allowed)')} `;
-      output.line(
-        `  ${printable(tool.name).padEnd(width)}  ${note}${output.style('dim', tool.summary)}`,
-      );
-    }
+    printIndented(error.message, output);
+    if (error.hint !== undefined) printIndented(error.hint, output);
   }
+  for (const tool of tools) printSummary(tool, output);
   output.line();
 }
 
+function printSummary({ signature, summary, allowed }: Summary, output: Output): void {
+  printSignature(signature, output);
+  const note = allowed ? '' : '(not allowed) ';
+  const [first, ...more] = wrapText(`${note}${summary}`, output.width - 4);
+  if (first === '' || first === undefined) return;
+  const marked = `${output.style('yellow', note.trim())}${note && ' '}`;
+  output.line(`    ${marked}${output.style('dim', first.slice(note.length))}`);
+  for (const line of more) output.line(`    ${output.style('dim', line)}`);
+}
+
+/** The name in bold; continuation lines are indented. */
+function printSignature(signature: string, output: Output): void {
+  const end = signature.indexOf('(', signature.startsWith('"') ? signature.indexOf('"', 1) : 0);
+  const [first = '', ...more] = wrapText(signature, output.width - 6);
+  const name = first.slice(0, end);
+  output.line(`  ${output.style('bold', name)}${first.slice(name.length)}`);
+  for (const line of more) output.line(`      ${line}`);
+}
+
+function printTool({ child, signature, allowed, tool }: FoundTool, output: Output): void {
+  const note = allowed ? '' : `  ${output.style('yellow', '(not allowed)')}`;
+  output.line(`${output.style('bold', `${child}.${tool.name}`)}${note}`);
+  printSignature(signature, output);
+  const description = cleanText(descriptionOf(tool)).trim();
+  if (description !== '') {
+    output.line();
+    printIndented(description, output);
+  }
+  for (const [title, key] of SCHEMAS) {
+    if (tool[key] === undefined) continue;
+    output.line();
+    output.line(`  ${output.style('dim', title)}`);
+    const text = escapeHidden(JSON.stringify(tool[key], null, 2));
+    for (const line of text.split('\n')) output.line(`  ${line}`);
+  }
+}
+
+const SCHEMAS = [
+  ['Input schema', 'inputSchema'],
+  ['Output schema', 'outputSchema'],
+  ['Annotations', 'annotations'],
+] as const;
+
+function printIndented(text: string, output: Output): void {
+  const lines = indentText({ text: cleanText(text) }, { ...output, indent: '  ' });
+  for (const line of lines) output.line(line);
+}
+
 function descriptionOf(tool: Tool): string {
-  return typeof tool['description'] === 'string' ? tool['description'].slice(0, 4_000) : '';
+  return typeof tool['description'] === 'string' ? tool['description'] : '';
 }

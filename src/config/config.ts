@@ -139,6 +139,8 @@ export interface ChildConfig {
   readonly suiteDescription: string | undefined;
   /** What `mcp-descriptions.json` says the suite is for: counts where nothing else describes it. */
   readonly notedDescription: string | undefined;
+  /** Derived by `doctor` from the server's title and tools; used if there is no other description. */
+  readonly derivedDescription: string | undefined;
   /** What its assistant is told to be, by `mcp-descriptions.json`. */
   readonly role: string | undefined;
   readonly expose: Expose;

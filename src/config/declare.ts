@@ -26,6 +26,7 @@ export function declareServer(declared: DeclaredServer): ChildConfig {
     keywords: undefined,
     suiteDescription: undefined,
     notedDescription: undefined,
+    derivedDescription: undefined,
     role: undefined,
     expose: { allow: undefined, deny: undefined },
     introspection: DEFAULTS.introspection,

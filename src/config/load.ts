@@ -8,6 +8,7 @@ import { checkConfigFile } from './check.ts';
 import { readAssistantFolder, readChildFiles } from './child-files.ts';
 import type { Config } from './config.ts';
 import { DEFAULTS, LONGEST_MS } from './defaults.ts';
+import { readDerived } from './derived-descriptions.ts';
 import { readDescriptions } from './descriptions.ts';
 import { readConfigFile } from './files.ts';
 import { expandHome, findFiles } from './globs.ts';
@@ -56,6 +57,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     meant: assistantFolder === undefined ? undefined : await readAssistantFolder(assistantFolder),
     serversFiles,
     descriptions: descriptions.layers,
+    derived: readDerived(home),
     idleMs: usualIdleMs(env),
   });
   return {

@@ -15,6 +15,7 @@ import {
 } from './command.ts';
 import type { AssistantConfig, ChildConfig, Command, MessageShape } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
+import { type DerivedDescriptions, derivedFor } from './derived-descriptions.ts';
 import { type DescriptionsLayer, descriptionOf } from './descriptions.ts';
 import { findHostPlaceholder } from './expand.ts';
 import { readFolderRole } from './folder-role.ts';
@@ -39,6 +40,8 @@ export interface Found {
   readonly serversFiles: readonly ServersLayer[];
   /** `mcp-descriptions.json`, strongest first. */
   readonly descriptions: readonly DescriptionsLayer[];
+  /** Descriptions derived by `doctor`. */
+  readonly derived: DerivedDescriptions;
   /** What the environment says instead of the usual time after which idle children are stopped. */
   readonly idleMs: number | undefined;
 }
@@ -146,7 +149,7 @@ type Common = ReturnType<typeof resolveCommon>;
 function resolveChild(
   name: string,
   declaration: Declaration,
-  { layers, homeFolder, descriptions, idleMs: usualIdleMs }: Found,
+  { layers, homeFolder, descriptions, derived, idleMs: usualIdleMs }: Found,
   common: Common,
 ): ChildConfig {
   const { origin, entry, folder } = declaration;
@@ -161,6 +164,7 @@ function resolveChild(
   const keys = mergeKeys(entry, suite);
   const remote = invalid ?? resolveRemote(name, declaration);
   const noted = descriptionOf(descriptions, name);
+  const expose = { allow: keys.expose?.allow, deny: keys.expose?.deny };
   return {
     name,
     origin,
@@ -176,11 +180,14 @@ function resolveChild(
     keywords: keys.keywords,
     suiteDescription: suite.description,
     notedDescription: noted.switchboard,
+    derivedDescription: derivedFor(derived, {
+      command,
+      remote: remote instanceof SwitchboardError ? undefined : remote,
+      cwd,
+      expose,
+    }),
     role: noted.claude,
-    expose: {
-      allow: keys.expose?.allow,
-      deny: keys.expose?.deny,
-    },
+    expose,
     introspection: {
       mode: common.mode,
       summaryMaxChars: keys.summaryMaxChars ?? common.summaryMaxChars,
@@ -219,7 +226,9 @@ function withServerBehind(
     ...child.expose,
     within: { allow: undefined, deny: undefined, ...original.expose },
   };
-  return { ...child, behind: { ...server, assistant: server.assistant ?? {}, expose } };
+  const { derivedDescription } = server;
+  const behind = { ...server, assistant: server.assistant ?? {}, expose };
+  return { ...child, derivedDescription, behind };
 }
 
 /** What stands in the server's own folder counts before other words on what its assistant is there for. */

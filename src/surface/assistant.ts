@@ -122,8 +122,9 @@ function describe(config: ChildConfig): string {
   return told || `Use this tool for ${aboutOf(config)}`;
 }
 
-function aboutOf({ name, description, notedDescription }: ChildConfig): string {
-  const said = sentenceOf(description) || sentenceOf(notedDescription);
+function aboutOf({ name, description, notedDescription, derivedDescription }: ChildConfig): string {
+  const said =
+    sentenceOf(description) || sentenceOf(notedDescription) || sentenceOf(derivedDescription);
   return said || `the server "${onOneLine(name)}"`;
 }
 

@@ -58,10 +58,12 @@ function aboutAgents({ names, suite }: InstructionOptions['agents']): string {
 
 /** One line for a child: what it is called by and what it is for. */
 function describe(
-  { name, show, description, suiteDescription, notedDescription }: ChildConfig,
+  { name, show, description, suiteDescription, notedDescription, derivedDescription }: ChildConfig,
   tool: string,
 ): string {
-  const about = cleanText(description ?? suiteDescription ?? notedDescription ?? '');
+  const about = cleanText(
+    description ?? suiteDescription ?? notedDescription ?? derivedDescription ?? '',
+  );
   const called = show === 'direct' ? 'its own tools' : tool;
   const line = `${onOneLine(name)} (${called})`;
   return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE);

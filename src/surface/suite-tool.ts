@@ -57,7 +57,7 @@ function describeSuite(config: ChildConfig): string {
   if (description === '' && config.notedDescription !== undefined) {
     return cleanText(config.notedDescription);
   }
-  const about = description || onOneLine(config.name);
+  const about = description || onOneLine(config.derivedDescription ?? config.name);
   return `Use this tool for ${about}. Actions: 'introspect' | 'call'.`;
 }
 

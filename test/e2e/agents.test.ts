@@ -123,7 +123,7 @@ test('`agents` says that the user’s own Codex servers are attached only where 
   expect(stdout.replaceAll(project.dir, '<project>')).toContain(
     'Your own Codex servers are attached only to agents that name them, for example with "notes::*" in tools: notes, mail (<project>/home/.codex/config.toml)\n',
   );
-  expect(stdout).toContain('servers      notes (from home/.codex/config.toml)');
+  expect(stdout).toContain('servers  notes (from home/.codex/config.toml)');
   const without = await runSwitchboard(agentProject({ '.agents/a.toml': toml('Aide') }), [
     'agents',
   ]);
@@ -688,19 +688,19 @@ command = "no-such-program"`,
   const { stdout } = await runSwitchboard(project, ['agents', 'aide']);
   expect(stdout.replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
     "agent_aide  Helps
-      file         <project>/.agents/a.toml (switchboard-toml)
-      tags         one, two
-      model        gpt-5-mini (my-own)
-      effort       high
-      summary      concise
-      verbosity    low
-      address      http://127.0.0.1:1/
-      sandbox      workspace-write
-      approval     never
-      storage      never, whatever is said
-      engine tools plan, not view_image
-      tools        memory/*, mine/scan
-      servers      mine (its own), memory (from .mcp.json)
+      file          <project>/.agents/a.toml (switchboard-toml)
+      tags          one, two
+      model         gpt-5-mini (my-own)
+      effort        high
+      summary       concise
+      verbosity     low
+      address       http://127.0.0.1:1/
+      sandbox       workspace-write
+      approval      never
+      storage       never, whatever is said
+      engine tools  plan, not view_image
+      tools         memory/*, mine/scan
+      servers       mine (its own), memory (from .mcp.json)
       warning: <project>/.agents/a.toml: Switchboard does not know which server has the tool "mine/scan"; it has not asked "mine", "memory". Run: switchboard agents --check. For the tool "scan" of the server "mine" write "mine::scan".
       warning: <project>/.agents/a.toml: Codex does not know the model gpt-5-mini; it is run with what holds for models of its kind.
 

@@ -73,50 +73,44 @@ describe('--version and --help', () => {
       One MCP server in front of all your others: one small tool for each of them.
 
       Options:
-        -V, --version                             print the version
-        --dry-run                                 list the subtools of every server, or of one, like
-                                                  \`tools\`
-        --config <file>                           use this configuration file instead of the project's
-        --servers <file>                          use this servers.json instead of the usual ones
-        --json                                    print JSON
-        -h, --help                                display help for command
+        -V, --version                         print the version
+        --dry-run                             list the tools of every server, or of one, like \`tools\`
+        --config <file>                       use this configuration file instead of the project's
+        --servers <file>                      use this servers.json instead of the usual ones
+        --json                                print JSON
+        -h, --help                            display help for command
 
       Commands:
-        serve [options]                           serve MCP over stdin and stdout, what a host runs; or
-                                                  over HTTP
-        tools [options] [server]                  list the subtools of every server, or of one
-        call [options] <server> <subtool> [json]  call one subtool; "-" reads the arguments from stdin
-        show [options] [server] [how]             say how the host sees each server, or change it: suite,
-                                                  flip, direct or off
-        assistant [options] [server] [state]      say which servers are spoken to in plain language, or
-                                                  switch it: on or off
-        doctor [options] [server]                 start each server and say what works, what does not and
-                                                  why
-        status [options] [server]                 say what the running Switchboards and their servers do
-        reload [options]                          have every running Switchboard read its configuration
-                                                  again
-        agents [options] [agent]                  list the agents that were found, what each becomes, and
-                                                  what is wrong
-        run [options] <agent> <task>              run an agent; "-" reads the task from stdin
-        login [options] <server>                  sign in to a server, in your browser
-        logout [options] <server>                 sign out of a server: remove and take back its tokens
-        config [command]                          look at the configuration
-        skill [command]                           the command /switchboard in Claude Code
-        import [options] [file]                   take over the servers of a host's file, or of mcpflip;
-                                                  "-" reads stdin
-        help [command...]                         show the help of a command
+        serve [options]                       serve MCP over stdin and stdout (for hosts), or over HTTP
+        tools [options] [server] [tool]       list the tools of every server, or show one in full
+        call [options] <tool> [arguments...]  call a tool and print its result
+        show [options] [server] [how]         show how hosts see each server, or change it: suite, flip,
+                                              direct or off
+        assistant [options] [server] [state]  show which servers have an assistant, or turn one on or off
+        doctor [options] [server]             start each server and report problems
+        status [options] [server]             show the running Switchboards and their servers
+        reload [options]                      make running Switchboards reload their configuration
+        agents [options] [agent]              list the agents, what each runs with, and problems
+        run [options] <agent> <task>          run an agent ("-" reads the task from stdin)
+        login [options] <server>              sign in to a server in your browser
+        logout [options] <server>             sign out of a server and revoke its tokens
+        config [command]                      inspect the configuration
+        skill [command]                       manage the /switchboard command in Claude Code
+        import [options] [file]               import servers from a host's file or from mcpflip ("-" reads
+                                              stdin)
+        help [command...]                     show help for a command
 
       Examples:
-        switchboard                                   serve, as a host starts it
-        switchboard doctor                            start each server and say what works
+        switchboard                                   serve MCP, as hosts start it
+        switchboard doctor                            start each server and report problems
         switchboard tools memory                      list the tools of one server
-        switchboard call memory read_graph            call a tool
-        switchboard call memory search_nodes '{"query": "tea"}'
-        switchboard status                            see what the running Switchboards do
-        switchboard show memory flip                  list its own tools, while it is switched on
-        switchboard agents                            list the agents there are, and what they may use
+        switchboard call memory.read_graph            call a tool
+        switchboard call memory.search_nodes query=tea
+        switchboard status                            see what is running
+        switchboard show memory flip                  list its own tools while it is switched on
+        switchboard agents                            list agents and what they may use
         switchboard run agent_review "Review the last commit"
-        switchboard assistant memory on               speak to it in plain language
+        switchboard assistant memory on               talk to it in plain language
 
       Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 5 an agent, 130 interrupted.
       Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
@@ -168,14 +162,29 @@ describe('--version and --help', () => {
 
 describe('what is not understood ends with 2 and a word of help', () => {
   test.each([
-    [['tols'], 'There is no command "tols".'],
+    [['tols'], 'Unknown command: tols\nDid you mean: switchboard tools\n'],
+    [
+      ['logs'],
+      'Unknown command: logs\nSee what last went wrong with each server: switchboard status\n',
+    ],
+    [['add'], 'switchboard import <file>'],
+    [['add', 'memory', '--', 'npx'], 'Unknown command: add\n'],
+    [['add', 'memory', '--env', 'KEY=1'], 'Unknown command: add\n'],
+    [['config', 'get', 'a', 'b'], 'Unknown command: config get\n'],
+    [['--dry-run', 'toolbox', 'b'], 'Too many arguments'],
+    [['assistant', 'toolbox', 'on', 'b'], 'Too many arguments'],
+    [['ls'], 'switchboard show\n'],
+    [['config', 'validate'], 'Did you mean: switchboard config check\n'],
+    [['help', 'start'], 'Did you mean: switchboard serve\n'],
+    [['nothing-like-it'], 'See: switchboard --help\n'],
     [['--nope'], "Unknown option '--nope'"],
     [['tools', '--jsn'], '--json'],
-    [['tools', 'a', 'b'], 'Too many arguments'],
-    [['call'], "Missing required argument 'server'.\nSee: switchboard call --help\n"],
+    [['tools', 'toolbox', 'echo', 'c'], 'Too many arguments'],
+    [['tools', 'toolbox.echo', 'c'], 'Too many arguments'],
+    [['call'], "Missing required argument 'tool'.\nSee: switchboard call --help\n"],
     [['config', 'check', '--nope'], 'See: switchboard config check --help\n'],
     [['config', 'nothing-like-it'], 'See: switchboard config --help\n'],
-    [['help', 'nope'], 'There is no command "nope".'],
+    [['help', 'nope'], 'Unknown command: nope\n'],
     [['help', 'config', 'chek'], 'Did you mean: switchboard config check'],
     [['config', 'chek'], 'check'],
     [['skill', 'instal'], 'Did you mean: switchboard skill install'],
@@ -199,19 +208,30 @@ describe('tools', () => {
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       expect(stdout).toMatchInlineSnapshot(`
         "toolbox  7 tools, <time>
-          echo        Gives its arguments back.
-          where_am_i  Gives the pid, folder, arguments and environment.
-          say         Prints a text on stderr.
-          complain    Answers with a result that is an error.
-          fail        Answers with a JSON-RPC error.
-          wait        Answers after some milliseconds.
-          exit        (not allowed) Ends the process with a code, before it answers.
+          echo()
+            Gives its arguments back.
+          where_am_i()
+            Gives the pid, folder, arguments and environment.
+          say()
+            Prints a text on stderr.
+          complain()
+            Answers with a result that is an error.
+          fail()
+            Answers with a JSON-RPC error.
+          wait()
+            Answers after some milliseconds.
+          exit()
+            (not allowed) Ends the process with a code, before it answers.
 
         mock  4 tools, <time>
-          click      Click a selector
-          type_text  Type text into the element that a selector finds
-          navigate   Open an address in the current tab and wait until the page has finished loading. The address has to be complete, with its scheme.
-          echo       Give back the arguments
+          click(selector: string)
+            Click a selector
+          type_text(selector: string, text: string, submit?: boolean = false)
+            Type text into the element that a selector finds
+          navigate(url: string, waitUntil?: "load" | "domcontentloaded" | "networkidle")
+            Open an address in the current tab and wait until the page has finished loading. The address has to be complete, with its scheme.
+          echo(message?: string)
+            Give back the arguments
 
         "
       `);
@@ -237,7 +257,7 @@ describe('tools', () => {
   test('shows the others where one does not start, and ends with 3', async () => {
     const { status, stdout } = await run(createCliProject({ broken: BROKEN }), ['tools']);
     expect(status).toBe(3);
-    expect(stdout).toContain('echo        Gives its arguments back.');
+    expect(stdout).toContain('  echo()\n    Gives its arguments back.');
     expect(stdout.slice(stdout.indexOf('broken'))).toMatchInlineSnapshot(`
       "broken  failed after <time>
         Child MCP broken exited with code 3 while starting.
@@ -255,8 +275,13 @@ describe('tools', () => {
           name: 'toolbox',
           ms: expect.any(Number),
           tools: expect.arrayContaining([
-            { name: 'echo', summary: 'Gives its arguments back.', allowed: true },
-            { name: 'exit', summary: expect.any(String), allowed: false },
+            {
+              name: 'echo',
+              signature: 'echo()',
+              summary: 'Gives its arguments back.',
+              allowed: true,
+            },
+            { name: 'exit', signature: 'exit()', summary: expect.any(String), allowed: false },
           ]),
         },
         {
@@ -271,6 +296,89 @@ describe('tools', () => {
         },
       ],
       off: [],
+    });
+  });
+
+  describe('of one tool', () => {
+    const ISSUE = {
+      name: 'create_issue',
+      description: 'Opens an issue.\nIt needs a title.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          state: { type: 'string', enum: ['open', 'closed'], default: 'open' },
+          title: { type: 'string' },
+        },
+        required: ['title'],
+      },
+    };
+    const SIGNATURE = 'create_issue(title: string, state?: "open" | "closed" = "open")';
+    const tracker = () =>
+      createCliProject({
+        tracker: {
+          ...testServer('lists', JSON.stringify([ISSUE, { name: 'drop.all' }])),
+          expose: { deny: ['drop.all'] },
+        },
+      });
+
+    test('show its signature, its whole description and its schema', async () => {
+      const { status, stdout, stderr } = await run(tracker(), ['tools', 'tracker', ISSUE.name]);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout).toMatchInlineSnapshot(`
+        "tracker.create_issue
+          create_issue(title: string, state?: "open" | "closed" = "open")
+
+          Opens an issue.
+          It needs a title.
+
+          Input schema
+          {
+            "type": "object",
+            "properties": {
+              "state": {
+                "type": "string",
+                "enum": [
+                  "open",
+                  "closed"
+                ],
+                "default": "open"
+              },
+              "title": {
+                "type": "string"
+              }
+            },
+            "required": [
+              "title"
+            ]
+          }
+        "
+      `);
+    });
+
+    test('--json has the tool as its server lists it', async () => {
+      expect(await runJson(tracker(), ['tools', 'tracker.create_issue'])).toEqual({
+        child: 'tracker',
+        name: 'create_issue',
+        signature: SIGNATURE,
+        allowed: true,
+        tool: ISSUE,
+      });
+      expect(await runJson(tracker(), ['tools', 'tracker', 'drop.all'])).toMatchObject({
+        allowed: false,
+        signature: 'drop.all()',
+      });
+    });
+
+    test('that does not exist end with 4 and suggest a near one', async () => {
+      const { status, stdout, stderr } = await run(tracker(), ['tools', 'tracker', 'create_isue']);
+      expect({ status, stdout }).toEqual({ status: 4, stdout: '' });
+      expect(stderr).toContain('Did you mean "create_issue"?');
+    });
+
+    test('are listed with their signatures', async () => {
+      const { stdout } = await run(tracker(), ['tools', 'tracker']);
+      expect(stdout).toContain(`  ${SIGNATURE}\n    Opens an issue. It needs a title.\n`);
+      expect(stdout).toContain('  drop.all()\n    (not allowed)');
     });
   });
 
@@ -371,12 +479,17 @@ describe('doctor', () => {
     });
     const { status, stdout, stderr } = await run(project, ['doctor']);
     expect({ status, stderr }).toEqual({ status: 3, stderr: '' });
-    expect(stdout).toMatchInlineSnapshot(`
+    // Whichever is known first is printed first.
+    const [head = '', ...findings] = stdout.split(/^(?=[✓✗])/m);
+    const [last = ''] = /^New descriptions.*\nServers.*$/m.exec(stdout) ?? [];
+    const sorted = findings.map((finding) => finding.replace(`${last}\n`, '')).sort();
+    expect([head, ...sorted, last].join('')).toMatchInlineSnapshot(`
       "switchboard <version>, node <version>, project <project>
       configuration: <project>/switchboard.config.json
 
       ✓ toolbox  7 tools (6 allowed), started in <time>, listed in <time>
         test-server 1.0.0, MCP 2025-11-25
+        described to hosts as: test: echo, where am i, say, complain, fail, wait
       ✗ broken  Child MCP broken exited with code 3 while starting.
         The next use starts it again. Its last output:
         no licence
@@ -384,8 +497,8 @@ describe('doctor', () => {
       ✗ unset  Server "unset" needs the variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json).
         Set it where the host starts Switchboard, or write \${NO_SUCH_TOKEN:-default}.
         declared in <project>/switchboard.config.json
-      Servers that work: 1 of 3.
-      "
+      New descriptions take effect when a host starts Switchboard, or after: switchboard reload
+      Servers that work: 1 of 3."
     `);
   });
 

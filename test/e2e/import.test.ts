@@ -56,10 +56,10 @@ test('an mcpflip installation is taken over by one command, and stays as it was'
     Took over 2 of 2 servers.
 
     Next:
-      switchboard skill install           if Claude Code does not have Switchboard yet
-      switchboard reload                  if a host is using Switchboard now
-      switchboard show                    to see how each is shown to hosts
-      claude mcp remove mcpflip -s user   so that no server runs twice
+      switchboard skill install          if Claude Code does not have Switchboard yet
+      switchboard reload                 if a host is using Switchboard now
+      switchboard show                   to see how each is shown to hosts
+      claude mcp remove mcpflip -s user  so that no server runs twice
     "
   `);
   expect(readServers(project)).toEqual({ chrome: CHROME, github: GITHUB });
@@ -167,10 +167,10 @@ test('an alias that is taken is reported and not overwritten', async () => {
     Took over 1 of 3 servers.
 
     Next:
-      switchboard skill install           if Claude Code does not have Switchboard yet
-      switchboard reload                  if a host is using Switchboard now
-      switchboard show                    to see how each is shown to hosts
-      claude mcp remove mcpflip -s user   so that no server runs twice
+      switchboard skill install          if Claude Code does not have Switchboard yet
+      switchboard reload                 if a host is using Switchboard now
+      switchboard show                   to see how each is shown to hosts
+      claude mcp remove mcpflip -s user  so that no server runs twice
     "
   `);
   expect(read(project, SERVERS)).toBe(`// my servers

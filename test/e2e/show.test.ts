@@ -433,7 +433,7 @@ describe('writes nothing', () => {
     expect(status).toBe(2);
     expect(stderr.replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
       "switchboard: <project>/switchboard.config.json cannot be written.
-      The system says: EACCES: permission denied, mkdir '<project>/home/.switchboard/locks'.
+      The system says: EACCES: permission denied, mkdir '<project>/home/.switchboard'.
       "
     `);
     expect(jsonOf(project, OWN)).toEqual({ mcpServers: { memory: MOCK_CHILD } });

@@ -158,17 +158,17 @@ export class HandshakeDesk implements Desk {
   async #callTool(request: IncomingRequest): Promise<Verbatim> {
     const params = paramsOf(request);
     const call = parseToolCall(params);
+    const framing = this.#options.framing();
     try {
       const options = this.#optionsFor(request, params);
       const task = params.member('task');
       // Member by member: a second spread in one literal leaves V8's fast path, on every call.
       const { name, args } = call;
       const { meta, cancellation, caller, onProgress } = options;
-      return toHandshakeResult(
-        await this.#surface.callTool({ name, args, meta, cancellation, caller, onProgress, task }),
-      );
+      const whole = { name, args, meta, cancellation, caller, onProgress, task, framing };
+      return toHandshakeResult(await this.#surface.callTool(whole));
     } catch (error) {
-      return answerFailure(inThisEra(error), this.#options.framing());
+      return answerFailure(inThisEra(error), framing);
     }
   }
 

@@ -89,7 +89,7 @@ export class AgentTools {
     const chosen = subtool === undefined ? all : all.filter(({ name }) => name === subtool);
     if (chosen.length === 0) throw unknownAgent(subtool ?? '', this.names);
     const mode = wanted.verbosity ?? DEFAULTS.introspection.mode;
-    return dataResult(describeSubtools(chosen, { ...DEFAULTS.introspection, mode }));
+    return dataResult(describeSubtools(chosen, { ...DEFAULTS.introspection, mode }), call.framing);
   }
 
   #describeAll(describe: (agent: ListedAgent) => string): Tool[] {

@@ -80,7 +80,7 @@ export class Suites {
 
   async #introspect(
     config: ChildConfig,
-    { cancellation, caller }: ToolCall,
+    { cancellation, caller, framing }: ToolCall,
     subtool: string | undefined,
     settings: Introspection,
   ): Promise<Verbatim> {
@@ -88,9 +88,9 @@ export class Suites {
     const tools = await child.listTools({ cancellation });
     this.#pool.remember(config, tools);
     const exposed = tools.filter(({ name }) => isExposed(name, config.expose));
-    if (subtool === undefined) return dataResult(describeSubtools(exposed, settings));
+    if (subtool === undefined) return dataResult(describeSubtools(exposed, settings), framing);
     const wanted = exposed.filter(({ name }) => name === subtool);
     if (wanted.length === 0) throw unknownSubtool(child, config, subtool);
-    return dataResult(describeSubtools(wanted, settings));
+    return dataResult(describeSubtools(wanted, settings), framing);
   }
 }

@@ -5,6 +5,7 @@ import type { CallOptions } from '../child/child.ts';
 import type { Question } from '../mcp/caller.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import type { Tool } from '../mcp/tools.ts';
+import type { Framing } from '../rpc/framing.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 
 /** What one session is shown. */
@@ -56,4 +57,6 @@ export interface ToolCall extends SurfaceOptions {
   readonly name: string;
   /** The call's `arguments`: an object, `{}` where the host sent none. */
   readonly args: Verbatim;
+  /** How the host frames messages, which decides the shape of our own data. */
+  readonly framing?: Framing;
 }

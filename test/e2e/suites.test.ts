@@ -202,7 +202,8 @@ describe('introspect', () => {
   const LISTS = testServer('lists', JSON.stringify(TOOLS));
 
   test('gives name, summary and input schema of each subtool, as text and as data', async () => {
-    const host = await RawHost.connect(createProject(configWith({ dict: LISTS })));
+    const project = createProject(configWith({ dict: LISTS }));
+    const host = await RawHost.connect(project);
     const { result } = await host.introspect('dict');
     const tools = [
       {
@@ -212,11 +213,13 @@ describe('introspect', () => {
       },
       { name: 'no_description', summary: '', inputSchema: { type: 'object' } },
     ];
-    expect(result).toEqual({
-      tools,
+    const shown = {
       structuredContent: { tools },
       content: [{ type: 'text', text: JSON.stringify(result?.['structuredContent']) }],
-    });
+    };
+    expect(result).toEqual(shown);
+    const headers = await RawHost.connect(project, { framing: 'content-length' });
+    expect((await headers.introspect('dict')).result).toEqual({ ...shown, tools });
     expect(result?.isError).toBeUndefined();
     const [lookUp] = toolsOf({ id: 0, ...(result ? { result } : {}) });
     expect(String(lookUp?.['summary']).length).toBeLessThanOrEqual(160);

@@ -112,13 +112,16 @@ test('as a suite they are one tool that tells about them and calls them', async 
   expect(tools.listTools().map(({ name }) => name)).toEqual(['agents_suite']);
   const { value } = await call(tools, 'agents_suite', { action: 'introspect' });
   expect(value).toMatchObject({
-    tools: [
-      { name: 'agent_one', summary: 'Does one', inputSchema: SCHEMA },
-      { name: 'agent_two', summary: 'Does two' },
-    ],
+    structuredContent: {
+      tools: [
+        { name: 'agent_one', summary: 'Does one', inputSchema: SCHEMA },
+        { name: 'agent_two', summary: 'Does two' },
+      ],
+    },
   });
+  expect(value).not.toHaveProperty('tools');
   const one = await call(tools, 'agents_suite', { action: 'introspect', subtool: 'agent_two' });
-  expect((one.value as { tools: unknown[] }).tools).toHaveLength(1);
+  expect(one.value).toMatchObject({ structuredContent: { tools: [{ name: 'agent_two' }] } });
   const args = { action: 'call', subtool: 'agent_two', args: { task: 'go', cwd: '/' } };
   expect((await call(tools, 'agents_suite', args)).text).toContain('two: go');
 });

@@ -72,7 +72,11 @@ export function notFlipText({ name, show }: ChildConfig, suite: string): string 
 
 export function statusResult(servers: readonly SwitchStatus[]): Verbatim {
   const text = servers.map(describe).join('\n') || 'No servers configured.';
-  return Verbatim.of({ content: [{ type: 'text', text }], structuredContent: { servers } });
+  // Not structuredContent: Claude Code and Codex would show their model that instead of the text.
+  return Verbatim.of({
+    content: [{ type: 'text', text }],
+    _meta: { 'switchboard/servers': servers },
+  });
 }
 
 const SIGNS = { idle: '○', warming: '◐', ready: '●', active: '▶', error: '✗' };

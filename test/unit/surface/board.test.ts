@@ -189,7 +189,13 @@ test('one that ends is off in every session, and each is told', async () => {
   expect([one.audience.told, other.audience.told, third.audience.told]).toEqual([2, 2, 0]);
   expect(namesIn(one.view)).toEqual(GATEWAY);
   expect(pool.report('a').state).toBe('error');
-  expect(await say(one.view, 'gateway_status')).toBe('✗ a: error (1 tool) — It has ended.');
+  const text = '✗ a: error (1 tool) — It has ended.';
+  const status = { name: 'a', state: 'error', ready: false, active: false, tools: 1 };
+  // Without structuredContent: hosts that show that alone would hide the text.
+  expect((await call(one.view, 'gateway_status')).value).toEqual({
+    content: [{ type: 'text', text }],
+    _meta: { 'switchboard/servers': [{ ...status, error: 'It has ended.' }] },
+  });
 });
 
 test('one that ends while the host takes the list in is said not to be ready', async () => {

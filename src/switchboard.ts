@@ -208,7 +208,8 @@ export class Switchboard implements AsyncDisposable {
     const { state, ...report } = this.pool.report(name);
     const shown = this.board.isActive(name) ? 'active' : state;
     const tools = this.pool.tools(name)?.length;
-    return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools };
+    const refusedTools = this.pool.refusedTools(name);
+    return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools, refusedTools };
   }
 
   #noteLost(name: string, error: Error): void {

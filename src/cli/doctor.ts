@@ -7,6 +7,7 @@ import { VERSION } from '../base/version.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { DESCRIPTIONS_FILE } from '../config/descriptions.ts';
 import { isExposed } from '../config/expose.ts';
+import { adviceOnTools } from './advice.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { NO_SERVERS } from './no-servers.ts';
 import { offServers, printOff } from './off.ts';
@@ -87,6 +88,7 @@ async function examine(
     const { serverName, serverVersion, revision } = child.greeting;
     return {
       ...about,
+      advice: [...about.advice, ...adviceOnTools(child)],
       ok: true,
       startMs,
       listMs: Math.round(performance.now() - begin) - startMs,

@@ -22,7 +22,7 @@ export function createOfflineReport(config: Config, catalog: Pick<Catalog, 'get'
 
 function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): OfflineChild {
   const { show } = child;
-  const { lists, listedAt } = catalog.get(child);
+  const { lists, refused, listedAt } = catalog.get(child);
   return {
     name: child.name,
     show,
@@ -32,6 +32,7 @@ function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): Offli
     uptimeMs: undefined,
     calls: 0,
     tools: lists.tools?.length,
+    refusedTools: refused,
     lastError: child.problem?.message,
     listedAt,
   };

@@ -2,6 +2,7 @@
 import { RUN_STATES, type RunStatus } from '../agents/run-status.ts';
 import { isObject } from '../base/object.ts';
 import { SHOWS } from '../config/config.ts';
+import { parseRefusedTools } from '../mcp/clean-lists.ts';
 import {
   type ChildStatus,
   type SessionStatus,
@@ -40,6 +41,7 @@ function parseChild(child: Record<string, unknown>): ChildStatus {
     uptimeMs: numberOf(child['uptimeMs']),
     calls: numberOf(child['calls']) ?? 0,
     tools: numberOf(child['tools']),
+    refusedTools: parseRefusedTools(child['refusedTools']),
     lastError: textOf(child['lastError']),
   };
 }

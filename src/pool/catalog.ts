@@ -11,6 +11,7 @@ import { fileNamePart } from '../base/text.ts';
 import { unfinishedName } from '../base/whole-file.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { parseRefusedTools, type RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
 import { identityOf } from './identity.ts';
@@ -20,6 +21,8 @@ export type Lists = { readonly [kind in ListKind]?: readonly unknown[] | undefin
 
 export interface Known {
   readonly lists: Lists;
+  /** Tools that are not in the list, because they hide characters. */
+  readonly refused: readonly RefusedTool[];
   /** When its tools were listed, as ISO 8601. */
   readonly listedAt: string | undefined;
   /** What was found to work, where it is not the usual one. */
@@ -30,6 +33,7 @@ export interface Known {
 
 const NOTHING: Known = {
   lists: {},
+  refused: [],
   listedAt: undefined,
   framing: undefined,
   era: undefined,
@@ -38,7 +42,13 @@ const KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources', 'templates'
 /** A server may be brought up to date without our noticing: after this it is asked again. */
 const ERA_HOLDS_MS = 7 * 24 * 60 * 60 * 1_000;
 /** Files of another form than this are not read. */
-const FORM = 2;
+const FORM = 3;
+
+/** What is to be known of a list beside what is in it. */
+export interface ListNotes {
+  readonly isSecret?: boolean;
+  readonly refused?: readonly RefusedTool[];
+}
 
 export class Catalog {
   readonly #folder: string;
@@ -69,11 +79,11 @@ export class Catalog {
     config: ChildConfig,
     kind: ListKind,
     items: readonly unknown[],
-    isSecret = false,
+    { isSecret = false, refused = [] }: ListNotes = {},
   ): void {
     const lists = { ...this.get(config).lists, [kind]: items };
-    const now = new Date().toISOString();
-    const news = { lists, ...(kind === 'tools' && { listedAt: now }) };
+    const listedAt = new Date().toISOString();
+    const news = { lists, ...(kind === 'tools' && { listedAt, refused }) };
     const file = this.#fileFor(config);
     const secret = this.#secret.get(file) ?? new Set();
     if (isSecret) this.#secret.set(file, secret.add(kind));
@@ -125,6 +135,7 @@ export class Catalog {
       const { listedAt, framing } = content;
       return {
         lists: parseLists(content['lists']),
+        refused: parseRefusedTools(content['refused']),
         listedAt: typeof listedAt === 'string' ? listedAt : undefined,
         framing: framing === 'content-length' || framing === 'newline' ? framing : undefined,
         era: parseEra(content['era']),
@@ -143,7 +154,8 @@ export class Catalog {
       const lists = Object.fromEntries(
         Object.entries(known.lists).filter(([kind]) => !secret?.has(kind as ListKind)),
       );
-      const text = JSON.stringify({ form: FORM, name: config.name, ...known, lists });
+      const refused = secret?.has('tools') ? [] : known.refused;
+      const text = JSON.stringify({ form: FORM, name: config.name, ...known, lists, refused });
       await writeFile(unfinished, text, { mode: 0o600 });
       await rename(unfinished, path);
       await this.#removeOutdated(config, file);

@@ -7,6 +7,7 @@ import { nearest } from '../base/text.ts';
 import { soon } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
+import type { RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import { parseTools, type Tool } from '../mcp/tools.ts';
@@ -52,6 +53,11 @@ export class Pool implements AsyncDisposable {
   tools(name: string): readonly Tool[] | undefined {
     const { tools } = this.#slot(name).lists;
     return tools && parseTools(tools);
+  }
+
+  /** Tools of a child that are neither listed nor called, because they hide characters. */
+  refusedTools(name: string): readonly RefusedTool[] {
+    return this.#slot(name).refused;
   }
 
   /** All that a child has listed last. */

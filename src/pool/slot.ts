@@ -4,6 +4,7 @@ import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import type { Child, ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
+import type { RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
@@ -130,6 +131,11 @@ export class Slot {
     return this.#parts.catalog.get(this.#config).lists;
   }
 
+  /** Tools that it has and that are not in the list, because they hide characters. */
+  get refused(): readonly RefusedTool[] {
+    return this.#parts.catalog.get(this.#config).refused;
+  }
+
   /**
    * The running child, or its start; who calls the use off does not call the start off. A child that
    * speaks both eras is started in that of the first who needs it.
@@ -150,11 +156,14 @@ export class Slot {
 
   /** Keeps what the child has listed; tells others if it is news. */
   remember(kind: ListKind, items: readonly unknown[]): void {
-    const text = JSON.stringify(items);
+    const child = this.#running?.started;
+    const refused = (kind === 'tools' && child?.refusedTools) || [];
+    const text = JSON.stringify([items, refused]);
+    const known = [this.lists[kind], kind === 'tools' ? this.refused : []];
     // What comes late from one that is to go must not take the place of what its successor says.
-    if (this.#isRetired || text === JSON.stringify(this.lists[kind])) return;
-    const isSecret = this.#running?.started?.holdsSecret(text) ?? false;
-    this.#parts.catalog.rememberList(this.#config, kind, items, isSecret);
+    if (this.#isRetired || text === JSON.stringify(known)) return;
+    const isSecret = child?.holdsSecret(text) ?? false;
+    this.#parts.catalog.rememberList(this.#config, kind, items, { isSecret, refused });
     this.#parts.events.onListChanged(this.#config.name, kind);
   }
 
@@ -232,6 +241,7 @@ export class Slot {
     running.started = child;
     running.startedAt = performance.now();
     this.#error = undefined;
+    child.refusedTools = this.refused;
     if (isPaused()) child.pause();
     this.#watchIdleness(child);
     if (this.#logLevel) child.setLogLevel(this.#logLevel);

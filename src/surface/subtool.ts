@@ -3,7 +3,7 @@
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
-import { nearest } from '../base/text.ts';
+import { nearest, revealHidden } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/expose.ts';
@@ -31,6 +31,10 @@ export async function callSubtool(
       METHOD_NOT_FOUND,
       `Server "${config.name}" cannot do "${subtool}" as a task.`,
     );
+  }
+  const { refusedTools } = child;
+  if (refusedTools.length > 0 && refusedTools.some(({ name }) => name === subtool)) {
+    throw hidesCharacters(config, subtool);
   }
   try {
     const answer = await child.callTool(subtool, args, options);
@@ -110,6 +114,14 @@ export function unknownSubtool(
   return new SwitchboardError('SUBTOOL_UNKNOWN', `Server "${name}" has no subtool "${subtool}".`, {
     hint: `${suggestion} ${list}`.trim() || undefined,
   });
+}
+
+function hidesCharacters({ name }: ChildConfig, subtool: string): SwitchboardError {
+  return new SwitchboardError(
+    'TOOL_NOT_ALLOWED',
+    `Subtool "${revealHidden(subtool)}" of server "${name}" cannot be called: its definition contains hidden characters.`,
+    { hint: `In a terminal, switchboard doctor ${name} shows where.` },
+  );
 }
 
 export function notAllowed(

@@ -88,7 +88,10 @@ export class Suites {
     const tools = await child.listTools({ cancellation });
     this.#pool.remember(config, tools);
     const exposed = tools.filter(({ name }) => isExposed(name, config.expose));
-    if (subtool === undefined) return dataResult(describeSubtools(exposed, settings), framing);
+    if (subtool === undefined) {
+      const refused = child.refusedTools.length;
+      return dataResult(describeSubtools(exposed, settings, refused), framing);
+    }
     const wanted = exposed.filter(({ name }) => name === subtool);
     if (wanted.length === 0) throw unknownSubtool(child, config, subtool);
     return dataResult(describeSubtools(wanted, settings), framing);

@@ -26,6 +26,7 @@ function child(some: Partial<ChildStatus> & { name: string }): ChildStatus {
     uptimeMs: undefined,
     calls: 0,
     tools: undefined,
+    refusedTools: [],
     lastError: undefined,
     ...some,
   };
@@ -272,4 +273,15 @@ test('servers that nobody runs', () => {
         Server "bare" has no command.
     "
   `);
+});
+
+test('tools that hide characters are named below their server', () => {
+  const children = [
+    child({ name: 'odd', refusedTools: [{ name: 'a\u200bb', where: 'name' }], lastError: 'Oh.' }),
+  ];
+  expect(formatReport({ ...REPORT, children, runs: [] }, at(80)).slice(2)).toEqual([
+    '  odd     ○ idle  suite',
+    '    Oh.',
+    '    Not listed because of hidden characters: a\\u200bb (name)',
+  ]);
 });

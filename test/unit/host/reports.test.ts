@@ -19,6 +19,7 @@ const CHILD: Facts['children'][number] = {
   uptimeMs: undefined,
   calls: 0,
   tools: undefined,
+  refusedTools: [],
   lastError: undefined,
 };
 
@@ -88,7 +89,13 @@ test('without a running Switchboard, servers are as configured and as remembered
   };
   const listedAt = '2026-03-14T12:03:00.000Z';
   const tools = [{ name: 'one' }, { name: 'two' }];
-  const nothing = { lists: {}, listedAt: undefined, framing: undefined, era: undefined };
+  const nothing = {
+    lists: {},
+    refused: [],
+    listedAt: undefined,
+    framing: undefined,
+    era: undefined,
+  };
   const report = createOfflineReport(config, {
     get: ({ name }) => (name === 'known' ? { ...nothing, lists: { tools }, listedAt } : nothing),
   });

@@ -17,7 +17,13 @@ import { temporaryFolder } from '../../support/fake-child.ts';
 import { FIXTURES, ROOT } from '../../support/project.ts';
 
 const kid = childConfig({ name: 'kid' });
-const NOTHING = { lists: {}, listedAt: undefined, framing: undefined, era: undefined };
+const NOTHING = {
+  lists: {},
+  refused: [],
+  listedAt: undefined,
+  framing: undefined,
+  era: undefined,
+};
 
 function openCatalog(folder = join(temporaryFolder(), 'deep/catalog')) {
   const problems: string[] = [];
@@ -45,7 +51,7 @@ test('what is remembered is known at once, and in the next run', async () => {
 test('a list with a secret in it is known, and never written, whatever is written after it', async () => {
   const { catalog, folder } = openCatalog();
   const tools = [{ name: 'a', description: 'key s3cr3t' }];
-  catalog.rememberList(kid, 'tools', tools, true);
+  catalog.rememberList(kid, 'tools', tools, { isSecret: true });
   expect(catalog.get(kid).lists.tools).toEqual(tools);
   catalog.rememberList(kid, 'prompts', [{ name: 'p' }]);
   catalog.rememberFraming(kid, 'content-length');
@@ -90,6 +96,19 @@ test('the era of a server is taken for granted for a week, and then asked for ag
   expect(next.eraOf(kid)).toBeUndefined();
   next.rememberEra(kid, 'modern');
   expect(next.eraOf(kid)).toBe('modern');
+});
+
+test('tools that are left out are known with the list, and not written with a secret one', async () => {
+  const { catalog, folder } = openCatalog();
+  const refused = [{ name: 'a\u200bb', where: 'name' }] as const;
+  catalog.rememberList(kid, 'tools', [], { refused });
+  catalog.rememberList(kid, 'prompts', []);
+  expect(catalog.get(kid).refused).toEqual(refused);
+  await catalog.written();
+  expect(openCatalog(folder).catalog.get(kid).refused).toEqual(refused);
+  catalog.rememberList(kid, 'tools', [], { refused, isSecret: true });
+  await catalog.written();
+  expect(openCatalog(folder).catalog.get(kid).refused).toEqual([]);
 });
 
 test('it is for its owner alone', async () => {
@@ -156,8 +175,8 @@ test.each([
   'null',
   '[]',
   '"text"',
-  '{"form":1,"lists":{"tools":[{"name":"a"}]}}',
-  '{"form":3,"lists":{"tools":[{"name":"a"}]}}',
+  '{"form":2,"lists":{"tools":[{"name":"a"}]}}',
+  '{"form":4,"lists":{"tools":[{"name":"a"}]}}',
   '{"lists":{"tools":[{"name":"a"}]}}',
 ])('a file with %j in it is as good as none', async (text) => {
   const { catalog, folder } = openCatalog();
@@ -175,7 +194,8 @@ test('what is not of the right kind in a file is left out of it', async () => {
   const [file = ''] = readdirSync(folder);
   const prompts = [{ name: 'p' }];
   const content = {
-    form: 2,
+    form: 3,
+    refused: [{ name: 'a', where: 'there' }, { name: 7 }, null],
     lists: { tools: { name: 'a' }, prompts, resources: null, others: [1] },
     listedAt: 3,
     framing: 'x',

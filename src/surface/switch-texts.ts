@@ -14,6 +14,8 @@ export interface SwitchStatus {
   readonly error: string | undefined;
 }
 
+const NO_SERVERS = 'No servers configured.';
+
 /** So many new tools are named; a list of hundreds would cost more than it helps. */
 const MOST_NAMES = 60;
 
@@ -24,7 +26,7 @@ export function activatedText(name: string, tools: readonly OwnTool[], suite: st
   return (
     `Activated "${name}" — ${count(tools.length)} injected into context.${list} ` +
     `If they are not in your list of tools, call them through ${suite}: ` +
-    '{"action": "call", "subtool": "<name>", "args": {…}}; {"action": "introspect"} shows what they take.'
+    '{"action": "call", "subtool": "<name>", "args": {...}}; {"action": "introspect"} shows what they take.'
   );
 }
 
@@ -32,7 +34,7 @@ export function activatedText(name: string, tools: readonly OwnTool[], suite: st
 export function staticText(name: string, suite: string): string {
   return (
     `The list of tools does not change in this session. Call the tools of "${name}" through ${suite}: ` +
-    '{"action": "introspect"} lists them, {"action": "call", "subtool": "<name>", "args": {…}} runs one.'
+    '{"action": "introspect"} lists them, {"action": "call", "subtool": "<name>", "args": {...}} runs one.'
   );
 }
 
@@ -61,7 +63,8 @@ export function notReadyText(name: string, reason?: string): string {
 }
 
 export function unknownServerText(name: string, names: readonly string[]): string {
-  return `Unknown server "${cleanText(name).slice(0, 100)}". Available servers: ${names.join(', ')}.`;
+  const available = names.length === 0 ? NO_SERVERS : `Available servers: ${names.join(', ')}.`;
+  return `Unknown server "${cleanText(name).slice(0, 100)}". ${available}`;
 }
 
 export function notFlipText({ name, show }: ChildConfig, suite: string): string {
@@ -71,7 +74,7 @@ export function notFlipText({ name, show }: ChildConfig, suite: string): string 
 }
 
 export function statusResult(servers: readonly SwitchStatus[]): Verbatim {
-  const text = servers.map(describe).join('\n') || 'No servers configured.';
+  const text = servers.map(describe).join('\n') || NO_SERVERS;
   // Not structuredContent: Claude Code and Codex would show their model that instead of the text.
   return Verbatim.of({
     content: [{ type: 'text', text }],

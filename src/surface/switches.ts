@@ -51,9 +51,13 @@ export class Switches {
     return this.#options.parts().children.filter(({ show }) => show === 'flip');
   }
 
-  /** The answer to a call of one of the three tools; undefined where the call is for another. */
+  /**
+   * The answer to a call of one of the three tools; undefined where the call is for another. Without
+   * any servers they are not listed, but still say so.
+   */
   call(call: ToolCall): Promise<Verbatim> | undefined {
-    const action = this.flips.length > 0 ? gatewayAction(call.name) : undefined;
+    const isAnswered = this.flips.length > 0 || this.#options.parts().children.length === 0;
+    const action = isAnswered ? gatewayAction(call.name) : undefined;
     return action && this.#carryOut(action, call);
   }
 

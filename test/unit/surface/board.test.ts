@@ -305,6 +305,14 @@ test('what is off is nowhere', async () => {
   await expect(say(view, 'gateway_status')).rejects.toThrow('Unknown tool');
 });
 
+test('without any servers the gateway says so, although its tools are not listed', async () => {
+  const { board } = createBoard([]);
+  const { view } = openView(board);
+  expect(namesIn(view)).toEqual([]);
+  expect(await say(view, 'gateway_status')).toBe('No servers configured.');
+  expect(await activate(view, 'a')).toBe('Unknown server "a". No servers configured.');
+});
+
 test('prompts and resources are announced to every session, tools only where they are shown', async () => {
   const child = new FakeChild('find');
   child.greeting = { ...child.greeting, capabilities: { prompts: {}, resources: {} } };

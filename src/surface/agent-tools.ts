@@ -8,7 +8,7 @@ import { SwitchboardError } from '../base/errors.ts';
 import { cleanText, excerpt, nearest } from '../base/text.ts';
 import type { AgentSettings } from '../config/config.ts';
 import { DEFAULTS } from '../config/defaults.ts';
-import { freeName } from '../mcp/names.ts';
+import { freeName, toToolName } from '../mcp/names.ts';
 import { dataResult, type Tool, textResult } from '../mcp/tools.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { describeSubtools } from './introspect.ts';
@@ -19,6 +19,8 @@ export interface Agents {
   readonly listed: readonly ListedAgent[];
   readonly run: RunAgent;
 }
+
+type ShownAgents = Pick<AgentSettings, 'show' | 'formats'>;
 
 const SUITE_NAME = 'agents_suite';
 const SUITE_DESCRIPTION =
@@ -33,20 +35,20 @@ const SIGN_OF_LIFE_MS = 10_000;
 const LONGEST_NEWS = 200;
 
 export class AgentTools {
-  readonly #show: AgentSettings['show'];
+  readonly #settings: ShownAgents;
   readonly #run: RunAgent;
   readonly #agents: ReadonlyMap<string, ListedAgent>;
   readonly #suiteName: string;
 
   /** `taken` are names that mean something else already. */
   constructor(
-    show: AgentSettings['show'],
+    settings: ShownAgents,
     { listed, run }: Agents,
     taken: { has(name: string): boolean },
   ) {
-    this.#show = show;
+    this.#settings = settings;
     this.#run = run;
-    this.#agents = nameAgents(show === 'off' ? [] : listed, taken);
+    this.#agents = nameAgents(settings.show === 'off' ? [] : listed, taken);
     this.#suiteName = freeName(SUITE_NAME, {
       has: (name) => taken.has(name) || this.#agents.has(name),
     });
@@ -57,9 +59,20 @@ export class AgentTools {
     return [...this.#agents.keys()];
   }
 
+  /** What their names look like: `agent_*`, or whole names for agents that have no prefix. */
+  get patterns(): readonly string[] {
+    const { formats } = this.#settings;
+    const patterns = [...this.#agents].map(([name, { kind }]) => {
+      const prefix = toToolName(formats[kind].prefix);
+      return prefix === '' ? name : `${prefix}*`;
+    });
+    return [...new Set(patterns)];
+  }
+
   /** The tool that stands for all of them, where there is one. */
   get suite(): string | undefined {
-    return this.#show === 'suite' && this.#agents.size > 0 ? this.#suiteName : undefined;
+    const isSuite = this.#settings.show === 'suite' && this.#agents.size > 0;
+    return isSuite ? this.#suiteName : undefined;
   }
 
   has(name: string): boolean {
@@ -190,7 +203,7 @@ function about({ name, description, tags }: ListedAgent): string {
   const text = own === '' ? `Agent '${cleanText(name)}': Execute tasks via Codex` : own;
   const short =
     text.length > LONGEST_DESCRIPTION
-      ? `${text.slice(0, LONGEST_DESCRIPTION - 1).toWellFormed()}…`
+      ? `${text.slice(0, LONGEST_DESCRIPTION - 3).toWellFormed()}...`
       : text;
   return tags.length === 0 ? short : `${short} [tags: ${excerpt(tags.join(', '), LONGEST_TAGS)}]`;
 }

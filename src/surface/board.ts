@@ -153,7 +153,7 @@ export class Board {
   }
 
   #createAgentTools(agents: Agents): AgentTools {
-    return new AgentTools(this.#config.agents.show, agents, this.#takenNames());
+    return new AgentTools(this.#config.agents, agents, this.#takenNames());
   }
 
   /** Names that agents cannot have. */

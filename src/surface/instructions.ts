@@ -8,11 +8,12 @@ import { summarise } from './summary.ts';
 
 const MOST_CHARS = 2_000;
 const LONGEST_LINE = 120;
+const MOST_PATTERNS = 3;
 
 const SUITES =
   'Each tool that takes an "action" stands for a whole MCP server. Call it with {"action": "introspect"} ' +
   "to see the server's subtools and what they take, then with " +
-  '{"action": "call", "subtool": "<name>", "args": {…}} to run one.';
+  '{"action": "call", "subtool": "<name>", "args": {...}} to run one.';
 
 const FLIP =
   'More servers can be switched on: gateway_status lists them, gateway_activate adds the tools of one ' +
@@ -25,7 +26,7 @@ const AGENT_CALL =
 
 export interface InstructionOptions {
   readonly children: readonly ChildConfig[];
-  readonly agents: Pick<AgentTools, 'names' | 'suite'>;
+  readonly agents: Pick<AgentTools, 'patterns' | 'suite'>;
   /** The name of the tool that stands for a child. */
   readonly toolFor: (childName: string) => string;
   /** Nothing can be switched: what is flip is shown as a suite. */
@@ -48,12 +49,12 @@ export function instructionsFor(options: InstructionOptions): string {
 }
 
 /** Each agent says in its tool's description what it is for; here stands what all have in common. */
-function aboutAgents({ names, suite }: InstructionOptions['agents']): string {
-  const [first] = names;
+function aboutAgents({ patterns, suite }: InstructionOptions['agents']): string {
   if (suite !== undefined) return `Call agents through ${suite}, ${AGENT_CALL}.`;
-  if (first === undefined) return '';
-  const prefixes = new Set(names.map((name) => `${/^[^_]*_/.exec(name)?.[0] ?? name}*`));
-  return `Call ${[...prefixes].slice(0, 3).join(', ')} tools, which are agents, ${AGENT_CALL}.`;
+  if (patterns.length === 0) return '';
+  const more = patterns.length > MOST_PATTERNS ? ' and other' : '';
+  const named = patterns.slice(0, MOST_PATTERNS).join(', ');
+  return `Call ${named}${more} tools, which are agents, ${AGENT_CALL}.`;
 }
 
 /** One line for a child: what it is called by and what it is for. */
@@ -64,7 +65,7 @@ function describe(
   const about = cleanText(description ?? suiteDescription ?? notedDescription ?? '');
   const called = show === 'direct' ? 'its own tools' : tool;
   const line = `${onOneLine(name)} (${called})`;
-  return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE);
+  return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE, '...');
 }
 
 /** As many whole lines as there is room for; where it is short, names alone, and then what is left out. */

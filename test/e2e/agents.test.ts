@@ -13,7 +13,10 @@ import { runOnTerminal } from '../support/terminal.ts';
 
 const SCHEMA = {
   type: 'object',
-  properties: { task: { type: 'string' }, cwd: { type: 'string' } },
+  properties: {
+    task: { type: 'string', description: 'What the agent should do, in plain words.' },
+    cwd: { type: 'string', description: 'The folder to work in, as an absolute path.' },
+  },
   required: ['task', 'cwd'],
 };
 

@@ -5,6 +5,7 @@ import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { AgentSettings } from '../../../src/config/config.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { AgentTools } from '../../../src/surface/agent-tools.ts';
+import { agentSettings } from '../../support/agent-settings.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -31,7 +32,7 @@ function createTools(
   run: RunAgent = succeed,
   taken: readonly string[] = [],
 ) {
-  return new AgentTools(show, { listed, run }, new Set(taken));
+  return new AgentTools(agentSettings({ show }), { listed, run }, new Set(taken));
 }
 
 function call(tools: AgentTools, name: string, args: object, onProgress?: (p: Verbatim) => void) {
@@ -47,7 +48,10 @@ function call(tools: AgentTools, name: string, args: object, onProgress?: (p: Ve
 
 const SCHEMA = {
   type: 'object',
-  properties: { task: { type: 'string' }, cwd: { type: 'string' } },
+  properties: {
+    task: { type: 'string', description: 'What the agent should do, in plain words.' },
+    cwd: { type: 'string', description: 'The folder to work in, as an absolute path.' },
+  },
   required: ['task', 'cwd'],
 };
 
@@ -80,6 +84,19 @@ test('a hundred thousand tags are cut', () => {
   const tags = Array.from({ length: 100_000 }, (_, index) => `tag${index}`);
   const [tool] = createTools([agent('one', { tags })]).listTools();
   expect(String(tool?.['description']).length).toBeLessThan(300);
+});
+
+test.each([
+  ['agent_', ['agent_*']],
+  ['c-', ['c-*']],
+  ['my agents/', ['my_agents_*']],
+  ['', ['minimal', 'other_one']],
+])('with the prefix %j their names look like %j', (prefix, patterns) => {
+  const { formats } = agentSettings();
+  const settings = agentSettings({ formats: { ...formats, codex: { ...formats.codex, prefix } } });
+  const listed = ['minimal', 'other_one'].map((name) => agent(name, { toolName: prefix + name }));
+  const tools = new AgentTools(settings, { listed, run: succeed }, new Set());
+  expect(tools.patterns).toEqual(patterns);
 });
 
 test('the answer is one text with ok and output', async () => {

@@ -3,10 +3,12 @@ import type { ChildConfig } from '../../../src/config/config.ts';
 import { instructionsFor } from '../../../src/surface/instructions.ts';
 import { childConfig } from '../../support/child-config.ts';
 
-const instruct = (children: ChildConfig[], isStatic = false) =>
+const NO_AGENTS = { patterns: [] as string[], suite: undefined };
+
+const instruct = (children: ChildConfig[], isStatic = false, agents = NO_AGENTS) =>
   instructionsFor({
     children,
-    agents: { names: [], suite: undefined },
+    agents,
     isStatic,
     toolFor: (name) => `${name}_suite`,
   });
@@ -44,4 +46,20 @@ test.each([1, 20, 50, 500])(
 
 test('without servers there is nothing to say', () => {
   expect(instruct([])).toBe('');
+});
+
+test('agents are named by what their names look like', () => {
+  const say = (...patterns: string[]) => instruct([], false, { patterns, suite: undefined });
+  expect(say('agent_*', 'c-*')).toMatch(/^Call agent_\*, c-\* tools, which are agents, with/);
+  expect(say('a', 'b', 'c', 'd')).toMatch(/^Call a, b, c and other tools, which are agents, with/);
+});
+
+test('our own words are ASCII, since some hosts count characters instead of bytes', () => {
+  const description = 'words '.repeat(100);
+  const children = (['suite', 'flip', 'direct'] as const).map((show) =>
+    childConfig({ name: show, show, description }),
+  );
+  const text = instruct(children, false, { patterns: ['agent_*'], suite: undefined });
+  expect(text).toContain('...');
+  expect(text).toMatch(/^[\n -~]+$/);
 });

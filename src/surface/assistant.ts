@@ -140,7 +140,7 @@ function readQuery({ query, context }: Record<string, unknown>): {
     throw new SwitchboardError(
       'TOOL_ARGUMENTS',
       `Missing required parameter: query (for ${TOOL_NAME}).`,
-      { hint: 'Say in it, in plain words, what you want: {"query": "…"}.' },
+      { hint: 'Say in it, in plain words, what you want: {"query": "..."}.' },
     );
   }
   if (context === undefined || context === null) return { text: query, context: undefined };

@@ -61,6 +61,6 @@ export function parseServerName({ name: toolName, args }: ToolCall): string {
   const { name } = args.value as Record<string, unknown>;
   if (typeof name === 'string' && name !== '') return name;
   throw new SwitchboardError('TOOL_ARGUMENTS', `${toolName} needs the name of a server.`, {
-    hint: 'Give it as {"name": "…"}; gateway_status lists the names.',
+    hint: 'Give it as {"name": "..."}; gateway_status lists the names.',
   });
 }

@@ -86,7 +86,7 @@ function boundedText(text: string): string {
   const beginning = cleanText(text.slice(0, 2 * LONGEST_DESCRIPTION));
   if (beginning.length <= LONGEST_DESCRIPTION && text.length <= 2 * LONGEST_DESCRIPTION)
     return beginning;
-  return `${beginning.slice(0, LONGEST_DESCRIPTION - 1).toWellFormed()}…`;
+  return `${beginning.slice(0, LONGEST_DESCRIPTION - 3).toWellFormed()}...`;
 }
 
 function uniqueByName(tools: readonly Tool[]): Tool[] {

@@ -114,9 +114,9 @@ const NOTHING = {
 
 /** Descriptions that somebody wrote and nobody sees. */
 function adviceOnConfig(config: ChildConfig): string[] {
-  const { name, switchboardDescription, suiteDescription, description, notedDescription } = config;
+  const { name, switchboardDescription, suiteDescription, notedDescription } = config;
   const isOverruled = switchboardDescription !== undefined && suiteDescription !== undefined;
-  const stronger = switchboardDescription ?? suiteDescription ?? description;
+  const stronger = switchboardDescription ?? suiteDescription;
   return [
     ...(isOverruled
       ? [
@@ -125,7 +125,7 @@ function adviceOnConfig(config: ChildConfig): string[] {
       : []),
     ...(notedDescription !== undefined && stronger !== undefined
       ? [
-          `what ${DESCRIPTIONS_FILE} says of it as "switchboard" is not used, because it has a description elsewhere.`,
+          `its "switchboard" text in ${DESCRIPTIONS_FILE} is not used, because ${switchboardDescription === undefined ? `suites.${name}.description` : 'switchboardDescription'} takes precedence.`,
         ]
       : []),
     ...adviceOnAssistant(config),

@@ -124,7 +124,7 @@ export interface ChildConfig {
   readonly keywords: readonly string[] | undefined;
   /** `suites.<name>.description`: takes the place of the suite's whole description. */
   readonly suiteDescription: string | undefined;
-  /** What `mcp-descriptions.json` says the suite is for: counts where nothing else describes it. */
+  /** What `mcp-descriptions.json` says the suite is for: takes precedence over `description`. */
   readonly notedDescription: string | undefined;
   /** What its assistant is told to be, by `mcp-descriptions.json`. */
   readonly role: string | undefined;

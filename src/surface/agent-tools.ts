@@ -86,6 +86,7 @@ export class AgentTools {
     return [
       {
         name: suite,
+        title: 'Agents',
         description: SUITE_DESCRIPTION,
         inputSchema: SUITE_SCHEMA,
         _meta: alwaysLoaded(),

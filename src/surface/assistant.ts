@@ -13,7 +13,7 @@ import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { OTHER_NAME, TOOL_NAME } from './assistant-names.ts';
 import { callSubtool, notAllowed, unknownSubtool } from './subtool.ts';
-import { alwaysLoaded } from './suite-tool.ts';
+import { alwaysLoaded, writtenDescription } from './suite-tool.ts';
 import type { Surface, ToolCall } from './surface.ts';
 import { unknownTool } from './unknown-tool.ts';
 
@@ -118,13 +118,12 @@ export function toolboxFor(pool: Pool, config: ChildConfig): OpenToolbox {
 
 /** The server's whole description, where somebody has written one, or what it is good for. */
 function describe(config: ChildConfig): string {
-  const told = sentenceOf(config.switchboardDescription ?? config.suiteDescription);
-  return told || `Use this tool for ${aboutOf(config)}`;
+  const written = sentenceOf(writtenDescription(config));
+  return written || `Use this tool for ${aboutOf(config)}`;
 }
 
-function aboutOf({ name, description, notedDescription }: ChildConfig): string {
-  const said = sentenceOf(description) || sentenceOf(notedDescription);
-  return said || `the server "${onOneLine(name)}"`;
+function aboutOf({ name, description }: ChildConfig): string {
+  return sentenceOf(description) || `the server "${onOneLine(name)}"`;
 }
 
 /** A text without its full stop, to be gone on with. */

@@ -4,6 +4,7 @@
 import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { AgentTools } from './agent-tools.ts';
+import { writtenDescription } from './suite-tool.ts';
 import { summarise } from './summary.ts';
 
 const MOST_CHARS = 2_000;
@@ -58,11 +59,9 @@ function aboutAgents({ patterns, suite }: InstructionOptions['agents']): string 
 }
 
 /** One line for a child: what it is called by and what it is for. */
-function describe(
-  { name, show, description, suiteDescription, notedDescription }: ChildConfig,
-  tool: string,
-): string {
-  const about = cleanText(description ?? suiteDescription ?? notedDescription ?? '');
+function describe(config: ChildConfig, tool: string): string {
+  const { name, show, description } = config;
+  const about = cleanText(writtenDescription(config) ?? description ?? '');
   const called = show === 'direct' ? 'its own tools' : tool;
   const line = `${onOneLine(name)} (${called})`;
   return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE, '...');

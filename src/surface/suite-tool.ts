@@ -32,6 +32,7 @@ export const SUITE_SCHEMA = {
 export function createSuiteTool(name: string, config: ChildConfig): Tool {
   return {
     name,
+    title: onOneLine(config.name),
     description: describeSuite(config),
     inputSchema: SUITE_SCHEMA,
     _meta: alwaysLoaded(config.keywords),
@@ -47,18 +48,21 @@ export function alwaysLoaded(keywords: readonly string[] = []): Record<string, u
   };
 }
 
-/** What the host's model reads: told by the configuration, or made from name and description. */
+/** What the host's model reads: written in the configuration, or made from description or name. */
 function describeSuite(config: ChildConfig): string {
-  const told = config.switchboardDescription ?? config.suiteDescription;
-  if (told !== undefined) return cleanText(told);
+  const written = writtenDescription(config);
+  if (written !== undefined) return cleanText(written);
   const description = cleanText(config.description ?? '')
     .trim()
     .replace(/\.$/, '');
-  if (description === '' && config.notedDescription !== undefined) {
-    return cleanText(config.notedDescription);
-  }
   const about = description || onOneLine(config.name);
   return `Use this tool for ${about}. Actions: 'introspect' | 'call'.`;
+}
+
+/** The whole description that somebody wrote for the tool of this server, highest precedence first. */
+export function writtenDescription(config: ChildConfig): string | undefined {
+  const { switchboardDescription, suiteDescription, notedDescription } = config;
+  return switchboardDescription ?? suiteDescription ?? notedDescription;
 }
 
 /** Reads the arguments of a call of the suite. What is wrong is said so that a model can mend it. */

@@ -112,7 +112,7 @@ describe.each([V1, V2_MODERN])('$name', (driver) => {
       },
     ]);
     expect(textOf(await host.callTool('natural_language', {}))).toBe(
-      'Missing required parameter: query (for natural_language). Say in it, in plain words, what you want: {"query": "…"}.',
+      'Missing required parameter: query (for natural_language). Say in it, in plain words, what you want: {"query": "..."}.',
     );
     expect(textOf(await host.callTool('converse', { query: SECRET }))).toBe(
       'I have remembered it.',

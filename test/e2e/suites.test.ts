@@ -79,6 +79,7 @@ describe('the list of tools', () => {
     const [mock, plain, sentence] = await listTools(await RawHost.connect(project));
     expect(mock).toEqual({
       name: 'mock_suite',
+      title: 'mock',
       description: "Use this tool for pretend browser tools. Actions: 'introspect' | 'call'.",
       inputSchema: {
         type: 'object',

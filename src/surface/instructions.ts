@@ -16,10 +16,9 @@ const SUITES =
   "to see the server's subtools and what they take, then with " +
   '{"action": "call", "subtool": "<name>", "args": {...}} to run one.';
 
-const FLIP =
+const SWITCHING =
   'More servers can be switched on: gateway_status lists them, gateway_activate adds the tools of one ' +
-  'to your list, gateway_deactivate removes them. Without being switched on they can be called through ' +
-  'their suite, <server>_suite.';
+  'to your list, gateway_deactivate removes them.';
 
 /** Where no one agent is to be named: how they are called. */
 const AGENT_CALL =
@@ -28,23 +27,21 @@ const AGENT_CALL =
 export interface InstructionOptions {
   readonly children: readonly ChildConfig[];
   readonly agents: Pick<AgentTools, 'patterns' | 'suite'>;
-  /** The name of the tool that stands for a child. */
-  readonly toolFor: (childName: string) => string;
-  /** Nothing can be switched: what is flip is shown as a suite. */
-  readonly isStatic: boolean;
+  /** The suite of a child, where this host lists it. */
+  readonly suiteOf: (child: ChildConfig) => string | undefined;
+  /** Servers can be switched on, and this host then shows their tools. */
+  readonly canSwitch: boolean;
 }
 
 export function instructionsFor(options: InstructionOptions): string {
-  const { children, agents, toolFor, isStatic } = options;
-  const ways = new Set(children.map(({ show }) => show));
-  const hasFlip = ways.has('flip') && !isStatic;
+  const { children, agents, suiteOf, canSwitch } = options;
   const parts = [
-    ways.has('suite') || ways.has('flip') ? SUITES : '',
-    hasFlip ? FLIP : '',
+    children.some((child) => suiteOf(child) !== undefined) ? SUITES : '',
+    canSwitch ? SWITCHING : '',
     aboutAgents(agents),
   ];
   const head = parts.filter(Boolean).join(' ');
-  const lines = children.map((child) => describe(child, toolFor(child.name)));
+  const lines = children.map((child) => describe(child, suiteOf(child)));
   const room = MOST_CHARS - head.length - '\nServers:'.length;
   return lines.length === 0 ? head : `${head}\nServers:${fit(lines, room)}`.trim();
 }
@@ -59,10 +56,10 @@ function aboutAgents({ patterns, suite }: InstructionOptions['agents']): string 
 }
 
 /** One line for a child: what it is called by and what it is for. */
-function describe(config: ChildConfig, tool: string): string {
+function describe(config: ChildConfig, suite: string | undefined): string {
   const { name, show, description } = config;
   const about = cleanText(writtenDescription(config) ?? description ?? '');
-  const called = show === 'direct' ? 'its own tools' : tool;
+  const called = suite ?? (show === 'direct' ? 'its own tools' : 'switch it on to use it');
   const line = `${onOneLine(name)} (${called})`;
   return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE, '...');
 }

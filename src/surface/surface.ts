@@ -40,8 +40,8 @@ export interface Audience {
   announce(): void;
   /** The same a little later, once for all changes until then. */
   announceSoon(kind?: 'tools' | 'prompts' | 'resources'): void;
-  /** Tells the host now, and waits until it has fetched the list, or seems not to. */
-  announceAndSettle(cancellation: Cancellation): Promise<void>;
+  /** Tells the host now, and waits until it has fetched the list (true), or seems not to. */
+  announceAndSettle(cancellation: Cancellation): Promise<boolean>;
   /** A resource that it watches has changed. */
   resourceUpdated(params: Verbatim): void;
   /** Asks the host out of the blue; undefined where that cannot be done. */

@@ -19,15 +19,57 @@ const NO_SERVERS = 'No servers configured.';
 /** So many new tools are named; a list of hundreds would cost more than it helps. */
 const MOST_NAMES = 60;
 
-export function activatedText(name: string, tools: readonly OwnTool[], suite: string): string {
-  const named = tools.slice(0, MOST_NAMES).map((tool) => nameOf(tool));
-  const more = tools.length > named.length ? `, and ${tools.length - named.length} more` : '';
-  const list = tools.length > 0 ? ` They are: ${named.join(', ')}${more}.` : '';
-  return (
-    `Activated "${name}" — ${count(tools.length)} injected into context.${list} ` +
-    `If they are not in your list of tools, call them through ${suite}: ` +
-    '{"action": "call", "subtool": "<name>", "args": {...}}; {"action": "introspect"} shows what they take.'
-  );
+/** How this host gets at the tools of a server that was switched on. */
+export interface Reach {
+  /** The server's suite, where the host lists it. */
+  readonly suite: string | undefined;
+  /** The host is known never to fetch the list of tools again. */
+  readonly neverRelists: boolean;
+  /** It has fetched it since the server was switched on. */
+  readonly isFetched: boolean;
+}
+
+export function activatedText(name: string, tools: readonly OwnTool[], reach: Reach): string {
+  const { suite, neverRelists, isFetched } = reach;
+  if (neverRelists) return unseenText(name, tools, suite);
+  const list = tools.length > 0 ? ` They are: ${enumerate(tools.map(nameOf))}.` : '';
+  const text = `Activated "${name}" — ${count(tools.length)} injected into context.${list}`;
+  if (suite !== undefined) {
+    return `${text} If they are not in your list of tools, call them through ${suite}: ${SUITE_CALL}`;
+  }
+  return isFetched ? text : `${text} ${NOT_FETCHED}`;
+}
+
+const SUITE_CALL =
+  '{"action": "call", "subtool": "<name>", "args": {...}}; {"action": "introspect"} shows what they take.';
+
+const NOT_FETCHED =
+  'The host has not refreshed its tool list yet. If the tools stay missing, the user can set "flip": {"suites": "always"} in switchboard.config.json and reconnect.';
+
+/** For a host whose model will not see the tools. */
+function unseenText(name: string, tools: readonly OwnTool[], suite: string | undefined): string {
+  const text = `Activated "${name}". This host does not refresh its tool list`;
+  if (suite === undefined) {
+    return `${text}, so its tools cannot be called in this session. The user can set "flip": {"suites": "auto"} in switchboard.config.json and reconnect.`;
+  }
+  const subtools = tools.map(({ subtool }) => cleanText(subtool));
+  const list = subtools.length > 0 ? ` The subtools are: ${enumerate(subtools)}.` : '';
+  return `${text}: call its tools through ${suite}, ${SUITE_CALL}${list}`;
+}
+
+/** For a call of a tool whose server is not switched on. */
+export function notOnText(
+  name: string,
+  reach: { subtool: string; suite: string | undefined; isSwitchable: boolean },
+): string {
+  const { subtool, suite, isSwitchable } = reach;
+  const ways = [
+    ...(isSwitchable ? [`call gateway_activate with {"name": ${JSON.stringify(name)}}`] : []),
+    ...(suite === undefined
+      ? []
+      : [`call ${suite} with {"action": "call", "subtool": ${JSON.stringify(subtool)}}`]),
+  ];
+  return `It belongs to server "${name}", which is not switched on: ${ways.join(', or ')}.`;
 }
 
 /** For a session in which the list of tools must not change by what it does. */
@@ -43,8 +85,8 @@ function nameOf({ tool: { name }, subtool }: OwnTool): string {
   return cleanText(name === subtool ? name : `${name} (subtool ${subtool})`);
 }
 
-export function alreadyActiveText(name: string, suite: string): string {
-  return `"${name}" is already active. Its tools can also be called through ${suite}.`;
+export function alreadyActiveText(name: string): string {
+  return `"${name}" is already active.`;
 }
 
 export function deactivatedText(name: string, tools: number): string {
@@ -55,7 +97,7 @@ export function notActiveText(name: string): string {
   return `"${name}" is not active.`;
 }
 
-/** With the reason where the child has failed; without one it is still starting. */
+/** With the reason where the child has failed; without one it takes longer than a start may. */
 export function notReadyText(name: string, reason?: string): string {
   return reason === undefined
     ? `"${name}" is not ready: it is still warming up. Try again in a moment.`
@@ -67,8 +109,8 @@ export function unknownServerText(name: string, names: readonly string[]): strin
   return `Unknown server "${cleanText(name).slice(0, 100)}". ${available}`;
 }
 
-export function notFlipText({ name, show }: ChildConfig, suite: string): string {
-  return show === 'direct'
+export function notFlipText({ name }: ChildConfig, suite: string | undefined): string {
+  return suite === undefined
     ? `"${name}" cannot be switched: its tools are always listed.`
     : `"${name}" cannot be switched: use it through the tool ${suite}.`;
 }
@@ -88,6 +130,12 @@ function describe({ name, state, tools, error }: SwitchStatus): string {
   const known = tools === undefined ? '' : ` (${count(tools)})`;
   const reason = error === undefined ? '' : ` — ${cleanText(error)}`;
   return `${SIGNS[state]} ${cleanText(name)}: ${state}${known}${reason}`;
+}
+
+function enumerate(names: readonly string[]): string {
+  const named = names.slice(0, MOST_NAMES);
+  const more = names.length > named.length ? `, and ${names.length - named.length} more` : '';
+  return `${named.join(', ')}${more}`;
 }
 
 function count(tools: number): string {

@@ -1,5 +1,7 @@
 // What one session has switched on, and the three tools with which it does so.
+import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { soon } from '../base/time.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/expose.ts';
 import { textResult } from '../mcp/tools.ts';
@@ -13,6 +15,7 @@ import {
   deactivatedText,
   notActiveText,
   notFlipText,
+  notOnText,
   notReadyText,
   staticText,
   statusResult,
@@ -26,6 +29,8 @@ export interface SwitchesOptions {
   readonly audience: Audience;
   /** The tools of a child that are listed at the moment. */
   readonly toolsOf: (childName: string) => readonly OwnTool[];
+  /** The suite of a child, where this host lists it. */
+  readonly suiteOf: (config: ChildConfig) => string | undefined;
   /** Something is on that was not, or the other way round. */
   readonly onChanged: () => void;
 }
@@ -49,6 +54,16 @@ export class Switches {
   /** The children that can be switched. */
   get flips(): ChildConfig[] {
     return this.#options.parts().children.filter(({ show }) => show === 'flip');
+  }
+
+  /**
+   * Whether switching a child on does something for this host: one that never fetches the list again
+   * is shown suites instead, if the user lets it.
+   */
+  isSwitchable(config: ChildConfig): boolean {
+    const { audience, suiteOf } = this.#options;
+    if (audience.isStatic) return false;
+    return !audience.neverRelists || suiteOf(config) === undefined;
   }
 
   /**
@@ -82,17 +97,22 @@ export class Switches {
 
   /** What to do about a tool that is there, but not switched on. */
   hintFor(toolName: string): string | undefined {
-    const { pool, suites } = this.#options.parts();
+    const { parts, suiteOf } = this.#options;
+    const { pool } = parts();
     const isMeant = (childName: string, subtool: string): boolean =>
       subtool === toolName || prefixedName(childName, subtool) === toolName;
-    const owner = this.flips.find(
-      ({ name, expose }) =>
-        !this.#active.has(name) &&
-        pool.tools(name)?.some((tool) => isMeant(name, tool.name) && isExposed(tool.name, expose)),
-    );
-    if (!owner) return undefined;
-    const suite = suites.toolFor(owner.name);
-    return `It belongs to server "${owner.name}", which is not switched on: call gateway_activate with {"name": ${JSON.stringify(owner.name)}}, or call it through ${suite}.`;
+    const findSubtool = ({ name, expose }: ChildConfig) =>
+      pool.tools(name)?.find((tool) => isMeant(name, tool.name) && isExposed(tool.name, expose));
+    for (const config of this.flips) {
+      const subtool = this.#active.has(config.name) ? undefined : findSubtool(config)?.name;
+      if (subtool === undefined) continue;
+      return notOnText(config.name, {
+        subtool,
+        suite: suiteOf(config),
+        isSwitchable: this.isSwitchable(config),
+      });
+    }
+    return undefined;
   }
 
   async #carryOut(action: 'activate' | 'deactivate' | 'status', call: ToolCall): Promise<Verbatim> {
@@ -107,43 +127,58 @@ export class Switches {
   }
 
   async #activate(name: string, { cancellation }: ToolCall): Promise<Verbatim> {
-    const { audience, onChanged, toolsOf } = this.#options;
-    const { pool, suites } = this.#options.parts();
-    const refusal = this.#refuse(name);
-    if (refusal) return refusal;
-    const suite = suites.toolFor(name);
-    if (audience.isStatic) return textResult(staticText(name, suite));
-    if (this.#active.has(name)) return textResult(alreadyActiveText(name, suite));
-    const { state } = pool.report(name);
-    if (state === 'warming') {
-      // One that is wanted need not wait for its turn.
-      pool.warm(name).catch(() => {}); // its state says why
-      return textResult(notReadyText(name), { isError: true });
-    }
+    const { audience, onChanged, toolsOf, suiteOf } = this.#options;
+    const config = this.flips.find((child) => child.name === name);
+    if (!config) return this.#refuse(name);
+    const { suites } = this.#options.parts();
+    if (audience.isStatic) return textResult(staticText(name, suites.toolFor(name)));
+    if (this.#active.has(name)) return textResult(alreadyActiveText(name));
     try {
-      // An idle child whose tools are known is started by their first call.
-      if (state === 'error' || pool.tools(name) === undefined) {
-        await cancellation.orElse(pool.warm(name));
+      // Without a wait if it is ready: what comes next must find it on.
+      if (!this.#isReady(name) && !(await this.#becomesReady(config, cancellation))) {
+        return textResult(notReadyText(name), { isError: true });
       }
     } catch (error) {
       return failedResult(name, error);
     }
-    // The configuration may be another one by now.
-    const lateRefusal = this.#refuse(name);
-    if (lateRefusal) return lateRefusal;
+    // The configuration may be another one by now, and somebody else may have switched it on.
+    if (!this.flips.some((child) => child.name === name)) return this.#refuse(name);
+    if (this.#active.has(name)) return textResult(alreadyActiveText(name));
     this.#active.add(name);
     onChanged();
     const tools = toolsOf(name);
-    await audience.announceAndSettle(cancellation);
+    const isFetched = await audience.announceAndSettle(cancellation);
     // Who fails while the host takes the list in has been switched off again.
     const failure = this.#active.has(name) ? undefined : this.#failureOf(name);
-    return failure ? failedResult(name, failure) : textResult(activatedText(name, tools, suite));
+    if (failure) return failedResult(name, failure);
+    const { neverRelists } = audience;
+    const reach = { suite: suiteOf(config), neverRelists, isFetched };
+    return textResult(activatedText(name, tools, reach));
+  }
+
+  /** An idle child whose tools are known is ready as well: their first call starts it. */
+  #isReady(name: string): boolean {
+    const { pool } = this.#options.parts();
+    const { state } = pool.report(name);
+    return state !== 'warming' && state !== 'error' && pool.tools(name) !== undefined;
+  }
+
+  /** Starts a child, or waits for its start, for as long as one may take. */
+  async #becomesReady(config: ChildConfig, cancellation: Cancellation): Promise<boolean> {
+    const { name, timeouts } = config;
+    const warmed = this.#options.parts().pool.warm(name);
+    // The process before may have to end first.
+    const limitMs = timeouts.spawnMs + timeouts.stopMs;
+    const ready = soon(
+      warmed.then(() => true),
+      limitMs,
+    );
+    return (await cancellation.orElse(ready)) ?? false;
   }
 
   #deactivate(name: string): Verbatim {
     const { audience, onChanged, toolsOf } = this.#options;
-    const refusal = this.#refuse(name);
-    if (refusal) return refusal;
+    if (!this.flips.some((child) => child.name === name)) return this.#refuse(name);
     const tools = toolsOf(name);
     if (!this.#active.delete(name)) return textResult(notActiveText(name));
     onChanged();
@@ -172,14 +207,11 @@ export class Switches {
   }
 
   /** The answer for a name that cannot be switched. */
-  #refuse(name: string): Verbatim | undefined {
-    const { children, suites } = this.#options.parts();
-    const config = children.find((child) => child.name === name);
-    if (config?.show === 'flip') return undefined;
+  #refuse(name: string): Verbatim {
+    const { parts, suiteOf } = this.#options;
+    const config = parts().children.find((child) => child.name === name);
     const names = this.flips.map((child) => child.name);
-    const text = config
-      ? notFlipText(config, suites.toolFor(name))
-      : unknownServerText(name, names);
+    const text = config ? notFlipText(config, suiteOf(config)) : unknownServerText(name, names);
     return textResult(text, { isError: true });
   }
 

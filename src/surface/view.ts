@@ -62,6 +62,7 @@ export class View implements Surface {
       parts: () => this.#parts,
       audience,
       toolsOf: (name) => [...this.#own().values()].filter(({ config }) => config.name === name),
+      suiteOf: (config) => this.#listedSuiteOf(config),
       onChanged: () => this.#changed(),
     });
   }
@@ -86,10 +87,11 @@ export class View implements Surface {
   }
 
   get instructions(): string {
-    const { children, suites, agents } = this.#parts;
-    const { isStatic } = this.#audience;
-    const toolFor = (name: string) => suites.toolFor(name);
-    return instructionsFor({ children, agents, isStatic, toolFor });
+    const { children, agents } = this.#parts;
+    const suiteOf = (child: ChildConfig) => this.#listedSuiteOf(child);
+    const { flips } = this.#switches;
+    const canSwitch = flips.some((child) => this.#switches.isSwitchable(child));
+    return instructionsFor({ children, agents, suiteOf, canSwitch });
   }
 
   get active(): readonly string[] {
@@ -233,11 +235,18 @@ export class View implements Surface {
     return show === 'direct' || (show === 'flip' && this.#switches.isOn(name));
   }
 
-  #isListedAsSuite({ show }: ChildConfig): boolean {
-    if (show !== 'flip') return show === 'suite';
+  #isListedAsSuite({ name, show }: ChildConfig): boolean {
+    // A server whose tools are not known yet is listed all the same: some hosts list only once.
+    if (show === 'direct') return this.#parts.pool.tools(name) === undefined;
+    if (show === 'suite') return true;
     if (this.#audience.isStatic) return true;
     const { flipSuites } = this.#parts;
     return flipSuites === 'always' || (flipSuites === 'auto' && this.#audience.neverRelists);
+  }
+
+  /** The suite of a child, where this host lists it. */
+  #listedSuiteOf(config: ChildConfig): string | undefined {
+    return this.#isListedAsSuite(config) ? this.#parts.suites.toolFor(config.name) : undefined;
   }
 
   #knownNames(): string[] {

@@ -41,6 +41,8 @@ function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuit
 class FakeAudience implements Audience {
   neverRelists = false;
   isStatic = false;
+  /** It fetches the list when it has changed. */
+  fetches = true;
   ask: Audience['ask'];
   told = 0;
   toldSoon = 0;
@@ -63,9 +65,10 @@ class FakeAudience implements Audience {
     this.updated.push(params.text);
   }
 
-  async announceAndSettle(): Promise<void> {
+  async announceAndSettle(): Promise<boolean> {
     this.told++;
     await this.meanwhile();
+    return this.fetches;
   }
 }
 
@@ -224,10 +227,89 @@ test('one that waits for its turn is started when it is asked for', async () => 
   const { board, pool } = createBoard([flip('a')]);
   const { view } = openView(board);
   expect(await say(view, 'gateway_status')).toBe('◐ a: warming');
-  expect(await activate(view, 'a')).toContain('still warming up');
-  await turn();
-  expect(pool.report('a').state).toBe('ready');
   expect(await activate(view, 'a')).toContain('Activated');
+  expect(pool.report('a').state).toBe('ready');
+});
+
+test('one that is still starting is waited for, as long as a start may take', async () => {
+  vi.useFakeTimers();
+  const children = new Map<string, (child: FakeChild) => void>();
+  const { board } = createBoard(
+    [flip('slow'), flip('stuck')],
+    ({ name }) => new Promise((resolve) => void children.set(name, resolve)),
+  );
+  board.begin();
+  const { view } = openView(board);
+  const [slow, stuck] = [activate(view, 'slow'), activate(view, 'stuck')];
+  await vi.advanceTimersByTimeAsync(7_000);
+  children.get('slow')?.(new FakeChild('find'));
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(await slow).toContain('Activated "slow" — 1 tool injected into context.');
+  expect(await stuck).toBe('"stuck" is not ready: it is still warming up. Try again in a moment.');
+  children.get('stuck')?.(new FakeChild());
+});
+
+test('a host is told how it can use what it has switched on, and of nothing that it does not list', async () => {
+  const tell = async (some: Partial<FakeAudience>, flipSuites?: Config['flipSuites']) => {
+    const { board } = createBoard([flip('a')], undefined, flipSuites);
+    await begun(board);
+    const { view, audience } = openView(board);
+    Object.assign(audience, some);
+    const hint = await say(view, 'a_tool').catch(
+      (error: unknown) => (error as { hint: string }).hint,
+    );
+    const on = await activate(view, 'a');
+    return { hint, on, again: await activate(view, 'a'), says: view.instructions };
+  };
+  const usual = await tell({});
+  expect(usual.on).toBe('Activated "a" — 1 tool injected into context. They are: a_tool.');
+  expect(usual.again).toBe('"a" is already active.');
+  expect(usual.hint).toBe(
+    'It belongs to server "a", which is not switched on: call gateway_activate with {"name": "a"}.',
+  );
+  expect(JSON.stringify(usual)).not.toContain('a_suite');
+
+  const slow = await tell({ fetches: false });
+  expect(slow.on).toContain('The host has not refreshed its tool list yet.');
+
+  const both = await tell({}, 'always');
+  expect(both.on).toContain('If they are not in your list of tools, call them through a_suite');
+  expect(both.hint).toContain('call gateway_activate with {"name": "a"}, or call a_suite with');
+  expect(both.says).toContain('- a (a_suite)');
+
+  const codex = await tell({ neverRelists: true, fetches: false });
+  expect(codex.on).toMatch(
+    /^Activated "a"\. This host does not refresh its tool list: call its tools through a_suite, .* The subtools are: a_tool\.$/,
+  );
+  expect(codex.hint).toBe(
+    'It belongs to server "a", which is not switched on: call a_suite with {"action": "call", "subtool": "a_tool"}.',
+  );
+  expect(codex.says).not.toContain('gateway');
+
+  const never = await tell({ neverRelists: true, fetches: false }, 'never');
+  expect(never.on).toContain('its tools cannot be called in this session');
+  expect(JSON.stringify(never)).not.toContain('a_suite');
+});
+
+test('a server whose tools are not known yet is listed as its suite, in every kind of session', async () => {
+  const direct = childConfig({ name: 'own', show: 'direct' });
+  const { board, pool } = createBoard([direct, flip('a')]);
+  const { view, audience } = openView(board);
+  expect(namesIn(view)).toEqual([...GATEWAY, 'own_suite']);
+  expect(view.instructions).toContain('- own (own_suite)');
+  expect(await activate(view, 'own')).toBe(
+    '"own" cannot be switched: use it through the tool own_suite.',
+  );
+  await pool.warm('own');
+  expect(namesIn(view)).toEqual([...GATEWAY, 'own_tool']);
+  expect(view.instructions).toContain('- own (its own tools)');
+  expect(audience.toldSoon).toBe(1);
+  expect(await activate(view, 'own')).toBe(
+    '"own" cannot be switched: its tools are always listed.',
+  );
+  expect(await say(view, 'own_suite', { action: 'call', subtool: 'own_tool' })).toBe(
+    'called own_tool',
+  );
 });
 
 test('a reload keeps what can still be switched, and lists what it has now', async () => {

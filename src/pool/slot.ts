@@ -2,6 +2,7 @@
 // until it ends, stopped when nobody has used it for a while, started again when it is needed.
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { soon } from '../base/time.ts';
 import type { Child, ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { RefusedTool } from '../mcp/clean-lists.ts';
@@ -199,11 +200,12 @@ export class Slot {
     this.#running?.started?.resume();
   }
 
-  /** Ends the child for good, whatever it is doing. */
+  /** Ends the child for good, whatever it is doing; but see #finishListing. */
   async close(reason: Error): Promise<void> {
     this.#isClosed = true;
     this.#keeper.close();
     clearTimeout(this.#idle);
+    await this.#finishListing();
     this.#running?.cancellation.cancel(reason);
     const child = await this.#running?.child.catch(() => undefined);
     await child?.stop();
@@ -216,6 +218,20 @@ export class Slot {
     this.#keeper.close();
     await this.#running?.started?.settled();
     await this.close(reason);
+  }
+
+  /**
+   * Lets the first listing of tools that are shown as they are come to its end, for a while: in
+   * sessions that are all short they would never become known otherwise.
+   */
+  async #finishListing(): Promise<void> {
+    const { show, timeouts } = this.#config;
+    const isFirst = show === 'direct' && this.lists.tools === undefined && !this.#isRetired;
+    if (this.#warming && isFirst)
+      await soon(
+        this.#warming.catch(() => {}),
+        timeouts.stopMs,
+      );
   }
 
   #run(era: Era): Running {

@@ -369,3 +369,41 @@ test('a list with a secret of its own is not written down', async () => {
 function diedOfProbe(): SwitchboardError {
   return new SwitchboardError('CHILD_EXITED', 'It ended.', { data: { diedOfProbe: true } });
 }
+
+test.each([
+  ['direct', true],
+  ['suite', false],
+] as const)(
+  'the first listing of a %s server is waited for at the end: %s',
+  async (show, isDone) => {
+    const child = new FakeChild();
+    let list = () => {};
+    child.listTools = () =>
+      new Promise((resolve) => {
+        list = () => resolve(child.tools);
+      });
+    const { slot } = createSlot({ show }, async () => child);
+    slot.warm().catch(() => {});
+    await turn();
+    const closed = slot.close(new Error('The host has gone.'));
+    await turn();
+    expect(child.stopped).toBe(!isDone);
+    list();
+    await closed;
+    expect(child.stopped).toBe(true);
+    if (isDone) expect(slot.lists.tools).toEqual([{ name: 'echo' }]);
+  },
+);
+
+test('a listing that does not end holds up nobody for longer than stopMs', async () => {
+  vi.useFakeTimers();
+  const child = new FakeChild();
+  child.listTools = () => new Promise(() => {});
+  const { slot } = createSlot({ show: 'direct' }, async () => child);
+  slot.warm().catch(() => {});
+  await vi.advanceTimersByTimeAsync(1);
+  const closed = slot.close(new Error('The host has gone.'));
+  await vi.advanceTimersByTimeAsync(2_000);
+  await closed;
+  expect(child.stopped).toBe(true);
+});

@@ -209,7 +209,8 @@ export class Switchboard implements AsyncDisposable {
     const shown = this.board.isActive(name) ? 'active' : state;
     const tools = this.pool.tools(name)?.length;
     const refusedTools = this.pool.refusedTools(name);
-    return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools, refusedTools };
+    const more = refusedTools.length > 0 && { refusedTools };
+    return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools, ...more };
   }
 
   #noteLost(name: string, error: Error): void {

@@ -1,8 +1,28 @@
 // What `switchboard doctor` says about a server that works, once its tools are known.
 import type { Child } from '../child/child.ts';
+import type { ChildConfig } from '../config/config.ts';
+import { isExposed } from '../config/expose.ts';
+import { hintsOf, isReadOnly } from '../mcp/annotations.ts';
 import { explainRefusedTools } from '../mcp/clean-lists.ts';
+import type { Tool } from '../mcp/tools.ts';
 
-export function adviceOnTools({ refusedTools }: Pick<Child, 'refusedTools'>): string[] {
+export function adviceOnTools(
+  config: ChildConfig,
+  tools: readonly Tool[],
+  { refusedTools }: Pick<Child, 'refusedTools'>,
+): string[] {
   const refusal = explainRefusedTools(refusedTools);
-  return refusal === undefined ? [] : [`${refusal}.`];
+  return [...(refusal === undefined ? [] : [`${refusal}.`]), ...adviceOnReading(config, tools)];
+}
+
+/** Hosts that ask before they write ask for every call of a suite that can do both. */
+function adviceOnReading(config: ChildConfig, tools: readonly Tool[]): string[] {
+  const { name, show, expose, readOnlyTool, assistant } = config;
+  const exposed = tools.filter((tool) => isExposed(tool.name, expose));
+  const reading = exposed.filter((tool) => isReadOnly(hintsOf(tool))).length;
+  const isMixed = reading > 0 && reading < exposed.length;
+  if (!isMixed || readOnlyTool || show === 'direct' || assistant) return [];
+  return [
+    `${reading} of its ${exposed.length} tools only read. Set suites.${name}.readOnlyTool to true to add a tool for these that hosts can run without asking.`,
+  ];
 }

@@ -88,7 +88,7 @@ async function examine(
     const { serverName, serverVersion, revision } = child.greeting;
     return {
       ...about,
-      advice: [...about.advice, ...adviceOnTools(child)],
+      advice: [...about.advice, ...adviceOnTools(config, tools, child)],
       ok: true,
       startMs,
       listMs: Math.round(performance.now() - begin) - startMs,

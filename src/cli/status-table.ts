@@ -78,7 +78,7 @@ const SERVERS: Table<Row> = {
     { title: 'tools', align: 'right', cell: ({ tools }) => String(tools ?? '') },
     { title: 'listed', align: 'right', cell: ({ listedAt }, now) => formatAgo(listedAt, now) },
   ],
-  below: ({ lastError, state, refusedTools }) => {
+  below: ({ lastError, state, refusedTools = [] }) => {
     const refusal = explainRefusedTools(refusedTools);
     return [
       ...(lastError === undefined

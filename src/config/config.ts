@@ -129,6 +129,8 @@ export interface ChildConfig {
   /** What its assistant is told to be, by `mcp-descriptions.json`. */
   readonly role: string | undefined;
   readonly expose: Expose;
+  /** Its suite has a companion that only reads. */
+  readonly readOnlyTool: boolean;
   readonly introspection: Introspection;
   readonly timeouts: Timeouts;
   readonly messageBytes: number;

@@ -28,6 +28,7 @@ export function declareServer(declared: DeclaredServer): ChildConfig {
     notedDescription: undefined,
     role: undefined,
     expose: { allow: undefined, deny: undefined },
+    readOnlyTool: false,
     introspection: DEFAULTS.introspection,
     messageBytes: DEFAULTS.messageBytes,
     environment: DEFAULTS.environment,

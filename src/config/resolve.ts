@@ -149,6 +149,7 @@ function resolveChild(
       allow: keys.expose?.allow,
       deny: keys.expose?.deny,
     },
+    readOnlyTool: keys.readOnlyTool ?? false,
     introspection: {
       mode: common.mode,
       summaryMaxChars: keys.summaryMaxChars ?? common.summaryMaxChars,

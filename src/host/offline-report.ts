@@ -32,7 +32,7 @@ function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): Offli
     uptimeMs: undefined,
     calls: 0,
     tools: lists.tools?.length,
-    refusedTools: refused,
+    ...(refused.length > 0 && { refusedTools: refused }),
     lastError: child.problem?.message,
     listedAt,
   };

@@ -32,6 +32,7 @@ function parseSession({ client, revision, active }: Record<string, unknown>): Se
 }
 
 function parseChild(child: Record<string, unknown>): ChildStatus {
+  const refusedTools = parseRefusedTools(child['refusedTools']);
   return {
     name: textOf(child['name']) ?? '',
     show: SHOWS.find((show) => show === child['show']) ?? 'suite',
@@ -41,7 +42,7 @@ function parseChild(child: Record<string, unknown>): ChildStatus {
     uptimeMs: numberOf(child['uptimeMs']),
     calls: numberOf(child['calls']) ?? 0,
     tools: numberOf(child['tools']),
-    refusedTools: parseRefusedTools(child['refusedTools']),
+    ...(refusedTools.length > 0 && { refusedTools }),
     lastError: textOf(child['lastError']),
   };
 }

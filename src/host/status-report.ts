@@ -41,8 +41,8 @@ export interface ChildStatus {
   readonly uptimeMs: number | undefined;
   readonly calls: number;
   readonly tools: number | undefined;
-  /** Those that hide characters and are therefore not listed. */
-  readonly refusedTools: readonly RefusedTool[];
+  /** Those that hide characters and are therefore not listed, if there are any. */
+  readonly refusedTools?: readonly RefusedTool[];
   readonly lastError: string | undefined;
 }
 

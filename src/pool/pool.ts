@@ -7,6 +7,7 @@ import { nearest } from '../base/text.ts';
 import { soon } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
+import type { Hints } from '../mcp/annotations.ts';
 import type { RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
@@ -53,6 +54,12 @@ export class Pool implements AsyncDisposable {
   tools(name: string): readonly Tool[] | undefined {
     const { tools } = this.#slot(name).lists;
     return tools && parseTools(tools);
+  }
+
+  /** What each of a child's tools says about its safety; undefined if they were never listed. */
+  hints(name: string): ReadonlyMap<string, Hints> | undefined {
+    const config = this.#children.get(name);
+    return config && this.#parts.catalog.hints(config);
   }
 
   /** Tools of a child that are neither listed nor called, because they hide characters. */

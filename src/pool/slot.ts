@@ -331,6 +331,6 @@ export class Slot {
   }
 }
 
-function showsTools({ show }: ChildConfig): boolean {
-  return show === 'flip' || show === 'direct';
+function showsTools({ show, readOnlyTool }: ChildConfig): boolean {
+  return show === 'flip' || show === 'direct' || readOnlyTool;
 }

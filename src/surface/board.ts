@@ -81,7 +81,8 @@ export class Board {
   }
 
   listChanged(childName: string, kind: ListKind): void {
-    for (const view of this.#views) view.listChanged(childName, kind);
+    const isSuiteChanged = kind === 'tools' && this.#suites.learn(childName);
+    for (const view of this.#views) view.listChanged(childName, kind, isSuiteChanged);
     // Whose a resource is that somebody watches may be known only now.
     if (kind === 'resources' || kind === 'templates') this.#watchOn();
   }

@@ -2,6 +2,7 @@
 // descriptions and input, and the reading of that input.
 import { SwitchboardError } from '../base/errors.ts';
 import { onOneLine } from '../base/text.ts';
+import { READ_ONLY } from '../mcp/annotations.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { alwaysLoaded } from './suite-tool.ts';
 import type { ToolCall } from './surface.ts';
@@ -33,11 +34,14 @@ export function createGatewayTools(childNames: readonly string[]): Tool[] {
     required: ['name'],
   };
   const _meta = alwaysLoaded();
+  const idempotent = { idempotentHint: true, openWorldHint: false };
+  const annotations = { readOnlyHint: false, destructiveHint: false, ...idempotent };
   return [
     {
       name: 'gateway_activate',
       description: `Switches a server on: its tools are added to the list of tools. Servers: ${names}. Switch one on when the task needs it, unless the user has said not to.`,
       inputSchema,
+      annotations,
       _meta,
     },
     {
@@ -45,12 +49,14 @@ export function createGatewayTools(childNames: readonly string[]): Tool[] {
       description:
         'Switches a server off: its tools leave the list. It stays warm and can be switched on again at once.',
       inputSchema,
+      annotations,
       _meta,
     },
     {
       name: 'gateway_status',
       description: 'Lists the servers that can be switched on, with the state of each.',
       inputSchema: { type: 'object', properties: {} },
+      annotations: { ...READ_ONLY, ...idempotent },
       _meta,
     },
   ];

@@ -4,6 +4,7 @@ import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig, Introspection } from '../config/config.ts';
+import type { Hints } from '../mcp/annotations.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
@@ -29,15 +30,29 @@ export const SUITE_SCHEMA = {
   required: ['action'],
 };
 
-export function createSuiteTool(name: string, config: ChildConfig): Tool {
+/** Which subtools a suite may call: all that are exposed, or those of them that only read. */
+export type Access = 'all' | 'read';
+
+export function createSuiteTool(
+  name: string,
+  config: ChildConfig,
+  annotations: Hints = {},
+  access: Access = 'all',
+): Tool {
+  const title = onOneLine(config.name);
+  const description = describeSuite(config);
+  const isRead = access === 'read';
   return {
     name,
-    title: onOneLine(config.name),
-    description: describeSuite(config),
+    title: isRead ? `${title} (read-only)` : title,
+    description: isRead ? `${description} ${READ_ONLY_NOTE}` : description,
     inputSchema: SUITE_SCHEMA,
+    ...(Object.keys(annotations).length > 0 && { annotations }),
     _meta: alwaysLoaded(config.keywords),
   };
 }
+
+const READ_ONLY_NOTE = 'Lists and calls only subtools that are marked as read-only.';
 
 /** Hosts that hide tools until they are searched for are to show these, and to find them by more words. */
 export function alwaysLoaded(keywords: readonly string[] = []): Record<string, unknown> {

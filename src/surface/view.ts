@@ -4,6 +4,7 @@
 import { isObject } from '../base/object.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
+import { hintsOf, isReadOnly } from '../mcp/annotations.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import type { Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
@@ -51,6 +52,8 @@ export class View implements Surface {
   #listed: Map<string, OwnTool> | undefined;
   #library: Library;
   #uris: ReadonlySet<string> = new Set();
+  /** The suites that the host was told only read, when it last listed them. */
+  #readOnlySuites: ReadonlySet<string> = new Set();
   #logLevel: LogLevel | undefined;
 
   constructor(parts: ViewParts, audience: Audience, events: ViewEvents) {
@@ -99,6 +102,14 @@ export class View implements Surface {
   }
 
   listTools(): readonly Tool[] {
+    const tools = this.#listTools();
+    const { suites } = this.#parts;
+    const readOnly = tools.filter((tool) => suites.has(tool.name) && isReadOnly(hintsOf(tool)));
+    this.#readOnlySuites = new Set(readOnly.map(({ name }) => name));
+    return tools;
+  }
+
+  #listTools(): readonly Tool[] {
     const { suites, agents } = this.#parts;
     const { isStatic } = this.#audience;
     const flips = isStatic ? [] : this.#switches.flips;
@@ -157,18 +168,21 @@ export class View implements Surface {
   /** All that is shown, as texts that can be compared. */
   shown(): Shown {
     return {
-      tools: JSON.stringify(this.listTools()),
+      tools: JSON.stringify(this.#listTools()),
       prompts: JSON.stringify(this.listPrompts()),
       resources: JSON.stringify([this.listResources(), this.listTemplates()]),
     };
   }
 
-  listChanged(childName: string, kind: ListKind): void {
+  /** `isSuiteChanged`: its suite claims something else than before. */
+  listChanged(childName: string, kind: ListKind, isSuiteChanged: boolean): void {
     if (kind === 'prompts') return this.#audience.announceSoon('prompts');
     if (kind !== 'tools') return this.#audience.announceSoon('resources');
     const config = this.#parts.children.find(({ name }) => name === childName);
     this.#changed();
-    if (config && this.#listsToolsOf(config)) this.#audience.announceSoon();
+    if (!config) return;
+    const isOther = isSuiteChanged && this.#isListedAsSuite(config);
+    if (isOther || this.#listsToolsOf(config)) this.#audience.announceSoon();
   }
 
   resourceUpdated(childName: string, params: Verbatim): void {
@@ -202,7 +216,9 @@ export class View implements Surface {
   /** The answer of the child or agent that the call is for; undefined if it is for none. */
   #callChild(call: ToolCall): Promise<Verbatim> | undefined {
     const { pool, suites, agents } = this.#parts;
-    if (suites.has(call.name)) return suites.callTool(call);
+    if (suites.has(call.name)) {
+      return suites.callTool(call, this.#readOnlySuites.has(call.name));
+    }
     if (agents.has(call.name)) return agents.callTool(call);
     const own = this.#own().get(call.name) ?? this.#assistantToolOf(call.name);
     return own && callSubtool(pool, own.config, call, own.subtool, call.args);
@@ -250,7 +266,7 @@ export class View implements Surface {
   }
 
   #knownNames(): string[] {
-    return this.listTools().map(({ name }) => name);
+    return this.#listTools().map(({ name }) => name);
   }
 }
 

@@ -11,6 +11,7 @@ interface ListedTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: object;
+  readonly annotations?: object;
 }
 
 async function listTools(host: RawHost): Promise<ListedTool[]> {
@@ -284,6 +285,48 @@ describe('introspect', () => {
     expect(await summaryOf('dict')).toMatch(/^First sentence .{20,}…$/);
     expect((await summaryOf('dict')).length).toBeLessThanOrEqual(80);
     expect((await summaryOf('short')).length).toBeLessThanOrEqual(40);
+  });
+});
+
+describe('annotations', () => {
+  const READS = {
+    name: 'read',
+    inputSchema: { type: 'object' },
+    annotations: { readOnlyHint: true },
+  };
+  const WRITES = { name: 'write', inputSchema: { type: 'object' } };
+  const annotationsOf = async (host: RawHost) =>
+    Object.fromEntries((await listTools(host)).map(({ name, annotations }) => [name, annotations]));
+
+  test('are claimed as soon as the tools are known, and from the first list of the next session', async () => {
+    const reader = testServer('lists', JSON.stringify([READS]));
+    const project = createProject(configWith({ reader }));
+    const host = await RawHost.connect(project);
+    expect(await annotationsOf(host)).toEqual({ reader_suite: undefined });
+    await host.introspect('reader');
+    expect(await eventually(() => host.listChanges === 1)).toBe(true);
+    const claimed = { reader_suite: expect.objectContaining({ readOnlyHint: true }) as unknown };
+    expect(await annotationsOf(host)).toEqual(claimed);
+    await host.close();
+    const next = await RawHost.connect(project);
+    expect(await annotationsOf(next)).toEqual(claimed);
+    expect(textOf(await next.call('reader', 'read'))).toBe('called read');
+  });
+
+  test('a server that reads and writes can have a tool that only reads', async () => {
+    const files = { ...testServer('lists', JSON.stringify([READS, WRITES])), readOnlyTool: true };
+    const host = await RawHost.connect(createProject(configWith({ files })));
+    expect(await annotationsOf(host)).toEqual({
+      files_suite: undefined,
+      files_suite_read: { readOnlyHint: true, destructiveHint: false },
+    });
+    const call = (subtool: string) =>
+      host.callTool('files_suite_read', { action: 'call', subtool });
+    expect(textOf(await call('read'))).toBe('called read');
+    expect(textOf(await call('write'))).toBe(
+      'Subtool "write" of server "files" is not marked as read-only, so files_suite_read cannot call it. Call it through files_suite.',
+    );
+    expect(textOf(await host.call('files', 'write'))).toBe('called write');
   });
 });
 

@@ -26,7 +26,6 @@ function child(some: Partial<ChildStatus> & { name: string }): ChildStatus {
     uptimeMs: undefined,
     calls: 0,
     tools: undefined,
-    refusedTools: [],
     lastError: undefined,
     ...some,
   };

@@ -70,7 +70,7 @@ test('keys of features that do not exist are unknown keys', async () => {
     },
   });
   expect(await project.loadError()).toMatchInlineSnapshot(`
-    "CONFIG_INVALID: <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results, assistant.
+    "CONFIG_INVALID: <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, readOnlyTool, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results, assistant.
     <project>/switchboard.config.json:6:7: suites.a.share: unknown key. Did you mean "start"? \`switchboard config schema\` prints every key and what it means."
   `);
 });

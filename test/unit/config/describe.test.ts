@@ -51,6 +51,7 @@ test('the picture is plain JSON and shows no secret', async () => {
           },
           "cwd": "<project>",
           "expose": {},
+          "readOnlyTool": false,
           "introspection": {
             "mode": "summary",
             "summaryMaxChars": 160
@@ -82,6 +83,7 @@ test('the picture is plain JSON and shows no secret', async () => {
           },
           "cwd": "<project>",
           "expose": {},
+          "readOnlyTool": false,
           "introspection": {
             "mode": "summary",
             "summaryMaxChars": 160
@@ -122,6 +124,7 @@ test('the picture is plain JSON and shows no secret', async () => {
           },
           "cwd": "<project>",
           "expose": {},
+          "readOnlyTool": false,
           "introspection": {
             "mode": "summary",
             "summaryMaxChars": 160

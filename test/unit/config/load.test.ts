@@ -231,6 +231,7 @@ describe('a child as it is settled', () => {
       suiteName: undefined,
       suiteDescription: undefined,
       expose: { allow: undefined, deny: undefined },
+      readOnlyTool: false,
       introspection: { mode: 'summary', summaryMaxChars: 160 },
       timeouts: { spawnMs: 8000, rpcMs: 60_000, stopMs: 2000 },
       messageBytes: 16 * 1024 * 1024,

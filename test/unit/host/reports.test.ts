@@ -19,7 +19,6 @@ const CHILD: Facts['children'][number] = {
   uptimeMs: undefined,
   calls: 0,
   tools: undefined,
-  refusedTools: [],
   lastError: undefined,
 };
 
@@ -48,7 +47,8 @@ test('a report has the memory of the program and of each server that runs', asyn
   child.stdin?.write('x');
   if (child.stdout) await once(child.stdout, 'data');
 
-  const running = { ...CHILD, name: 'cat', state: 'ready', pid } as const;
+  const refusedTools = [{ name: 'a\u200bb', where: 'name' }] as const;
+  const running = { ...CHILD, name: 'cat', state: 'ready', pid, refusedTools } as const;
   const report = await createReport({ ...FACTS, children: [CHILD, running] });
   expect(report).toEqual({
     ...FACTS,
@@ -91,6 +91,7 @@ test('without a running Switchboard, servers are as configured and as remembered
   const tools = [{ name: 'one' }, { name: 'two' }];
   const nothing = {
     lists: {},
+    hints: undefined,
     refused: [],
     listedAt: undefined,
     framing: undefined,

@@ -1,6 +1,7 @@
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { ChildConfig, Config } from '../../../src/config/config.ts';
+import type { Tool } from '../../../src/mcp/tools.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Board } from '../../../src/surface/board.ts';
@@ -510,4 +511,138 @@ test('a question out of the blue goes to the only host there is, and to nobody w
   const other = openView(board);
   other.audience.ask = async () => Verbatim.of({ roots: [] });
   await expect(board.askOutside(question)).rejects.toMatchObject({ code: -32601 });
+});
+
+const reads = { readOnlyHint: true };
+const writes = { readOnlyHint: false, destructiveHint: false };
+const tool = (name: string, annotations?: object) => ({
+  name,
+  ...(annotations && { annotations }),
+});
+
+/** A server of which these tools are known, and the child that it is when it runs. */
+function createKnown(tools: readonly Tool[], some: Partial<ChildConfig> = {}) {
+  const child = new FakeChild();
+  child.tools = [...tools];
+  const config = childConfig({ name: 'a', ...some });
+  const { board, pool } = createBoard([config], async () => child);
+  pool.remember(config, tools);
+  return { board, pool, child, config, ...openView(board) };
+}
+
+const annotationsIn = (view: Surface) =>
+  Object.fromEntries(view.listTools().map(({ name, annotations }) => [name, annotations]));
+
+test.each([
+  ['nothing is known', [], undefined],
+  ['no tool says anything', [tool('x')], undefined],
+  ['all read', [tool('x', reads)], { ...reads, destructiveHint: false, idempotentHint: true }],
+  ['one writes', [tool('x', reads), tool('y', writes)], writes],
+  [
+    'one that writes is not exposed',
+    [tool('x', reads), tool('hidden', writes)],
+    { ...reads, destructiveHint: false, idempotentHint: true },
+  ],
+])('a suite is as safe as the least safe of its subtools: %s', (_, tools, annotations) => {
+  const { view } = createKnown(tools, { expose: { allow: undefined, deny: ['hid*'] } });
+  expect(annotationsIn(view)).toEqual({ a_suite: annotations });
+});
+
+test('switching is neither reading nor destroying, and asking for the state is reading', () => {
+  const { board } = createBoard([flip('a')]);
+  const harmless = { destructiveHint: false, idempotentHint: true, openWorldHint: false };
+  expect(annotationsIn(openView(board).view)).toEqual({
+    gateway_activate: { readOnlyHint: false, ...harmless },
+    gateway_deactivate: { readOnlyHint: false, ...harmless },
+    gateway_status: { readOnlyHint: true, ...harmless },
+  });
+});
+
+test('what becomes known is announced if it makes a difference, and claims only become weaker', async () => {
+  const { view, audience, pool, child, config } = createKnown([]);
+  const list = (...tools: Tool[]) => {
+    pool.remember(config, tools);
+    return annotationsIn(view)['a_suite'];
+  };
+  expect(annotationsIn(view)['a_suite']).toBeUndefined();
+  expect(list(tool('x', reads))).toMatchObject({ readOnlyHint: true });
+  expect(audience.toldSoon).toBe(1);
+  list(tool('y', reads));
+  expect(audience.toldSoon).toBe(1);
+  expect(list(tool('x', reads), tool('y', writes))).toMatchObject({ readOnlyHint: false });
+  expect(audience.toldSoon).toBe(2);
+  expect(list(tool('x', reads))).toMatchObject({ readOnlyHint: false });
+  expect(audience.toldSoon).toBe(2);
+  expect(child.calls).toBe(0);
+});
+
+test('a host that was told that a suite only reads can rely on it until it lists it again', async () => {
+  const { view, pool, child, config } = createKnown([tool('x', reads)]);
+  view.listTools();
+  const callIt = (subtool: string) => say(view, 'a_suite', { action: 'call', subtool });
+  expect(await callIt('x')).toBe('called x');
+  child.tools = [tool('x', reads), tool('y', writes)];
+  await expect(callIt('y')).rejects.toMatchObject({
+    code: 'TOOL_NOT_ALLOWED',
+    message: 'Subtool "y" of server "a" is not marked as read-only, so a_suite cannot call it.',
+  });
+  expect(child.called).toEqual(['x']);
+  expect(pool.hints('a')?.get('y')).toEqual(writes);
+  view.listTools();
+  expect(await callIt('y')).toBe('called y');
+  expect(config.readOnlyTool).toBe(false);
+});
+
+describe('with readOnlyTool', () => {
+  const TOOLS = [tool('x', reads), tool('y', writes), tool('z')];
+
+  test('a second tool reads only, and says so before anything is known', () => {
+    const known = createKnown(TOOLS, { readOnlyTool: true, suiteName: 'files' });
+    const unknown = createBoard([childConfig({ name: 'a', readOnlyTool: true })]);
+    const readOnly = { readOnlyHint: true, destructiveHint: false };
+    expect(annotationsIn(known.view)).toEqual({
+      files: { readOnlyHint: false },
+      files_read: readOnly,
+    });
+    expect(annotationsIn(openView(unknown.board).view)).toEqual({
+      a_suite: undefined,
+      a_suite_read: readOnly,
+    });
+  });
+
+  test('it shows and calls what only reads, and nothing else', async () => {
+    const { view, child } = createKnown(TOOLS, { readOnlyTool: true });
+    const { value } = await call(view, 'a_suite_read', { action: 'introspect' });
+    expect(value).toMatchObject({ structuredContent: { tools: [{ name: 'x' }] } });
+    const read = (subtool: string) => say(view, 'a_suite_read', { action: 'call', subtool });
+    expect(await read('x')).toBe('called x');
+    for (const subtool of ['y', 'z', 'nope', 'x ', '__proto__']) {
+      await expect(read(subtool)).rejects.toMatchObject({
+        code: 'TOOL_NOT_ALLOWED',
+        hint: 'Call it through a_suite.',
+      });
+    }
+    expect(await say(view, 'a_suite', { action: 'call', subtool: 'y' })).toBe('called y');
+    expect(child.called).toEqual(['x', 'y']);
+  });
+
+  test('a server whose tools are not known is asked for them first', async () => {
+    const child = new FakeChild();
+    child.tools = TOOLS;
+    const config = childConfig({ name: 'a', readOnlyTool: true });
+    const { board } = createBoard([config], async () => child);
+    const { view } = openView(board);
+    const read = (subtool: string) => say(view, 'a_suite_read', { action: 'call', subtool });
+    await expect(read('y')).rejects.toMatchObject({ code: 'TOOL_NOT_ALLOWED' });
+    expect(await read('x')).toBe('called x');
+    expect(child.called).toEqual(['x']);
+  });
+
+  test('rules about subtools hold for it, too', async () => {
+    const expose = { allow: undefined, deny: ['x'] };
+    const { view, child } = createKnown(TOOLS, { readOnlyTool: true, expose });
+    const args = { action: 'call', subtool: 'x' };
+    await expect(say(view, 'a_suite_read', args)).rejects.toThrow("Subtool 'x' not allowed");
+    expect(child.called).toEqual([]);
+  });
 });

@@ -1,0 +1,72 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { hintsOf, isReadOnly, weakestHints } from '../../../src/mcp/annotations.ts';
+
+test('a tool says what it says, and what is no hint is left out', () => {
+  const annotations = {
+    readOnlyHint: true,
+    openWorldHint: 'no',
+    title: 'x',
+    idempotentHint: false,
+  };
+  expect(hintsOf({ name: 'a', annotations })).toEqual({
+    readOnlyHint: true,
+    idempotentHint: false,
+  });
+  expect(hintsOf({ name: 'a' })).toEqual({});
+  expect(hintsOf({ name: 'a', annotations: [] })).toEqual({});
+});
+
+const READS = { readOnlyHint: true };
+const ADDS = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+const SILENT = {};
+
+test.each([
+  ['nothing is known', [], {}],
+  ['no tool says anything', [SILENT, SILENT], {}],
+  ['all only read', [READS, READS], { ...READS, destructiveHint: false, idempotentHint: true }],
+  ['one does not say', [READS, SILENT], {}],
+  ['one writes', [READS, ADDS], { readOnlyHint: false, destructiveHint: false }],
+  [
+    'one destroys',
+    [ADDS, { destructiveHint: true }],
+    { readOnlyHint: false, destructiveHint: true },
+  ],
+  [
+    'all stay at home',
+    [ADDS, { openWorldHint: false }],
+    { readOnlyHint: false, openWorldHint: false },
+  ],
+  [
+    'one contradicts itself',
+    [{ readOnlyHint: true, destructiveHint: true }],
+    { readOnlyHint: false, destructiveHint: true },
+  ],
+])('together they are as safe as the least safe: %s', (_, hints, together) => {
+  expect(weakestHints(hints)).toEqual(together);
+});
+
+test('a tool that destroys is not read-only, whatever else it says', () => {
+  expect(isReadOnly({ readOnlyHint: true })).toBe(true);
+  expect(isReadOnly({ readOnlyHint: true, destructiveHint: true })).toBe(false);
+  expect(isReadOnly({})).toBe(false);
+});
+
+test('another tool never makes the claim stronger', () => {
+  const hint = fc.option(fc.boolean(), { nil: undefined });
+  const hints = fc.record(
+    { readOnlyHint: hint, destructiveHint: hint, idempotentHint: hint, openWorldHint: hint },
+    { requiredKeys: [] },
+  );
+  const defined = (some: object) =>
+    Object.fromEntries(Object.entries(some).filter(([, value]) => value !== undefined));
+  fc.assert(
+    fc.property(fc.array(hints, { minLength: 1 }), hints, (some, more) => {
+      const before = weakestHints(some.map(defined));
+      const after = weakestHints([...some, more].map(defined));
+      if (after.readOnlyHint === true) expect(before.readOnlyHint).toBe(true);
+      if (after.destructiveHint === false) expect(before.destructiveHint).toBe(false);
+      if (after.openWorldHint === false) expect(before.openWorldHint).toBe(false);
+    }),
+  );
+});

@@ -12,7 +12,7 @@ import { freeName, toToolName } from '../mcp/names.ts';
 import { dataResult, type Tool, textResult } from '../mcp/tools.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { describeSubtools } from './introspect.ts';
-import { alwaysLoaded, parseSuiteAction, SUITE_SCHEMA } from './suite-tool.ts';
+import { alwaysLoaded, MOST_LOADED, parseSuiteAction, SUITE_SCHEMA } from './suite-tool.ts';
 import type { ToolCall } from './surface.ts';
 
 export interface Agents {
@@ -81,8 +81,11 @@ export class AgentTools {
 
   listTools(): Tool[] {
     const { suite } = this;
-    if (suite === undefined)
-      return this.#describeAll((agent) => `task, cwd: string — ${about(agent)}`);
+    if (suite === undefined) {
+      const tools = this.#describeAll((agent) => `task, cwd: string — ${about(agent)}`);
+      if (tools.length > MOST_LOADED) return tools;
+      return tools.map((tool) => ({ ...tool, _meta: alwaysLoaded() }));
+    }
     return [
       {
         name: suite,

@@ -33,34 +33,43 @@ export const SUITE_SCHEMA = {
 /** Which subtools a suite may call: all that are exposed, or those of them that only read. */
 export type Access = 'all' | 'read';
 
-export function createSuiteTool(
-  name: string,
-  config: ChildConfig,
-  annotations: Hints = {},
-  access: Access = 'all',
-): Tool {
+export interface SuiteLook {
+  readonly hints?: Hints | undefined;
+  readonly access?: Access;
+  /** Words by which a host finds it that does not show it at once; undefined if it should. */
+  readonly searchWords?: readonly string[] | undefined;
+}
+
+export function createSuiteTool(name: string, config: ChildConfig, look: SuiteLook = {}): Tool {
+  const { hints: annotations = {}, access = 'all', searchWords } = look;
   const title = onOneLine(config.name);
   const description = describeSuite(config);
   const isRead = access === 'read';
+  const { keywords = [] } = config;
   return {
     name,
     title: isRead ? `${title} (read-only)` : title,
     description: isRead ? `${description} ${READ_ONLY_NOTE}` : description,
     inputSchema: SUITE_SCHEMA,
     ...(Object.keys(annotations).length > 0 && { annotations }),
-    _meta: alwaysLoaded(config.keywords),
+    _meta: searchWords ? found([...keywords, ...searchWords]) : alwaysLoaded(keywords),
   };
 }
 
 const READ_ONLY_NOTE = 'Lists and calls only subtools that are marked as read-only.';
 
-/** Hosts that hide tools until they are searched for are to show these, and to find them by more words. */
+/** Of more tools than this none is loaded at once: each would be part of every request. */
+export const MOST_LOADED = 12;
+
+/** Claude Code, which hides tools until they are searched for, shows these, and finds them by more words. */
 export function alwaysLoaded(keywords: readonly string[] = []): Record<string, unknown> {
-  const hint = cleanText(keywords.join(' ')).slice(0, 500);
-  return {
-    'anthropic/alwaysLoad': true,
-    ...(hint !== '' && { 'anthropic/searchHint': hint }),
-  };
+  return { 'anthropic/alwaysLoad': true, ...found(keywords) };
+}
+
+/** Claude Code finds a tool by these words; the model does not see them. */
+function found(words: readonly string[]): Record<string, unknown> {
+  const hint = cleanText(words.join(' ')).slice(0, 500);
+  return hint === '' ? {} : { 'anthropic/searchHint': hint };
 }
 
 /** What the host's model reads: written in the configuration, or made from description or name. */

@@ -21,6 +21,8 @@ interface Suite {
   readonly access: Access;
   /** What its tool claims; undefined as long as nothing is known. */
   hints: Hints | undefined;
+  /** The names of its subtools as they were known at its first listing: the list must not change for them. */
+  words: readonly string[] | undefined;
 }
 
 export class Suites {
@@ -40,7 +42,7 @@ export class Suites {
         log.warn(`the tool name ${wanted} is taken; server "${config.name}" is shown as ${name}.`);
       }
       const hints = access === 'read' ? READ_ONLY : undefined;
-      const suite = { name, config, access, hints };
+      const suite: Suite = { name, config, access, hints, words: undefined };
       this.#suites.set(name, suite);
       return suite;
     };
@@ -63,12 +65,15 @@ export class Suites {
     throw new Error(`There is no suite for ${childName}.`);
   }
 
-  /** The tools of those children that are to be listed so. */
-  listTools(isListed: (config: ChildConfig) => boolean): Tool[] {
+  /** The tools of those children that are to be listed so. `isLoaded`: hosts should show them at once. */
+  listTools(isListed: (config: ChildConfig) => boolean, isLoaded: boolean): Tool[] {
     const listed = [...this.#suites.values()].filter(({ config }) => isListed(config));
     return listed.map((suite) => {
-      suite.hints ??= this.#knownHints(suite.config);
-      return createSuiteTool(suite.name, suite.config, suite.hints, suite.access);
+      const { name, config, access } = suite;
+      const hints = (suite.hints ??= this.#knownHints(config));
+      if (!isLoaded) suite.words ??= this.#exposed(config).map(([subtool]) => subtool);
+      const searchWords = isLoaded ? undefined : suite.words;
+      return createSuiteTool(name, config, { hints, access, searchWords });
     });
   }
 
@@ -107,10 +112,14 @@ export class Suites {
   }
 
   /** As safe as the least safe of the subtools that may be called; undefined if none is known. */
-  #knownHints({ name, expose }: ChildConfig): Hints | undefined {
-    const known = this.#pool.hints(name);
-    const exposed = [...(known ?? [])].filter(([subtool]) => isExposed(subtool, expose));
+  #knownHints(config: ChildConfig): Hints | undefined {
+    const exposed = this.#exposed(config);
     return exposed.length > 0 ? weakestHints(exposed.map(([, hints]) => hints)) : undefined;
+  }
+
+  /** The subtools that are known and may be called, with their hints. */
+  #exposed({ name, expose }: ChildConfig): (readonly [string, Hints])[] {
+    return [...(this.#pool.hints(name) ?? [])].filter(([subtool]) => isExposed(subtool, expose));
   }
 
   async #callReadOnly(

@@ -35,6 +35,9 @@ export interface SwitchesOptions {
   readonly onChanged: () => void;
 }
 
+/** Many hosts give up on a call after a minute. */
+const LONGEST_WAIT_MS = 45_000;
+
 export class Switches {
   readonly #options: SwitchesOptions;
   readonly #active = new Set<string>();
@@ -168,7 +171,7 @@ export class Switches {
     const { name, timeouts } = config;
     const warmed = this.#options.parts().pool.warm(name);
     // The process before may have to end first.
-    const limitMs = timeouts.spawnMs + timeouts.stopMs;
+    const limitMs = Math.min(timeouts.spawnMs + timeouts.stopMs, LONGEST_WAIT_MS);
     const ready = soon(
       warmed.then(() => true),
       limitMs,

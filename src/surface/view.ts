@@ -16,6 +16,7 @@ import { instructionsFor } from './instructions.ts';
 import { Library } from './library.ts';
 import { type OwnTool, OwnTools } from './own-tools.ts';
 import { callSubtool } from './subtool.ts';
+import { alwaysLoaded, MOST_LOADED } from './suite-tool.ts';
 import type { Suites } from './suites.ts';
 import type { Audience, Surface, SurfaceOptions, ToolCall } from './surface.ts';
 import { Switches } from './switches.ts';
@@ -110,13 +111,21 @@ export class View implements Surface {
   }
 
   #listTools(): readonly Tool[] {
-    const { suites, agents } = this.#parts;
+    const { children, suites, agents } = this.#parts;
     const { isStatic } = this.#audience;
     const flips = isStatic ? [] : this.#switches.flips;
+    const isListed = (config: ChildConfig) => this.#isListedAsSuite(config);
+    // Those that stand in for tools not known yet do not count: the others must not change with them.
+    const isLoaded =
+      children.filter((config) => config.show !== 'direct' && isListed(config)).length <=
+      MOST_LOADED;
     return [
       ...(flips.length > 0 ? createGatewayTools(flips.map(({ name }) => name)) : []),
-      ...suites.listTools((config) => this.#isListedAsSuite(config)),
-      ...[...this.#own().values()].map(({ tool }) => (isStatic ? withoutExecution(tool) : tool)),
+      ...suites.listTools(isListed, isLoaded),
+      ...[...this.#own().values()].map(({ config, tool }) => {
+        const own = isStatic ? withoutExecution(tool) : tool;
+        return config.show === 'flip' ? withAlwaysLoad(own) : own;
+      }),
       ...agents.listTools(),
     ];
   }
@@ -268,6 +277,12 @@ export class View implements Surface {
   #knownNames(): string[] {
     return this.#listTools().map(({ name }) => name);
   }
+}
+
+/** Claude Code would hide tools that come later until they are searched for; these were asked for. */
+function withAlwaysLoad(tool: Tool): Tool {
+  const { _meta: own } = tool;
+  return { ...tool, _meta: { ...alwaysLoaded(), ...(isObject(own) && own) } };
 }
 
 /** How a tool can be a task in the handshake era, of which the modern one knows nothing. */

@@ -36,18 +36,26 @@ test('one tool for each agent of the three kinds, in a fixed order, with one inp
       name: 'agent_aide',
       description: "task, cwd: string — Agent 'Aide': Execute tasks via Codex",
       inputSchema: SCHEMA,
+      _meta: { 'anthropic/alwaysLoad': true },
     },
     {
       name: 'agent_build_doctor',
       description: 'task, cwd: string — Mends builds [tags: triage, build]',
       inputSchema: SCHEMA,
+      _meta: { 'anthropic/alwaysLoad': true },
     },
     {
       name: 'anth_reviewer',
       description: 'task, cwd: string — Reviews: code',
       inputSchema: SCHEMA,
+      _meta: { 'anthropic/alwaysLoad': true },
     },
-    { name: 'vsc_plan_it', description: 'task, cwd: string — Plans', inputSchema: SCHEMA },
+    {
+      name: 'vsc_plan_it',
+      description: 'task, cwd: string — Plans',
+      inputSchema: SCHEMA,
+      _meta: { 'anthropic/alwaysLoad': true },
+    },
   ]);
   expect(toolsOf(await host.request('tools/list'))).toEqual(tools);
 });

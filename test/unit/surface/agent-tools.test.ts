@@ -46,6 +46,8 @@ function call(tools: AgentTools, name: string, args: object, onProgress?: (p: Ve
   });
 }
 
+const LOADED = { 'anthropic/alwaysLoad': true };
+
 const SCHEMA = {
   type: 'object',
   properties: {
@@ -58,13 +60,32 @@ const SCHEMA = {
 test('each agent is a tool, all with the same input', () => {
   const tools = createTools([agent('one'), agent('two', { tags: ['a', 'deep b'] })]);
   expect(tools.listTools()).toEqual([
-    { name: 'agent_one', description: 'task, cwd: string — Does one', inputSchema: SCHEMA },
+    {
+      name: 'agent_one',
+      description: 'task, cwd: string — Does one',
+      inputSchema: SCHEMA,
+      _meta: LOADED,
+    },
     {
       name: 'agent_two',
       description: 'task, cwd: string — Does two [tags: a, deep b]',
       inputSchema: SCHEMA,
+      _meta: LOADED,
     },
   ]);
+});
+
+test('more than a dozen agents are not all loaded at once', () => {
+  const metasOf = (count: number) => {
+    const listed = Array.from({ length: count }, (_, index) => agent(`a${index}`));
+    return new Set(
+      createTools(listed)
+        .listTools()
+        .map(({ _meta }) => _meta),
+    );
+  };
+  expect(metasOf(12)).not.toContain(undefined);
+  expect(metasOf(13)).toEqual(new Set([undefined]));
 });
 
 test.each([

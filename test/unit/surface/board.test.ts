@@ -646,3 +646,65 @@ describe('with readOnlyTool', () => {
     expect(child.called).toEqual([]);
   });
 });
+
+describe('what Claude Code loads at once', () => {
+  const LOADED = { 'anthropic/alwaysLoad': true };
+  const metasIn = (view: Surface) =>
+    Object.fromEntries(view.listTools().map(({ name, _meta }) => [name, _meta]));
+  const suites = (count: number) =>
+    Array.from({ length: count }, (_, index) => childConfig({ name: `s${index}` }));
+
+  test('tools that were switched on, with what they say themselves', async () => {
+    const child = new FakeChild();
+    child.tools = [{ name: 'x' }, { name: 'y', _meta: { own: 1, 'anthropic/alwaysLoad': false } }];
+    const { board } = createBoard([flip('a')], async () => child);
+    await begun(board);
+    const { view } = openView(board);
+    await activate(view, 'a');
+    expect(metasIn(view)).toMatchObject({ x: LOADED });
+    expect(metasIn(view)['y']).toEqual({ own: 1, 'anthropic/alwaysLoad': false });
+  });
+
+  test('tools that are always listed are left to the host', async () => {
+    const { view } = createKnown([{ name: 'x' }], { show: 'direct' });
+    expect(view.listTools()).toEqual([{ name: 'x', inputSchema: { type: 'object' } }]);
+  });
+
+  test('a dozen suites, and of more none: they are found by the names of their subtools', () => {
+    const dozen = openView(createBoard(suites(12)).board).view;
+    expect(new Set(dozen.listTools().map(({ _meta }) => JSON.stringify(_meta)))).toEqual(
+      new Set([JSON.stringify(LOADED)]),
+    );
+    const children = [
+      ...suites(11),
+      childConfig({
+        name: 'known',
+        keywords: ['tea'],
+        expose: { allow: undefined, deny: ['no*'] },
+      }),
+      childConfig({ name: 'said', keywords: ['cup'] }),
+    ];
+    const { board, pool } = createBoard(children);
+    const known = children[11];
+    if (known) pool.remember(known, [{ name: 'boil_water' }, { name: 'not_this' }]);
+    const { view } = openView(board);
+    const before = JSON.stringify(view.listTools());
+    expect(metasIn(view)).toMatchObject({
+      s0_suite: {},
+      known_suite: { 'anthropic/searchHint': 'tea boil_water' },
+      said_suite: { 'anthropic/searchHint': 'cup' },
+    });
+    expect(before).not.toContain('alwaysLoad');
+    if (known) pool.remember(known, [{ name: 'other' }]);
+    expect(JSON.stringify(view.listTools())).toBe(before);
+  });
+
+  test('suites that stand in for tools not known yet change nothing for the others', async () => {
+    const children = [...suites(12), childConfig({ name: 'own', show: 'direct' }), flip('on')];
+    const { board, pool } = createBoard(children);
+    const { view } = openView(board);
+    expect(metasIn(view)).toMatchObject({ s0_suite: LOADED, own_suite: LOADED });
+    await pool.warm('own');
+    expect(metasIn(view)).toMatchObject({ s0_suite: LOADED, own_tool: undefined });
+  });
+});

@@ -12,6 +12,7 @@ import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { type Agents, AgentTools, nameAgents } from './agent-tools.ts';
 import { isGatewayName } from './gateway.ts';
+import { Library } from './library.ts';
 import { Suites } from './suites.ts';
 import type { Audience, Surface } from './surface.ts';
 import { View } from './view.ts';
@@ -23,6 +24,7 @@ export class Board {
   #config: Config;
   #suites: Suites;
   #agents: AgentTools;
+  readonly #library: Library;
   #hasBegun = false;
   #watchedNames: ReadonlySet<string> = new Set();
 
@@ -32,6 +34,7 @@ export class Board {
     this.#config = config;
     this.#suites = this.#createSuites();
     this.#agents = this.#createAgentTools(agents);
+    this.#library = new Library(shownChildren(config), pool, (conflict) => log.warn(conflict));
   }
 
   get suites(): Suites {
@@ -70,6 +73,7 @@ export class Board {
     this.#config = config;
     this.#suites = this.#createSuites();
     this.#agents = this.#createAgentTools(agents);
+    this.#library.update(shownChildren(config));
     for (const [view, shown] of before) view.update(this.#parts(), shown);
     this.#watchOn();
     if (this.#hasBegun) void this.#warmDue();
@@ -82,6 +86,7 @@ export class Board {
 
   listChanged(childName: string, kind: ListKind): void {
     const isSuiteChanged = kind === 'tools' && this.#suites.learn(childName);
+    if (kind !== 'tools') this.#library.learn(childName);
     for (const view of this.#views) view.listChanged(childName, kind, isSuiteChanged);
     // Whose a resource is that somebody watches may be known only now.
     if (kind === 'resources' || kind === 'templates') this.#watchOn();
@@ -146,7 +151,14 @@ export class Board {
   #parts() {
     const children = shownChildren(this.#config);
     const { flipSuites } = this.#config;
-    return { children, suites: this.#suites, agents: this.#agents, pool: this.#pool, flipSuites };
+    return {
+      children,
+      suites: this.#suites,
+      agents: this.#agents,
+      library: this.#library,
+      pool: this.#pool,
+      flipSuites,
+    };
   }
 
   #createSuites(): Suites {

@@ -13,7 +13,7 @@ import type { AgentTools } from './agent-tools.ts';
 import { listedNameFor } from './assistant-names.ts';
 import { createGatewayTools } from './gateway.ts';
 import { instructionsFor } from './instructions.ts';
-import { Library } from './library.ts';
+import type { Library } from './library.ts';
 import { type OwnTool, OwnTools } from './own-tools.ts';
 import { callSubtool } from './subtool.ts';
 import { alwaysLoaded, MOST_LOADED } from './suite-tool.ts';
@@ -28,6 +28,7 @@ export interface ViewParts {
   readonly children: readonly ChildConfig[];
   readonly suites: Suites;
   readonly agents: AgentTools;
+  readonly library: Library;
   readonly pool: Pool;
   readonly flipSuites: Config['flipSuites'];
 }
@@ -51,7 +52,6 @@ export class View implements Surface {
   #parts: ViewParts;
   /** Arranged when it is needed, and anew after each change. */
   #listed: Map<string, OwnTool> | undefined;
-  #library: Library;
   #uris: ReadonlySet<string> = new Set();
   /** The suites that the host was told only read, when it last listed them. */
   #readOnlySuites: ReadonlySet<string> = new Set();
@@ -61,7 +61,6 @@ export class View implements Surface {
     this.#parts = parts;
     this.#audience = audience;
     this.#events = events;
-    this.#library = new Library(parts.children, parts.pool);
     this.#switches = new Switches({
       parts: () => this.#parts,
       audience,
@@ -84,7 +83,7 @@ export class View implements Surface {
   get watched(): Map<string, string[]> {
     const watched = new Map<string, string[]>();
     for (const uri of this.#uris) {
-      const name = this.#library.ownerOf(uri)?.name;
+      const name = this.#parts.library.ownerOf(uri)?.name;
       if (name !== undefined) watched.set(name, [...(watched.get(name) ?? []), uri]);
     }
     return watched;
@@ -131,21 +130,21 @@ export class View implements Surface {
   }
 
   listPrompts(): readonly unknown[] {
-    return this.#library.listPrompts();
+    return this.#parts.library.listPrompts();
   }
 
   listResources(): readonly unknown[] {
-    return this.#library.listResources();
+    return this.#parts.library.listResources();
   }
 
   listTemplates(): readonly unknown[] {
-    return this.#library.listTemplates();
+    return this.#parts.library.listTemplates();
   }
 
   ask(method: string, params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
     const { children, pool } = this.#parts;
     if (method.startsWith('tasks/')) return askTask(children, pool, method, params, options);
-    return this.#library.ask(method, params, options);
+    return this.#parts.library.ask(method, params, options);
   }
 
   callTool(call: ToolCall): Promise<Verbatim> {
@@ -165,7 +164,6 @@ export class View implements Surface {
   /** Takes over a new configuration. What is not flip any more is not switched on either. */
   update(parts: ViewParts, before: Shown): void {
     this.#parts = parts;
-    this.#library = new Library(parts.children, parts.pool);
     this.#switches.dropOthers();
     this.#changed();
     const after = this.shown();
@@ -197,7 +195,7 @@ export class View implements Surface {
   resourceUpdated(childName: string, params: Verbatim): void {
     const uri = isObject(params.value) ? params.value['uri'] : undefined;
     const isWatched = typeof uri === 'string' && this.#uris.has(uri);
-    if (isWatched && this.#library.ownerOf(uri)?.name === childName) {
+    if (isWatched && this.#parts.library.ownerOf(uri)?.name === childName) {
       this.#audience.resourceUpdated(params);
     }
   }

@@ -30,6 +30,7 @@ import {
 } from './desk.ts';
 import { answerFailure, explainRefusal } from './errors.ts';
 import { ListChanges } from './list-changes.ts';
+import { StateSeal } from './request-state.ts';
 
 export interface HandshakeDeskOptions {
   readonly peer: Peer;
@@ -56,6 +57,8 @@ export class HandshakeDesk implements Desk {
   readonly #changes: ListChanges;
   readonly #surface: Surface;
   readonly #watched = new Set<string>();
+  /** Its own: what is sealed in one session means nothing in another. */
+  readonly #seal = new StateSeal();
   #revision: Revision | undefined;
   #client: string | undefined;
   #clientInfo: Verbatim | undefined;
@@ -230,6 +233,7 @@ export class HandshakeDesk implements Desk {
       info: this.#clientInfo,
       logLevel: this.#logLevel,
       ask: this.#askAbout,
+      seal: this.#seal,
       id,
     });
   }
@@ -251,6 +255,7 @@ export class HandshakeDesk implements Desk {
 interface CallerParts extends Pick<Caller, 'party' | 'capabilities' | 'info' | 'logLevel'> {
   readonly peer: Peer;
   readonly id: Id;
+  readonly seal: StateSeal;
   readonly ask: (question: Question, about: Id) => Promise<Verbatim>;
 }
 
@@ -277,6 +282,10 @@ class HandshakeCaller implements Caller {
 
   noteMissing(): void {
     // The child has been told, and says what comes of it.
+  }
+
+  sign(text: string): string {
+    return this.#parts.seal.sign(text);
   }
 
   log(params: Verbatim): void {

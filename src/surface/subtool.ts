@@ -39,7 +39,7 @@ export async function callSubtool(
   try {
     const answer = await child.callTool(subtool, args, options);
     if (isInputRequired(answer.value)) return answer;
-    if (isTask(answer.value)) return wrapTasksIn(answer, config.name);
+    if (isTask(answer.value)) return wrapTask(answer, config, options);
     const isError = isObject(answer.value) && answer.value['isError'] === true;
     const result = toResult(child, answer, config, subtool);
     return isError ? await withSuggestion(result, child, config, subtool, cancellation) : result;
@@ -51,6 +51,12 @@ export async function callSubtool(
       throw new SwitchboardError(unknown.code, `${unknown.text} It answered: ${error.message}.`);
     throw error;
   }
+}
+
+/** The task under a name that only the host that asked for it can use. */
+function wrapTask(answer: Verbatim, config: ChildConfig, { caller }: SurfaceOptions): Verbatim {
+  const sign = (text: string): string => caller?.sign?.(text) ?? '';
+  return wrapTasksIn(answer, { childName: config.name, sign });
 }
 
 /** A child's own failure result, with a word of ours behind it if it has no such subtool. */

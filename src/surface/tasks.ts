@@ -1,5 +1,6 @@
-// Asking after a task: it is known to the child that runs it, if that still does and speaks the era of
-// the host. All tasks at once are not listed: a child serves several hosts, and does not know whose each is.
+// Asking after a task, by the host that it was begun for: it is known to the child that runs it, if that
+// still does and speaks the era of the host. All tasks at once are not listed: a child serves several
+// hosts, and does not know whose each is.
 import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { unwrapTaskId, wrapTasksIn } from '../mcp/tasks.ts';
@@ -15,14 +16,17 @@ export async function askTask(
   params: Verbatim,
   options: SurfaceOptions,
 ): Promise<Verbatim> {
-  const id = unwrapTaskId(isObject(params.value) ? params.value['taskId'] : undefined);
+  const { caller } = options;
+  const given = isObject(params.value) ? params.value['taskId'] : undefined;
+  const sign = (text: string): string => caller?.sign?.(text) ?? '';
+  const id = unwrapTaskId(given, sign);
   const config = children.find(({ name }) => name === id?.childName);
   const isRunning = config && pool.report(config.name).state === 'ready';
   const child = isRunning && (await pool.use(config.name, options.cancellation));
-  if (!id || !child || child.greeting.era !== options.caller?.era) {
+  if (!id || !child || child.greeting.era !== caller?.era) {
     throw new RpcError(INVALID_PARAMS, 'There is no such task.');
   }
   const own = params.with('taskId', Verbatim.of(id.taskId));
   const result = await child.ask(method, own, options, `task "${id.taskId}"`);
-  return wrapTasksIn(result, id.childName);
+  return wrapTasksIn(result, { childName: id.childName, sign });
 }

@@ -117,6 +117,8 @@ export interface ChildConfig {
   readonly problem: SwitchboardError | undefined;
   /** Absolute. */
   readonly cwd: string;
+  /** It runs there wherever it is used; otherwise in the project that happens to use it. */
+  readonly isCwdGiven: boolean;
   readonly description: string | undefined;
   readonly switchboardDescription: string | undefined;
   readonly suiteName: string | undefined;

@@ -20,6 +20,7 @@ export function declareServer(declared: DeclaredServer): ChildConfig {
     idleMs: 0,
     idleBecause: NOT_SHOWN,
     problem: undefined,
+    isCwdGiven: true,
     description: undefined,
     switchboardDescription: undefined,
     suiteName: undefined,

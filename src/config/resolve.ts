@@ -137,6 +137,7 @@ function resolveChild(
     remote: remote instanceof SwitchboardError ? undefined : remote,
     problem: findProblem(name, declaration, command, remote),
     cwd,
+    isCwdGiven: entry.cwd !== undefined || declaration.source === 'child-file',
     description: entry.description,
     switchboardDescription:
       declaration.source === 'child-file' ? declaration.entry.switchboardDescription : undefined,

@@ -17,7 +17,7 @@ import { parseRefusedTools, type RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import { parseTools } from '../mcp/tools.ts';
 import type { Framing } from '../rpc/framing.ts';
-import { identityOf } from './identity.ts';
+import { folderOf, identityOf } from './identity.ts';
 
 /** What a child has listed, by kind; undefined where it was never asked. */
 export type Lists = { readonly [kind in ListKind]?: readonly unknown[] | undefined };
@@ -135,7 +135,7 @@ export class Catalog {
     const known = { ...this.get(config), ...news };
     const file = this.#fileFor(config);
     this.#known.set(file, known);
-    const declaration = declarationOf(config);
+    const declaration = declarationIn(file);
     const before = this.#writing.get(declaration) ?? Promise.resolve();
     this.#writing.set(
       declaration,
@@ -182,7 +182,7 @@ export class Catalog {
       const first = JSON.stringify({ form: FORM, name: config.name, ...summary, ...aboutTools });
       await writeFile(unfinished, `${first}\n${JSON.stringify(lists)}`, { mode: 0o600 });
       await rename(unfinished, path);
-      await this.#removeOutdated(config, file);
+      await this.#removeOutdated(file);
     } catch (error) {
       await rm(unfinished, { force: true }).catch(() => {}); // where nothing can be written
       // Everything works without the disk; once is enough to say so.
@@ -192,8 +192,8 @@ export class Catalog {
   }
 
   /** What was known about the same declaration when it meant another server. */
-  async #removeOutdated(config: ChildConfig, file: string): Promise<void> {
-    const prefix = `${declarationOf(config)}-`;
+  async #removeOutdated(file: string): Promise<void> {
+    const prefix = `${declarationIn(file)}-`;
     const outdated = (await readdir(this.#folder)).filter(
       (other) => other.startsWith(prefix) && other.endsWith('.json') && other !== file,
     );
@@ -256,6 +256,12 @@ function parseLists(value: unknown): Lists {
   return Object.fromEntries(found.filter(([, items]) => Array.isArray(items)));
 }
 
-function declarationOf({ name, origin, cwd }: ChildConfig): string {
-  return `${fileNamePart(name)}-${shortDigest([origin, cwd, name].join('\0'))}`;
+/** The declaration that a file is about. */
+function declarationIn(file: string): string {
+  return file.slice(0, file.lastIndexOf('-'));
+}
+
+function declarationOf(config: ChildConfig): string {
+  const { name, origin } = config;
+  return `${fileNamePart(name)}-${shortDigest([origin, folderOf(config), name].join('\0'))}`;
 }

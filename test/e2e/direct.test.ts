@@ -174,3 +174,21 @@ test('a server that cannot be started is listed as its suite, which says why', a
   expect(textOf(await host.call('own', 'x'))).toContain('no-such-program-anywhere was not found');
   expect(await host.toolNames()).toEqual(['own_suite']);
 });
+
+test("what a user's server has listed in one project is known in every other", async () => {
+  const home = createProject();
+  const projects = [createProject(), createProject()].map(({ dir }) => ({ ...home, dir }));
+  const server = { show: 'direct', ...testServer('changes', 'one') };
+  home.write('home/.switchboard/switchboard.config.json', { mcpServers: { own: server } });
+  const [first, second] = projects.map((project) => new RawHost(project));
+  if (!first || !second) throw new Error('There are two.');
+  const begin = async (host: RawHost) => {
+    await host.request('initialize', { protocolVersion: '2025-11-25', capabilities: {} });
+    host.notify('notifications/initialized');
+    return host.toolNames();
+  };
+  expect(await begin(first)).toEqual(['own_suite']);
+  expect(await eventually(() => first.listChanges === 1)).toBe(true);
+  await first.close();
+  expect(await begin(second)).toEqual(['ask', 'change', 'one']);
+});

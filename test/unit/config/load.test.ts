@@ -226,6 +226,7 @@ describe('a child as it is settled', () => {
       command: { cmd: 'node', args: ['a.js'], env: {} },
       problem: undefined,
       cwd: project.folder,
+      isCwdGiven: false,
       description: undefined,
       switchboardDescription: undefined,
       suiteName: undefined,

@@ -142,6 +142,24 @@ test('it is for its owner alone', async () => {
   expect(statSync(join(folder, file)).mode & 0o077).toBe(0);
 });
 
+test("what a user's server lists in one project is known in the others", async () => {
+  const { catalog, folder } = openCatalog();
+  const command = { cmd: 'npx', args: ['-y', 'server'], env: {} };
+  const [one, other] = ['/one', '/other'].map((cwd) =>
+    childConfig({ name: 'kid', origin: '/home/servers.json', command, cwd, isCwdGiven: false }),
+  );
+  if (!one || !other) throw new Error('There are two.');
+  catalog.rememberList(one, 'tools', [{ name: 'a' }]);
+  catalog.rememberList(one, 'prompts', [{ name: 'p' }]);
+  await catalog.written();
+  const { catalog: next } = openCatalog(folder);
+  expect(next.get(other).lists).toEqual({ tools: [{ name: 'a' }], prompts: [{ name: 'p' }] });
+  next.rememberList(other, 'tools', [{ name: 'b' }]);
+  await next.written();
+  expect(readdirSync(folder)).toHaveLength(1);
+  expect(openCatalog(folder).catalog.get(one).lists.tools).toEqual([{ name: 'b' }]);
+});
+
 test('what was known of a declaration that now means another server is not found, and goes', async () => {
   const { catalog, folder } = openCatalog();
   catalog.rememberList(kid, 'tools', [{ name: 'old' }]);

@@ -5,6 +5,7 @@ import type { ListedAgent } from './agents/agent.ts';
 import type { Crew } from './agents/crew.ts';
 import type { RunAgent, Runs } from './agents/runs.ts';
 import { depthMark } from './assistant/depth.ts';
+import { shortDigest } from './base/digest.ts';
 import { describeBug } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
@@ -21,6 +22,7 @@ import type { StartAttempt } from './pool/starter.ts';
 import { Parking } from './session/parking.ts';
 import { StateSeal } from './session/request-state.ts';
 import { Board } from './surface/board.ts';
+import { Claims, type ClaimsFile } from './surface/claims.ts';
 import type { Audience } from './surface/surface.ts';
 
 export interface SwitchboardOptions {
@@ -48,6 +50,7 @@ export class Switchboard implements AsyncDisposable {
   /** The crew's, once it is there. */
   #runs: Runs | undefined;
   readonly #catalog: Catalog;
+  readonly #claims: Claims;
   readonly #runNote: RunNote;
   readonly #seal = new StateSeal();
   readonly #parking = new Parking();
@@ -68,7 +71,9 @@ export class Switchboard implements AsyncDisposable {
       },
       onBug: (error) => log.error(describeBug(error)),
     });
-    this.board = new Board(config, this.pool, log, { listed: agents, run: this.#runAgent });
+    this.#claims = new Claims(claimsFile(config));
+    const crewed = { listed: agents, run: this.#runAgent };
+    this.board = new Board(config, this.pool, log, crewed, this.#claims);
   }
 
   /** What it is made of and what its children do, for people who look. */
@@ -135,6 +140,7 @@ export class Switchboard implements AsyncDisposable {
     this.#parking.close();
     const crew = await this.#crew;
     await Promise.all([crew?.[Symbol.asyncDispose](), this.pool[Symbol.asyncDispose]()]);
+    await this.#claims.written();
     this.#runNote.remove();
   }
 
@@ -231,6 +237,12 @@ export class Switchboard implements AsyncDisposable {
 /** What children were found to have, as it is kept for this user. */
 export function openCatalog({ home }: Config, onProblem: (problem: string) => void): Catalog {
   return new Catalog(join(home, 'cache', 'catalog'), onProblem);
+}
+
+/** What the suites of a project claim; see Claims. */
+function claimsFile({ home, project }: Config): ClaimsFile {
+  const path = join(home, 'cache', 'claims', `${shortDigest(project)}.json`);
+  return { path, catalog: join(home, 'cache', 'catalog') };
 }
 
 /** A method's name is the child's own text, in which anything may stand. */

@@ -1,9 +1,8 @@
 // What each child was found to have: its tools, and how it wants to be spoken to. Kept in memory and
 // on disk, so that tools can be listed without starting the child that has them. Each child has a
 // file of its own, named after its declaration and its identity: two programs that write at once
-// each put a whole file in place, and what was learned about another server is never found. The first
-// line of a file is short and says what suites need; the lists are in the second.
-import { closeSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
+// each put a whole file in place, and what was learned about another server is never found.
+import { mkdirSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
@@ -12,24 +11,16 @@ import { fileNamePart } from '../base/text.ts';
 import { unfinishedName } from '../base/whole-file.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { type Hints, hintsOf, parseHints } from '../mcp/annotations.ts';
 import { parseRefusedTools, type RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
-import { parseTools } from '../mcp/tools.ts';
 import type { Framing } from '../rpc/framing.ts';
 import { folderOf, identityOf } from './identity.ts';
 
 /** What a child has listed, by kind; undefined where it was never asked. */
 export type Lists = { readonly [kind in ListKind]?: readonly unknown[] | undefined };
 
-export interface Known extends Summary {
+export interface Known {
   readonly lists: Lists;
-}
-
-/** What can be had without reading whole lists. */
-interface Summary {
-  /** What each of its tools says about its safety, by name; undefined where they were never listed. */
-  readonly hints: ReadonlyMap<string, Hints> | undefined;
   /** Tools that are not in the list, because they hide characters. */
   readonly refused: readonly RefusedTool[];
   /** When its tools were listed, as ISO 8601. */
@@ -42,7 +33,6 @@ interface Summary {
 
 const NOTHING: Known = {
   lists: {},
-  hints: undefined,
   refused: [],
   listedAt: undefined,
   framing: undefined,
@@ -64,8 +54,6 @@ export class Catalog {
   readonly #folder: string;
   readonly #onProblem: (problem: string) => void;
   readonly #known = new Map<string, Known>();
-  /** What was read of files that were not read whole. */
-  readonly #summaries = new Map<string, Summary>();
   /** Finding out the identity of a child looks at the disk, so it is done once for each. */
   readonly #files = new WeakMap<ChildConfig, string>();
   /** The lists of each file that are known and must not be written. */
@@ -86,14 +74,6 @@ export class Catalog {
     return known;
   }
 
-  /** What its tools say about their safety, without reading all that is known of it. */
-  hints(config: ChildConfig): Summary['hints'] {
-    const file = this.#fileFor(config);
-    const summary = this.#known.get(file) ?? this.#summaries.get(file) ?? this.#readSummary(file);
-    this.#summaries.set(file, summary);
-    return summary.hints;
-  }
-
   /** `isSecret`: it holds what must not be written down, and is kept in memory alone. */
   rememberList(
     config: ChildConfig,
@@ -103,13 +83,17 @@ export class Catalog {
   ): void {
     const lists = { ...this.get(config).lists, [kind]: items };
     const listedAt = new Date().toISOString();
-    const hints = kind === 'tools' ? hintsByName(items) : undefined;
-    const news = { lists, ...(hints && { listedAt, refused, hints }) };
+    const news = { lists, ...(kind === 'tools' && { listedAt, refused }) };
     const file = this.#fileFor(config);
     const secret = this.#secret.get(file) ?? new Set();
     if (isSecret) this.#secret.set(file, secret.add(kind));
     else secret.delete(kind);
     this.#remember(config, news);
+  }
+
+  /** Whether its tools are known and must not be written down. */
+  areToolsSecret(config: ChildConfig): boolean {
+    return this.#secret.get(this.#fileFor(config))?.has('tools') ?? false;
   }
 
   rememberFraming(config: ChildConfig, framing: Framing): void {
@@ -151,19 +135,18 @@ export class Catalog {
 
   #read(file: string): Known {
     try {
-      const [first = '', second = ''] = readFileSync(join(this.#folder, file), 'utf8').split('\n');
-      const summary = parseSummary(first);
-      return summary ? { ...summary, lists: parseLists(JSON.parse(second)) } : NOTHING;
+      const content: unknown = JSON.parse(readFileSync(join(this.#folder, file), 'utf8'));
+      if (!isObject(content) || content['form'] !== FORM) return NOTHING;
+      const { listedAt, framing } = content;
+      return {
+        lists: parseLists(content['lists']),
+        refused: parseRefusedTools(content['refused']),
+        listedAt: typeof listedAt === 'string' ? listedAt : undefined,
+        framing: framing === 'content-length' || framing === 'newline' ? framing : undefined,
+        era: parseEra(content['era']),
+      };
     } catch {
       return NOTHING; // never written, or damaged: what it said is found out again
-    }
-  }
-
-  #readSummary(file: string): Summary {
-    try {
-      return parseSummary(readFirstLine(join(this.#folder, file))) ?? NOTHING;
-    } catch {
-      return NOTHING;
     }
   }
 
@@ -176,11 +159,9 @@ export class Catalog {
       const lists = Object.fromEntries(
         Object.entries(known.lists).filter(([kind]) => !secret?.has(kind as ListKind)),
       );
-      const { lists: _below, ...summary } = known;
-      const hints = known.hints && [...known.hints];
-      const aboutTools = secret?.has('tools') ? { hints: undefined, refused: [] } : { hints };
-      const first = JSON.stringify({ form: FORM, name: config.name, ...summary, ...aboutTools });
-      await writeFile(unfinished, `${first}\n${JSON.stringify(lists)}`, { mode: 0o600 });
+      const refused = secret?.has('tools') ? [] : known.refused;
+      const text = JSON.stringify({ form: FORM, name: config.name, ...known, lists, refused });
+      await writeFile(unfinished, text, { mode: 0o600 });
       await rename(unfinished, path);
       await this.#removeOutdated(file);
     } catch (error) {
@@ -200,47 +181,6 @@ export class Catalog {
     await Promise.all(
       outdated.map((other) => rm(join(this.#folder, other), { force: true, recursive: true })),
     );
-  }
-}
-
-function parseSummary(text: string): Summary | undefined {
-  const content: unknown = JSON.parse(text);
-  if (!isObject(content) || content['form'] !== FORM) return undefined;
-  const { listedAt, framing, hints } = content;
-  return {
-    hints: Array.isArray(hints) ? new Map(hints.flatMap(parseNamedHints)) : undefined,
-    refused: parseRefusedTools(content['refused']),
-    listedAt: typeof listedAt === 'string' ? listedAt : undefined,
-    framing: framing === 'content-length' || framing === 'newline' ? framing : undefined,
-    era: parseEra(content['era']),
-  };
-}
-
-function parseNamedHints(entry: unknown): [string, Hints][] {
-  const [name, hints] = Array.isArray(entry) ? (entry as unknown[]) : [];
-  return typeof name === 'string' ? [[name, parseHints(hints)]] : [];
-}
-
-function hintsByName(items: readonly unknown[]): Map<string, Hints> {
-  return new Map(parseTools(items).map((tool) => [tool.name, hintsOf(tool)]));
-}
-
-const LINE_PIECE_BYTES = 16_384;
-
-/** The first line of a file, without reading what comes after it. */
-function readFirstLine(path: string): string {
-  const file = openSync(path, 'r');
-  try {
-    const pieces: Buffer[] = [];
-    for (;;) {
-      const piece = Buffer.alloc(LINE_PIECE_BYTES);
-      const size = readSync(file, piece);
-      const end = piece.subarray(0, size).indexOf('\n');
-      pieces.push(piece.subarray(0, end === -1 ? size : end));
-      if (end !== -1 || size === 0) return Buffer.concat(pieces).toString('utf8');
-    }
-  } finally {
-    closeSync(file);
   }
 }
 

@@ -7,7 +7,7 @@ import { nearest } from '../base/text.ts';
 import { soon } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
-import type { Hints } from '../mcp/annotations.ts';
+import { type Hints, hintsOf } from '../mcp/annotations.ts';
 import type { RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
@@ -58,8 +58,13 @@ export class Pool implements AsyncDisposable {
 
   /** What each of a child's tools says about its safety; undefined if they were never listed. */
   hints(name: string): ReadonlyMap<string, Hints> | undefined {
-    const config = this.#children.get(name);
-    return config && this.#parts.catalog.hints(config);
+    const tools = this.tools(name);
+    return tools && new Map(tools.map((tool) => [tool.name, hintsOf(tool)]));
+  }
+
+  /** Whether a child's tools are known and must not be written down. */
+  areToolsSecret(name: string): boolean {
+    return this.#parts.catalog.areToolsSecret(this.#slot(name).config);
   }
 
   /** Tools of a child that are neither listed nor called, because they hide characters. */

@@ -11,6 +11,7 @@ import { cannotAnswer } from '../mcp/questions.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { type Agents, AgentTools, nameAgents } from './agent-tools.ts';
+import { Claims } from './claims.ts';
 import { isGatewayName } from './gateway.ts';
 import { Library } from './library.ts';
 import { Suites } from './suites.ts';
@@ -20,6 +21,7 @@ import { View } from './view.ts';
 export class Board {
   readonly #pool: Pool;
   readonly #log: Log;
+  readonly #claims: Claims;
   readonly #views = new Set<View>();
   #config: Config;
   #suites: Suites;
@@ -28,8 +30,9 @@ export class Board {
   #hasBegun = false;
   #watchedNames: ReadonlySet<string> = new Set();
 
-  constructor(config: Config, pool: Pool, log: Log, agents: Agents) {
+  constructor(config: Config, pool: Pool, log: Log, agents: Agents, claims = new Claims()) {
     this.#pool = pool;
+    this.#claims = claims;
     this.#log = log;
     this.#config = config;
     this.#suites = this.#createSuites();
@@ -63,6 +66,7 @@ export class Board {
   begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
+    this.#checkClaims();
     void this.#warmDue();
   }
 
@@ -85,9 +89,9 @@ export class Board {
   }
 
   listChanged(childName: string, kind: ListKind): void {
-    const isSuiteChanged = kind === 'tools' && this.#suites.learn(childName);
-    if (kind !== 'tools') this.#library.learn(childName);
-    for (const view of this.#views) view.listChanged(childName, kind, isSuiteChanged);
+    if (kind === 'tools') this.#learnClaims(childName);
+    else this.#library.learn(childName);
+    for (const view of this.#views) view.listChanged(childName, kind);
     // Whose a resource is that somebody watches may be known only now.
     if (kind === 'resources' || kind === 'templates') this.#watchOn();
   }
@@ -162,7 +166,7 @@ export class Board {
   }
 
   #createSuites(): Suites {
-    return new Suites(shownChildren(this.#config), this.#pool, this.#log);
+    return new Suites(shownChildren(this.#config), this.#pool, this.#log, this.#claims);
   }
 
   #createAgentTools(agents: Agents): AgentTools {
@@ -173,6 +177,17 @@ export class Board {
   #takenNames(): { has(name: string): boolean } {
     const suites = this.#suites;
     return { has: (name) => isGatewayName(name) || suites.has(name) };
+  }
+
+  /** Others may have learned something since the suites were last listed. */
+  #checkClaims(): void {
+    if (!this.#claims.becomeCurrent()) return;
+    for (const { name } of shownChildren(this.#config)) this.#learnClaims(name);
+  }
+
+  #learnClaims(childName: string): void {
+    if (!this.#suites.learn(childName)) return;
+    for (const view of this.#views) view.suiteChanged(childName);
   }
 
   async #warmDue(): Promise<void> {

@@ -9,6 +9,7 @@ import { freeName, toToolName } from '../mcp/names.ts';
 import { dataResult, type Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
+import { type Claim, Claims } from './claims.ts';
 import { isGatewayName } from './gateway.ts';
 import { describeSubtools } from './introspect.ts';
 import { callSubtool, notAllowed, unknownSubtool } from './subtool.ts';
@@ -25,16 +26,21 @@ interface Suite {
   words: readonly string[] | undefined;
 }
 
+/** More than a search hint has room for. */
+const MOST_WORDS = 100;
+
 export class Suites {
   readonly #pool: Pool;
+  readonly #claims: Claims;
   readonly #suites = new Map<string, Suite>();
   /** The suites for all subtools, by their children's names. */
   readonly #byChild = new Map<string, Suite>();
   /** A suite that was renamed can still be called by the name it would have had. */
   readonly #byDefaultName = new Map<string, Suite>();
 
-  constructor(children: Iterable<ChildConfig>, pool: Pool, log: Log) {
+  constructor(children: Iterable<ChildConfig>, pool: Pool, log: Log, claims = new Claims()) {
     this.#pool = pool;
+    this.#claims = claims;
     const taken = { has: (name: string) => isGatewayName(name) || this.#suites.has(name) };
     const add = (wanted: string, config: ChildConfig, access: Access): Suite => {
       const name = freeName(wanted, taken);
@@ -70,10 +76,13 @@ export class Suites {
     const listed = [...this.#suites.values()].filter(({ config }) => isListed(config));
     return listed.map((suite) => {
       const { name, config, access } = suite;
-      const hints = (suite.hints ??= this.#knownHints(config));
-      if (!isLoaded) suite.words ??= this.#exposed(config).map(([subtool]) => subtool);
+      if (!suite.hints || !suite.words) {
+        const { hints, words } = this.#claims.get(config) ?? this.#findOut(config);
+        suite.hints ??= hints;
+        suite.words ??= words;
+      }
       const searchWords = isLoaded ? undefined : suite.words;
-      return createSuiteTool(name, config, { hints, access, searchWords });
+      return createSuiteTool(name, config, { hints: suite.hints, access, searchWords });
     });
   }
 
@@ -83,7 +92,7 @@ export class Suites {
    */
   learn(childName: string): boolean {
     const suite = this.#byChild.get(childName);
-    const known = suite && this.#knownHints(suite.config);
+    const known = suite && this.#findOut(suite.config).hints;
     if (!known) return false;
     const before = suite.hints ?? {};
     suite.hints = suite.hints ? weakestHints([suite.hints, known]) : known;
@@ -111,15 +120,18 @@ export class Suites {
     return this.#suites.get(toolName) ?? this.#byDefaultName.get(toolName);
   }
 
-  /** As safe as the least safe of the subtools that may be called; undefined if none is known. */
-  #knownHints(config: ChildConfig): Hints | undefined {
-    const exposed = this.#exposed(config);
-    return exposed.length > 0 ? weakestHints(exposed.map(([, hints]) => hints)) : undefined;
-  }
-
-  /** The subtools that are known and may be called, with their hints. */
-  #exposed({ name, expose }: ChildConfig): (readonly [string, Hints])[] {
-    return [...(this.#pool.hints(name) ?? [])].filter(([subtool]) => isExposed(subtool, expose));
+  /** What a suite can claim by what is known of its child now. */
+  #findOut(config: ChildConfig): Claim {
+    const { name, expose } = config;
+    const known = [...(this.#pool.hints(name) ?? [])];
+    const exposed = known.filter(([subtool]) => isExposed(subtool, expose));
+    const all = exposed.map(([, hints]) => hints);
+    const claim = {
+      hints: all.length > 0 ? weakestHints(all) : undefined,
+      words: exposed.map(([subtool]) => subtool).slice(0, MOST_WORDS),
+    };
+    if (!this.#pool.areToolsSecret(name)) this.#claims.set(config, claim);
+    return claim;
   }
 
   async #callReadOnly(

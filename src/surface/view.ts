@@ -181,15 +181,18 @@ export class View implements Surface {
     };
   }
 
-  /** `isSuiteChanged`: its suite claims something else than before. */
-  listChanged(childName: string, kind: ListKind, isSuiteChanged: boolean): void {
+  listChanged(childName: string, kind: ListKind): void {
     if (kind === 'prompts') return this.#audience.announceSoon('prompts');
     if (kind !== 'tools') return this.#audience.announceSoon('resources');
     const config = this.#parts.children.find(({ name }) => name === childName);
     this.#changed();
-    if (!config) return;
-    const isOther = isSuiteChanged && this.#isListedAsSuite(config);
-    if (isOther || this.#listsToolsOf(config)) this.#audience.announceSoon();
+    if (config && this.#listsToolsOf(config)) this.#audience.announceSoon();
+  }
+
+  /** A child's suite claims something else than before. */
+  suiteChanged(childName: string): void {
+    const config = this.#parts.children.find(({ name }) => name === childName);
+    if (config && this.#isListedAsSuite(config)) this.#audience.announceSoon();
   }
 
   resourceUpdated(childName: string, params: Verbatim): void {

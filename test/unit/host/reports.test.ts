@@ -91,7 +91,6 @@ test('without a running Switchboard, servers are as configured and as remembered
   const tools = [{ name: 'one' }, { name: 'two' }];
   const nothing = {
     lists: {},
-    hints: undefined,
     refused: [],
     listedAt: undefined,
     framing: undefined,

@@ -19,7 +19,6 @@ import { FIXTURES, ROOT } from '../../support/project.ts';
 const kid = childConfig({ name: 'kid' });
 const NOTHING = {
   lists: {},
-  hints: undefined,
   refused: [],
   listedAt: undefined,
   framing: undefined,
@@ -63,7 +62,7 @@ test('a list with a secret in it is known, and never written, whatever is writte
   }
   expect(catalog.get(kid).lists).toEqual({ tools, prompts: [{ name: 'p' }] });
   const { catalog: next } = openCatalog(folder);
-  expect(next.get(kid)).toMatchObject({ lists: { prompts: [{ name: 'p' }] }, hints: undefined });
+  expect(next.get(kid)).toMatchObject({ lists: { prompts: [{ name: 'p' }] } });
 });
 
 test('each list is kept beside the others', async () => {
@@ -97,27 +96,6 @@ test('the era of a server is taken for granted for a week, and then asked for ag
   expect(next.eraOf(kid)).toBeUndefined();
   next.rememberEra(kid, 'modern');
   expect(next.eraOf(kid)).toBe('modern');
-});
-
-test('what tools say about their safety is known without their list', async () => {
-  const { catalog, folder } = openCatalog();
-  expect(catalog.hints(kid)).toBeUndefined();
-  const tools = Array.from({ length: 2_000 }, (_, index) => ({
-    name: `tool "${index}"`,
-    annotations: { readOnlyHint: index > 0, title: 'x' },
-  }));
-  catalog.rememberList(kid, 'tools', tools);
-  const hints = new Map(tools.map(({ name }, index) => [name, { readOnlyHint: index > 0 }]));
-  expect(catalog.hints(kid)).toEqual(hints);
-  await catalog.written();
-  const [file = ''] = readdirSync(folder);
-  const [first = ''] = readFileSync(join(folder, file), 'utf8').split('\n');
-  writeFileSync(join(folder, file), `${first}\nnot read`);
-  const { catalog: next } = openCatalog(folder);
-  expect(next.hints(kid)).toEqual(hints);
-  next.rememberList(kid, 'tools', []);
-  expect(next.hints(kid)).toEqual(new Map());
-  await next.written();
 });
 
 test('tools that are left out are known with the list, and not written with a secret one', async () => {
@@ -216,10 +194,6 @@ test.each([
   '[]',
   '"text"',
   '{"form":2,"lists":{"tools":[{"name":"a"}]}}',
-  '{"form":3,"lists":{"tools":[{"name":"a"}]}}',
-  '{"form":3}\n{"tools":[{"name":"a"}',
-  '{"form":3}\nnull',
-  '{"form":4}\n{"tools":[{"name":"a"}]}',
   '{"form":4,"lists":{"tools":[{"name":"a"}]}}',
   '{"lists":{"tools":[{"name":"a"}]}}',
 ])('a file with %j in it is as good as none', async (text) => {
@@ -239,16 +213,14 @@ test('what is not of the right kind in a file is left out of it', async () => {
   const prompts = [{ name: 'p' }];
   const content = {
     form: 3,
-    hints: [['a', { readOnlyHint: 1 }], [7, {}], null],
+    lists: { tools: { name: 'a' }, prompts, resources: null, others: [1] },
     refused: [{ name: 'a', where: 'there' }, { name: 7 }, null],
     listedAt: 3,
     framing: 'x',
     era: { speaks: 'klingon', until: Date.now() + 60_000 },
   };
-  const lists = { tools: { name: 'a' }, prompts, resources: null, others: [1] };
-  writeFileSync(join(folder, file), `${JSON.stringify(content)}\n${JSON.stringify(lists)}`);
-  const hints = new Map([['a', {}]]);
-  expect(openCatalog(folder).catalog.get(kid)).toEqual({ ...NOTHING, hints, lists: { prompts } });
+  writeFileSync(join(folder, file), JSON.stringify(content));
+  expect(openCatalog(folder).catalog.get(kid)).toEqual({ ...NOTHING, lists: { prompts } });
 });
 
 test('a folder that is a file is said once, and everything is still known', async () => {
@@ -301,8 +273,9 @@ test('programs that write at once never leave a file that is not whole', async (
   const seen = new Set<string>();
   while (writers.some(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
     for (const file of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
-      const [, second = ''] = readFileSync(join(folder, file), 'utf8').split('\n');
-      const lists = JSON.parse(second) as { tools: { name: string }[] };
+      const { lists } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
+        lists: { tools: { name: string }[] };
+      };
       const marks = new Set(lists.tools.map(({ name }) => name));
       expect(marks.size).toBe(1);
       for (const mark of marks) seen.add(mark);

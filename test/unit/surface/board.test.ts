@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { ChildConfig, Config } from '../../../src/config/config.ts';
@@ -5,6 +7,7 @@ import type { Tool } from '../../../src/mcp/tools.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Board } from '../../../src/surface/board.ts';
+import { Claims } from '../../../src/surface/claims.ts';
 import type { Audience, Surface } from '../../../src/surface/surface.ts';
 import { agentSettings, noAgents } from '../../support/agent-settings.ts';
 import { childConfig } from '../../support/child-config.ts';
@@ -13,6 +16,7 @@ import {
   createFakePool,
   FakeChild,
   type FakeStart,
+  temporaryFolder,
   turn,
 } from '../../support/fake-child.ts';
 
@@ -73,15 +77,16 @@ class FakeAudience implements Audience {
   }
 }
 
+const silent = () => {};
+const SILENT = { debug: silent, info: silent, warn: silent, error: silent, child: silent };
+
 function createBoard(
   children: readonly ChildConfig[],
   start: FakeStart = async ({ name }) => new FakeChild(`${name}_tool`),
   flipSuites?: Config['flipSuites'],
 ) {
-  const silent = () => {};
-  const log = { debug: silent, info: silent, warn: silent, error: silent, child: silent };
   const { pool, listeners } = createFakePool(children, start);
-  const board = new Board(configOf(children, flipSuites), pool, log, noAgents);
+  const board = new Board(configOf(children, flipSuites), pool, SILENT, noAgents);
   listeners.listChanged = (name, kind) => board.listChanged(name, kind);
   listeners.resourceUpdated = (name, params) => board.resourceUpdated(name, params);
   listeners.lost = (name) => board.lost(name);
@@ -591,6 +596,47 @@ test('a host that was told that a suite only reads can rely on it until it lists
   view.listTools();
   expect(await callIt('y')).toBe('called y');
   expect(config.readOnlyTool).toBe(false);
+});
+
+test('what others have learned since is found out after the first list, and announced', async () => {
+  const folder = temporaryFolder();
+  const file = { path: join(folder, 'claims.json'), catalog: join(folder, 'catalog') };
+  const config = childConfig({ name: 'a' });
+  const open = () => {
+    const { pool } = createFakePool([config], async () => new FakeChild());
+    const claims = new Claims(file);
+    const board = new Board(configOf([config]), pool, SILENT, noAgents, claims);
+    return { pool, board, claims, ...openView(board) };
+  };
+  const first = open();
+  expect(annotationsIn(first.view)).toEqual({ a_suite: undefined });
+  await first.claims.written();
+
+  const second = open();
+  second.pool.remember(config, [tool('x', reads)]); // without a word to the board, as by another program
+  expect(annotationsIn(second.view)).toEqual({ a_suite: undefined });
+  mkdirSync(file.catalog);
+  second.board.begin();
+  expect(annotationsIn(second.view)).toMatchObject({ a_suite: reads });
+  expect(second.audience.toldSoon).toBe(1);
+  await second.claims.written();
+  expect(annotationsIn(open().view)).toMatchObject({ a_suite: reads });
+});
+
+test('names that must not be written down are not', async () => {
+  const folder = temporaryFolder();
+  const file = { path: join(folder, 'claims.json'), catalog: folder };
+  const config = childConfig({ name: 'a' });
+  const child = new FakeChild('tell-s3cr3t');
+  child.secret = 's3cr3t';
+  const { pool } = createFakePool([config], async () => child);
+  const claims = new Claims(file);
+  const board = new Board(configOf([config]), pool, SILENT, noAgents, claims);
+  await pool.warm('a');
+  board.listChanged('a', 'tools');
+  openView(board).view.listTools();
+  await claims.written();
+  expect(existsSync(file.path)).toBe(false);
 });
 
 describe('with readOnlyTool', () => {

@@ -1,0 +1,139 @@
+// What the suites of a project were found to claim, in one small file. Their tools are listed at every
+// start, and reading what each server has listed would slow that down; so it is looked at afterwards,
+// and only if the catalog has changed since.
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { shortDigest } from '../base/digest.ts';
+import { isObject } from '../base/object.ts';
+import { unfinishedName } from '../base/whole-file.ts';
+import type { ChildConfig } from '../config/config.ts';
+import { type Hints, parseHints } from '../mcp/annotations.ts';
+
+export interface Claim {
+  /** As safe as the least safe subtool; undefined if none is known. */
+  readonly hints: Hints | undefined;
+  /** The names of the subtools. */
+  readonly words: readonly string[];
+}
+
+export interface ClaimsFile {
+  readonly path: string;
+  /** The folder of the catalog. */
+  readonly catalog: string;
+}
+
+/** Files of another form than this are not read. */
+const FORM = 1;
+/** More than any configuration has; what is no longer configured goes at some time. */
+const MOST_CLAIMS = 1_000;
+
+export class Claims {
+  readonly #file: ClaimsFile | undefined;
+  #claims: Map<string, Claim> | undefined;
+  /** The state of the catalog that they were found in. */
+  #seen = '';
+  #writing: Promise<void> | undefined;
+  #isChanged = false;
+
+  /** Without a file they are known in this run only. */
+  constructor(file?: ClaimsFile) {
+    this.#file = file;
+  }
+
+  /** What the suite of a child claims; undefined if that was never found out. */
+  get(config: ChildConfig): Claim | undefined {
+    return this.#known.get(keyOf(config));
+  }
+
+  set(config: ChildConfig, claim: Claim): void {
+    const key = keyOf(config);
+    if (JSON.stringify(this.#known.get(key)) === JSON.stringify(claim)) return;
+    this.#known.delete(key); // the last ones are kept longest
+    this.#known.set(key, claim);
+    this.#writeSoon();
+  }
+
+  /** Whether the catalog is another than they were found in; from now on it counts as looked at. */
+  becomeCurrent(): boolean {
+    const state = this.#catalogState();
+    const { size } = this.#known;
+    const isOther = state !== this.#seen && size > 0;
+    if (isOther) this.#writeSoon();
+    this.#seen = state;
+    return isOther;
+  }
+
+  /** Resolves when all is on disk. */
+  async written(): Promise<void> {
+    while (this.#writing) await this.#writing;
+  }
+
+  get #known(): Map<string, Claim> {
+    this.#claims ??= this.#read();
+    return this.#claims;
+  }
+
+  #read(): Map<string, Claim> {
+    if (!this.#file) return new Map();
+    try {
+      const content: unknown = JSON.parse(readFileSync(this.#file.path, 'utf8'));
+      if (!isObject(content) || content['form'] !== FORM) return new Map();
+      const { seen, claims } = content;
+      this.#seen = typeof seen === 'string' ? seen : '';
+      return new Map(Object.entries(isObject(claims) ? claims : {}).map(parseClaim));
+    } catch {
+      return new Map(); // never written, or damaged: found out again
+    }
+  }
+
+  #catalogState(): string {
+    try {
+      return this.#file ? String(statSync(this.#file.catalog).mtimeMs) : '';
+    } catch {
+      return ''; // there is none yet
+    }
+  }
+
+  #writeSoon(): void {
+    if (!this.#file) return;
+    this.#isChanged = true;
+    this.#writing ??= this.#write(this.#file.path).finally(() => {
+      this.#writing = undefined;
+      if (this.#isChanged) this.#writeSoon();
+    });
+  }
+
+  async #write(path: string): Promise<void> {
+    const unfinished = unfinishedName(path);
+    await new Promise((resolve) => setImmediate(resolve)); // together with what else is found out now
+    this.#isChanged = false;
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      const claims = Object.fromEntries([...this.#known].slice(-MOST_CLAIMS));
+      const text = JSON.stringify({ form: FORM, seen: this.#seen, claims });
+      await writeFile(unfinished, text, { mode: 0o600 });
+      await rename(unfinished, path);
+    } catch {
+      // Without the disk it is found out at every start; the catalog says that it cannot be written.
+      await rm(unfinished, { force: true }).catch(() => {});
+    }
+  }
+}
+
+/** A child whose suite may claim something else, though it has the same name. */
+function keyOf({ name, origin, command, remote, cwd, expose }: ChildConfig): string {
+  const parts = [origin, command?.cmd, command?.args, remote?.url, cwd, expose];
+  return `${name} ${shortDigest(JSON.stringify(parts))}`;
+}
+
+function parseClaim([key, value]: [string, unknown]): [string, Claim] {
+  const { hints, words } = isObject(value) ? value : {};
+  return [
+    key,
+    {
+      hints: isObject(hints) ? parseHints(hints) : undefined,
+      words: Array.isArray(words) ? words.filter((word) => typeof word === 'string') : [],
+    },
+  ];
+}

@@ -83,8 +83,8 @@ export class AgentTools {
     const { suite } = this;
     if (suite === undefined) {
       const tools = this.#describeAll((agent) => `task, cwd: string — ${about(agent)}`);
-      if (tools.length > MOST_LOADED) return tools;
-      return tools.map((tool) => ({ ...tool, _meta: alwaysLoaded() }));
+      const isLoaded = tools.length <= MOST_LOADED;
+      return isLoaded ? tools.map((tool) => Object.assign(tool, { _meta: alwaysLoaded() })) : tools;
     }
     return [
       {

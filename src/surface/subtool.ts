@@ -32,9 +32,8 @@ export async function callSubtool(
       `Server "${config.name}" cannot do "${subtool}" as a task.`,
     );
   }
-  const { refusedTools } = child;
-  if (refusedTools.length > 0 && refusedTools.some(({ name }) => name === subtool)) {
-    throw hidesCharacters(config, subtool);
+  for (const { name } of child.refusedTools) {
+    if (name === subtool) throw hidesCharacters(config, subtool);
   }
   try {
     const answer = await child.callTool(subtool, args, options);

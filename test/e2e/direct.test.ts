@@ -177,10 +177,11 @@ test('a server that cannot be started is listed as its suite, which says why', a
 
 test("what a user's server has listed in one project is known in every other", async () => {
   const home = createProject();
-  const projects = [createProject(), createProject()].map(({ dir }) => ({ ...home, dir }));
+  const others = [createProject(), createProject()];
   const server = { show: 'direct', ...testServer('changes', 'one') };
   home.write('home/.switchboard/switchboard.config.json', { mcpServers: { own: server } });
-  const [first, second] = projects.map((project) => new RawHost(project));
+  const env = { HOME: home.env['HOME'] ?? '' };
+  const [first, second] = others.map((project) => new RawHost(project, { env }));
   if (!first || !second) throw new Error('There are two.');
   const begin = async (host: RawHost) => {
     await host.request('initialize', { protocolVersion: '2025-11-25', capabilities: {} });

@@ -119,9 +119,10 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
     const gateway = host.shown;
     const own = async (name: string) => {
       const direct = await connectDirectly(project, servers[name] ?? MOCK_CHILD);
-      const tools = direct.shown.toSorted((a, b) => (a.name < b.name ? -1 : 1));
       // Nothing is changed, and one thing added: Claude Code would hide them otherwise.
-      return tools.map((tool) => ({ ...tool, _meta: { 'anthropic/alwaysLoad': true } }));
+      const _meta = { 'anthropic/alwaysLoad': true };
+      const tools = direct.shown.map((tool) => Object.assign({}, tool, { _meta }));
+      return tools.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     };
     await reaches(host, 'everything', 'ready');
     expect(textOf(await activate(host, 'everything'))).toContain('Activated "everything"');

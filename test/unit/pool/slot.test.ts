@@ -370,30 +370,36 @@ function diedOfProbe(): SwitchboardError {
   return new SwitchboardError('CHILD_EXITED', 'It ended.', { data: { diedOfProbe: true } });
 }
 
-test.each([
-  ['direct', true],
-  ['suite', false],
-] as const)(
-  'the first listing of a %s server is waited for at the end: %s',
-  async (show, isDone) => {
-    const child = new FakeChild();
-    let list = () => {};
-    child.listTools = () =>
-      new Promise((resolve) => {
-        list = () => resolve(child.tools);
-      });
-    const { slot } = createSlot({ show }, async () => child);
-    slot.warm().catch(() => {});
-    await turn();
-    const closed = slot.close(new Error('The host has gone.'));
-    await turn();
-    expect(child.stopped).toBe(!isDone);
-    list();
-    await closed;
-    expect(child.stopped).toBe(true);
-    if (isDone) expect(slot.lists.tools).toEqual([{ name: 'echo' }]);
-  },
-);
+/** A server whose list comes when the test says so, at the end of which the slot is closed. */
+async function closeWhileListing(show: ChildConfig['show']) {
+  const child = new FakeChild();
+  let list = () => {};
+  child.listTools = () =>
+    new Promise((resolve) => {
+      list = () => resolve(child.tools);
+    });
+  const { slot } = createSlot({ show }, async () => child);
+  slot.warm().catch(() => {});
+  await turn();
+  const closed = slot.close(new Error('The host has gone.'));
+  await turn();
+  return { slot, child, closed, list };
+}
+
+test('the first listing of a direct server is waited for at the end', async () => {
+  const { slot, child, closed, list } = await closeWhileListing('direct');
+  expect(child.stopped).toBe(false);
+  list();
+  await closed;
+  expect(child.stopped).toBe(true);
+  expect(slot.lists.tools).toEqual([{ name: 'echo' }]);
+});
+
+test('that of any other is not', async () => {
+  const { child, closed } = await closeWhileListing('suite');
+  expect(child.stopped).toBe(true);
+  await closed;
+});
 
 test('a listing that does not end holds up nobody for longer than stopMs', async () => {
   vi.useFakeTimers();

@@ -107,11 +107,12 @@ export function toolboxFor(pool: Pool, config: ChildConfig): OpenToolbox {
           { meta: undefined, cancellation, caller, onProgress },
           subtool,
           args,
+          'tool',
         ),
       refusal: (subtool) =>
         isExposed(subtool, config.expose)
-          ? unknownSubtool(child, config, subtool, 'assistant')
-          : notAllowed(config, subtool, 'assistant'),
+          ? unknownSubtool(child, config, subtool, 'tool')
+          : notAllowed(config, subtool, 'tool'),
     };
   };
 }

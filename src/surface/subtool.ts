@@ -21,8 +21,9 @@ export async function callSubtool(
   options: SurfaceOptions,
   subtool: string,
   args: Verbatim,
+  through: Through = 'suite',
 ): Promise<Verbatim> {
-  if (!isExposed(subtool, config.expose)) throw notAllowed(config, subtool);
+  if (!isExposed(subtool, config.expose)) throw notAllowed(config, subtool, through);
   const { cancellation } = options;
   const used = pool.use(config.name, cancellation, options.caller?.era);
   const child = used instanceof Promise ? await used : used; // waiting for what is there costs a turn
@@ -41,10 +42,12 @@ export async function callSubtool(
     if (isTask(answer.value)) return wrapTask(answer, config, options);
     const isError = isObject(answer.value) && answer.value['isError'] === true;
     const result = toResult(child, answer, config, subtool);
-    return isError ? await withSuggestion(result, child, config, subtool, cancellation) : result;
+    if (!isError) return result;
+    const unknown = await findUnknown(child, config, subtool, cancellation, through);
+    return withSuggestion(result, unknown?.text);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    const unknown = await findUnknown(child, config, subtool, cancellation);
+    const unknown = await findUnknown(child, config, subtool, cancellation, through);
     // For the model it is a failed call like any other, and it should read both our words.
     if (unknown)
       throw new SwitchboardError(unknown.code, `${unknown.text} It answered: ${error.message}.`);
@@ -58,15 +61,8 @@ function wrapTask(answer: Verbatim, config: ChildConfig, { caller }: SurfaceOpti
   return wrapTasksIn(answer, { childName: config.name, sign });
 }
 
-/** A child's own failure result, with a word of ours behind it if it has no such subtool. */
-async function withSuggestion(
-  result: Verbatim,
-  child: Child,
-  config: ChildConfig,
-  subtool: string,
-  cancellation: Cancellation,
-): Promise<Verbatim> {
-  const text = (await findUnknown(child, config, subtool, cancellation))?.text;
+/** A child's own failure result, with a word of ours behind it if there is one. */
+function withSuggestion(result: Verbatim, text: string | undefined): Verbatim {
   const content = result.member('content');
   if (text === undefined || content === undefined) return result;
   return result.with('content', content.append(Verbatim.of({ type: 'text', text })));
@@ -78,12 +74,13 @@ async function findUnknown(
   config: ChildConfig,
   subtool: string,
   cancellation: Cancellation,
+  through: Through,
 ): Promise<SwitchboardError | undefined> {
   // Where the list cannot be had, the child's own words are all there is.
   const isKnown = await child.hasTool(subtool, cancellation).catch(() => true);
   return isKnown || child.toolNames.length === 0
     ? undefined
-    : unknownSubtool(child, config, subtool);
+    : unknownSubtool(child, config, subtool, through);
 }
 
 function toResult(
@@ -100,8 +97,8 @@ function toResult(
   );
 }
 
-/** Whoever has called a subtool by its name: through a suite the list can be asked for, too. */
-type Through = 'suite' | 'assistant';
+/** How a subtool was called: through a suite, where the list can be asked for, or as a tool of its own. */
+type Through = 'suite' | 'tool';
 
 export function unknownSubtool(
   child: Child,

@@ -231,7 +231,7 @@ export class View implements Surface {
     }
     if (agents.has(call.name)) return agents.callTool(call);
     const own = this.#own().get(call.name) ?? this.#assistantToolOf(call.name);
-    return own && callSubtool(pool, own.config, call, own.subtool, call.args);
+    return own && callSubtool(pool, own.config, call, own.subtool, call.args, 'tool');
   }
 
   /** The tool of an assistant that is called by the name it had before. */

@@ -518,6 +518,21 @@ test('a question out of the blue goes to the only host there is, and to nobody w
   await expect(board.askOutside(question)).rejects.toMatchObject({ code: -32601 });
 });
 
+test('a tool that its server no longer has is explained without a suite that the host does not list', async () => {
+  const child = new FakeChild('other');
+  child.callTool = () => Promise.reject(new RpcError(METHOD_NOT_FOUND, 'No such tool'));
+  const config = childConfig({ name: 'own', show: 'direct' });
+  const { board, pool } = createBoard([config], async () => child);
+  pool.remember(config, [{ name: 'gone' }]);
+  const { view } = openView(board);
+  const explain = (name: string, args?: object) =>
+    say(view, name, args).catch((error: unknown) => (error as Error).message);
+  expect(await explain('gone')).toBe(
+    'Server "own" has no subtool "gone". It answered: No such tool.',
+  );
+  expect(await explain('own_suite', { action: 'call', subtool: 'gone' })).toContain('"introspect"');
+});
+
 const reads = { readOnlyHint: true };
 const writes = { readOnlyHint: false, destructiveHint: false };
 const tool = (name: string, annotations?: object) => ({

@@ -239,7 +239,7 @@ export function openCatalog({ home }: Config, onProblem: (problem: string) => vo
   return new Catalog(join(home, 'cache', 'catalog'), onProblem);
 }
 
-/** What the suites of a project claim; see Claims. */
+/** Where a project's claims are cached. */
 function claimsFile({ home, project }: Config): ClaimsFile {
   const path = join(home, 'cache', 'claims', `${shortDigest(project)}.json`);
   return { path, catalog: join(home, 'cache', 'catalog') };

@@ -1,9 +1,9 @@
 // Text that people and models read: cleaned of what they cannot see, and near misses found.
 
 /**
- * Characters nobody sees that change what a reader gets: control characters except tab and line
- * feed, line and paragraph separators, the blank Braille pattern, and whatever Unicode lets a
- * program ignore: zero-width and bidirectional marks, tags, fillers, variation selectors.
+ * Invisible characters that change what a reader gets: control characters except tab and line feed,
+ * line and paragraph separators, the blank Braille pattern, and everything Unicode calls ignorable:
+ * zero-width and bidirectional marks, tags, fillers, variation selectors.
  */
 const HIDDEN =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- finding them is the point
@@ -26,7 +26,7 @@ export function hasHiddenCharacters(text: string): boolean {
   return false;
 }
 
-/** The text with each hidden character written as an escape, as one would in a program. */
+/** The text with hidden characters escaped, so that they can be seen: `\u200b`. */
 export function revealHidden(text: string): string {
   return text.replace(HIDDEN, (hidden, at: number) =>
     isSeen(text, at) ? hidden : hidden.split('').map(escapeUnit).join(''),
@@ -37,7 +37,7 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Whether the character at this place, which is mostly hidden, is part of what is seen here. */
+/** Whether the usually hidden character at this index is part of a visible one. */
 function isSeen(text: string, at: number): boolean {
   visibleUse ??= createVisibleUse();
   visibleUse.lastIndex = at;
@@ -46,7 +46,7 @@ function isSeen(text: string, at: number): boolean {
 
 let visibleUse: RegExp | undefined; // made on first use: hardly any text needs it
 
-/** Where such characters belong: in emoji, and inside words of scripts whose letters join. */
+/** Matches hidden characters where they belong: in emoji, and in words of scripts whose letters join. */
 function createVisibleUse(): RegExp {
   const letter = `[${JOINING_SCRIPTS.map((script) => `\\p{Script=${script}}`).join('')}]`;
   const uses = [

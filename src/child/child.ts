@@ -115,7 +115,7 @@ export class Child {
     return tools;
   }
 
-  /** Everything of another kind that can be shown. */
+  /** All its prompts, resources or templates that can be shown. */
   async list(
     kind: Exclude<ListKind, 'tools'>,
     options: ListOptions = {},
@@ -123,7 +123,7 @@ export class Child {
     return cleanList(kind, await this.#list(kind, options));
   }
 
-  /** Tools that are neither shown nor called, by its last list or an earlier one. */
+  /** Tools from its last list that must not be shown or called. */
   get refusedTools(): readonly RefusedTool[] {
     return this.#refused;
   }

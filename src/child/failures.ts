@@ -53,7 +53,7 @@ export function explainEnd(
   task: string,
 ): SwitchboardError {
   const { name, show } = config;
-  // One that is flip is switched off then, and its tools with it.
+  // A flip server is switched off when it ends, so its tools can no longer be called directly.
   const again =
     show === 'flip'
       ? 'Switching it on, or a call through its suite, starts it again.'

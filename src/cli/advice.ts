@@ -1,4 +1,4 @@
-// What `switchboard doctor` says about a server that works, once its tools are known.
+// Notes from `switchboard doctor` about a working server's tools.
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/expose.ts';
@@ -15,7 +15,7 @@ export function adviceOnTools(
   return [...(refusal === undefined ? [] : [`${refusal}.`]), ...adviceOnReading(config, tools)];
 }
 
-/** Hosts that ask before they write ask for every call of a suite that can do both. */
+/** A host that asks before writes has to ask for every call of a suite that does both. */
 function adviceOnReading(config: ChildConfig, tools: readonly Tool[]): string[] {
   const { name, show, expose, readOnlyTool, assistant } = config;
   const exposed = tools.filter((tool) => isExposed(tool.name, expose));

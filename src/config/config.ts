@@ -117,7 +117,7 @@ export interface ChildConfig {
   readonly problem: SwitchboardError | undefined;
   /** Absolute. */
   readonly cwd: string;
-  /** It runs there wherever it is used; otherwise in the project that happens to use it. */
+  /** False if `cwd` is just the project that uses the server. */
   readonly isCwdGiven: boolean;
   readonly description: string | undefined;
   readonly switchboardDescription: string | undefined;
@@ -126,12 +126,12 @@ export interface ChildConfig {
   readonly keywords: readonly string[] | undefined;
   /** `suites.<name>.description`: takes the place of the suite's whole description. */
   readonly suiteDescription: string | undefined;
-  /** What `mcp-descriptions.json` says the suite is for: takes precedence over `description`. */
+  /** The suite's description in `mcp-descriptions.json`: takes precedence over `description`. */
   readonly notedDescription: string | undefined;
   /** What its assistant is told to be, by `mcp-descriptions.json`. */
   readonly role: string | undefined;
   readonly expose: Expose;
-  /** Its suite has a companion that only reads. */
+  /** Lists a read-only companion next to its suite. */
   readonly readOnlyTool: boolean;
   readonly introspection: Introspection;
   readonly timeouts: Timeouts;

@@ -41,7 +41,7 @@ export interface ChildStatus {
   readonly uptimeMs: number | undefined;
   readonly calls: number;
   readonly tools: number | undefined;
-  /** Those that hide characters and are therefore not listed, if there are any. */
+  /** Tools that are not listed because of hidden characters. */
   readonly refusedTools?: readonly RefusedTool[];
   readonly lastError: string | undefined;
 }

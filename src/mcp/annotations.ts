@@ -1,13 +1,13 @@
-// How safe tools say they are. Hosts decide by these hints what they run without asking.
+// Tool annotations: hosts use these hints to decide what to run without asking.
 import { isObject } from '../base/object.ts';
 import type { Tool } from './tools.ts';
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 
-/** A hint that is missing says nothing. */
+/** A missing hint means unknown. */
 export type Hints = { readonly [hint in (typeof HINTS)[number]]?: boolean };
 
-/** For each hint, the value that promises something. */
+/** The safe value of each hint. */
 const SAFE: Required<Hints> = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -32,8 +32,8 @@ export function isReadOnly({ readOnlyHint, destructiveHint }: Hints): boolean {
 }
 
 /**
- * The hints of something that can do all that these can: as safe as the least safe of them. If one
- * does not say, nothing is claimed, unless another says that it is not safe.
+ * Hints for a tool that can do everything these can: as safe as the least safe of them. If one hint
+ * is missing, the result claims nothing, unless another is unsafe.
  */
 export function weakestHints(all: readonly Hints[]): Hints {
   const complete = all.map(withImplied);
@@ -45,7 +45,7 @@ export function weakestHints(all: readonly Hints[]): Hints {
   return Object.fromEntries(claims);
 }
 
-/** A tool that only reads destroys nothing, and may be called again, without having to say so. */
+/** Read-only implies not destructive and idempotent. */
 function withImplied(hints: Hints): Hints {
   const { destructiveHint, idempotentHint } = SAFE;
   if (isReadOnly(hints)) return { destructiveHint, idempotentHint, ...hints };

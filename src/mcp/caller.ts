@@ -21,7 +21,7 @@ export interface Caller {
   noteMissing(capabilities: Readonly<Record<string, unknown>>): void;
   /** Hands him a log message of the child's. */
   log(params: Verbatim): void;
-  /** A signature that only those who may know of each other get for a text; not for callers without tasks. */
+  /** Signs a text so that only the same party gets the same signature. Missing for callers without tasks. */
   sign?(text: string): string;
   /** Tells him, also after his request is answered, that the page he was to visit was visited. */
   pageVisited(params: Verbatim): void;

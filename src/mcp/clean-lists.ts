@@ -1,20 +1,19 @@
-// What servers list, made safe to show to a model and a person: prose loses its hidden characters. Names
-// and values that have to be sent back exactly cannot be changed, so whatever hides characters in
-// those is left out.
+// Removes hidden characters from what servers list. Prose is cleaned. Names and values that have to be
+// sent back exactly can't be changed, so an item with hidden characters in those is left out.
 import { isObject } from '../base/object.ts';
 import { cleanText, hasHiddenCharacters, revealHidden } from '../base/text.ts';
 import { parseTools, type Tool } from './tools.ts';
 
 const PARTS = ['name', 'inputSchema', 'outputSchema'] as const;
 
-/** A tool that is neither listed nor called. */
+/** A tool that must not be listed or called. */
 export interface RefusedTool {
   readonly name: string;
   /** The part of its definition that has hidden characters. */
   readonly where: (typeof PARTS)[number];
 }
 
-/** Such tools as they were written down. */
+/** Refused tools, read back from JSON. */
 export function parseRefusedTools(value: unknown): RefusedTool[] {
   const items = Array.isArray(value) ? value.filter(isObject) : [];
   return items.flatMap(({ name, where }) => {
@@ -23,7 +22,7 @@ export function parseRefusedTools(value: unknown): RefusedTool[] {
   });
 }
 
-/** The sentence about them for people. */
+/** One sentence that names the refused tools. */
 export function explainRefusedTools(refused: readonly RefusedTool[]): string | undefined {
   if (refused.length === 0) return undefined;
   const named = refused.map(({ name, where }) => `${revealHidden(name)} (${where})`);
@@ -44,7 +43,7 @@ export function cleanTools(items: readonly unknown[]): {
   return { tools, refused };
 }
 
-/** The key that names an item, by kind of list. */
+/** The identifying key of an item, by kind of list. */
 const NAMED_BY = { prompts: 'name', resources: 'uri', templates: 'uriTemplate' } as const;
 
 export function cleanList(
@@ -61,7 +60,7 @@ export function cleanList(
   });
 }
 
-/** A tool as it may be shown, or the part that keeps it from being shown. */
+/** The cleaned tool, or the part that cannot be cleaned. */
 function cleanTool(tool: Tool): Tool | RefusedTool['where'] {
   if (hasHiddenCharacters(tool.name)) return 'name';
   const schemas: Record<string, unknown> = {};
@@ -95,7 +94,7 @@ function argumentsOf(prompt: Record<string, unknown>): Record<string, unknown>[]
   return Array.isArray(given) ? given.filter(isObject) : [];
 }
 
-/** Keys of a schema below which there are schemas by name. */
+/** Schema keywords that hold schemas by name. */
 const NAMED_SCHEMAS = new Set([
   'properties',
   'patternProperties',
@@ -103,11 +102,11 @@ const NAMED_SCHEMAS = new Set([
   '$defs',
   'definitions',
 ]);
-/** Keys of a schema whose values count to the last character. */
+/** Schema keywords whose values must not be changed. */
 const EXACT = new Set(['enum', 'const', 'default', 'required', 'dependentRequired', '$ref']);
 
 class SchemaCleaner {
-  /** Something that cannot be changed has hidden characters. */
+  /** Set when a name or an exact value contains hidden characters. */
   isRefused = false;
 
   schema(value: unknown): unknown {
@@ -119,7 +118,7 @@ class SchemaCleaner {
         return this.#map(member, (schema) => this.schema(schema));
       }
       if (EXACT.has(key)) return this.#exact(member);
-      // A pattern means the same with its characters escaped.
+      // An escaped character matches the same in a pattern.
       if (key === 'pattern' && typeof member === 'string') return revealHidden(member);
       return this.schema(member);
     });
@@ -137,14 +136,14 @@ class SchemaCleaner {
   }
 
   #exact(value: unknown): unknown {
-    // JSON writes these control characters so that they can be seen: "\r\n" is a fair value.
+    // JSON escapes control characters, so "\r\n" is visible and a fair value.
     const shown = JSON.stringify(value);
     if (hasHiddenCharacters(shown)) this.isRefused = true;
     return value;
   }
 }
 
-/** Whether there is anything to clean. JSON escapes some of what is hidden. */
+/** Whether there may be something to clean; JSON escapes some hidden characters. */
 function mayHide(item: object): boolean {
   const text = JSON.stringify(item);
   return hasHiddenCharacters(text) || /\\[bfru]/.test(text);

@@ -1,7 +1,7 @@
 // Tasks: calls that are answered at once with a name to ask for them by, and carried out meanwhile. A
-// task belongs to the child that runs it and to the host that asked for it. The name that the host
-// gets says the one and is signed for the other: nobody else can use it, and nothing has to be kept
-// here. The two eras have different tasks; they are handed on within one era only.
+// task belongs to the child that runs it and to the session that asked for it. The id that the host
+// gets names the child and is signed for the session, so nobody else can use it and nothing has to be
+// stored here. The two eras have different tasks; they are forwarded within one era only.
 import { isObject } from '../base/object.ts';
 import { isSameSecret } from '../base/secrets.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
@@ -16,10 +16,10 @@ export function isTask(result: unknown): boolean {
   return result['resultType'] === 'task' || (isObject(result['task']) && !('content' in result));
 }
 
-/** Signs a text for one host; see Caller. */
+/** Signs a text for one session; see Caller. */
 type Sign = (text: string) => string;
 
-/** Whose task it is, and for whom. */
+/** The child that runs a task, and the session it runs for. */
 export interface TaskOwner {
   readonly childName: string;
   readonly sign: Sign;

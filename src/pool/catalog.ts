@@ -21,7 +21,7 @@ export type Lists = { readonly [kind in ListKind]?: readonly unknown[] | undefin
 
 export interface Known {
   readonly lists: Lists;
-  /** Tools that are not in the list, because they hide characters. */
+  /** Tools left out of the list because of hidden characters. */
   readonly refused: readonly RefusedTool[];
   /** When its tools were listed, as ISO 8601. */
   readonly listedAt: string | undefined;
@@ -44,7 +44,7 @@ const ERA_HOLDS_MS = 7 * 24 * 60 * 60 * 1_000;
 /** Files of another form than this are not read. */
 const FORM = 3;
 
-/** What is to be known of a list beside what is in it. */
+/** Facts about a list. */
 export interface ListNotes {
   readonly isSecret?: boolean;
   readonly refused?: readonly RefusedTool[];
@@ -91,7 +91,7 @@ export class Catalog {
     this.#remember(config, news);
   }
 
-  /** Whether its tools are known and must not be written down. */
+  /** Whether its list of tools contains a secret and is kept in memory only. */
   areToolsSecret(config: ChildConfig): boolean {
     return this.#secret.get(this.#fileFor(config))?.has('tools') ?? false;
   }
@@ -196,7 +196,7 @@ function parseLists(value: unknown): Lists {
   return Object.fromEntries(found.filter(([, items]) => Array.isArray(items)));
 }
 
-/** The declaration that a file is about. */
+/** The declaration part of a file name. */
 function declarationIn(file: string): string {
   return file.slice(0, file.lastIndexOf('-'));
 }

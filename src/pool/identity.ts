@@ -26,8 +26,8 @@ export function identityOf(config: ChildConfig): string {
 }
 
 /**
- * The folder that what a child lists may depend on; undefined if it is the same in every project. In
- * doubt it depends on it: at worst a server is asked again in the next project.
+ * The folder a child's lists may depend on; undefined if they are the same in every project. When in
+ * doubt, they depend on it: at worst the server is asked again in the next project.
  */
 export function folderOf({ command, remote, cwd, isCwdGiven }: ChildConfig): string | undefined {
   if (remote) return undefined;
@@ -35,7 +35,7 @@ export function folderOf({ command, remote, cwd, isCwdGiven }: ChildConfig): str
   return isBound ? cwd : undefined;
 }
 
-/** Programs whose first operand is a script or a command of the project. */
+/** Programs whose first operand is a script or a project command. */
 const INTERPRETERS =
   /^(?:node|bun|bunx|deno|tsx|python[\d.]*|ruby|php|perl|(?:ba|z)?sh|cmd|npm|pnpm|pnpx|yarn|uv)$/;
 
@@ -49,12 +49,12 @@ function usesFolder(command: Command, cwd: string): boolean {
   const operand = args.find((arg) => !arg.startsWith('-'));
   if (INTERPRETERS.test(program) && !isAbsolute(operand ?? '')) return true;
   const isRunner = program === 'npx' || program === 'uvx';
-  // npx takes a package that the project has before any other.
+  // npx prefers a package installed in the project.
   if (isRunner && packageVersion(command, cwd) !== undefined) return true;
   return args.some((arg) => mayBeInFolder(arg, isRunner));
 }
 
-/** Whether an argument may name a file or folder by its place in the project. */
+/** Whether an argument may be a path relative to the project. */
 function mayBeInFolder(arg: string, isRunner: boolean): boolean {
   const value = arg.startsWith('-') ? (/=(.*)$/s.exec(arg)?.[1] ?? '') : arg;
   if (isAbsolute(value) || /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return false;

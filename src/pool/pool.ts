@@ -56,18 +56,18 @@ export class Pool implements AsyncDisposable {
     return tools && parseTools(tools);
   }
 
-  /** What each of a child's tools says about its safety; undefined if they were never listed. */
+  /** The hints of a child's tools by name; undefined if they were never listed. */
   hints(name: string): ReadonlyMap<string, Hints> | undefined {
     const tools = this.tools(name);
     return tools && new Map(tools.map((tool) => [tool.name, hintsOf(tool)]));
   }
 
-  /** Whether a child's tools are known and must not be written down. */
+  /** Whether a child's list of tools contains a secret and is kept in memory only. */
   areToolsSecret(name: string): boolean {
     return this.#parts.catalog.areToolsSecret(this.#slot(name).config);
   }
 
-  /** Tools of a child that are neither listed nor called, because they hide characters. */
+  /** Tools that must not be listed or called because of hidden characters. */
   refusedTools(name: string): readonly RefusedTool[] {
     return this.#slot(name).refused;
   }

@@ -132,7 +132,7 @@ export class Slot {
     return this.#parts.catalog.get(this.#config).lists;
   }
 
-  /** Tools that it has and that are not in the list, because they hide characters. */
+  /** Tools left out of its list because of hidden characters. */
   get refused(): readonly RefusedTool[] {
     return this.#parts.catalog.get(this.#config).refused;
   }
@@ -200,7 +200,7 @@ export class Slot {
     this.#running?.started?.resume();
   }
 
-  /** Ends the child for good, whatever it is doing; but see #finishListing. */
+  /** Ends the child for good, whatever it is doing, except a first listing (#finishListing). */
   async close(reason: Error): Promise<void> {
     this.#isClosed = true;
     this.#keeper.close();
@@ -221,8 +221,8 @@ export class Slot {
   }
 
   /**
-   * Lets the first listing of tools that are shown as they are come to its end, for a while: in
-   * sessions that are all short they would never become known otherwise.
+   * Gives a direct child's first listing up to `stopMs` to finish. If every session is short, its tools
+   * would never become known otherwise.
    */
   async #finishListing(): Promise<void> {
     const { show, timeouts } = this.#config;

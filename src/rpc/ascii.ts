@@ -1,6 +1,6 @@
-// JSON for readers that count characters where they should count bytes.
+// JSON for readers that count characters instead of bytes.
 
-/** The same JSON in ASCII: characters outside it can only be in strings, where they may be escaped. */
+/** Escapes everything beyond ASCII, which in JSON only occurs in strings. */
 export function toAscii(json: string): string {
   return json.replaceAll(
     /[\u0080-\uffff]/g,

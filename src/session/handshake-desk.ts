@@ -57,7 +57,7 @@ export class HandshakeDesk implements Desk {
   readonly #changes: ListChanges;
   readonly #surface: Surface;
   readonly #watched = new Set<string>();
-  /** Its own: what is sealed in one session means nothing in another. */
+  /** One per session: a signature from one is invalid in another. */
   readonly #seal = new StateSeal();
   #revision: Revision | undefined;
   #client: string | undefined;

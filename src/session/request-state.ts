@@ -16,7 +16,7 @@ const HOLDS_MS = 60 * 60_000;
 const crypto = () => process.getBuiltinModule('node:crypto');
 
 export class StateSeal {
-  #key: Buffer | undefined; // made on first use: most sessions need none
+  #key: Buffer | undefined; // lazy: most sessions need none
 
   /** The text for a state of the request with this digest. */
   seal(state: State, digest: string): string {

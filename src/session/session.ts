@@ -190,7 +190,7 @@ export class Session {
   }
 
   #send(json: string, about?: Id, isAnswer?: boolean): void {
-    // Hosts with Content-Length headers often count characters; in ASCII that comes to the same.
+    // Some hosts with Content-Length headers count characters; in ASCII both are the same.
     const text = this.#framing === 'content-length' ? toAscii(json) : json;
     this.#options.send(text, this.#framing ?? 'newline', about, isAnswer);
   }

@@ -59,7 +59,7 @@ export class AgentTools {
     return [...this.#agents.keys()];
   }
 
-  /** What their names look like: `agent_*`, or whole names for agents that have no prefix. */
+  /** Patterns of their names: `agent_*`, or whole names for agents without a prefix. */
   get patterns(): readonly string[] {
     const { formats } = this.#settings;
     const patterns = [...this.#agents].map(([name, { kind }]) => {

@@ -179,7 +179,7 @@ export class Board {
     return { has: (name) => isGatewayName(name) || suites.has(name) };
   }
 
-  /** Others may have learned something since the suites were last listed. */
+  /** Another program may have updated the catalog since the claims were stored. */
   #checkClaims(): void {
     if (!this.#claims.becomeCurrent()) return;
     for (const { name } of shownChildren(this.#config)) this.#learnClaims(name);

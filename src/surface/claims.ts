@@ -1,6 +1,5 @@
-// What the suites of a project were found to claim, in one small file. Their tools are listed at every
-// start, and reading what each server has listed would slow that down; so it is looked at afterwards,
-// and only if the catalog has changed since.
+// Caches what a project's suites claim in one small file. Reading every server's list at each start
+// would slow it down, so the claims are checked afterwards, and only if the catalog has changed.
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -11,7 +10,7 @@ import type { ChildConfig } from '../config/config.ts';
 import { type Hints, parseHints } from '../mcp/annotations.ts';
 
 export interface Claim {
-  /** As safe as the least safe subtool; undefined if none is known. */
+  /** The weakest hints of the subtools; undefined if none is known. */
   readonly hints: Hints | undefined;
   /** The names of the subtools. */
   readonly words: readonly string[];
@@ -19,29 +18,29 @@ export interface Claim {
 
 export interface ClaimsFile {
   readonly path: string;
-  /** The folder of the catalog. */
+  /** The catalog's folder. */
   readonly catalog: string;
 }
 
-/** Files of another form than this are not read. */
+/** Files in another format are ignored. */
 const FORM = 1;
-/** More than any configuration has; what is no longer configured goes at some time. */
+/** Oldest entries beyond this are dropped. */
 const MOST_CLAIMS = 1_000;
 
 export class Claims {
   readonly #file: ClaimsFile | undefined;
   #claims: Map<string, Claim> | undefined;
-  /** The state of the catalog that they were found in. */
+  /** The state of the catalog when they were computed. */
   #seen = '';
   #writing: Promise<void> | undefined;
   #isChanged = false;
 
-  /** Without a file they are known in this run only. */
+  /** Without a file, claims are kept in memory only. */
   constructor(file?: ClaimsFile) {
     this.#file = file;
   }
 
-  /** What the suite of a child claims; undefined if that was never found out. */
+  /** The claim of a child's suite; undefined if it was never computed. */
   get(config: ChildConfig): Claim | undefined {
     return this.#known.get(keyOf(config));
   }
@@ -49,12 +48,12 @@ export class Claims {
   set(config: ChildConfig, claim: Claim): void {
     const key = keyOf(config);
     if (JSON.stringify(this.#known.get(key)) === JSON.stringify(claim)) return;
-    this.#known.delete(key); // the last ones are kept longest
+    this.#known.delete(key); // so that it becomes the newest
     this.#known.set(key, claim);
     this.#writeSoon();
   }
 
-  /** Whether the catalog is another than they were found in; from now on it counts as looked at. */
+  /** Whether the catalog has changed since the last look; this counts as one. */
   becomeCurrent(): boolean {
     const state = this.#catalogState();
     const { size } = this.#known;
@@ -64,7 +63,7 @@ export class Claims {
     return isOther;
   }
 
-  /** Resolves when all is on disk. */
+  /** Resolves when everything is on disk. */
   async written(): Promise<void> {
     while (this.#writing) await this.#writing;
   }
@@ -83,7 +82,7 @@ export class Claims {
       this.#seen = typeof seen === 'string' ? seen : '';
       return new Map(Object.entries(isObject(claims) ? claims : {}).map(parseClaim));
     } catch {
-      return new Map(); // never written, or damaged: found out again
+      return new Map(); // missing or damaged: computed again
     }
   }
 
@@ -91,7 +90,7 @@ export class Claims {
     try {
       return this.#file ? String(statSync(this.#file.catalog).mtimeMs) : '';
     } catch {
-      return ''; // there is none yet
+      return ''; // no catalog yet
     }
   }
 
@@ -106,7 +105,7 @@ export class Claims {
 
   async #write(path: string): Promise<void> {
     const unfinished = unfinishedName(path);
-    await new Promise((resolve) => setImmediate(resolve)); // together with what else is found out now
+    await new Promise((resolve) => setImmediate(resolve)); // coalesces claims computed in this turn
     this.#isChanged = false;
     try {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -115,13 +114,13 @@ export class Claims {
       await writeFile(unfinished, text, { mode: 0o600 });
       await rename(unfinished, path);
     } catch {
-      // Without the disk it is found out at every start; the catalog says that it cannot be written.
+      // Without the disk, claims are computed at every start. The catalog reports the problem.
       await rm(unfinished, { force: true }).catch(() => {});
     }
   }
 }
 
-/** A child whose suite may claim something else, though it has the same name. */
+/** Everything a suite's claim depends on. */
 function keyOf({ name, origin, command, remote, cwd, expose }: ChildConfig): string {
   const parts = [origin, command?.cmd, command?.args, remote?.url, cwd, expose];
   return `${name} ${shortDigest(JSON.stringify(parts))}`;

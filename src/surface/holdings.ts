@@ -1,6 +1,6 @@
-// Which child has which prompt, resource and template. The first to list one keeps it for as long as
-// it does: a child that later lists the same cannot take it over, nor can one whose template matches
-// everything. Of those that are known when we begin, the configuration says who comes first.
+// Which child owns which prompt, resource and template. The first to list one owns it for as long as it
+// lists it: a child that lists the same later can't take it over, and neither can a greedy template.
+// For lists known at the start, the configuration's order decides.
 import { isObject } from '../base/object.ts';
 import { matchesPattern } from '../config/expose.ts';
 import type { Lists } from '../pool/catalog.ts';
@@ -17,7 +17,7 @@ export interface Prompt {
   readonly own: string;
 }
 
-/** Schemes that any server may use beside others. */
+/** Schemes that servers share. */
 const COMMON_SCHEMES = new Set(['file:', 'http:', 'https:', 'data:', 'ui:']);
 
 export class Holdings {
@@ -26,12 +26,12 @@ export class Holdings {
   readonly listedPrompts: readonly unknown[];
   readonly listedResources: readonly unknown[];
   readonly listedTemplates: readonly unknown[];
-  /** Sentences about what several children list. */
+  /** One sentence per item that several children list. */
   readonly conflicts: string[] = [];
-  /** The children that have them, oldest first. */
+  /** Owners by URI, oldest first. */
   readonly #resources: ReadonlyMap<string, string>;
   readonly #templates: ReadonlyMap<string, string>;
-  /** All children that use a scheme, and of those that are its own the one that used it first. */
+  /** Everyone who uses a scheme, and its owner: the first to use it alone. */
   readonly #users = new Map<string, Set<string>>();
   readonly #schemeOwners = new Map<string, string>();
 
@@ -64,7 +64,7 @@ export class Holdings {
     return scheme === undefined ? undefined : this.#onlyUserOf(scheme);
   }
 
-  /** A template reaches neither the scheme of another child nor, without a scheme, any that is used. */
+  /** A template can't match another child's scheme or, without a scheme of its own, any scheme in use. */
   #mayMatch(template: string, child: string, uri: string): boolean {
     const scheme = schemeOf(uri);
     if (scheme === undefined) return false;
@@ -75,7 +75,7 @@ export class Holdings {
     return [...(users ?? [])].every((user) => user === child);
   }
 
-  /** An address that nobody has listed belongs to the one child whose addresses begin like it. */
+  /** An unlisted URI belongs to the only child that uses its scheme. */
   #onlyUserOf(scheme: string): string | undefined {
     const [user, ...others] = this.#users.get(scheme) ?? [];
     return this.#schemeOwners.get(scheme) ?? (others.length === 0 ? user : undefined);
@@ -125,7 +125,7 @@ export class Holdings {
     const wanted = inTurn.flatMap(({ name }) =>
       [...(items.get(name)?.keys() ?? [])].map((uri) => ({ uri, name })),
     );
-    // Of templates that come at once, the one that says more is looked at first.
+    // The most specific template first.
     if (kind === 'templates') wanted.sort((a, b) => lengthOf(b.uri) - lengthOf(a.uri));
     for (const { uri, name } of wanted) {
       const holder = held.get(uri);
@@ -158,25 +158,27 @@ export class Holdings {
   }
 
   #notePrompt(child: string, own: string, holder: string, name: string | undefined): void {
-    const end = name === undefined ? 'so it is left out' : `so it is listed as "${name}"`;
-    this.conflicts.push(`server "${child}" has a prompt "${own}" like server "${holder}", ${end}.`);
+    const how = name === undefined ? 'left out' : `listed as "${name}"`;
+    this.conflicts.push(
+      `prompt "${own}" of server "${child}" is ${how}: server "${holder}" already has a prompt with that name.`,
+    );
   }
 
   #noteUri(kind: 'resources' | 'templates', uri: string, child: string, holder: string): void {
     const what = kind === 'resources' ? 'resource' : 'resource template';
     this.conflicts.push(
-      `server "${child}" lists the ${what} ${uri}, which server "${holder}" already has: it stays there.`,
+      `server "${child}" also lists the ${what} ${uri}. Server "${holder}" listed it first and keeps it.`,
     );
   }
 
   #noteScheme(scheme: string, child: string, holder: string): void {
     this.conflicts.push(
-      `server "${child}" lists addresses that begin with ${scheme}, like server "${holder}": only the ones it lists lead there.`,
+      `server "${child}" also uses ${scheme} URIs. Server "${holder}" used the scheme first, so templates of "${child}" cannot match it.`,
     );
   }
 }
 
-/** What a child lists of a kind, by what names it; of two with the same name, the first. */
+/** A child's items of one kind by name; duplicates are ignored. */
 function itemsOf(
   { lists }: Lister,
   kind: 'prompts' | 'resources' | 'templates',
@@ -207,7 +209,7 @@ function keyOf(child: string, own: string): string {
   return JSON.stringify([child, own]);
 }
 
-/** What a template begins with, before anything that may be something else. */
+/** The fixed beginning of a template. */
 function literalStart(template: string): string {
   return /^[^{*]*/.exec(template)?.[0] ?? '';
 }

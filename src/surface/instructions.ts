@@ -27,9 +27,9 @@ const AGENT_CALL =
 export interface InstructionOptions {
   readonly children: readonly ChildConfig[];
   readonly agents: Pick<AgentTools, 'patterns' | 'suite'>;
-  /** The suite of a child, where this host lists it. */
+  /** The name of a child's suite, if this host lists it. */
   readonly suiteOf: (child: ChildConfig) => string | undefined;
-  /** Servers can be switched on, and this host then shows their tools. */
+  /** Whether servers can be switched on in this host. */
   readonly canSwitch: boolean;
 }
 

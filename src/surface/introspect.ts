@@ -13,7 +13,7 @@ const MOST_WITH_SCHEMAS = 100_000;
 /** Characters of JSON beyond which even the plain list is cut. */
 const MOST = 400_000;
 
-/** The answer to `introspect`: the subtools, and a note if some were left out, here or before (`refused`). */
+/** The answer to `introspect`: the subtools, and a note if some were left out (`refused`: earlier). */
 export function describeSubtools(
   tools: readonly Tool[],
   settings: Introspection,

@@ -1,6 +1,6 @@
 // Prompts and resources of all children, as they were last listed. They cost a model nothing until
-// they are used, so all are shown, whatever way the tools of their child are. Who has which is in
-// `holdings`; here requests for them find their child.
+// they are used, so all are shown, however the child's tools are shown. `holdings` says who owns which;
+// this forwards requests to the owner.
 import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { RESOURCE_NOT_FOUND } from '../mcp/eras.ts';
@@ -15,7 +15,7 @@ export class Library {
   readonly #onConflict: (sentence: string) => void;
   readonly #told = new Set<string>();
   #children: readonly ChildConfig[];
-  /** Settled when somebody asks, and from then on with each change. */
+  /** Computed on first use, then updated with each change. */
   #holdings: Holdings | undefined;
 
   constructor(
@@ -28,7 +28,7 @@ export class Library {
     this.#onConflict = onConflict;
   }
 
-  /** Takes over a new configuration. */
+  /** Applies a new configuration. */
   update(children: readonly ChildConfig[]): void {
     const before = new Set(this.#children.map(({ name }) => name));
     const added = children.map(({ name }) => name).filter((name) => !before.has(name));
@@ -36,7 +36,7 @@ export class Library {
     this.#settleAgain(added);
   }
 
-  /** A child lists something else than before. What others have stays theirs. */
+  /** A child has listed something new. */
   learn(childName: string): void {
     this.#settleAgain([childName]);
   }
@@ -75,7 +75,7 @@ export class Library {
     return this.#holdings;
   }
 
-  /** Before anybody has been shown anything there is nothing to be kept. */
+  /** Until someone has looked, there is nothing to keep. */
   #settleAgain(newcomers: readonly string[]): void {
     if (this.#holdings) this.#holdings = this.#settle(this.#holdings, newcomers);
   }
@@ -87,7 +87,7 @@ export class Library {
     return holdings;
   }
 
-  /** Each conflict once, and not more of them than anybody reads. */
+  /** Reports each conflict once, and a bounded number of them. */
   #tell(conflict: string): void {
     if (this.#told.has(conflict) || this.#told.size >= MOST_TOLD) return;
     this.#told.add(conflict);

@@ -35,7 +35,7 @@ export class OwnTools {
     );
     const given = new Map<string, string>();
     const names = new Set<string>();
-    // Two names that a host makes one are one here.
+    // Hosts turn dots into underscores, so such names collide.
     const taken = {
       has: (name: string) => {
         const shown = inHosts(name);
@@ -67,7 +67,7 @@ export class OwnTools {
   }
 }
 
-/** A name as hosts show it that have no dots in names. */
+/** A name in hosts that don't allow dots. */
 function inHosts(name: string): string {
   return name.replaceAll('.', '_');
 }

@@ -55,13 +55,13 @@ export async function callSubtool(
   }
 }
 
-/** The task under a name that only the host that asked for it can use. */
+/** The task under an id that only this session can use. */
 function wrapTask(answer: Verbatim, config: ChildConfig, { caller }: SurfaceOptions): Verbatim {
   const sign = (text: string): string => caller?.sign?.(text) ?? '';
   return wrapTasksIn(answer, { childName: config.name, sign });
 }
 
-/** A child's own failure result, with a word of ours behind it if there is one. */
+/** A child's own failure result, with our explanation appended. */
 function withSuggestion(result: Verbatim, text: string | undefined): Verbatim {
   const content = result.member('content');
   if (text === undefined || content === undefined) return result;
@@ -97,7 +97,7 @@ function toResult(
   );
 }
 
-/** How a subtool was called: through a suite, where the list can be asked for, or as a tool of its own. */
+/** How a subtool was called: through a suite, which can also list it, or by its own name. */
 type Through = 'suite' | 'tool';
 
 export function unknownSubtool(

@@ -30,13 +30,13 @@ export const SUITE_SCHEMA = {
   required: ['action'],
 };
 
-/** Which subtools a suite may call: all that are exposed, or those of them that only read. */
+/** Which subtools a suite may call: all exposed ones, or only the read-only ones. */
 export type Access = 'all' | 'read';
 
 export interface SuiteLook {
   readonly hints?: Hints | undefined;
   readonly access?: Access;
-  /** Words by which a host finds it that does not show it at once; undefined if it should. */
+  /** Search words for a suite that isn't loaded at once; undefined if it should be. */
   readonly searchWords?: readonly string[] | undefined;
 }
 
@@ -58,21 +58,21 @@ export function createSuiteTool(name: string, config: ChildConfig, look: SuiteLo
 
 const READ_ONLY_NOTE = 'Lists and calls only subtools that are marked as read-only.';
 
-/** Of more tools than this none is loaded at once: each would be part of every request. */
+/** Loading more tools than this at once costs more than a search: each is part of every request. */
 export const MOST_LOADED = 12;
 
-/** Claude Code, which hides tools until they are searched for, shows these, and finds them by more words. */
+/** Makes Claude Code load a tool at once instead of on search. */
 export function alwaysLoaded(keywords: readonly string[] = []): Record<string, unknown> {
   return { 'anthropic/alwaysLoad': true, ...found(keywords) };
 }
 
-/** Claude Code finds a tool by these words; the model does not see them. */
+/** Words for Claude Code's tool search; the model doesn't see them. */
 function found(words: readonly string[]): Record<string, unknown> {
   const hint = cleanText(words.join(' ')).slice(0, 500);
   return hint === '' ? {} : { 'anthropic/searchHint': hint };
 }
 
-/** What the host's model reads: written in the configuration, or made from description or name. */
+/** The description the model reads: from the configuration, or made from description or name. */
 function describeSuite(config: ChildConfig): string {
   const written = writtenDescription(config);
   if (written !== undefined) return cleanText(written);
@@ -83,7 +83,7 @@ function describeSuite(config: ChildConfig): string {
   return `Use this tool for ${about}. Actions: 'introspect' | 'call'.`;
 }
 
-/** The whole description that somebody wrote for the tool of this server, highest precedence first. */
+/** The configured description of a server's tool. */
 export function writtenDescription(config: ChildConfig): string | undefined {
   const { switchboardDescription, suiteDescription, notedDescription } = config;
   return switchboardDescription ?? suiteDescription ?? notedDescription;

@@ -20,13 +20,13 @@ interface Suite {
   readonly name: string;
   readonly config: ChildConfig;
   readonly access: Access;
-  /** What its tool claims; undefined as long as nothing is known. */
+  /** The claimed annotations; undefined until something is known. */
   hints: Hints | undefined;
-  /** The names of its subtools as they were known at its first listing: the list must not change for them. */
+  /** The subtools' names, fixed at the first listing so that the list stays stable. */
   words: readonly string[] | undefined;
 }
 
-/** More than a search hint has room for. */
+/** More than fits into a search hint. */
 const MOST_WORDS = 100;
 
 export class Suites {
@@ -71,7 +71,7 @@ export class Suites {
     throw new Error(`There is no suite for ${childName}.`);
   }
 
-  /** The tools of those children that are to be listed so. `isLoaded`: hosts should show them at once. */
+  /** The suites of these children. `isLoaded`: hosts should load them at once. */
   listTools(isListed: (config: ChildConfig) => boolean, isLoaded: boolean): Tool[] {
     const listed = [...this.#suites.values()].filter(({ config }) => isListed(config));
     return listed.map((suite) => {
@@ -87,8 +87,8 @@ export class Suites {
   }
 
   /**
-   * A child has listed other tools. Gives whether its suite claims something else now. Claims only
-   * become weaker while we run: a list that changes back and forth would change ours each time.
+   * A child has listed other tools. Returns whether its suite claims something else now. Claims only
+   * become weaker, so that a list that changes back and forth doesn't change ours each time.
    */
   learn(childName: string): boolean {
     const suite = this.#byChild.get(childName);
@@ -99,7 +99,7 @@ export class Suites {
     return JSON.stringify(suite.hints) !== JSON.stringify(before);
   }
 
-  /** `isClaimed`: the host was told that this suite only reads, and relies on it. */
+  /** `isClaimed`: the host was told that this suite is read-only. */
   callTool(call: ToolCall, isClaimed = false): Promise<Verbatim> {
     const suite = this.#find(call.name);
     if (!suite) throw new Error(`There is no suite ${call.name}.`);
@@ -120,7 +120,7 @@ export class Suites {
     return this.#suites.get(toolName) ?? this.#byDefaultName.get(toolName);
   }
 
-  /** What a suite can claim by what is known of its child now. */
+  /** Computes the claim from the catalog. */
   #findOut(config: ChildConfig): Claim {
     const { name, expose } = config;
     const known = [...(this.#pool.hints(name) ?? [])];

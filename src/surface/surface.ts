@@ -40,7 +40,7 @@ export interface Audience {
   announce(): void;
   /** The same a little later, once for all changes until then. */
   announceSoon(kind?: 'tools' | 'prompts' | 'resources'): void;
-  /** Tells the host now, and waits until it has fetched the list (true), or seems not to. */
+  /** Tells the host now and waits for it to fetch the list. Returns whether it did. */
   announceAndSettle(cancellation: Cancellation): Promise<boolean>;
   /** A resource that it watches has changed. */
   resourceUpdated(params: Verbatim): void;
@@ -57,6 +57,6 @@ export interface ToolCall extends SurfaceOptions {
   readonly name: string;
   /** The call's `arguments`: an object, `{}` where the host sent none. */
   readonly args: Verbatim;
-  /** How the host frames messages, which decides the shape of our own data. */
+  /** The host's framing, which decides the shape of our own results. */
   readonly framing?: Framing;
 }

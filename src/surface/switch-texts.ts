@@ -19,13 +19,13 @@ const NO_SERVERS = 'No servers configured.';
 /** So many new tools are named; a list of hundreds would cost more than it helps. */
 const MOST_NAMES = 60;
 
-/** How this host gets at the tools of a server that was switched on. */
+/** How this host can call the tools of an active server. */
 export interface Reach {
-  /** The server's suite, where the host lists it. */
+  /** The server's suite, if the host lists it. */
   readonly suite: string | undefined;
-  /** The host is known never to fetch the list of tools again. */
+  /** The host never refreshes its tool list. */
   readonly neverRelists: boolean;
-  /** It has fetched it since the server was switched on. */
+  /** The host has refreshed its tool list. */
   readonly isFetched: boolean;
 }
 
@@ -46,7 +46,7 @@ const SUITE_CALL =
 const NOT_FETCHED =
   'The host has not refreshed its tool list yet. If the tools stay missing, the user can set "flip": {"suites": "always"} in switchboard.config.json and reconnect.';
 
-/** For a host whose model will not see the tools. */
+/** For a host that doesn't refresh its tool list. */
 function unseenText(name: string, tools: readonly OwnTool[], suite: string | undefined): string {
   const text = `Activated "${name}". This host does not refresh its tool list`;
   if (suite === undefined) {
@@ -97,7 +97,7 @@ export function notActiveText(name: string): string {
   return `"${name}" is not active.`;
 }
 
-/** With the reason where the child has failed; without one it takes longer than a start may. */
+/** Without a reason, the child is still starting. */
 export function notReadyText(name: string, reason?: string): string {
   return reason === undefined
     ? `"${name}" is not ready: it is still warming up. Try again in a moment.`

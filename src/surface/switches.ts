@@ -29,7 +29,7 @@ export interface SwitchesOptions {
   readonly audience: Audience;
   /** The tools of a child that are listed at the moment. */
   readonly toolsOf: (childName: string) => readonly OwnTool[];
-  /** The suite of a child, where this host lists it. */
+  /** The name of a child's suite, if this host lists it. */
   readonly suiteOf: (config: ChildConfig) => string | undefined;
   /** Something is on that was not, or the other way round. */
   readonly onChanged: () => void;
@@ -60,8 +60,8 @@ export class Switches {
   }
 
   /**
-   * Whether switching a child on does something for this host: one that never fetches the list again
-   * is shown suites instead, if the user lets it.
+   * Whether switching a child on has an effect in this host. Hosts that never refresh their list use
+   * suites instead, if those are listed.
    */
   isSwitchable(config: ChildConfig): boolean {
     const { audience, suiteOf } = this.#options;
@@ -70,8 +70,8 @@ export class Switches {
   }
 
   /**
-   * The answer to a call of one of the three tools; undefined where the call is for another. Without
-   * any servers they are not listed, but still say so.
+   * The answer to a call of one of the three tools; undefined for any other. They are answered even
+   * without servers, when they are not listed.
    */
   call(call: ToolCall): Promise<Verbatim> | undefined {
     const isAnswered = this.flips.length > 0 || this.#options.parts().children.length === 0;
@@ -137,14 +137,14 @@ export class Switches {
     if (audience.isStatic) return textResult(staticText(name, suites.toolFor(name)));
     if (this.#active.has(name)) return textResult(alreadyActiveText(name));
     try {
-      // Without a wait if it is ready: what comes next must find it on.
+      // No await if it is ready: the next request must find it active.
       if (!this.#isReady(name) && !(await this.#becomesReady(config, cancellation))) {
         return textResult(notReadyText(name), { isError: true });
       }
     } catch (error) {
       return failedResult(name, error);
     }
-    // The configuration may be another one by now, and somebody else may have switched it on.
+    // The configuration or the switches may have changed meanwhile.
     if (!this.flips.some((child) => child.name === name)) return this.#refuse(name);
     if (this.#active.has(name)) return textResult(alreadyActiveText(name));
     this.#active.add(name);
@@ -159,18 +159,18 @@ export class Switches {
     return textResult(activatedText(name, tools, reach));
   }
 
-  /** An idle child whose tools are known is ready as well: their first call starts it. */
+  /** An idle child with known tools counts: the first call starts it. */
   #isReady(name: string): boolean {
     const { pool } = this.#options.parts();
     const { state } = pool.report(name);
     return state !== 'warming' && state !== 'error' && pool.tools(name) !== undefined;
   }
 
-  /** Starts a child, or waits for its start, for as long as one may take. */
+  /** Starts a child or waits for its start, within the limit of a start. */
   async #becomesReady(config: ChildConfig, cancellation: Cancellation): Promise<boolean> {
     const { name, timeouts } = config;
     const warmed = this.#options.parts().pool.warm(name);
-    // The process before may have to end first.
+    // The previous process may have to stop first.
     const limitMs = Math.min(timeouts.spawnMs + timeouts.stopMs, LONGEST_WAIT_MS);
     const ready = soon(
       warmed.then(() => true),

@@ -1,6 +1,6 @@
-// Asking after a task, by the host that it was begun for: it is known to the child that runs it, if that
-// still does and speaks the era of the host. All tasks at once are not listed: a child serves several
-// hosts, and does not know whose each is.
+// Requests about a task, from the session that began it, go to the child that runs it, if that is still
+// running and speaks the host's era. `tasks/list` is not offered: a child serves several hosts and
+// doesn't know whose each task is.
 import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { unwrapTaskId, wrapTasksIn } from '../mcp/tasks.ts';

@@ -53,7 +53,7 @@ export class View implements Surface {
   /** Arranged when it is needed, and anew after each change. */
   #listed: Map<string, OwnTool> | undefined;
   #uris: ReadonlySet<string> = new Set();
-  /** The suites that the host was told only read, when it last listed them. */
+  /** The suites that were read-only in the last list this host fetched. */
   #readOnlySuites: ReadonlySet<string> = new Set();
   #logLevel: LogLevel | undefined;
 
@@ -114,7 +114,7 @@ export class View implements Surface {
     const { isStatic } = this.#audience;
     const flips = isStatic ? [] : this.#switches.flips;
     const isListed = (config: ChildConfig) => this.#isListedAsSuite(config);
-    // Those that stand in for tools not known yet do not count: the others must not change with them.
+    // Stand-ins for direct servers don't count: the other suites must not change with them.
     const isLoaded =
       children.filter((config) => config.show !== 'direct' && isListed(config)).length <=
       MOST_LOADED;
@@ -189,7 +189,7 @@ export class View implements Surface {
     if (config && this.#listsToolsOf(config)) this.#audience.announceSoon();
   }
 
-  /** A child's suite claims something else than before. */
+  /** A child's suite has other annotations now. */
   suiteChanged(childName: string): void {
     const config = this.#parts.children.find(({ name }) => name === childName);
     if (config && this.#isListedAsSuite(config)) this.#audience.announceSoon();
@@ -262,7 +262,7 @@ export class View implements Surface {
   }
 
   #isListedAsSuite({ name, show }: ChildConfig): boolean {
-    // A server whose tools are not known yet is listed all the same: some hosts list only once.
+    // Some hosts fetch the list only once, so a server without known tools must be in it.
     if (show === 'direct') return this.#parts.pool.tools(name) === undefined;
     if (show === 'suite') return true;
     if (this.#audience.isStatic) return true;
@@ -270,7 +270,7 @@ export class View implements Surface {
     return flipSuites === 'always' || (flipSuites === 'auto' && this.#audience.neverRelists);
   }
 
-  /** The suite of a child, where this host lists it. */
+  /** The name of a child's suite, if this host lists it. */
   #listedSuiteOf(config: ChildConfig): string | undefined {
     return this.#isListedAsSuite(config) ? this.#parts.suites.toolFor(config.name) : undefined;
   }
@@ -280,7 +280,7 @@ export class View implements Surface {
   }
 }
 
-/** Claude Code would hide tools that come later until they are searched for; these were asked for. */
+/** Otherwise Claude Code would hide tools that appear later until the model searches for them. */
 function withAlwaysLoad(tool: Tool): Tool {
   const { _meta: own } = tool;
   return { ...tool, _meta: { ...alwaysLoaded(), ...(isObject(own) && own) } };

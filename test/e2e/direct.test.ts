@@ -158,7 +158,7 @@ test('a home that cannot be written costs one warning and nothing else', async (
   expect((await host.lastWords()).match(/the catalog cannot be kept/g)).toHaveLength(1);
 });
 
-test('tools become known even if every session is over at once', async () => {
+test("a direct server's tools become known even if every session is short", async () => {
   const project = projectWith(testServer('changes', 'one'));
   const first = await RawHost.connect(project);
   expect(await first.toolNames()).toEqual(['own_suite']);
@@ -175,7 +175,7 @@ test('a server that cannot be started is listed as its suite, which says why', a
   expect(await host.toolNames()).toEqual(['own_suite']);
 });
 
-test("what a user's server has listed in one project is known in every other", async () => {
+test("a user's server is listed with its tools in a project it never ran in", async () => {
   const home = createProject();
   const others = [createProject(), createProject()];
   const server = { show: 'direct', ...testServer('changes', 'one') };

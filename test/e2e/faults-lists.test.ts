@@ -198,7 +198,7 @@ test('a list whose next page is always the same is read once', () =>
     expect(namesOf(await introspect(trial))).toEqual(['echo', 'page-0', 'page-1']);
   }));
 
-test('a tool that hides characters in a name is neither listed nor called, and people are told', async () => {
+test('a tool with hidden characters in its names is not listed or called, and status and doctor name it', async () => {
   const tools = [
     { name: 'hid\u200bden', inputSchema: OBJECT },
     { name: 'weather', inputSchema: { type: 'object', properties: { 'ci\u3164ty': {} } } },

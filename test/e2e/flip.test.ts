@@ -101,7 +101,7 @@ test('one that cannot be started is in error, says why, and holds up nothing', a
   expect(textOf(await host.callTool('gateway_status'))).toContain('✗ bogus: error');
 });
 
-test('switching on lists the tools, and tells the host', async () => {
+test('activating a server lists its tools and tells the host', async () => {
   const project = projectWith({ box: toolbox, mock: MOCK_CHILD });
   const host = await RawHost.connect(project);
   await reaches(host, 'box', 'ready');
@@ -194,7 +194,7 @@ test('each name that cannot be switched gets a plain answer', async () => {
   expect(host.listChanges).toBeLessThanOrEqual(3);
 });
 
-test('a server that is still starting is waited for', async () => {
+test('gateway_activate waits for a server that is still starting', async () => {
   const host = await RawHost.connect(projectWith({ slow: testServer('starts-slowly', '1000') }));
   expect((await statusOf(host, 'slow'))?.state).toBe('warming');
   expect(textOf(await activate(host, 'slow'))).toContain('Activated "slow"');

@@ -290,7 +290,7 @@ describe('how messages arrive', () => {
     }
   });
 
-  test('a length counts bytes, and what we send has as many characters', async () => {
+  test('lengths count bytes, and messages to the host are ASCII', async () => {
     const host = start({ framing: 'content-length' });
     const text = 'žluťoučký 🦊 漢字';
     const { result } = await host.call('mock', 'echo', { text });

@@ -298,7 +298,7 @@ describe('annotations', () => {
   const annotationsOf = async (host: RawHost) =>
     Object.fromEntries((await listTools(host)).map(({ name, annotations }) => [name, annotations]));
 
-  test('are claimed as soon as the tools are known, and from the first list of the next session', async () => {
+  test('appear once the tools are known, and in the first list of the next session', async () => {
     const reader = testServer('lists', JSON.stringify([READS]));
     const project = createProject(configWith({ reader }));
     const host = await RawHost.connect(project);
@@ -313,7 +313,7 @@ describe('annotations', () => {
     expect(textOf(await next.call('reader', 'read'))).toBe('called read');
   });
 
-  test('a server that reads and writes can have a tool that only reads', async () => {
+  test('readOnlyTool adds a tool that only calls read-only subtools', async () => {
     const files = { ...testServer('lists', JSON.stringify([READS, WRITES])), readOnlyTool: true };
     const host = await RawHost.connect(createProject(configWith({ files })));
     expect(await annotationsOf(host)).toEqual({

@@ -122,7 +122,7 @@ describe('over HTTP, where hosts share a server', () => {
     };
   }
 
-  test('another host can neither read nor cancel a task, even if it knows its name', async () => {
+  test('another host cannot read or cancel a task, even if it knows the id', async () => {
     const serving = await startServing(projectWith('handshake'));
     const [one, other] = await Promise.all([connectTo(serving), connectTo(serving)]);
     await expect

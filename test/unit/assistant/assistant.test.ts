@@ -42,7 +42,7 @@ async function ask(script: Script) {
   return value as { content: { text: string }[] };
 }
 
-test('an answer is plain text; what was done for it is metadata, which hides nothing', async () => {
+test('an answer is plain text, with its statistics in _meta', async () => {
   expect(await ask(() => ({ text: 'Hi.' }))).toEqual({
     content: [{ type: 'text', text: 'Hi.' }],
     _meta: {

@@ -71,7 +71,7 @@ test.each([
   ['🚀\u200d', '🚀'],
   ['🚀\u{e0101}\u{e0102}', '🚀'],
   ['م\u200c\u200cن', 'من'],
-])('emoji and words hide nothing behind them: %j', (text, clean) => {
+])('nothing can be hidden behind an emoji or a letter: %j', (text, clean) => {
   expect(cleanText(text)).toBe(clean);
 });
 

@@ -8,7 +8,7 @@ test.each([
   ['suite', 'The next use starts it again.'],
   ['direct', 'The next use starts it again.'],
   ['flip', 'Switching it on, or a call through its suite, starts it again.'],
-] as const)('a %s server that has ended: %s', (show, sentence) => {
+] as const)('the error about a crashed %s server says: %s', (show, sentence) => {
   const { hint } = explainEnd(CRASH, childConfig({ name: 'kid', show }), '', 'working');
   expect(hint).toBe(`${sentence} It printed nothing on stderr.`);
 });

@@ -9,7 +9,7 @@ const WRITES = { name: 'write' };
 const advise = (tools: { name: string }[], some: Partial<ChildConfig> = {}) =>
   adviceOnTools(childConfig({ name: 'files', ...some }), tools, { refusedTools: [] });
 
-test('a server that reads and writes can have a tool for what only reads', () => {
+test('readOnlyTool is suggested for a server that reads and writes', () => {
   expect(advise([READS, WRITES])).toEqual([
     '1 of its 2 tools only read. Set suites.files.readOnlyTool to true to add a tool for these that hosts can run without asking.',
   ]);
@@ -21,11 +21,11 @@ test.each([
   ['it has one', [READS, WRITES], { readOnlyTool: true }],
   ['its tools are listed', [READS, WRITES], { show: 'direct' }],
   ['what writes is not exposed', [READS, WRITES], { expose: { allow: ['read'], deny: undefined } }],
-] as const)('there is nothing to say where %s', (_, tools, some) => {
+] as const)('readOnlyTool is not suggested if %s', (_, tools, some) => {
   expect(advise([...tools], some)).toEqual([]);
 });
 
-test('tools that hide characters are named', () => {
+test('tools with hidden characters are named', () => {
   const refusedTools = [{ name: 'a\u200bb', where: 'name' }] as const;
   expect(adviceOnTools(childConfig({ name: 'kid' }), [], { refusedTools })).toEqual([
     'Not listed because of hidden characters: a\\u200bb (name).',

@@ -274,7 +274,7 @@ test('servers that nobody runs', () => {
   `);
 });
 
-test('tools that hide characters are named below their server', () => {
+test('tools with hidden characters are named below their server', () => {
   const children = [
     child({ name: 'odd', refusedTools: [{ name: 'a\u200bb', where: 'name' }], lastError: 'Oh.' }),
   ];

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Hints, hintsOf, isReadOnly, weakestHints } from '../../../src/mcp/annotations.ts';
 
-test('a tool says what it says, and what is no hint is left out', () => {
+test('only boolean hints are read from annotations', () => {
   const annotations = {
     readOnlyHint: true,
     openWorldHint: 'no',
@@ -42,17 +42,17 @@ test.each([
     [{ readOnlyHint: true, destructiveHint: true }],
     { readOnlyHint: false, destructiveHint: true },
   ],
-])('together they are as safe as the least safe: %s', (_, hints, together) => {
+])('combined hints are as safe as the least safe tool: %s', (_, hints, together) => {
   expect(weakestHints(hints)).toEqual(together);
 });
 
-test('a tool that destroys is not read-only, whatever else it says', () => {
+test('a destructive tool is not read-only, even if it claims to be', () => {
   expect(isReadOnly({ readOnlyHint: true })).toBe(true);
   expect(isReadOnly({ readOnlyHint: true, destructiveHint: true })).toBe(false);
   expect(isReadOnly({})).toBe(false);
 });
 
-test('another tool never makes the claim stronger', () => {
+test('adding a tool never makes the combined hints safer', () => {
   const hint = fc.option(fc.boolean(), { nil: undefined });
   const hints = fc.record(
     { readOnlyHint: hint, destructiveHint: hint, idempotentHint: hint, openWorldHint: hint },

@@ -7,7 +7,7 @@ const schemaOf = (property: object, name = 'a') => ({
   properties: { [name]: property },
 });
 
-test('a tool without anything hidden is handed on as it is', () => {
+test('a tool without hidden characters stays unchanged', () => {
   const tool = {
     name: 'a',
     title: '❤️ می‌خواهم',
@@ -18,7 +18,7 @@ test('a tool without anything hidden is handed on as it is', () => {
   expect(refused).toEqual([]);
 });
 
-test('prose is cleaned wherever it is, and everything else stays', () => {
+test('prose is cleaned everywhere in a definition, and nothing else changes', () => {
   const prose = `Reads${HIDDEN}\u001b[8m files.`;
   const property = {
     type: 'string',
@@ -58,7 +58,7 @@ test('prose is cleaned wherever it is, and everything else stays', () => {
   expect(JSON.stringify(tools)).toBe(JSON.stringify([tool(cleanProperty, clean)]));
 });
 
-test('a pattern means the same, and shows what it matches', () => {
+test('hidden characters in a pattern become escapes', () => {
   const pattern = '^[^\u200b\u{e0041}\r]+$';
   const [tool] = cleanTools([{ name: 'a', inputSchema: schemaOf({ pattern }) }]).tools;
   expect(tool?.['inputSchema']).toEqual(
@@ -77,14 +77,14 @@ test.each([
   ['inputSchema', { name: 'a', inputSchema: { required: ['x\u200b'] } }],
   ['inputSchema', { name: 'a', inputSchema: { $defs: { 'x\u00ad': {} } } }],
   ['outputSchema', { name: 'a', outputSchema: schemaOf({}, 'x\u200b') }],
-])('hidden characters in what must be sent back keep a tool out: %s, %j', (where, tool) => {
+])('a tool with hidden characters in names or exact values is refused: %s, %j', (where, tool) => {
   expect(cleanTools([tool, { name: 'fine' }])).toEqual({
     tools: [{ name: 'fine' }],
     refused: [{ name: tool.name, where }],
   });
 });
 
-test('people are told which tools are left out, and see what was hidden', () => {
+test('refused tools are named with their hidden characters escaped', () => {
   expect(explainRefusedTools([])).toBeUndefined();
   const refused = [
     { name: 'a\u200bb', where: 'name' },
@@ -95,7 +95,7 @@ test('people are told which tools are left out, and see what was hidden', () => 
   );
 });
 
-test('prompts, resources and templates: prose is cleaned, hidden names keep an item out', () => {
+test('prompts, resources and templates are cleaned, or left out if their name hides characters', () => {
   const prose = `T\u200be${HIDDEN}a`;
   const prompt = (text: string) => ({
     name: 'p',
@@ -126,7 +126,7 @@ test('prompts, resources and templates: prose is cleaned, hidden names keep an i
   ).toEqual([{ uriTemplate: 'a:{id}', description: 'Tea' }]);
 });
 
-test('a key that JavaScript takes for something else is a key like any other', () => {
+test('a property named __proto__ is cleaned like any other', () => {
   const inputSchema = JSON.parse(
     '{"properties":{"__proto__":{"description":"a\\u200bb"},"constructor":{}}}',
   ) as object;

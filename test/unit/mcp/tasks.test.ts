@@ -16,11 +16,11 @@ test.each([
   ['job', 't1'],
   ['a.b "c"', 'with.dots.and\nlines'],
   ['é', '…'],
-])('the name of a task leads back to its server: %j, %j', (childName, taskId) => {
+])('a task id leads back to its server: %j, %j', (childName, taskId) => {
   expect(unwrapTaskId(idOf(childName, taskId), sign)).toEqual({ childName, taskId });
 });
 
-test('another session cannot use it, nor make one up', () => {
+test('another session can neither use nor forge a task id', () => {
   const id = idOf('job', 't1');
   expect(unwrapTaskId(id, (text) => other.sign(text))).toBeUndefined();
   expect(unwrapTaskId(id, () => '')).toBeUndefined();

@@ -59,7 +59,7 @@ test('what a child lists that has no name is no tool', () => {
   ]);
 });
 
-test('our own data is text and structured content, and no key that a host could take for another answer', () => {
+test('our own data is in content and structuredContent, at the top level only with Content-Length', () => {
   const data = { tools: [{ name: 'a', inputSchema: {} }] };
   const result = {
     content: [{ type: 'text', text: JSON.stringify(data) }],

@@ -98,7 +98,7 @@ test('the era of a server is taken for granted for a week, and then asked for ag
   expect(next.eraOf(kid)).toBe('modern');
 });
 
-test('tools that are left out are known with the list, and not written with a secret one', async () => {
+test('refused tools are remembered with the list, except with a secret one', async () => {
   const { catalog, folder } = openCatalog();
   const refused = [{ name: 'a\u200bb', where: 'name' }] as const;
   catalog.rememberList(kid, 'tools', [], { refused });
@@ -120,7 +120,7 @@ test('it is for its owner alone', async () => {
   expect(statSync(join(folder, file)).mode & 0o077).toBe(0);
 });
 
-test("what a user's server lists in one project is known in the others", async () => {
+test("a user's server shares its lists between projects", async () => {
   const { catalog, folder } = openCatalog();
   const command = { cmd: 'npx', args: ['-y', 'server'], env: {} };
   const [one, other] = ['/one', '/other'].map((cwd) =>

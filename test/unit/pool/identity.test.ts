@@ -86,7 +86,7 @@ test.each([
   ['/usr/local/bin/python3.12', '/opt/server.py'],
   ['github-mcp-server', 'stdio'],
   ['docker', 'run', '-i', '--rm', 'image'],
-])('in every project the same: %s %s %s', (...words) => {
+])('does not depend on the folder: %s %s %s', (...words) => {
   const [cmd = '', ...args] = words;
   const here = users(cmd, ...args);
   const there = { ...here, cwd: '/elsewhere' };
@@ -111,21 +111,21 @@ test.each([
   ['bin/server'],
   ['server', 'config.json'],
   ['$SERVER'],
-])('perhaps not the same in every project: %s %s %s %s', (...words) => {
+])('may depend on the folder: %s %s %s %s', (...words) => {
   const [cmd = '', ...args] = words;
   const here = users(cmd, ...args);
   expect(folderOf(here)).toBe('/project');
   expect(identityOf({ ...here, cwd: '/elsewhere' })).not.toBe(identityOf(here));
 });
 
-test('a folder that was configured counts, and a server at an address has none', () => {
+test('a configured cwd counts, and a remote server has no folder', () => {
   const { command: npx } = users('npx', 'pkg');
   expect(folderOf(kid({ command: npx, isCwdGiven: true }))).toBe('/project');
   const remote = { url: 'https://a.example/', type: 'http', headers: {} } as const;
   expect(folderOf(kid({ command: undefined, remote }))).toBeUndefined();
 });
 
-test('a package that the project has itself is of that project', () => {
+test('a package installed in the project depends on the folder', () => {
   const cwd = temporaryFolder();
   const config = { ...users('npx', 'pkg'), cwd };
   expect(folderOf(config)).toBeUndefined();

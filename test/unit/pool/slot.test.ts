@@ -386,7 +386,7 @@ async function closeWhileListing(show: ChildConfig['show']) {
   return { slot, child, closed, list };
 }
 
-test('the first listing of a direct server is waited for at the end', async () => {
+test("closing waits for a direct server's first listing", async () => {
   const { slot, child, closed, list } = await closeWhileListing('direct');
   expect(child.stopped).toBe(false);
   list();
@@ -395,13 +395,13 @@ test('the first listing of a direct server is waited for at the end', async () =
   expect(slot.lists.tools).toEqual([{ name: 'echo' }]);
 });
 
-test('that of any other is not', async () => {
+test('closing does not wait for the first listing of a suite', async () => {
   const { child, closed } = await closeWhileListing('suite');
   expect(child.stopped).toBe(true);
   await closed;
 });
 
-test('a listing that does not end holds up nobody for longer than stopMs', async () => {
+test('closing waits for a listing for at most stopMs', async () => {
   vi.useFakeTimers();
   const child = new FakeChild();
   child.listTools = () => new Promise(() => {});

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toAscii } from '../../../src/rpc/ascii.ts';
 
-test('JSON means the same in ASCII', () => {
+test('the JSON value stays the same in ASCII', () => {
   const value = { é: ['…', '🚀', '\u2028', 'plain "text"\n'], lone: '\ud800' };
   const json = toAscii(JSON.stringify(value));
   expect(json).toMatch(/^[ -~]+$/);

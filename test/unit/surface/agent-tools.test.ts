@@ -75,7 +75,7 @@ test('each agent is a tool, all with the same input', () => {
   ]);
 });
 
-test('more than a dozen agents are not all loaded at once', () => {
+test('more than a dozen agents are not loaded at once', () => {
   const metasOf = (count: number) => {
     const listed = Array.from({ length: count }, (_, index) => agent(`a${index}`));
     return new Set(
@@ -112,7 +112,7 @@ test.each([
   ['c-', ['c-*']],
   ['my agents/', ['my_agents_*']],
   ['', ['minimal', 'other_one']],
-])('with the prefix %j their names look like %j', (prefix, patterns) => {
+])('with the prefix %j the name patterns are %j', (prefix, patterns) => {
   const { formats } = agentSettings();
   const settings = agentSettings({ formats: { ...formats, codex: { ...formats.codex, prefix } } });
   const listed = ['minimal', 'other_one'].map((name) => agent(name, { toolName: prefix + name }));

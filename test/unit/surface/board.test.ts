@@ -237,7 +237,7 @@ test('one that waits for its turn is started when it is asked for', async () => 
   expect(pool.report('a').state).toBe('ready');
 });
 
-test('one that is still starting is waited for, as long as a start may take', async () => {
+test('gateway_activate waits for a starting server within the start limit', async () => {
   vi.useFakeTimers();
   const children = new Map<string, (child: FakeChild) => void>();
   const { board } = createBoard(
@@ -255,7 +255,7 @@ test('one that is still starting is waited for, as long as a start may take', as
   children.get('stuck')?.(new FakeChild());
 });
 
-test('a host is told how it can use what it has switched on, and of nothing that it does not list', async () => {
+test('texts about flip servers name only what this host can call', async () => {
   const tell = async (some: Partial<FakeAudience>, flipSuites?: Config['flipSuites']) => {
     const { board } = createBoard([flip('a')], undefined, flipSuites);
     await begun(board);
@@ -297,7 +297,7 @@ test('a host is told how it can use what it has switched on, and of nothing that
   expect(JSON.stringify(never)).not.toContain('a_suite');
 });
 
-test('a server whose tools are not known yet is listed as its suite, in every kind of session', async () => {
+test('a direct server is listed as its suite until its tools are known', async () => {
   const direct = childConfig({ name: 'own', show: 'direct' });
   const { board, pool } = createBoard([direct, flip('a')]);
   const { view, audience } = openView(board);
@@ -393,7 +393,7 @@ test('what is off is nowhere', async () => {
   await expect(say(view, 'gateway_status')).rejects.toThrow('Unknown tool');
 });
 
-test('without any servers the gateway says so, although its tools are not listed', async () => {
+test('without servers, gateway_status is not listed but answers', async () => {
   const { board } = createBoard([]);
   const { view } = openView(board);
   expect(namesIn(view)).toEqual([]);
@@ -518,7 +518,7 @@ test('a question out of the blue goes to the only host there is, and to nobody w
   await expect(board.askOutside(question)).rejects.toMatchObject({ code: -32601 });
 });
 
-test('a tool that its server no longer has is explained without a suite that the host does not list', async () => {
+test('the error for a vanished direct tool does not mention introspect', async () => {
   const child = new FakeChild('other');
   child.callTool = () => Promise.reject(new RpcError(METHOD_NOT_FOUND, 'No such tool'));
   const config = childConfig({ name: 'own', show: 'direct' });
@@ -563,12 +563,12 @@ test.each([
     [tool('x', reads), tool('hidden', writes)],
     { ...reads, destructiveHint: false, idempotentHint: true },
   ],
-])('a suite is as safe as the least safe of its subtools: %s', (_, tools, annotations) => {
+])('a suite is as safe as its least safe subtool: %s', (_, tools, annotations) => {
   const { view } = createKnown(tools, { expose: { allow: undefined, deny: ['hid*'] } });
   expect(annotationsIn(view)).toEqual({ a_suite: annotations });
 });
 
-test('switching is neither reading nor destroying, and asking for the state is reading', () => {
+test('gateway tools are annotated', () => {
   const { board } = createBoard([flip('a')]);
   const harmless = { destructiveHint: false, idempotentHint: true, openWorldHint: false };
   expect(annotationsIn(openView(board).view)).toEqual({
@@ -578,7 +578,7 @@ test('switching is neither reading nor destroying, and asking for the state is r
   });
 });
 
-test('what becomes known is announced if it makes a difference, and claims only become weaker', async () => {
+test('changed annotations are announced, and only become weaker', async () => {
   const { view, audience, pool, child, config } = createKnown([]);
   const list = (...tools: Tool[]) => {
     pool.remember(config, tools);
@@ -596,7 +596,7 @@ test('what becomes known is announced if it makes a difference, and claims only 
   expect(child.calls).toBe(0);
 });
 
-test('a host that was told that a suite only reads can rely on it until it lists it again', async () => {
+test('a suite listed as read-only stays read-only for that host until it lists again', async () => {
   const { view, pool, child, config } = createKnown([tool('x', reads)]);
   view.listTools();
   const callIt = (subtool: string) => say(view, 'a_suite', { action: 'call', subtool });
@@ -613,7 +613,7 @@ test('a host that was told that a suite only reads can rely on it until it lists
   expect(config.readOnlyTool).toBe(false);
 });
 
-test('what others have learned since is found out after the first list, and announced', async () => {
+test('catalog changes by other programs are picked up after the first list', async () => {
   const folder = temporaryFolder();
   const file = { path: join(folder, 'claims.json'), catalog: join(folder, 'catalog') };
   const config = childConfig({ name: 'a' });
@@ -638,7 +638,7 @@ test('what others have learned since is found out after the first list, and anno
   expect(annotationsIn(open().view)).toMatchObject({ a_suite: reads });
 });
 
-test('names that must not be written down are not', async () => {
+test('tool names that contain a secret are not written to the claims file', async () => {
   const folder = temporaryFolder();
   const file = { path: join(folder, 'claims.json'), catalog: folder };
   const config = childConfig({ name: 'a' });
@@ -657,7 +657,7 @@ test('names that must not be written down are not', async () => {
 describe('with readOnlyTool', () => {
   const TOOLS = [tool('x', reads), tool('y', writes), tool('z')];
 
-  test('a second tool reads only, and says so before anything is known', () => {
+  test('lists a companion that is read-only from the start', () => {
     const known = createKnown(TOOLS, { readOnlyTool: true, suiteName: 'files' });
     const unknown = createBoard([childConfig({ name: 'a', readOnlyTool: true })]);
     const readOnly = { readOnlyHint: true, destructiveHint: false };
@@ -671,7 +671,7 @@ describe('with readOnlyTool', () => {
     });
   });
 
-  test('it shows and calls what only reads, and nothing else', async () => {
+  test('the companion shows and calls only read-only subtools', async () => {
     const { view, child } = createKnown(TOOLS, { readOnlyTool: true });
     const { value } = await call(view, 'a_suite_read', { action: 'introspect' });
     expect(value).toMatchObject({ structuredContent: { tools: [{ name: 'x' }] } });
@@ -687,7 +687,7 @@ describe('with readOnlyTool', () => {
     expect(child.called).toEqual(['x', 'y']);
   });
 
-  test('a server whose tools are not known is asked for them first', async () => {
+  test('the companion lists unknown tools before it calls one', async () => {
     const child = new FakeChild();
     child.tools = TOOLS;
     const config = childConfig({ name: 'a', readOnlyTool: true });
@@ -699,7 +699,7 @@ describe('with readOnlyTool', () => {
     expect(child.called).toEqual(['x']);
   });
 
-  test('rules about subtools hold for it, too', async () => {
+  test('the companion respects expose', async () => {
     const expose = { allow: undefined, deny: ['x'] };
     const { view, child } = createKnown(TOOLS, { readOnlyTool: true, expose });
     const args = { action: 'call', subtool: 'x' };
@@ -715,7 +715,7 @@ describe('what Claude Code loads at once', () => {
   const suites = (count: number) =>
     Array.from({ length: count }, (_, index) => childConfig({ name: `s${index}` }));
 
-  test('tools that were switched on, with what they say themselves', async () => {
+  test('activated tools, unless they say otherwise', async () => {
     const child = new FakeChild();
     child.tools = [{ name: 'x' }, { name: 'y', _meta: { own: 1, 'anthropic/alwaysLoad': false } }];
     const { board } = createBoard([flip('a')], async () => child);
@@ -726,12 +726,12 @@ describe('what Claude Code loads at once', () => {
     expect(metasIn(view)['y']).toEqual({ own: 1, 'anthropic/alwaysLoad': false });
   });
 
-  test('tools that are always listed are left to the host', async () => {
+  test('not direct tools', async () => {
     const { view } = createKnown([{ name: 'x' }], { show: 'direct' });
     expect(view.listTools()).toEqual([{ name: 'x', inputSchema: { type: 'object' } }]);
   });
 
-  test('a dozen suites, and of more none: they are found by the names of their subtools', () => {
+  test('up to a dozen suites; beyond that, search hints name their subtools', () => {
     const dozen = openView(createBoard(suites(12)).board).view;
     expect(new Set(dozen.listTools().map(({ _meta }) => JSON.stringify(_meta)))).toEqual(
       new Set([JSON.stringify(LOADED)]),
@@ -760,7 +760,7 @@ describe('what Claude Code loads at once', () => {
     expect(JSON.stringify(view.listTools())).toBe(before);
   });
 
-  test('suites that stand in for tools not known yet change nothing for the others', async () => {
+  test('stand-ins for direct servers do not count as suites', async () => {
     const children = [...suites(12), childConfig({ name: 'own', show: 'direct' }), flip('on')];
     const { board, pool } = createBoard(children);
     const { view } = openView(board);

@@ -22,7 +22,7 @@ function openClaims(folder = temporaryFolder()) {
   return { folder, path, catalog, claims: new Claims({ path, catalog }) };
 }
 
-test('what was found out is known in the next run, for the same server and the same rules', async () => {
+test('claims are kept for the same server and the same rules', async () => {
   const { claims, folder, path } = openClaims();
   expect(claims.get(kid)).toBeUndefined();
   claims.set(kid, CLAIM);
@@ -40,7 +40,7 @@ test('what was found out is known in the next run, for the same server and the s
   }
 });
 
-test('what is asked for and what stays the same is not written', async () => {
+test('the file is written only when a claim changes', async () => {
   const { claims, folder, path } = openClaims();
   claims.get(kid);
   await claims.written();
@@ -54,7 +54,7 @@ test('what is asked for and what stays the same is not written', async () => {
   expect(statSync(path).mtimeMs).toBe(mtimeMs);
 });
 
-test('they are to be looked at again when the catalog has changed', async () => {
+test('a changed catalog makes the claims outdated', async () => {
   const { claims, folder, catalog } = openClaims();
   claims.set(kid, CLAIM);
   expect(claims.becomeCurrent()).toBe(false);
@@ -80,7 +80,7 @@ test.each(['', '{', '[]', '{"form":2,"claims":{"kid":{}}}', '{"form":1,"claims":
   },
 );
 
-test('without a place to be written to they are known in this run', async () => {
+test('claims work in memory if the file cannot be written', async () => {
   const { claims, folder } = openClaims();
   writeFileSync(join(folder, 'claims'), 'a file');
   for (const some of [claims, new Claims()]) {

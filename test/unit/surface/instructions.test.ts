@@ -14,7 +14,7 @@ function instruct(
   return instructionsFor({ children, agents, suiteOf, canSwitch });
 }
 
-test('each server has a line, with how this host uses it', () => {
+test('each server has a line that says how this host uses it', () => {
   const children = [
     childConfig({ name: 'memory', description: 'what the user said before' }),
     childConfig({ name: 'mail', show: 'direct' }),
@@ -34,7 +34,7 @@ test('each server has a line, with how this host uses it', () => {
   );
 });
 
-test('a host is told nothing of what it cannot do', () => {
+test('instructions leave out what the host cannot do', () => {
   const children = [childConfig({ name: 'a', show: 'flip' })];
   expect(instruct(children)).not.toContain('gateway');
   const switching = instruct(children, { hides: ['a'], canSwitch: true });
@@ -60,13 +60,13 @@ test('without servers there is nothing to say', () => {
   expect(instruct([])).toBe('');
 });
 
-test('agents are named by what their names look like', () => {
+test('agents are named by their patterns', () => {
   const say = (...patterns: string[]) => instruct([], { agents: { patterns, suite: undefined } });
   expect(say('agent_*', 'c-*')).toMatch(/^Call agent_\*, c-\* tools, which are agents, with/);
   expect(say('a', 'b', 'c', 'd')).toMatch(/^Call a, b, c and other tools, which are agents, with/);
 });
 
-test('our own words are ASCII, since some hosts count characters instead of bytes', () => {
+test('instructions are ASCII', () => {
   const description = 'words '.repeat(100);
   const children = (['suite', 'flip', 'direct'] as const).map((show) =>
     childConfig({ name: show, show, description }),

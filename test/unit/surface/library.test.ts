@@ -200,7 +200,7 @@ test('what a server that has just been started is still being asked for is waite
 describe('the first to list something keeps it', () => {
   const p = (title: string) => ({ name: 'p', title });
 
-  test('a prompt, also where the other comes first in the configuration', async () => {
+  test('a prompt, whatever the order in the configuration', async () => {
     const { library, change, conflicts, ask, asked } = createLibrary({
       a: {},
       b: { prompts: [p('b')] },
@@ -212,7 +212,7 @@ describe('the first to list something keeps it', () => {
     expect([asked('a'), asked('b').length]).toEqual([[], 1]);
     change('a', { prompts: [p('a'), { name: 'q' }] });
     expect(conflicts).toEqual([
-      'server "a" has a prompt "p" like server "b", so it is listed as "a_p".',
+      'prompt "p" of server "a" is listed as "a_p": server "b" already has a prompt with that name.',
     ]);
     change('b', { prompts: [] });
     expect(library.listPrompts()).toEqual([{ ...p('a'), name: 'a_p' }, { name: 'q' }]);
@@ -234,11 +234,11 @@ describe('the first to list something keeps it', () => {
     ]);
     expect(library.listResources()).toEqual([resource]);
     expect(conflicts).toContain(
-      'server "a" lists the resource x://r/1, which server "b" already has: it stays there.',
+      'server "a" also lists the resource x://r/1. Server "b" listed it first and keeps it.',
     );
   });
 
-  test('against a template that comes later and matches more, or more closely', () => {
+  test('URIs that a later template would match', () => {
     const { library, change, conflicts, ownerOf } = createLibrary({
       greedy: {},
       notes: { resources: [{ uri: 'notes://1' }] },
@@ -259,11 +259,11 @@ describe('the first to list something keeps it', () => {
       'greedy',
     ]);
     expect(conflicts).toContain(
-      'server "greedy" lists addresses that begin with notes:, like server "notes": only the ones it lists lead there.',
+      'server "greedy" also uses notes: URIs. Server "notes" used the scheme first, so templates of "greedy" cannot match it.',
     );
   });
 
-  test('of schemes that many use, each server has what it lists and what its templates match', () => {
+  test('servers can share common schemes', () => {
     const { library, change, ownerOf, conflicts } = createLibrary({
       logs: { resources: [{ uri: 'file:///logs/app.log' }] },
       files: {},
@@ -275,7 +275,7 @@ describe('the first to list something keeps it', () => {
     expect(conflicts).toEqual([]);
   });
 
-  test('a server that the configuration gets later comes last', () => {
+  test('a server added by a reload comes last', () => {
     const { library, change, configs } = createLibrary({
       a: { prompts: [p('a')] },
       b: { prompts: [p('b')] },
@@ -288,7 +288,7 @@ describe('the first to list something keeps it', () => {
   });
 });
 
-test('of templates that are known at once the one that says more is meant', () => {
+test('the most specific of several matching templates wins', () => {
   const { ownerOf } = createLibrary({
     greedy: { templates: [{ uriTemplate: 'db://{+any}' }] },
     users: { templates: [{ uriTemplate: 'db://users/{id}' }] },
@@ -296,7 +296,7 @@ test('of templates that are known at once the one that says more is meant', () =
   expect([ownerOf('db://users/7'), ownerOf('db://rows/7')]).toEqual(['users', 'greedy']);
 });
 
-test('a template without a scheme reaches only addresses that are nobody else’s', () => {
+test('a template without a scheme only matches schemes that nobody else uses', () => {
   const { ownerOf } = createLibrary({
     greedy: { templates: [{ uriTemplate: '{+uri}' }] },
     files: { resources: [{ uri: 'file:///a' }] },
@@ -305,7 +305,7 @@ test('a template without a scheme reaches only addresses that are nobody else’
   expect(ownerOf('web://b')).toBe('greedy');
 });
 
-test('a conflict is told once, and not more of them than anybody reads', () => {
+test('each conflict is reported once, and a hundred at most', () => {
   const prompts = Array.from({ length: 500 }, (_, index) => ({ name: `p${index}` }));
   const { library, change, conflicts } = createLibrary({ a: { prompts }, b: { prompts } });
   library.listPrompts();

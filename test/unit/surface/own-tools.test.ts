@@ -48,7 +48,7 @@ test('names of the gateway and of suites are not given', () => {
   expect(names).toEqual(['a_a_suite', 'gateway_other', 'a_gateway_status', 'a_mcpflip_activate']);
 });
 
-test('names that hosts without dots in names would make one are kept apart', () => {
+test('names that differ only in dots and underscores are kept apart', () => {
   const own = new OwnTools();
   const names = namesOf(
     own,

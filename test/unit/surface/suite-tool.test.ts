@@ -21,12 +21,12 @@ test.each([
     "Use this tool for long-term memory. Actions: 'introspect' | 'call'.",
   ],
   [{}, "Use this tool for memory. Actions: 'introspect' | 'call'."],
-])('the first of its descriptions counts: %j', (some, description) => {
+])('description precedence: %j', (some, description) => {
   const tool = createSuiteTool('memory_suite', childConfig({ name: 'memory', ...some }));
   expect(tool['description']).toBe(description);
 });
 
-test('a suite has a title that people can read', () => {
+test('a suite has a readable title', () => {
   const tool = createSuiteTool('a_suite', childConfig({ name: 'my\u200b\nmemory' }));
   expect(tool['title']).toBe('my memory');
 });

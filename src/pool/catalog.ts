@@ -2,7 +2,7 @@
 // on disk, so that tools can be listed without starting the child that has them. Each child has a
 // file of its own, named after its declaration and its identity: two programs that write at once
 // each put a whole file in place, and what was learned about another server is never found.
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
@@ -60,6 +60,9 @@ export class Catalog {
   readonly #secret = new Map<string, Set<ListKind>>();
   /** The writes for one declaration follow each other: each removes what came before it. */
   readonly #writing = new Map<string, Promise<void>>();
+  /** The servers that have a file, by the part of its name that says so. */
+  readonly #names = new Set<string>();
+  #hasReadNames = false;
   #hasFailed = false;
 
   constructor(folder: string, onProblem: (problem: string) => void) {
@@ -91,6 +94,12 @@ export class Catalog {
     this.#remember(config, news);
   }
 
+  /** Whether anything may be known of it: quick, for the many servers that were never used. */
+  mayKnow({ name }: ChildConfig): boolean {
+    if (!this.#hasReadNames) this.#readNames();
+    return this.#names.has(fileNamePart(name));
+  }
+
   /** Whether its list of tools contains a secret and is kept in memory only. */
   areToolsSecret(config: ChildConfig): boolean {
     return this.#secret.get(this.#fileFor(config))?.has('tools') ?? false;
@@ -119,6 +128,7 @@ export class Catalog {
     const known = { ...this.get(config), ...news };
     const file = this.#fileFor(config);
     this.#known.set(file, known);
+    this.#names.add(fileNamePart(config.name));
     const declaration = declarationIn(file);
     const before = this.#writing.get(declaration) ?? Promise.resolve();
     this.#writing.set(
@@ -131,6 +141,17 @@ export class Catalog {
     const found = this.#files.get(config) ?? `${declarationOf(config)}-${identityOf(config)}.json`;
     this.#files.set(config, found);
     return found;
+  }
+
+  #readNames(): void {
+    this.#hasReadNames = true;
+    try {
+      for (const file of readdirSync(this.#folder)) {
+        this.#names.add(declarationIn(declarationIn(file)));
+      }
+    } catch {
+      // nothing was ever written
+    }
   }
 
   #read(file: string): Known {
@@ -196,7 +217,7 @@ function parseLists(value: unknown): Lists {
   return Object.fromEntries(found.filter(([, items]) => Array.isArray(items)));
 }
 
-/** The declaration part of a file name. */
+/** The declaration part of a file name, which in turn begins with the server's name. */
 function declarationIn(file: string): string {
   return file.slice(0, file.lastIndexOf('-'));
 }

@@ -56,6 +56,12 @@ export class Pool implements AsyncDisposable {
     return tools && parseTools(tools);
   }
 
+  /** Whether a child's tools may be known; quick where they are not. */
+  mayKnow(name: string): boolean {
+    const config = this.#children.get(name);
+    return config !== undefined && this.#parts.catalog.mayKnow(config);
+  }
+
   /** The hints of a child's tools by name; undefined if they were never listed. */
   hints(name: string): ReadonlyMap<string, Hints> | undefined {
     const tools = this.tools(name);

@@ -16,6 +16,11 @@ export interface Claim {
   readonly words: readonly string[];
 }
 
+interface KeyedClaim extends Claim {
+  /** Tells whether the claim still holds for a configuration. */
+  readonly key: string;
+}
+
 export interface ClaimsFile {
   readonly path: string;
   /** The catalog's folder. */
@@ -29,7 +34,7 @@ const MOST_CLAIMS = 1_000;
 
 export class Claims {
   readonly #file: ClaimsFile | undefined;
-  #claims: Map<string, Claim> | undefined;
+  #claims: Map<string, KeyedClaim> | undefined;
   /** The state of the catalog when they were computed. */
   #seen = '';
   #writing: Promise<void> | undefined;
@@ -42,14 +47,16 @@ export class Claims {
 
   /** The claim of a child's suite; undefined if it was never computed. */
   get(config: ChildConfig): Claim | undefined {
-    return this.#known.get(keyOf(config));
+    const known = this.#known.get(config.name);
+    return known && known.key === keyOf(config) ? known : undefined;
   }
 
-  set(config: ChildConfig, claim: Claim): void {
-    const key = keyOf(config);
-    if (JSON.stringify(this.#known.get(key)) === JSON.stringify(claim)) return;
-    this.#known.delete(key); // so that it becomes the newest
-    this.#known.set(key, claim);
+  set(config: ChildConfig, { hints, words }: Claim): void {
+    const { name } = config;
+    const claim = { key: keyOf(config), hints, words };
+    if (JSON.stringify(this.#known.get(name)) === JSON.stringify(claim)) return;
+    this.#known.delete(name); // so that it becomes the newest
+    this.#known.set(name, claim);
     this.#writeSoon();
   }
 
@@ -68,12 +75,12 @@ export class Claims {
     while (this.#writing) await this.#writing;
   }
 
-  get #known(): Map<string, Claim> {
+  get #known(): Map<string, KeyedClaim> {
     this.#claims ??= this.#read();
     return this.#claims;
   }
 
-  #read(): Map<string, Claim> {
+  #read(): Map<string, KeyedClaim> {
     if (!this.#file) return new Map();
     try {
       const content: unknown = JSON.parse(readFileSync(this.#file.path, 'utf8'));
@@ -121,18 +128,17 @@ export class Claims {
 }
 
 /** Everything a suite's claim depends on. */
-function keyOf({ name, origin, command, remote, cwd, expose }: ChildConfig): string {
+function keyOf({ origin, command, remote, cwd, expose }: ChildConfig): string {
   const parts = [origin, command?.cmd, command?.args, remote?.url, cwd, expose];
-  return `${name} ${shortDigest(JSON.stringify(parts))}`;
+  return shortDigest(JSON.stringify(parts));
 }
 
-function parseClaim([key, value]: [string, unknown]): [string, Claim] {
-  const { hints, words } = isObject(value) ? value : {};
-  return [
-    key,
-    {
-      hints: isObject(hints) ? parseHints(hints) : undefined,
-      words: Array.isArray(words) ? words.filter((word) => typeof word === 'string') : [],
-    },
-  ];
+function parseClaim([name, value]: [string, unknown]): [string, KeyedClaim] {
+  const { key, hints, words } = isObject(value) ? value : {};
+  const claim = {
+    key: typeof key === 'string' ? key : '',
+    hints: isObject(hints) ? parseHints(hints) : undefined,
+    words: Array.isArray(words) ? words.filter((word) => typeof word === 'string') : [],
+  };
+  return [name, claim];
 }

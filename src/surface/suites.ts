@@ -26,6 +26,8 @@ interface Suite {
   words: readonly string[] | undefined;
 }
 
+const NOTHING: Claim = { hints: undefined, words: [] };
+
 /** More than fits into a search hint. */
 const MOST_WORDS = 100;
 
@@ -123,6 +125,7 @@ export class Suites {
   /** Computes the claim from the catalog. */
   #findOut(config: ChildConfig): Claim {
     const { name, expose } = config;
+    if (!this.#pool.mayKnow(name)) return NOTHING;
     const known = [...(this.#pool.hints(name) ?? [])];
     const exposed = known.filter(([subtool]) => isExposed(subtool, expose));
     const all = exposed.map(([, hints]) => hints);
@@ -130,7 +133,7 @@ export class Suites {
       hints: all.length > 0 ? weakestHints(all) : undefined,
       words: exposed.map(([subtool]) => subtool).slice(0, MOST_WORDS),
     };
-    if (!this.#pool.areToolsSecret(name)) this.#claims.set(config, claim);
+    if (known.length > 0 && !this.#pool.areToolsSecret(name)) this.#claims.set(config, claim);
     return claim;
   }
 

@@ -104,7 +104,8 @@ export class View implements Surface {
   listTools(): readonly Tool[] {
     const tools = this.#listTools();
     const { suites } = this.#parts;
-    const readOnly = tools.filter((tool) => suites.has(tool.name) && isReadOnly(hintsOf(tool)));
+    const annotated = tools.filter(({ annotations }) => annotations !== undefined);
+    const readOnly = annotated.filter((tool) => isReadOnly(hintsOf(tool)) && suites.has(tool.name));
     this.#readOnlySuites = new Set(readOnly.map(({ name }) => name));
     return tools;
   }

@@ -167,7 +167,7 @@ test.for([5_000, 200_000])('a list of %d tools is cut for the model, which is to
 
       expect(answer.error).toBeUndefined();
       expect(JSON.stringify(answer).length).toBeLessThan(2 << 20);
-      const { tools, note } = answer.result?.['structuredContent'] as {
+      const { tools, note } = JSON.parse(textOf(answer)) as {
         tools: { name: string }[];
         note: string;
       };

@@ -138,6 +138,19 @@ test("a user's server shares its lists between projects", async () => {
   expect(openCatalog(folder).catalog.get(one).lists.tools).toEqual([{ name: 'b' }]);
 });
 
+test('whether something may be known is told by the name alone', async () => {
+  const { catalog, folder } = openCatalog();
+  const odd = childConfig({ name: 'an odd-name/1' });
+  expect(catalog.mayKnow(kid)).toBe(false);
+  catalog.rememberList(kid, 'tools', []);
+  catalog.rememberList(odd, 'tools', []);
+  expect(catalog.mayKnow(kid)).toBe(true);
+  await catalog.written();
+  const { catalog: next } = openCatalog(folder);
+  expect([next.mayKnow(kid), next.mayKnow(odd)]).toEqual([true, true]);
+  expect(next.mayKnow(childConfig({ name: 'other' }))).toBe(false);
+});
+
 test('what was known of a declaration that now means another server is not found, and goes', async () => {
   const { catalog, folder } = openCatalog();
   catalog.rememberList(kid, 'tools', [{ name: 'old' }]);

@@ -624,18 +624,20 @@ test('catalog changes by other programs are picked up after the first list', asy
     return { pool, board, claims, ...openView(board) };
   };
   const first = open();
-  expect(annotationsIn(first.view)).toEqual({ a_suite: undefined });
+  first.pool.remember(config, [tool('x', reads)]);
+  expect(annotationsIn(first.view)).toMatchObject({ a_suite: reads });
   await first.claims.written();
 
   const second = open();
-  second.pool.remember(config, [tool('x', reads)]); // without a word to the board, as by another program
-  expect(annotationsIn(second.view)).toEqual({ a_suite: undefined });
+  // Without a word to the board, as by another program.
+  second.pool.remember(config, [tool('x', reads), tool('y', writes)]);
+  expect(annotationsIn(second.view)).toMatchObject({ a_suite: reads });
   mkdirSync(file.catalog);
   second.board.begin();
-  expect(annotationsIn(second.view)).toMatchObject({ a_suite: reads });
+  expect(annotationsIn(second.view)).toMatchObject({ a_suite: writes });
   expect(second.audience.toldSoon).toBe(1);
   await second.claims.written();
-  expect(annotationsIn(open().view)).toMatchObject({ a_suite: reads });
+  expect(annotationsIn(open().view)).toMatchObject({ a_suite: writes });
 });
 
 test('tool names that contain a secret are not written to the claims file', async () => {

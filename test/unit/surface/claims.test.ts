@@ -31,8 +31,8 @@ test('claims are kept for the same server and the same rules', async () => {
   expect(statSync(path).mode & 0o077).toBe(0);
   expect(readdirSync(join(folder, 'claims'))).toHaveLength(1);
   const next = openClaims(folder).claims;
-  expect(next.get(kid)).toEqual(CLAIM);
-  expect(next.get(childConfig({ name: 'unknown' }))).toEqual({ hints: undefined, words: [] });
+  expect(next.get(kid)).toMatchObject(CLAIM);
+  expect(next.get(childConfig({ name: 'unknown' }))).toMatchObject({ hints: undefined, words: [] });
   const expose = { allow: ['a'], deny: undefined };
   const command = { cmd: 'other', args: [], env: {} };
   for (const other of [{ expose }, { command }, { cwd: '/elsewhere' }, { origin: '/x.json' }]) {
@@ -86,7 +86,7 @@ test('claims work in memory if the file cannot be written', async () => {
   for (const some of [claims, new Claims()]) {
     some.set(kid, CLAIM);
     await some.written();
-    expect(some.get(kid)).toEqual(CLAIM);
+    expect(some.get(kid)).toMatchObject(CLAIM);
   }
   expect(readFileSync(join(folder, 'claims'), 'utf8')).toBe('a file');
 });

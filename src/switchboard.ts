@@ -5,6 +5,7 @@ import type { ListedAgent } from './agents/agent.ts';
 import type { Crew } from './agents/crew.ts';
 import type { RunAgent, Runs } from './agents/runs.ts';
 import { depthMark } from './assistant/depth.ts';
+import { shortDigest } from './base/digest.ts';
 import { describeBug } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
@@ -22,6 +23,7 @@ import type { ReadLimits } from './rpc/framing.ts';
 import { Parking } from './session/parking.ts';
 import { StateSeal } from './session/request-state.ts';
 import { Board } from './surface/board.ts';
+import { Claims, type ClaimsFile } from './surface/claims.ts';
 import type { Audience } from './surface/surface.ts';
 
 export interface SwitchboardOptions {
@@ -50,6 +52,7 @@ export class Switchboard implements AsyncDisposable {
   #runs: Runs | undefined;
   #orphans: Promise<void> | undefined;
   readonly #catalog: Catalog;
+  readonly #claims: Claims;
   readonly #runNote: RunNote;
   readonly #seal = new StateSeal();
   readonly #parking = new Parking();
@@ -71,7 +74,9 @@ export class Switchboard implements AsyncDisposable {
       },
       onBug: (error) => this.#reportBug(error),
     });
-    this.board = new Board(config, this.pool, log, { listed: agents, run: this.#runAgent });
+    this.#claims = new Claims(claimsFile(config));
+    const crewed = { listed: agents, run: this.#runAgent };
+    this.board = new Board(config, this.pool, log, crewed, this.#claims);
   }
 
   /** What it is made of and what its children do, for people who look. */
@@ -175,6 +180,7 @@ export class Switchboard implements AsyncDisposable {
       this.pool[Symbol.asyncDispose](),
       this.#orphans,
     ]);
+    await this.#claims.written();
     this.#runNote.remove();
   }
 
@@ -241,7 +247,9 @@ export class Switchboard implements AsyncDisposable {
     const { state, ...report } = this.pool.report(name);
     const shown = this.board.isActive(name) ? 'active' : state;
     const tools = this.pool.tools(name)?.length;
-    return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools };
+    const refusedTools = this.pool.refusedTools(name);
+    const more = refusedTools.length > 0 && { refusedTools };
+    return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools, ...more };
   }
 
   #reportBug(error: unknown): void {
@@ -266,6 +274,12 @@ export class Switchboard implements AsyncDisposable {
 /** What children were found to have, as it is kept for this user. */
 export function openCatalog({ home }: Config, onProblem: (problem: string) => void): Catalog {
   return new Catalog(join(home, 'cache', 'catalog'), onProblem);
+}
+
+/** Where a project's claims are cached. */
+function claimsFile({ home, project }: Config): ClaimsFile {
+  const path = join(home, 'cache', 'claims', `${shortDigest(project)}.json`);
+  return { path, catalog: join(home, 'cache', 'catalog') };
 }
 
 /** A method's name is the child's own text, in which anything may stand. */

@@ -74,6 +74,6 @@ async function watchWarmUp(program: Program): Promise<{ ready: number; pings: nu
 
 async function countReady(client: Client): Promise<number> {
   const result = await client.request('tools/call', { name: 'gateway_status', arguments: {} });
-  const { servers } = result['structuredContent'] as { servers: { ready: boolean }[] };
-  return servers.filter(({ ready }) => ready).length;
+  const meta = result['_meta'] as { 'switchboard/servers': { ready: boolean }[] };
+  return meta['switchboard/servers'].filter(({ ready }) => ready).length;
 }

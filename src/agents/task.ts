@@ -14,7 +14,10 @@ export interface Task {
 /** The same for every agent. */
 export const TASK_SCHEMA = {
   type: 'object',
-  properties: { task: { type: 'string' }, cwd: { type: 'string' } },
+  properties: {
+    task: { type: 'string', description: 'What the agent should do, in plain words.' },
+    cwd: { type: 'string', description: 'The folder to work in, as an absolute path.' },
+  },
   required: ['task', 'cwd'],
 };
 

@@ -221,22 +221,13 @@ function resultNote({ value }: Verbatim, maxChars: number): Message {
 
 /** No host's model can read more. */
 const LONGEST_ANSWER = 1_000_000;
-/** What is longer stands in an answer once, and its beginning beside it. */
-const LONGEST_TWICE = 100_000;
 
 function formatAnswer(said: string, { name, model }: Provider | Delegate, work: Work): Verbatim {
   const { deeds: calls, rounds, usage } = work;
   const text = cut(said, LONGEST_ANSWER).toWellFormed();
   return Verbatim.of({
     content: [{ type: 'text', text }],
-    // The answer once more: some hosts show their model this part alone.
-    structuredContent: {
-      answer: cut(text, LONGEST_TWICE),
-      calls,
-      rounds,
-      usage,
-      provider: name,
-      model,
-    },
+    // Not structuredContent: Claude Code and Codex would show their model that instead of the text.
+    _meta: { 'switchboard/assistant': { calls, rounds, usage, provider: name, model } },
   });
 }

@@ -49,6 +49,7 @@ function asStarted(child: ChildConfig, launch: Launch): ChildConfig {
     },
     remote: undefined,
     cwd: launch.cwd,
+    isCwdGiven: true,
     // It needs the key of the model; the server behind it gets what it is to have.
     environment: 'inherit',
     stderr: 'inherit',

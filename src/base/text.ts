@@ -1,12 +1,13 @@
 // Text that people and models read: cleaned of what they cannot see, and near misses found.
 
 /**
- * Characters that change what a reader sees without being seen: control characters except tab and
- * line feed, zero-width and bidirectional marks, line and paragraph separators, Unicode tags.
+ * Invisible characters that change what a reader gets: control characters except tab and line feed,
+ * line and paragraph separators, the blank Braille pattern, and everything Unicode calls ignorable:
+ * zero-width and bidirectional marks, tags, fillers, variation selectors.
  */
 const HIDDEN =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- finding them is the point
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
 const TERMINAL_SEQUENCE =
   // oxlint-disable-next-line no-control-regex -- terminals' own sequences begin with one
@@ -15,7 +16,8 @@ const TERMINAL_SEQUENCE =
 /** Text without terminal sequences and hidden characters: safe for a terminal, a log and a model. */
 export function cleanText(text: string): string {
   if (!hasHiddenCharacters(text)) return text;
-  return text.replace(TERMINAL_SEQUENCE, '').replace(HIDDEN, '');
+  const plain = text.replace(TERMINAL_SEQUENCE, '');
+  return plain.replace(HIDDEN, (hidden, at: number) => (isSeen(plain, at) ? hidden : ''));
 }
 
 /**
@@ -37,8 +39,47 @@ export function escapeHidden(json: string): string {
 }
 
 export function hasHiddenCharacters(text: string): boolean {
-  return text.search(HIDDEN) !== -1;
+  if (text.search(HIDDEN) === -1) return false;
+  for (const { index } of text.matchAll(HIDDEN)) if (!isSeen(text, index)) return true;
+  return false;
 }
+
+/** The text with hidden characters escaped, so that they can be seen: `\u200b`. */
+export function revealHidden(text: string): string {
+  return text.replace(HIDDEN, (hidden, at: number) =>
+    isSeen(text, at) ? hidden : hidden.split('').map(escapeUnit).join(''),
+  );
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Whether the usually hidden character at this index is part of a visible one. */
+function isSeen(text: string, at: number): boolean {
+  visibleUse ??= createVisibleUse();
+  visibleUse.lastIndex = at;
+  return visibleUse.test(text);
+}
+
+let visibleUse: RegExp | undefined; // made on first use: hardly any text needs it
+
+/** Matches hidden characters where they belong: in emoji, and in words of scripts whose letters join. */
+function createVisibleUse(): RegExp {
+  const letter = `[${JOINING_SCRIPTS.map((script) => `\\p{Script=${script}}`).join('')}]`;
+  const uses = [
+    String.raw`(?<=\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})`,
+    String.raw`(?<=\p{Emoji})[\ufe0e\ufe0f]`,
+    String.raw`(?<=${letter})[\u200c\u200d](?=${letter})`,
+  ];
+  return new RegExp(uses.join('|'), 'uy');
+}
+
+const JOINING_SCRIPTS = [
+  ['Arabic', 'Syriac', 'Nko', 'Mandaic', 'Mongolian', 'Tibetan', 'Khmer', 'Myanmar'],
+  ['Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada'],
+  ['Malayalam', 'Sinhala', 'Balinese', 'Javanese'],
+].flat();
 
 /** Text without line breaks, and without what cannot be seen: such as a name in a sentence. */
 export function onOneLine(text: string): string {

@@ -5,11 +5,12 @@ import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { type Mask, maskValue } from '../base/secrets.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { cleanList, cleanTools, type RefusedTool } from '../mcp/clean-lists.ts';
 import { URL_ELICITATION_REQUIRED } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import { signElicitationsIn, signQuestionsIn } from '../mcp/questions.ts';
 import { isInputRequired } from '../mcp/results.ts';
-import { parseTools, type Tool } from '../mcp/tools.ts';
+import type { Tool } from '../mcp/tools.ts';
 import { RpcError } from '../rpc/message.ts';
 import { RpcTimeout } from '../rpc/peer.ts';
 import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
@@ -72,6 +73,7 @@ export class Child {
   #settled: (() => void)[] = [];
   #toolNames = new Set<string>();
   #listedAt = -Infinity;
+  #refused: readonly RefusedTool[] = [];
 
   constructor({ config, link, greeting, conversation }: ChildParts) {
     this.#config = config;
@@ -107,19 +109,37 @@ export class Child {
     return new Promise((resolve) => this.#settled.push(resolve));
   }
 
-  /** All its tools. */
+  /** All its tools that can be shown. */
   async listTools(options: ListOptions = {}): Promise<Tool[]> {
-    const tools = parseTools(await this.list('tools', options));
+    const { tools, refused } = cleanTools(await this.#list('tools', options));
+    this.#refused = refused;
     this.#toolNames = new Set(tools.map(({ name }) => name));
     this.#listedAt = performance.now();
     return tools;
+  }
+
+  /** All its prompts, resources or templates that can be shown. */
+  async list(
+    kind: Exclude<ListKind, 'tools'>,
+    options: ListOptions = {},
+  ): Promise<readonly unknown[]> {
+    return cleanList(kind, await this.#list(kind, options));
+  }
+
+  /** Tools from its last list that must not be shown or called. */
+  get refusedTools(): readonly RefusedTool[] {
+    return this.#refused;
+  }
+
+  set refusedTools(refused: readonly RefusedTool[]) {
+    this.#refused = refused;
   }
 
   /**
    * All of a kind, from every page of the list, which together must come within the limit and must
    * not be larger than one message may be. None where the child has said that it has none of them.
    */
-  async list(kind: ListKind, options: ListOptions = {}): Promise<unknown[]> {
+  async #list(kind: ListKind, options: ListOptions): Promise<unknown[]> {
     const { cancellation, limitMs = this.#config.timeouts.rpcMs, isUse = true } = options;
     // All pages together are one thing that somebody waits for.
     this.#inFlight++;

@@ -69,7 +69,12 @@ export function explainEnd(
   lastOutput: string,
   task: string,
 ): SwitchboardError {
-  const { name } = config;
+  const { name, show } = config;
+  // A flip server is switched off when it ends, so its tools can no longer be called directly.
+  const again =
+    show === 'flip'
+      ? 'Switching it on, or a call through its suite, starts it again.'
+      : 'The next use starts it again.';
   const words =
     lastOutput === '' ? 'It printed nothing on stderr.' : `Its last output:\n${lastOutput}`;
   switch (end.kind) {
@@ -77,7 +82,7 @@ export function explainEnd(
       const how =
         end.signal === null ? `exited with code ${end.code}` : `was killed (${end.signal})`;
       return new SwitchboardError('CHILD_EXITED', `Child MCP ${name} ${how} while ${task}.`, {
-        hint: `The next use starts it again. ${words}`,
+        hint: `${again} ${words}`,
         data: { child: name, exitCode: end.code, signal: end.signal },
       });
     }
@@ -86,26 +91,26 @@ export function explainEnd(
         'CHILD_EXITED',
         `Server "${name}" closed its output while ${task}.`,
         {
-          hint: `The next use starts it again. ${words}`,
+          hint: `${again} ${words}`,
         },
       );
     case 'closed-input':
       return new SwitchboardError(
         'CHILD_EXITED',
         `Server "${name}" closed its input while ${task}.`,
-        { hint: `The next use starts it again. ${words}` },
+        { hint: `${again} ${words}` },
       );
     case 'unread-input':
       return new SwitchboardError(
         'CHILD_PROTOCOL',
         `Server "${name}" did not read its input (${end.bytes} bytes were waiting), and was stopped.`,
-        { hint: 'The next use starts it again.' },
+        { hint: again },
       );
     case 'unreadable':
       return new SwitchboardError(
         'CHILD_PROTOCOL',
         `Server "${name}" printed ${end.bytes} bytes without the end of a message, and was stopped.`,
-        { hint: 'The next use starts it again.' },
+        { hint: again },
       );
     case 'disconnected': {
       const reason = end.reason === undefined ? '' : ` (${end.reason})`;

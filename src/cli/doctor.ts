@@ -12,6 +12,7 @@ import { DESCRIPTIONS_FILE } from '../config/descriptions.ts';
 import { isExposed } from '../config/expose.ts';
 import { describeServer } from '../mcp/describe-server.ts';
 import type { Tool } from '../mcp/tools.ts';
+import { adviceOnTools } from './advice.ts';
 import { inspectAgentFiles, printAgentFiles } from './agent-files.ts';
 import { downloadNote } from './download.ts';
 import { describeFailure, type Failure } from './failure.ts';
@@ -142,6 +143,7 @@ async function examine(
     const allowed = tools.filter((tool) => isExposed(tool.name, expose));
     return {
       ...about,
+      advice: [...about.advice, ...adviceOnTools(config, tools, child)],
       ok: true,
       startMs,
       listMs: Math.round(performance.now() - begin) - startMs,
@@ -177,9 +179,9 @@ const NOTHING = {
 
 /** Descriptions that somebody wrote and nobody sees. */
 function adviceOnConfig(config: ChildConfig): string[] {
-  const { name, switchboardDescription, suiteDescription, description, notedDescription } = config;
+  const { name, switchboardDescription, suiteDescription, notedDescription } = config;
   const isOverruled = switchboardDescription !== undefined && suiteDescription !== undefined;
-  const stronger = switchboardDescription ?? suiteDescription ?? description;
+  const stronger = switchboardDescription ?? suiteDescription;
   return [
     ...(isOverruled
       ? [
@@ -188,7 +190,7 @@ function adviceOnConfig(config: ChildConfig): string[] {
       : []),
     ...(notedDescription !== undefined && stronger !== undefined
       ? [
-          `what ${DESCRIPTIONS_FILE} says of it as "switchboard" is not used, because it has a description elsewhere.`,
+          `its "switchboard" text in ${DESCRIPTIONS_FILE} is not used, because ${switchboardDescription === undefined ? `suites.${name}.description` : 'switchboardDescription'} takes precedence.`,
         ]
       : []),
     ...adviceOnAssistant(config),

@@ -39,7 +39,7 @@ function withOwnStyles(text: string): string {
 }
 
 /** A document that is safe to print on a terminal. */
-export function formatJson(document: unknown): string {
+function formatJson(document: unknown): string {
   return escapeHidden(JSON.stringify(document, null, 2));
 }
 

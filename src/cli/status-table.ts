@@ -5,6 +5,7 @@ import type { RunStatus } from '../agents/run-status.ts';
 import { onOneLine } from '../base/text.ts';
 import type { OfflineChild, OfflineReport } from '../host/offline-report.ts';
 import type { ChildStatus, SessionStatus, State, StatusReport } from '../host/status-report.ts';
+import { explainRefusedTools } from '../mcp/clean-lists.ts';
 import { columnsOf, cutEnd, cutStart } from './columns.ts';
 import type { Output, Style } from './output.ts';
 
@@ -42,8 +43,8 @@ interface Table<Line> {
   readonly name: Column<Line>;
   /** A column that no row has anything for is left out. */
   readonly columns: readonly Column<Line>[];
-  /** What stands below a row; none where undefined. */
-  readonly below: (row: Line) => Part | undefined;
+  /** The lines below a row. */
+  readonly below: (row: Line) => readonly Part[];
 }
 
 const SIGNS: Record<State, { readonly sign: string; readonly style: Style }> = {
@@ -77,10 +78,15 @@ const SERVERS: Table<Row> = {
     { title: 'tools', align: 'right', cell: ({ tools }) => String(tools ?? '') },
     { title: 'listed', align: 'right', cell: ({ listedAt }, now) => formatAgo(listedAt, now) },
   ],
-  below: ({ lastError, state }) =>
-    lastError === undefined
-      ? undefined
-      : { text: plain(lastError), style: state === 'error' ? 'red' : 'dim' },
+  below: ({ lastError, state, refusedTools = [] }) => {
+    const refusal = explainRefusedTools(refusedTools);
+    return [
+      ...(lastError === undefined
+        ? []
+        : [{ text: plain(lastError), style: state === 'error' ? 'red' : 'dim' } as const]),
+      ...(refusal === undefined ? [] : [{ text: plain(refusal), style: 'yellow' } as const]),
+    ];
+  },
 };
 
 const RUNS: Table<RunStatus> = {
@@ -100,10 +106,12 @@ const RUNS: Table<RunStatus> = {
     { title: 'for', align: 'right', cell: ({ since }, now) => formatElapsed(since, now) },
     { title: 'before it', align: 'right', cell: ({ before }) => String(before ?? '') },
   ],
-  below: ({ cwd, doing }) => ({
-    text: [plain(cwd), ...(doing === undefined ? [] : [plain(doing)])].join(': '),
-    style: 'dim',
-  }),
+  below: ({ cwd, doing }) => [
+    {
+      text: [plain(cwd), ...(doing === undefined ? [] : [plain(doing)])].join(': '),
+      style: 'dim',
+    },
+  ],
 };
 
 const GAP = '  ';
@@ -185,8 +193,8 @@ function formatTable<Line>(
   ];
 }
 
-function formatBelow(part: Part | undefined, options: TableOptions): string[] {
-  return part ? [paint([{ text: INDENT + INDENT }, part], options)] : [];
+function formatBelow(parts: readonly Part[], options: TableOptions): string[] {
+  return parts.map((part) => paint([{ text: INDENT + INDENT }, part], options));
 }
 
 /** One line of text, without what a terminal would take for a command. */

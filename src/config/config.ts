@@ -130,6 +130,8 @@ export interface ChildConfig {
   readonly problem: SwitchboardError | undefined;
   /** Absolute. */
   readonly cwd: string;
+  /** False if `cwd` is just the project that uses the server. */
+  readonly isCwdGiven: boolean;
   readonly description: string | undefined;
   readonly switchboardDescription: string | undefined;
   readonly suiteName: string | undefined;
@@ -137,13 +139,15 @@ export interface ChildConfig {
   readonly keywords: readonly string[] | undefined;
   /** `suites.<name>.description`: takes the place of the suite's whole description. */
   readonly suiteDescription: string | undefined;
-  /** What `mcp-descriptions.json` says the suite is for: counts where nothing else describes it. */
+  /** The suite's description in `mcp-descriptions.json`: takes precedence over `description`. */
   readonly notedDescription: string | undefined;
   /** Derived by `doctor` from the server's title and tools; used if there is no other description. */
   readonly derivedDescription: string | undefined;
   /** What its assistant is told to be, by `mcp-descriptions.json`. */
   readonly role: string | undefined;
   readonly expose: Expose;
+  /** Lists a read-only companion next to its suite. */
+  readonly readOnlyTool: boolean;
   readonly introspection: Introspection;
   readonly timeouts: Timeouts;
   readonly messageBytes: number;

@@ -8,9 +8,10 @@ export function describeConfig(config: Config): object {
 }
 
 function describeChild(child: ChildConfig): object {
+  const { isCwdGiven: _followsFromTheFiles, ...shown } = child;
   const { command, remote, problem, behind } = child;
   return {
-    ...child,
+    ...shown,
     command: command && { ...command, env: hideValues(command.env) },
     remote: remote && {
       ...remote,

@@ -173,6 +173,7 @@ function resolveChild(
     remote: remote instanceof SwitchboardError ? undefined : remote,
     problem: findProblem(name, declaration, command, remote),
     cwd,
+    isCwdGiven: entry.cwd !== undefined || declaration.source === 'child-file',
     description: entry.description,
     switchboardDescription:
       declaration.source === 'child-file' ? declaration.entry.switchboardDescription : undefined,
@@ -188,6 +189,7 @@ function resolveChild(
     }),
     role: noted.claude,
     expose,
+    readOnlyTool: keys.readOnlyTool ?? false,
     introspection: {
       mode: common.mode,
       summaryMaxChars: keys.summaryMaxChars ?? common.summaryMaxChars,

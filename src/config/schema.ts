@@ -54,6 +54,11 @@ const childKeys = {
     'Words by which hosts that hide tools find the one that stands for this server; the model does not see them.',
   ),
   expose: key(expose, 'Which tools of the server can be used.'),
+  readOnlyTool: key(
+    z.boolean(),
+    'Adds a second tool, `<suite>_read`, that lists and calls only the tools the server marks as read-only. Hosts can run it without asking.',
+    false,
+  ),
   summaryMaxChars: key(
     atLeastOne,
     'The longest summary of a tool of this server, in characters. Unset: `introspection.summaryMaxChars`.',

@@ -2,6 +2,7 @@
 import { RUN_STATES, type RunStatus } from '../agents/run-status.ts';
 import { isObject } from '../base/object.ts';
 import { SHOWS } from '../config/config.ts';
+import { parseRefusedTools } from '../mcp/clean-lists.ts';
 import {
   type ChildStatus,
   type SessionStatus,
@@ -31,6 +32,7 @@ function parseSession({ client, revision, active }: Record<string, unknown>): Se
 }
 
 function parseChild(child: Record<string, unknown>): ChildStatus {
+  const refusedTools = parseRefusedTools(child['refusedTools']);
   return {
     name: textOf(child['name']) ?? '',
     show: SHOWS.find((show) => show === child['show']) ?? 'suite',
@@ -40,6 +42,7 @@ function parseChild(child: Record<string, unknown>): ChildStatus {
     uptimeMs: numberOf(child['uptimeMs']),
     calls: numberOf(child['calls']) ?? 0,
     tools: numberOf(child['tools']),
+    ...(refusedTools.length > 0 && { refusedTools }),
     lastError: textOf(child['lastError']),
   };
 }

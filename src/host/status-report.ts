@@ -3,6 +3,7 @@ import type { RunStatus } from '../agents/run-status.ts';
 import { groupMemory } from '../base/process-table.ts';
 import { VERSION } from '../base/version.ts';
 import type { Show } from '../config/config.ts';
+import type { RefusedTool } from '../mcp/clean-lists.ts';
 
 export interface StatusReport {
   readonly version: string;
@@ -40,6 +41,8 @@ export interface ChildStatus {
   readonly uptimeMs: number | undefined;
   readonly calls: number;
   readonly tools: number | undefined;
+  /** Tools that are not listed because of hidden characters. */
+  readonly refusedTools?: readonly RefusedTool[];
   readonly lastError: string | undefined;
 }
 

@@ -21,6 +21,8 @@ export interface Caller {
   noteMissing(capabilities: Readonly<Record<string, unknown>>): void;
   /** Hands him a log message of the child's. */
   log(params: Verbatim): void;
+  /** Signs a text so that only the same party gets the same signature. Missing for callers without tasks. */
+  sign?(text: string): string;
   /** Tells him, also after his request is answered, that the page he was to visit was visited. */
   pageVisited(params: Verbatim): void;
 }

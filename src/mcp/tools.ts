@@ -1,5 +1,6 @@
 // Tools and their results as MCP knows them, without any I/O.
 import { isObject } from '../base/object.ts';
+import type { Framing } from '../rpc/framing.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
 /** A tool as a child lists it: whatever it says, with a name that can be called. */
@@ -22,12 +23,14 @@ export function textResult(text: string, options: { isError?: boolean } = {}): V
 }
 
 /**
- * A result of our own making: its keys stay where simple clients look for them, and the same is
- * there as text and as structured content, where MCP hosts look.
+ * Our own data as a tool result: JSON text, and the same as structured content. Hosts that use
+ * Content-Length headers also find its keys at the top level. No other host does: Codex takes a
+ * result with `tools` at its top level for the answer to `tools/list`.
  */
-export function dataResult(data: Record<string, unknown>): Verbatim {
-  const text = JSON.stringify(data);
-  return Verbatim.of({ ...data, content: [{ type: 'text', text }], structuredContent: data });
+export function dataResult(data: Record<string, unknown>, framing: Framing = 'newline'): Verbatim {
+  const content = [{ type: 'text', text: JSON.stringify(data) }];
+  const topLevel = framing === 'content-length' ? data : {};
+  return Verbatim.of({ ...topLevel, content, structuredContent: data });
 }
 
 /**

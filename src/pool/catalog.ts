@@ -2,7 +2,7 @@
 // on disk, so that tools can be listed without starting the child that has them. Each child has a
 // file of its own, named after its declaration and its identity: two programs that write at once
 // each put a whole file in place, and what was learned about another server is never found.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
@@ -12,15 +12,18 @@ import { fileNamePart } from '../base/text.ts';
 import { unfinishedName } from '../base/whole-file.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { parseRefusedTools, type RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
-import { identityOf } from './identity.ts';
+import { folderOf, identityOf } from './identity.ts';
 
 /** What a child has listed, by kind; undefined where it was never asked. */
 export type Lists = { readonly [kind in ListKind]?: readonly unknown[] | undefined };
 
 export interface Known {
   readonly lists: Lists;
+  /** Tools left out of the list because of hidden characters. */
+  readonly refused: readonly RefusedTool[];
   /** When its tools were listed, as ISO 8601. */
   readonly listedAt: string | undefined;
   /** What was found to work, where it was not set. */
@@ -31,6 +34,7 @@ export interface Known {
 
 const NOTHING: Known = {
   lists: {},
+  refused: [],
   listedAt: undefined,
   framing: undefined,
   era: undefined,
@@ -39,7 +43,13 @@ const KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources', 'templates'
 /** A server may be brought up to date without our noticing: after this it is asked again. */
 const ERA_HOLDS_MS = 7 * 24 * 60 * 60 * 1_000;
 /** Files of another form than this are not read. */
-const FORM = 2;
+const FORM = 3;
+
+/** Facts about a list. */
+export interface ListNotes {
+  readonly isSecret?: boolean;
+  readonly refused?: readonly RefusedTool[];
+}
 
 export class Catalog {
   readonly #folder: string;
@@ -51,6 +61,9 @@ export class Catalog {
   readonly #secret = new Map<string, Set<ListKind>>();
   /** The writes for one declaration follow each other: each removes what came before it. */
   readonly #writing = new Map<string, Promise<void>>();
+  /** The servers that have a file, by the part of its name that says so. */
+  readonly #names = new Set<string>();
+  #hasReadNames = false;
   #hasFailed = false;
 
   constructor(folder: string, onProblem: (problem: string) => void) {
@@ -70,16 +83,27 @@ export class Catalog {
     config: ChildConfig,
     kind: ListKind,
     items: readonly unknown[],
-    isSecret = false,
+    { isSecret = false, refused = [] }: ListNotes = {},
   ): void {
     const lists = { ...this.get(config).lists, [kind]: items };
-    const now = new Date().toISOString();
-    const news = { lists, ...(kind === 'tools' && { listedAt: now }) };
+    const listedAt = new Date().toISOString();
+    const news = { lists, ...(kind === 'tools' && { listedAt, refused }) };
     const file = this.#fileFor(config);
     const secret = this.#secret.get(file) ?? new Set();
     if (isSecret) this.#secret.set(file, secret.add(kind));
     else secret.delete(kind);
     this.#remember(config, news);
+  }
+
+  /** Whether anything may be known of it: quick, for the many servers that were never used. */
+  mayKnow({ name }: ChildConfig): boolean {
+    if (!this.#hasReadNames) this.#readNames();
+    return this.#names.has(fileNamePart(name));
+  }
+
+  /** Whether its list of tools contains a secret and is kept in memory only. */
+  areToolsSecret(config: ChildConfig): boolean {
+    return this.#secret.get(this.#fileFor(config))?.has('tools') ?? false;
   }
 
   rememberFraming(config: ChildConfig, framing: Framing): void {
@@ -105,7 +129,8 @@ export class Catalog {
     const known = { ...this.get(config), ...news };
     const file = this.#fileFor(config);
     this.#known.set(file, known);
-    const declaration = declarationOf(config);
+    this.#names.add(fileNamePart(config.name));
+    const declaration = declarationIn(file);
     const before = this.#writing.get(declaration) ?? Promise.resolve();
     this.#writing.set(
       declaration,
@@ -119,6 +144,17 @@ export class Catalog {
     return found;
   }
 
+  #readNames(): void {
+    this.#hasReadNames = true;
+    try {
+      for (const file of readdirSync(this.#folder)) {
+        this.#names.add(declarationIn(declarationIn(file)));
+      }
+    } catch {
+      // nothing was ever written
+    }
+  }
+
   #read(file: string): Known {
     try {
       const content: unknown = JSON.parse(readFileSync(join(this.#folder, file), 'utf8'));
@@ -126,6 +162,7 @@ export class Catalog {
       const { listedAt, framing } = content;
       return {
         lists: parseLists(content['lists']),
+        refused: parseRefusedTools(content['refused']),
         listedAt: typeof listedAt === 'string' ? listedAt : undefined,
         framing: framing === 'content-length' || framing === 'newline' ? framing : undefined,
         era: parseEra(content['era']),
@@ -144,10 +181,11 @@ export class Catalog {
       const lists = Object.fromEntries(
         Object.entries(known.lists).filter(([kind]) => !secret?.has(kind as ListKind)),
       );
-      const text = JSON.stringify({ form: FORM, name: config.name, ...known, lists });
+      const refused = secret?.has('tools') ? [] : known.refused;
+      const text = JSON.stringify({ form: FORM, name: config.name, ...known, lists, refused });
       await writeFile(unfinished, text, { mode: 0o600, flag: 'wx' });
       await rename(unfinished, path);
-      await this.#removeOutdated(config, file);
+      await this.#removeOutdated(file);
     } catch (error) {
       await rm(unfinished, { force: true }).catch(() => {}); // where nothing can be written
       // Everything works without the disk; once is enough to say so.
@@ -157,8 +195,8 @@ export class Catalog {
   }
 
   /** What was known about the same declaration when it meant another server. */
-  async #removeOutdated(config: ChildConfig, file: string): Promise<void> {
-    const prefix = `${declarationOf(config)}-`;
+  async #removeOutdated(file: string): Promise<void> {
+    const prefix = `${declarationIn(file)}-`;
     const outdated = (await readdir(this.#folder)).filter(
       (other) => other.startsWith(prefix) && other.endsWith('.json') && other !== file,
     );
@@ -180,6 +218,12 @@ function parseLists(value: unknown): Lists {
   return Object.fromEntries(found.filter(([, items]) => Array.isArray(items)));
 }
 
-function declarationOf({ name, origin, cwd }: ChildConfig): string {
-  return `${fileNamePart(name)}-${shortDigest([origin, cwd, name].join('\0'))}`;
+/** The declaration part of a file name, which in turn begins with the server's name. */
+function declarationIn(file: string): string {
+  return file.slice(0, file.lastIndexOf('-'));
+}
+
+function declarationOf(config: ChildConfig): string {
+  const { name, origin } = config;
+  return `${fileNamePart(name)}-${shortDigest([origin, folderOf(config), name].join('\0'))}`;
 }

@@ -2,26 +2,65 @@
 // asked. What was learned about one holds for the other only if this is the same. Values of
 // variables and headers are no part of it: they are secrets, and seldom change what tools there are.
 import { readFileSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
 
 /** Folders above a script in which its package.json is looked for. */
 const MOST_LEVELS = 6;
 
-export function identityOf({ command, remote, cwd }: ChildConfig): string {
+export function identityOf(config: ChildConfig): string {
+  const { command, remote, cwd } = config;
   const what = remote
     ? { url: remote.url, type: remote.type, headers: Object.keys(remote.headers).sort() }
     : command && {
         cmd: command.cmd,
         args: command.args,
         env: Object.keys(command.env).sort(),
-        cwd,
+        cwd: folderOf(config),
         version: packageVersion(command, cwd),
       };
   const text = JSON.stringify(what ?? null);
   // Twice, since 32 bits alone would be met again too soon.
   return shortDigest(`1${text}`) + shortDigest(`2${text}`);
+}
+
+/**
+ * The folder a child's lists may depend on; undefined if they are the same in every project. When in
+ * doubt, they depend on it: at worst the server is asked again in the next project.
+ */
+export function folderOf({ command, remote, cwd, isCwdGiven }: ChildConfig): string | undefined {
+  if (remote) return undefined;
+  const isBound = isCwdGiven || !command || usesFolder(command, cwd);
+  return isBound ? cwd : undefined;
+}
+
+/** Programs whose first operand is a script or a project command. */
+const INTERPRETERS =
+  /^(?:node|bun|bunx|deno|tsx|python[\d.]*|ruby|php|perl|(?:ba|z)?sh|cmd|npm|pnpm|pnpx|yarn|uv)$/;
+
+function usesFolder(command: Command, cwd: string): boolean {
+  const { cmd, args } = command;
+  const isPath = /[\\/]/.test(cmd) && !isAbsolute(cmd);
+  if (isPath || [cmd, ...args].some((word) => word.includes('$'))) return true;
+  const program = basename(cmd)
+    .toLowerCase()
+    .replace(/\.(?:cmd|exe)$/, '');
+  const operand = args.find((arg) => !arg.startsWith('-'));
+  if (INTERPRETERS.test(program) && !isAbsolute(operand ?? '')) return true;
+  const isRunner = program === 'npx' || program === 'uvx';
+  // npx prefers a package installed in the project.
+  if (isRunner && packageVersion(command, cwd) !== undefined) return true;
+  return args.some((arg) => mayBeInFolder(arg, isRunner));
+}
+
+/** Whether an argument may be a path relative to the project. */
+function mayBeInFolder(arg: string, isRunner: boolean): boolean {
+  const value = arg.startsWith('-') ? (/=(.*)$/s.exec(arg)?.[1] ?? '') : arg;
+  if (isAbsolute(value) || /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return false;
+  if (isRunner && /^@[\w.-]+\/[\w.@^~-]+$/.test(value)) return false;
+  if (/^\.|[\\/]/.test(value)) return true;
+  return !isRunner && /\.\w+$/.test(value);
 }
 
 /** The version of the package that is run, where it lies on this disk. */

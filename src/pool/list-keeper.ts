@@ -95,7 +95,7 @@ export class ListKeeper {
 }
 
 /** All of a kind that a child has; none where it says that it does not know the request. */
-export async function listAll(child: Child, kind: ListKind): Promise<unknown[]> {
+export async function listAll(child: Child, kind: ListKind): Promise<readonly unknown[]> {
   try {
     const options = { isUse: false };
     return kind === 'tools' ? await child.listTools(options) : await child.list(kind, options);

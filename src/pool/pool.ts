@@ -8,6 +8,8 @@ import { nearest } from '../base/text.ts';
 import { soon } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { type Hints, hintsOf } from '../mcp/annotations.ts';
+import type { RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import { parseTools, type Tool } from '../mcp/tools.ts';
@@ -51,6 +53,28 @@ export class Pool implements AsyncDisposable {
   tools(name: string): readonly Tool[] | undefined {
     const { tools } = this.#slot(name).lists;
     return tools && parseTools(tools);
+  }
+
+  /** Whether a child's tools may be known; quick where they are not. */
+  mayKnow(name: string): boolean {
+    const config = this.#children.get(name);
+    return config !== undefined && this.#parts.catalog.mayKnow(config);
+  }
+
+  /** The hints of a child's tools by name; undefined if they were never listed. */
+  hints(name: string): ReadonlyMap<string, Hints> | undefined {
+    const tools = this.tools(name);
+    return tools && new Map(tools.map((tool) => [tool.name, hintsOf(tool)]));
+  }
+
+  /** Whether a child's list of tools contains a secret and is kept in memory only. */
+  areToolsSecret(name: string): boolean {
+    return this.#parts.catalog.areToolsSecret(this.#slot(name).config);
+  }
+
+  /** Tools that must not be listed or called because of hidden characters. */
+  refusedTools(name: string): readonly RefusedTool[] {
+    return this.#slot(name).refused;
   }
 
   /** All that a child has listed last. */

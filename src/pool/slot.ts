@@ -3,8 +3,10 @@
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
+import { soon } from '../base/time.ts';
 import type { Child, ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
+import type { RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
@@ -134,6 +136,11 @@ export class Slot {
     return this.#parts.catalog.get(this.#config).lists;
   }
 
+  /** Tools left out of its list because of hidden characters. */
+  get refused(): readonly RefusedTool[] {
+    return this.#parts.catalog.get(this.#config).refused;
+  }
+
   /**
    * The running child, or its start; who calls the use off does not call the start off. A child that
    * speaks both eras is started in that of the first who needs it.
@@ -154,12 +161,15 @@ export class Slot {
 
   /** Keeps what the child has listed; tells others if it is news. */
   remember(kind: ListKind, items: readonly unknown[]): void {
-    const text = JSON.stringify(items);
+    const child = this.#running?.started;
+    const refused = (kind === 'tools' && child?.refusedTools) || [];
+    const text = JSON.stringify([items, refused]);
+    const known = [this.lists[kind], kind === 'tools' ? this.refused : []];
     // What comes late from one that is to go must not take the place of what its successor says.
-    if (this.#isRetired || text === JSON.stringify(this.lists[kind])) return;
-    const isSecret = this.#running?.started?.holdsSecret(text) ?? false;
+    if (this.#isRetired || text === JSON.stringify(known)) return;
+    const isSecret = child?.holdsSecret(text) ?? false;
     const { catalog, events, onBug } = this.#parts;
-    catalog.rememberList(this.#config, kind, items, isSecret);
+    catalog.rememberList(this.#config, kind, items, { isSecret, refused });
     guard(onBug, events.onListChanged)(this.#config.name, kind);
   }
 
@@ -199,11 +209,12 @@ export class Slot {
     this.#running?.started?.resume();
   }
 
-  /** Ends the child for good, whatever it is doing. */
+  /** Ends the child for good, whatever it is doing, except a first listing (#finishListing). */
   async close(reason: Error): Promise<void> {
     this.#isClosed = true;
     this.#keeper.close();
     clearTimeout(this.#idle);
+    await this.#finishListing();
     this.#running?.cancellation.cancel(reason);
     const child = await this.#running?.child.catch(() => undefined);
     await child?.stop();
@@ -216,6 +227,20 @@ export class Slot {
     this.#keeper.close();
     await this.#running?.started?.settled();
     await this.close(reason);
+  }
+
+  /**
+   * Gives a direct child's first listing up to `stopMs` to finish. If every session is short, its tools
+   * would never become known otherwise.
+   */
+  async #finishListing(): Promise<void> {
+    const { show, timeouts } = this.#config;
+    const isFirst = show === 'direct' && this.lists.tools === undefined && !this.#isRetired;
+    if (this.#warming && isFirst)
+      await soon(
+        this.#warming.catch(() => {}),
+        timeouts.stopMs,
+      );
   }
 
   #run(era: Era): Running {
@@ -247,6 +272,7 @@ export class Slot {
     running.started = child;
     running.startedAt = performance.now();
     this.#error = undefined;
+    child.refusedTools = this.refused;
     if (isPaused()) child.pause();
     this.#watchIdleness(child);
     this.setLogLevel(this.#logLevel);
@@ -321,6 +347,6 @@ export class Slot {
   }
 }
 
-function showsTools({ show }: ChildConfig): boolean {
-  return show === 'flip' || show === 'direct';
+function showsTools({ show, readOnlyTool }: ChildConfig): boolean {
+  return show === 'flip' || show === 'direct' || readOnlyTool;
 }

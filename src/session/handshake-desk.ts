@@ -32,6 +32,7 @@ import {
 } from './desk.ts';
 import { answerFailure, explainRefusal } from './errors.ts';
 import { ListChanges } from './list-changes.ts';
+import { StateSeal } from './request-state.ts';
 
 export interface HandshakeDeskOptions {
   readonly peer: Peer;
@@ -58,6 +59,8 @@ export class HandshakeDesk implements Desk {
   readonly #changes: ListChanges;
   readonly #surface: Surface;
   readonly #watched = new Set<string>();
+  /** One per session: a signature from one is invalid in another. */
+  readonly #seal = new StateSeal();
   #revision: Revision | undefined;
   #client: string | undefined;
   #clientInfo: Verbatim | undefined;
@@ -163,17 +166,17 @@ export class HandshakeDesk implements Desk {
   async #callTool(request: IncomingRequest): Promise<Verbatim> {
     const params = paramsOf(request);
     const call = parseToolCall(params);
+    const framing = this.#options.framing();
     try {
       const options = this.#optionsFor(request, params);
       const task = params.member('task');
       // Member by member: a second spread in one literal leaves V8's fast path, on every call.
       const { name, args } = call;
       const { meta, cancellation, caller, onProgress } = options;
-      return toHandshakeResult(
-        await this.#surface.callTool({ name, args, meta, cancellation, caller, onProgress, task }),
-      );
+      const whole = { name, args, meta, cancellation, caller, onProgress, task, framing };
+      return toHandshakeResult(await this.#surface.callTool(whole));
     } catch (error) {
-      return answerFailure(inThisEra(error), this.#options.framing());
+      return answerFailure(inThisEra(error), framing);
     }
   }
 
@@ -235,6 +238,7 @@ export class HandshakeDesk implements Desk {
       info: this.#clientInfo,
       logLevel: this.#logLevel,
       ask: this.#askAbout,
+      seal: this.#seal,
       id,
     });
   }
@@ -256,6 +260,7 @@ export class HandshakeDesk implements Desk {
 interface CallerParts extends Pick<Caller, 'party' | 'capabilities' | 'info' | 'logLevel'> {
   readonly peer: Peer;
   readonly id: Id;
+  readonly seal: StateSeal;
   readonly ask: (question: Question, about: Id) => Promise<Verbatim>;
 }
 
@@ -282,6 +287,10 @@ class HandshakeCaller implements Caller {
 
   noteMissing(): void {
     // The child has been told, and says what comes of it.
+  }
+
+  sign(text: string): string {
+    return this.#parts.seal.sign(text);
   }
 
   log(params: Verbatim): void {

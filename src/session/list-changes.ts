@@ -82,13 +82,14 @@ export class ListChanges implements Audience {
     this.#notify('notifications/resources/updated', withoutSubscription(params));
   }
 
-  async announceAndSettle(cancellation: Cancellation): Promise<void> {
+  async announceAndSettle(cancellation: Cancellation): Promise<boolean> {
     this.announce();
-    if (this.#isDeaf) return;
+    if (this.#isDeaf) return false;
     const end = performance.now() + LONGEST_HOLD_MS;
     await this.#nextList(cancellation);
     if (this.#isBehind) this.#isDeaf = !cancellation.reason;
     else await sleep(Math.min(SETTLE_MS, end - performance.now()));
+    return !this.#isBehind;
   }
 
   close(): void {

@@ -165,7 +165,7 @@ export class ModernDesk implements Desk {
     const options: SurfaceOptions = {
       meta: envelope.handedOn,
       cancellation: call.cancellation,
-      caller: new ModernCaller(this, envelope, call),
+      caller: new ModernCaller(this, envelope, call, this.#options.seal),
       inputs,
       onProgress: round.token && ((progress) => call.round?.progress(progress)),
     };
@@ -213,8 +213,15 @@ class ModernCaller implements Caller {
   readonly info: Caller['info'];
   readonly logLevel: Caller['logLevel'];
   readonly #call: ParkedCall;
+  readonly #seal: StateSeal;
 
-  constructor(party: object, { capabilities, info, logLevel }: Envelope, call: ParkedCall) {
+  constructor(
+    party: object,
+    { capabilities, info, logLevel }: Envelope,
+    call: ParkedCall,
+    seal: StateSeal,
+  ) {
+    this.#seal = seal;
     this.party = party;
     this.capabilities = capabilities;
     this.info = info;
@@ -228,6 +235,10 @@ class ModernCaller implements Caller {
 
   noteMissing(capabilities: Caller['capabilities']): void {
     this.#call.missing = capabilities;
+  }
+
+  sign(text: string): string {
+    return this.#seal.sign(text);
   }
 
   log(params: Verbatim): void {

@@ -16,19 +16,19 @@ const HOLDS_MS = 60 * 60_000;
 const crypto = () => process.getBuiltinModule('node:crypto');
 
 export class StateSeal {
-  #key: Buffer | undefined;
+  #key: Buffer | undefined; // lazy: most sessions need none
 
   /** The text for a state of the request with this digest. */
   seal(state: State, digest: string): string {
     const body = Buffer.from(JSON.stringify({ ...state, digest, until: Date.now() + HOLDS_MS }));
     const payload = body.toString('base64url');
-    return `${payload}.${this.#sign(payload)}`;
+    return `${payload}.${this.sign(payload)}`;
   }
 
   /** What a text stands for; refuses what was not sealed here, for this request, in time. */
   open(text: unknown, digest: string): State {
     const [payload = '', signature = '', ...rest] = typeof text === 'string' ? text.split('.') : [];
-    const isSigned = isSameSecret(signature, this.#sign(payload));
+    const isSigned = isSameSecret(signature, this.sign(payload));
     if (rest.length > 0 || !isSigned) throw invalidState();
     const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
     if (!isObject(value) || value['digest'] !== digest) throw invalidState();
@@ -38,7 +38,7 @@ export class StateSeal {
     return { kind: 'relay', state: typeof state === 'string' ? state : undefined };
   }
 
-  #sign(payload: string): string {
+  sign(payload: string): string {
     this.#key ??= crypto().randomBytes(32);
     return crypto().createHmac('sha256', this.#key).update(payload).digest('base64url');
   }

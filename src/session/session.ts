@@ -6,6 +6,7 @@ import { noteHandled } from '../base/memory.ts';
 import { isObject } from '../base/object.ts';
 import { type Era, META, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
 import { BATCH_REVISION, HANDSHAKE_REVISIONS } from '../mcp/revisions.ts';
+import { toAscii } from '../rpc/ascii.ts';
 import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framing.ts';
 import {
   errorText,
@@ -202,7 +203,9 @@ export class Session {
   }
 
   #send(json: string, about?: Id, isAnswer?: boolean): void {
-    this.#options.send(json, this.#framing ?? 'newline', about, isAnswer);
+    // Some hosts with Content-Length headers count characters; in ASCII both are the same.
+    const text = this.#framing === 'content-length' ? toAscii(json) : json;
+    this.#options.send(text, this.#framing ?? 'newline', about, isAnswer);
   }
 }
 

@@ -81,8 +81,9 @@ export class Subscriptions implements Audience {
     this.#soon.set(kind, timer);
   }
 
-  async announceAndSettle(): Promise<void> {
+  async announceAndSettle(): Promise<boolean> {
     this.announce();
+    return false;
   }
 
   resourceUpdated(params: Verbatim): void {

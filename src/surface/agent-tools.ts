@@ -9,17 +9,19 @@ import { SwitchboardError } from '../base/errors.ts';
 import { cleanText, excerpt, nearest } from '../base/text.ts';
 import type { AgentSettings } from '../config/config.ts';
 import { DEFAULTS } from '../config/defaults.ts';
-import { freeName } from '../mcp/names.ts';
+import { freeName, toToolName } from '../mcp/names.ts';
 import { dataResult, type Tool, textResult } from '../mcp/tools.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { describeSubtools } from './introspect.ts';
-import { alwaysLoaded, parseSuiteAction, SUITE_SCHEMA } from './suite-tool.ts';
+import { alwaysLoaded, MOST_LOADED, parseSuiteAction, SUITE_SCHEMA } from './suite-tool.ts';
 import type { ToolCall } from './surface.ts';
 
 export interface Agents {
   readonly listed: readonly ListedAgent[];
   readonly run: RunAgent;
 }
+
+type ShownAgents = Pick<AgentSettings, 'show' | 'formats'>;
 
 const SUITE_NAME = 'agents_suite';
 const SUITE_DESCRIPTION =
@@ -34,7 +36,7 @@ const SIGN_OF_LIFE_MS = 10_000;
 const LONGEST_NEWS = 200;
 
 export class AgentTools {
-  readonly #show: AgentSettings['show'];
+  readonly #settings: ShownAgents;
   readonly #run: RunAgent;
   readonly #agents: ReadonlyMap<string, ListedAgent>;
   readonly #suiteName: string;
@@ -43,14 +45,14 @@ export class AgentTools {
 
   /** `taken` are names that mean something else already. */
   constructor(
-    show: AgentSettings['show'],
+    settings: ShownAgents,
     { listed, run }: Agents,
     taken: { has(name: string): boolean },
   ) {
-    this.#show = show;
+    this.#settings = settings;
     this.#run = run;
     this.#taken = taken;
-    this.#agents = nameAgents(show === 'off' ? [] : listed, taken);
+    this.#agents = nameAgents(settings.show === 'off' ? [] : listed, taken);
     this.#suiteName = freeName(SUITE_NAME, {
       has: (name) => taken.has(name) || this.#agents.has(name),
     });
@@ -63,7 +65,7 @@ export class AgentTools {
     const known = this.#shownTo.get(client);
     if (known) return known;
     const listed = all.filter(({ host }) => host !== client);
-    const tools = new AgentTools(this.#show, { listed, run: this.#run }, this.#taken);
+    const tools = new AgentTools(this.#settings, { listed, run: this.#run }, this.#taken);
     this.#shownTo.set(client, tools);
     return tools;
   }
@@ -73,9 +75,20 @@ export class AgentTools {
     return [...this.#agents.keys()];
   }
 
+  /** Patterns of their names: `agent_*`, or whole names for agents without a prefix. */
+  get patterns(): readonly string[] {
+    const { formats } = this.#settings;
+    const patterns = [...this.#agents].map(([name, { kind }]) => {
+      const prefix = toToolName(formats[kind].prefix);
+      return prefix === '' ? name : `${prefix}*`;
+    });
+    return [...new Set(patterns)];
+  }
+
   /** The tool that stands for all of them, where there is one. */
   get suite(): string | undefined {
-    return this.#show === 'suite' && this.#agents.size > 0 ? this.#suiteName : undefined;
+    const isSuite = this.#settings.show === 'suite' && this.#agents.size > 0;
+    return isSuite ? this.#suiteName : undefined;
   }
 
   has(name: string): boolean {
@@ -84,11 +97,15 @@ export class AgentTools {
 
   listTools(): Tool[] {
     const { suite } = this;
-    if (suite === undefined)
-      return this.#describeAll((agent) => `task, cwd: string — ${about(agent)}`);
+    if (suite === undefined) {
+      const tools = this.#describeAll((agent) => `task, cwd: string — ${about(agent)}`);
+      const isLoaded = tools.length <= MOST_LOADED;
+      return isLoaded ? tools.map((tool) => Object.assign(tool, { _meta: alwaysLoaded() })) : tools;
+    }
     return [
       {
         name: suite,
+        title: 'Agents',
         description: SUITE_DESCRIPTION,
         inputSchema: SUITE_SCHEMA,
         _meta: alwaysLoaded(),
@@ -105,7 +122,7 @@ export class AgentTools {
     const chosen = subtool === undefined ? all : all.filter(({ name }) => name === subtool);
     if (chosen.length === 0) throw unknownAgent(subtool ?? '', this.names);
     const mode = wanted.verbosity ?? DEFAULTS.introspection.mode;
-    return dataResult(describeSubtools(chosen, { ...DEFAULTS.introspection, mode }));
+    return dataResult(describeSubtools(chosen, { ...DEFAULTS.introspection, mode }), call.framing);
   }
 
   #describeAll(describe: (agent: ListedAgent) => string): Tool[] {
@@ -206,7 +223,7 @@ function about({ name, description, tags }: ListedAgent): string {
   const text = own === '' ? `Agent '${cleanText(name)}': Execute tasks via Codex` : own;
   const short =
     text.length > LONGEST_DESCRIPTION
-      ? `${text.slice(0, LONGEST_DESCRIPTION - 1).toWellFormed()}…`
+      ? `${text.slice(0, LONGEST_DESCRIPTION - 3).toWellFormed()}...`
       : text;
   return tags.length === 0 ? short : `${short} [tags: ${excerpt(tags.join(', '), LONGEST_TAGS)}]`;
 }

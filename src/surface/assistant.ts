@@ -13,7 +13,7 @@ import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { OTHER_NAME, TOOL_NAME } from './assistant-names.ts';
 import { callSubtool, notAllowed, unknownSubtool } from './subtool.ts';
-import { alwaysLoaded } from './suite-tool.ts';
+import { alwaysLoaded, writtenDescription } from './suite-tool.ts';
 import type { Surface, ToolCall } from './surface.ts';
 import { unknownTool } from './unknown-tool.ts';
 
@@ -107,24 +107,24 @@ export function toolboxFor(pool: Pool, config: ChildConfig): OpenToolbox {
           { meta: undefined, cancellation, caller, onProgress },
           subtool,
           args,
+          'tool',
         ),
       refusal: (subtool) =>
         isExposed(subtool, config.expose)
-          ? unknownSubtool(child, config, subtool, 'assistant')
-          : notAllowed(config, subtool, 'assistant'),
+          ? unknownSubtool(child, config, subtool, 'tool')
+          : notAllowed(config, subtool, 'tool'),
     };
   };
 }
 
 /** The server's whole description, where somebody has written one, or what it is good for. */
 function describe(config: ChildConfig): string {
-  const told = sentenceOf(config.switchboardDescription ?? config.suiteDescription);
-  return told || `Use this tool for ${aboutOf(config)}`;
+  const written = sentenceOf(writtenDescription(config));
+  return written || `Use this tool for ${aboutOf(config)}`;
 }
 
-function aboutOf({ name, description, notedDescription, derivedDescription }: ChildConfig): string {
-  const said =
-    sentenceOf(description) || sentenceOf(notedDescription) || sentenceOf(derivedDescription);
+function aboutOf({ name, description, derivedDescription }: ChildConfig): string {
+  const said = sentenceOf(description) || sentenceOf(derivedDescription);
   return said || `the server "${onOneLine(name)}"`;
 }
 
@@ -141,7 +141,7 @@ function readQuery({ query, context }: Record<string, unknown>): {
     throw new SwitchboardError(
       'TOOL_ARGUMENTS',
       `Missing required parameter: query (for ${TOOL_NAME}).`,
-      { hint: 'Say in it, in plain words, what you want: {"query": "…"}.' },
+      { hint: 'Say in it, in plain words, what you want: {"query": "..."}.' },
     );
   }
   if (context === undefined || context === null) return { text: query, context: undefined };

@@ -13,7 +13,9 @@ import { cannotAnswer } from '../mcp/questions.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { type Agents, AgentTools, nameAgents } from './agent-tools.ts';
+import { Claims } from './claims.ts';
 import { isGatewayName } from './gateway.ts';
+import { Library } from './library.ts';
 import { Suites } from './suites.ts';
 import type { Audience, Surface } from './surface.ts';
 import { View } from './view.ts';
@@ -21,19 +23,23 @@ import { View } from './view.ts';
 export class Board {
   readonly #pool: Pool;
   readonly #log: Log;
+  readonly #claims: Claims;
   readonly #views = new Set<View>();
   #config: Config;
   #suites: Suites;
   #agents: AgentTools;
+  readonly #library: Library;
   #hasBegun = false;
   #watchedNames: ReadonlySet<string> = new Set();
 
-  constructor(config: Config, pool: Pool, log: Log, agents: Agents) {
+  constructor(config: Config, pool: Pool, log: Log, agents: Agents, claims = new Claims()) {
     this.#pool = pool;
+    this.#claims = claims;
     this.#log = log;
     this.#config = config;
     this.#suites = this.#createSuites();
     this.#agents = this.#createAgentTools(agents);
+    this.#library = new Library(shownChildren(config), pool, (conflict) => log.warn(conflict));
   }
 
   get suites(): Suites {
@@ -62,6 +68,7 @@ export class Board {
   begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
+    this.#checkClaims();
     this.#warm();
   }
 
@@ -72,6 +79,7 @@ export class Board {
     this.#config = config;
     this.#suites = this.#createSuites();
     this.#agents = this.#createAgentTools(agents);
+    this.#library.update(shownChildren(config));
     for (const [view, shown] of before) view.update(this.#parts(), shown);
     this.#watchOn();
     if (this.#hasBegun) this.#warm();
@@ -83,6 +91,8 @@ export class Board {
   }
 
   listChanged(childName: string, kind: ListKind): void {
+    if (kind === 'tools') this.#learnClaims(childName);
+    else this.#library.learn(childName);
     this.#tell((view) => view.listChanged(childName, kind));
     // Whose a resource is that somebody watches may be known only now.
     if (kind === 'resources' || kind === 'templates') this.#watchOn();
@@ -147,15 +157,22 @@ export class Board {
   #parts() {
     const children = shownChildren(this.#config);
     const { flipSuites } = this.#config;
-    return { children, suites: this.#suites, agents: this.#agents, pool: this.#pool, flipSuites };
+    return {
+      children,
+      suites: this.#suites,
+      agents: this.#agents,
+      library: this.#library,
+      pool: this.#pool,
+      flipSuites,
+    };
   }
 
   #createSuites(): Suites {
-    return new Suites(shownChildren(this.#config), this.#pool, this.#log);
+    return new Suites(shownChildren(this.#config), this.#pool, this.#log, this.#claims);
   }
 
   #createAgentTools(agents: Agents): AgentTools {
-    return new AgentTools(this.#config.agents.show, agents, this.#takenNames());
+    return new AgentTools(this.#config.agents, agents, this.#takenNames());
   }
 
   /** Names that agents cannot have. */
@@ -171,6 +188,17 @@ export class Board {
   }
 
   readonly #reportBug = (error: unknown): void => this.#log.error(describeBug(error));
+
+  /** Another program may have updated the catalog since the claims were stored. */
+  #checkClaims(): void {
+    if (!this.#claims.becomeCurrent()) return;
+    for (const { name } of shownChildren(this.#config)) this.#learnClaims(name);
+  }
+
+  #learnClaims(childName: string): void {
+    if (!this.#suites.learn(childName)) return;
+    this.#tell((view) => view.suiteChanged(childName));
+  }
 
   #warm(): void {
     this.#warmDue().catch(this.#reportBug);

@@ -2,6 +2,7 @@
 // descriptions and input, and the reading of that input.
 import { SwitchboardError } from '../base/errors.ts';
 import { onOneLine } from '../base/text.ts';
+import { READ_ONLY } from '../mcp/annotations.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { alwaysLoaded } from './suite-tool.ts';
 import type { ToolCall } from './surface.ts';
@@ -36,6 +37,8 @@ export function createGatewayTools(childNames: readonly string[], isStatic = fal
     required: ['name'],
   };
   const _meta = alwaysLoaded();
+  const idempotent = { idempotentHint: true, openWorldHint: false };
+  const annotations = { readOnlyHint: false, destructiveHint: false, ...idempotent };
   return [
     {
       name: 'gateway_activate',
@@ -43,6 +46,7 @@ export function createGatewayTools(childNames: readonly string[], isStatic = fal
         ? `Names a server's tools and the suite to call them through. Servers: ${names}.`
         : `Switches a server on: its tools are added to the list of tools. Servers: ${names}. Switch one on when the task needs it, unless the user has said not to.`,
       inputSchema,
+      annotations,
       _meta,
     },
     {
@@ -51,12 +55,14 @@ export function createGatewayTools(childNames: readonly string[], isStatic = fal
         ? 'Has no effect in this session: no server is ever switched on.'
         : 'Switches a server off: its tools leave the list. It stays warm and can be switched on again at once.',
       inputSchema,
+      annotations,
       _meta,
     },
     {
       name: 'gateway_status',
       description: 'Lists the servers that can be switched on, with the state of each.',
       inputSchema: { type: 'object', properties: {} },
+      annotations: { ...READ_ONLY, ...idempotent },
       _meta,
     },
   ];
@@ -67,6 +73,6 @@ export function parseServerName({ name: toolName, args }: ToolCall): string {
   const { name } = args.value as Record<string, unknown>;
   if (typeof name === 'string' && name !== '') return name;
   throw new SwitchboardError('TOOL_ARGUMENTS', `${toolName} needs the name of a server.`, {
-    hint: 'Give it as {"name": "…"}; gateway_status lists the names.',
+    hint: 'Give it as {"name": "..."}; gateway_status lists the names.',
   });
 }

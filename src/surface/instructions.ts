@@ -4,20 +4,21 @@
 import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { AgentTools } from './agent-tools.ts';
+import { writtenDescription } from './suite-tool.ts';
 import { summarise } from './summary.ts';
 
 const MOST_CHARS = 2_000;
 const LONGEST_LINE = 120;
+const MOST_PATTERNS = 3;
 
 const SUITES =
   'Each tool that takes an "action" stands for a whole MCP server. Call it with {"action": "introspect"} ' +
   "to see the server's subtools and what they take, then with " +
-  '{"action": "call", "subtool": "<name>", "args": {…}} to run one.';
+  '{"action": "call", "subtool": "<name>", "args": {...}} to run one.';
 
-const FLIP =
+const SWITCHING =
   'More servers can be switched on: gateway_status lists them, gateway_activate adds the tools of one ' +
-  'to your list, gateway_deactivate removes them. Without being switched on they can be called through ' +
-  'their suite, <server>_suite.';
+  'to your list, gateway_deactivate removes them.';
 
 /** Where no one agent is to be named: how they are called. */
 const AGENT_CALL =
@@ -25,48 +26,42 @@ const AGENT_CALL =
 
 export interface InstructionOptions {
   readonly children: readonly ChildConfig[];
-  readonly agents: Pick<AgentTools, 'names' | 'suite'>;
-  /** The name of the tool that stands for a child. */
-  readonly toolFor: (childName: string) => string;
-  /** Nothing can be switched: what is flip is shown as a suite. */
-  readonly isStatic: boolean;
+  readonly agents: Pick<AgentTools, 'patterns' | 'suite'>;
+  /** The name of a child's suite, if this host lists it. */
+  readonly suiteOf: (child: ChildConfig) => string | undefined;
+  /** Whether servers can be switched on in this host. */
+  readonly canSwitch: boolean;
 }
 
 export function instructionsFor(options: InstructionOptions): string {
-  const { children, agents, toolFor, isStatic } = options;
-  const ways = new Set(children.map(({ show }) => show));
-  const hasFlip = ways.has('flip') && !isStatic;
+  const { children, agents, suiteOf, canSwitch } = options;
   const parts = [
-    ways.has('suite') || ways.has('flip') ? SUITES : '',
-    hasFlip ? FLIP : '',
+    children.some((child) => suiteOf(child) !== undefined) ? SUITES : '',
+    canSwitch ? SWITCHING : '',
     aboutAgents(agents),
   ];
   const head = parts.filter(Boolean).join(' ');
-  const lines = children.map((child) => describe(child, toolFor(child.name)));
+  const lines = children.map((child) => describe(child, suiteOf(child)));
   const room = MOST_CHARS - head.length - '\nServers:'.length;
   return lines.length === 0 ? head : `${head}\nServers:${fit(lines, room)}`.trim();
 }
 
 /** Each agent says in its tool's description what it is for; here stands what all have in common. */
-function aboutAgents({ names, suite }: InstructionOptions['agents']): string {
-  const [first] = names;
+function aboutAgents({ patterns, suite }: InstructionOptions['agents']): string {
   if (suite !== undefined) return `Call agents through ${suite}, ${AGENT_CALL}.`;
-  if (first === undefined) return '';
-  const prefixes = new Set(names.map((name) => `${/^[^_]*_/.exec(name)?.[0] ?? name}*`));
-  return `Call ${[...prefixes].slice(0, 3).join(', ')} tools, which are agents, ${AGENT_CALL}.`;
+  if (patterns.length === 0) return '';
+  const more = patterns.length > MOST_PATTERNS ? ' and other' : '';
+  const named = patterns.slice(0, MOST_PATTERNS).join(', ');
+  return `Call ${named}${more} tools, which are agents, ${AGENT_CALL}.`;
 }
 
 /** One line for a child: what it is called by and what it is for. */
-function describe(
-  { name, show, description, suiteDescription, notedDescription, derivedDescription }: ChildConfig,
-  tool: string,
-): string {
-  const about = cleanText(
-    description ?? suiteDescription ?? notedDescription ?? derivedDescription ?? '',
-  );
-  const called = show === 'direct' ? 'its own tools' : tool;
+function describe(config: ChildConfig, suite: string | undefined): string {
+  const { name, show, description, derivedDescription } = config;
+  const about = cleanText(writtenDescription(config) ?? description ?? derivedDescription ?? '');
+  const called = suite ?? (show === 'direct' ? 'its own tools' : 'switch it on to use it');
   const line = `${onOneLine(name)} (${called})`;
-  return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE);
+  return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE, '...');
 }
 
 /** As many whole lines as there is room for; where it is short, names alone, and then what is left out. */

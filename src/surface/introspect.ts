@@ -1,7 +1,7 @@
 // What a model is told about a child's subtools when it asks. Descriptions are other people's text:
 // they are cleaned of what cannot be seen, and bounded, as is the answer as a whole.
 import { isObject } from '../base/object.ts';
-import { cleanText, hasHiddenCharacters } from '../base/text.ts';
+import { cleanText } from '../base/text.ts';
 import type { Introspection } from '../config/config.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { summarise } from './summary.ts';
@@ -13,16 +13,20 @@ const MOST_WITH_SCHEMAS = 100_000;
 /** Characters of JSON beyond which even the plain list is cut. */
 const MOST = 400_000;
 
-/** The answer to `introspect`: the subtools, and a note where something had to be left out. */
+/** The answer to `introspect`: the subtools, and a note if some were left out (`refused`: earlier). */
 export function describeSubtools(
   tools: readonly Tool[],
   settings: Introspection,
+  refused = 0,
 ): Record<string, unknown> {
-  const usable = uniqueByName(tools.filter(({ name }) => isUsableName(name)));
+  const usable = uniqueByName(tools.filter(({ name }) => name.length <= LONGEST_NAME));
   const notes: string[] = [];
+  if (refused > 0) {
+    notes.push(`Subtools left out because of hidden characters: ${refused}.`);
+  }
   const unusable = tools.length - usable.length;
   if (unusable > 0)
-    notes.push(`${unusable} subtools with repeated or unusable names are left out.`);
+    notes.push(`Subtools left out because of repeated or overlong names: ${unusable}.`);
 
   let described = usable.map((tool) => describeSubtool(tool, settings));
   if (settings.mode !== 'redacted' && usable.length > 1 && sizeOf(described) > MOST_WITH_SCHEMAS) {
@@ -82,11 +86,7 @@ function boundedText(text: string): string {
   const beginning = cleanText(text.slice(0, 2 * LONGEST_DESCRIPTION));
   if (beginning.length <= LONGEST_DESCRIPTION && text.length <= 2 * LONGEST_DESCRIPTION)
     return beginning;
-  return `${beginning.slice(0, LONGEST_DESCRIPTION - 1).toWellFormed()}…`;
-}
-
-function isUsableName(name: string): boolean {
-  return name.length <= LONGEST_NAME && !hasHiddenCharacters(name);
+  return `${beginning.slice(0, LONGEST_DESCRIPTION - 3).toWellFormed()}...`;
 }
 
 function uniqueByName(tools: readonly Tool[]): Tool[] {

@@ -1,54 +1,63 @@
 // Prompts and resources of all children, as they were last listed. They cost a model nothing until
-// they are used, so all are shown, whatever way the tools of their child are. A prompt's name is changed only where
-// another child has the same; addresses of resources stay, and lead to the child that listed them.
+// they are used, so all are shown, however the child's tools are shown. `holdings` says who owns which;
+// this forwards requests to the owner.
 import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { matchesPattern } from '../config/expose.ts';
 import { RESOURCE_NOT_FOUND } from '../mcp/eras.ts';
 import type { Pool } from '../pool/pool.ts';
 import { INTERNAL_ERROR, INVALID_PARAMS, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
+import { Holdings, type Prompt } from './holdings.ts';
 import { useChild } from './starting.ts';
 import type { SurfaceOptions } from './surface.ts';
 
-interface Prompt {
-  readonly config: ChildConfig;
-  /** What the child calls it. */
-  readonly own: string;
-  readonly listed: unknown;
-}
-
 export class Library {
-  readonly #children: readonly ChildConfig[];
   readonly #pool: Pool;
+  readonly #onConflict: (sentence: string) => void;
+  readonly #told = new Set<string>();
+  #children: readonly ChildConfig[];
+  /** Computed on first use, then updated with each change. */
+  #holdings: Holdings | undefined;
 
-  constructor(children: readonly ChildConfig[], pool: Pool) {
+  constructor(
+    children: readonly ChildConfig[],
+    pool: Pool,
+    onConflict: (sentence: string) => void = () => {},
+  ) {
     this.#children = children;
     this.#pool = pool;
+    this.#onConflict = onConflict;
+  }
+
+  /** Applies a new configuration. */
+  update(children: readonly ChildConfig[]): void {
+    const before = new Set(this.#children.map(({ name }) => name));
+    const added = children.map(({ name }) => name).filter((name) => !before.has(name));
+    this.#children = children;
+    this.#settleAgain(added);
+  }
+
+  /** A child has listed something new. */
+  learn(childName: string): void {
+    this.#settleAgain([childName]);
   }
 
   listPrompts(): readonly unknown[] {
-    return [...this.#prompts().values()].map(({ listed }) => listed);
+    return this.#held.listedPrompts;
   }
 
   listResources(): readonly unknown[] {
-    return [...this.#byUri('resources', 'uri').values()].map(({ listed }) => listed);
+    return this.#held.listedResources;
   }
 
   listTemplates(): readonly unknown[] {
-    return [...this.#byUri('templates', 'uriTemplate').values()].map(({ listed }) => listed);
+    return this.#held.listedTemplates;
   }
 
   /** The child that has a resource; undefined where none is known to. */
   ownerOf(uri: string): ChildConfig | undefined {
-    const listed = this.#byUri('resources', 'uri').get(uri);
-    if (listed) return listed.config;
-    for (const [template, { config }] of this.#byUri('templates', 'uriTemplate')) {
-      if (uri === template || matchesPattern(uri, template.replaceAll(/\{[^}]*\}/g, '*'))) {
-        return config;
-      }
-    }
-    return this.#onlyOneWithScheme(uri);
+    const owner = this.#held.ownerOf(uri);
+    return this.#children.find(({ name }) => name === owner);
   }
 
   ask(method: string, params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
@@ -62,17 +71,41 @@ export class Library {
     }
   }
 
+  get #held(): Holdings {
+    this.#holdings ??= this.#settle(undefined, []);
+    return this.#holdings;
+  }
+
+  /** Until someone has looked, there is nothing to keep. */
+  #settleAgain(newcomers: readonly string[]): void {
+    if (this.#holdings) this.#holdings = this.#settle(this.#holdings, newcomers);
+  }
+
+  #settle(before: Holdings | undefined, newcomers: readonly string[]): Holdings {
+    const lists = this.#children.map(({ name }) => ({ name, lists: this.#pool.lists(name) }));
+    const holdings = new Holdings(lists, before, new Set(newcomers));
+    for (const conflict of holdings.conflicts) this.#tell(conflict);
+    return holdings;
+  }
+
+  /** Reports each conflict once, and a bounded number of them. */
+  #tell(conflict: string): void {
+    if (this.#told.has(conflict) || this.#told.size >= MOST_TOLD) return;
+    this.#told.add(conflict);
+    this.#onConflict(conflict);
+  }
+
   async #getPrompt(params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
     const name = textMember(params.value, 'name');
     const prompt = await this.#findPrompt(name);
     const own = params.with('name', Verbatim.of(prompt.own));
-    return this.#send(prompt.config, 'prompts/get', own, options, `prompt "${prompt.own}"`);
+    return this.#send(prompt.child, 'prompts/get', own, options, `prompt "${prompt.own}"`);
   }
 
   async #readResource(params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
     const uri = textMember(params.value, 'uri');
     const owner = await this.#findOwner(uri);
-    return this.#send(owner, 'resources/read', params, options, `resource "${uri}"`);
+    return this.#send(owner.name, 'resources/read', params, options, `resource "${uri}"`);
   }
 
   async #complete(params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
@@ -82,19 +115,19 @@ export class Library {
       const name = textMember(ref.value, 'name');
       const prompt = await this.#findPrompt(name);
       const own = params.with('ref', ref.with('name', Verbatim.of(prompt.own)));
-      return this.#send(prompt.config, 'completion/complete', own, options, 'a completion');
+      return this.#send(prompt.child, 'completion/complete', own, options, 'a completion');
     }
     const uri = textMember(ref?.value, 'uri');
     const owner = await this.#findOwner(uri);
-    return this.#send(owner, 'completion/complete', params, options, 'a completion');
+    return this.#send(owner.name, 'completion/complete', params, options, 'a completion');
   }
 
   /** What is not known may be on its way: a child has just been started. */
   async #findPrompt(name: string): Promise<Prompt> {
-    const known = this.#prompts().get(name);
+    const known = this.#held.prompts.get(name);
     if (known) return known;
     await this.#pool.learned();
-    const found = this.#prompts().get(name);
+    const found = this.#held.prompts.get(name);
     if (found) return found;
     throw new RpcError(INVALID_PARAMS, `There is no prompt "${name}".`);
   }
@@ -109,63 +142,25 @@ export class Library {
   }
 
   async #send(
-    config: ChildConfig,
+    childName: string,
     method: string,
     params: Verbatim,
     options: SurfaceOptions,
     task: string,
   ): Promise<Verbatim> {
+    const config = this.#children.find(({ name }) => name === childName);
+    if (!config) throw new Error(`There is no server ${childName}.`);
     const child = await useChild(this.#pool, config, options);
     const result = await child.ask(method, params, options, task);
     if (isObject(result.value)) return result;
     throw new RpcError(
       INTERNAL_ERROR,
-      `Server "${config.name}" answered for ${task} with no result.`,
+      `Server "${childName}" answered for ${task} with no result.`,
     );
   }
-
-  /** The prompts by the names they are listed under. */
-  #prompts(): Map<string, Prompt> {
-    const prompts = new Map<string, Prompt>();
-    for (const config of this.#children) {
-      for (const item of this.#pool.lists(config.name).prompts ?? []) {
-        const own = isObject(item) ? item['name'] : undefined;
-        if (typeof own !== 'string') continue;
-        const name = prompts.has(own) ? `${config.name}_${own}` : own;
-        if (prompts.has(name)) continue;
-        const listed = name === own ? item : { ...(item as object), name };
-        prompts.set(name, { config, own, listed });
-      }
-    }
-    return prompts;
-  }
-
-  /** Resources or templates by address; of two with the same, the first counts. */
-  #byUri(kind: 'resources' | 'templates', key: 'uri' | 'uriTemplate') {
-    const found = new Map<string, { config: ChildConfig; listed: unknown }>();
-    for (const config of this.#children) {
-      for (const listed of this.#pool.lists(config.name)[kind] ?? []) {
-        const uri = isObject(listed) ? listed[key] : undefined;
-        if (typeof uri === 'string' && !found.has(uri)) found.set(uri, { config, listed });
-      }
-    }
-    return found;
-  }
-
-  /** An address that nobody has listed belongs to the one child whose addresses begin like it. */
-  #onlyOneWithScheme(uri: string): ChildConfig | undefined {
-    const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(uri)?.[0].toLowerCase();
-    const owners = new Set<ChildConfig>();
-    for (const [known, { config }] of [
-      ...this.#byUri('resources', 'uri'),
-      ...this.#byUri('templates', 'uriTemplate'),
-    ]) {
-      if (scheme !== undefined && known.toLowerCase().startsWith(scheme)) owners.add(config);
-    }
-    const [owner] = owners;
-    return owners.size === 1 ? owner : undefined;
-  }
 }
+
+const MOST_TOLD = 100;
 
 function textMember(value: unknown, key: string): string {
   const member = isObject(value) ? value[key] : undefined;

@@ -35,12 +35,16 @@ export class OwnTools {
     );
     const given = new Map<string, string>();
     const names = new Set<string>();
+    // Hosts turn dots into underscores, so such names collide.
     const taken = {
-      has: (name: string) => names.has(name) || isGatewayName(name) || isReserved(name),
+      has: (name: string) => {
+        const shown = inHosts(name);
+        return names.has(shown) || isGatewayName(shown) || isReserved(shown);
+      },
     };
     const give = (key: string, name: string): void => {
       given.set(key, name);
-      names.add(name);
+      names.add(inHosts(name));
     };
     for (const { key } of wanted) {
       const before = this.#given.get(key);
@@ -61,6 +65,11 @@ export class OwnTools {
       }),
     );
   }
+}
+
+/** A name in hosts that don't allow dots. */
+function inHosts(name: string): string {
+  return name.replaceAll('.', '_');
 }
 
 /** A tool that does not say what it takes would make hosts refuse the whole list. */

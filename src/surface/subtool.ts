@@ -3,7 +3,7 @@
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
-import { nearest } from '../base/text.ts';
+import { nearest, revealHidden } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/expose.ts';
@@ -22,8 +22,9 @@ export async function callSubtool(
   options: SurfaceOptions,
   subtool: string,
   args: Verbatim,
+  through: Through = 'suite',
 ): Promise<Verbatim> {
-  if (!isExposed(subtool, config.expose)) throw notAllowed(config, subtool);
+  if (!isExposed(subtool, config.expose)) throw notAllowed(config, subtool, through);
   const { cancellation } = options;
   const used = useChild(pool, config, options);
   const child = used instanceof Promise ? await used : used; // waiting for what is there costs a turn
@@ -33,16 +34,21 @@ export async function callSubtool(
       `Server "${config.name}" cannot do "${subtool}" as a task.`,
     );
   }
+  for (const { name } of child.refusedTools) {
+    if (name === subtool) throw hidesCharacters(config, subtool);
+  }
   try {
     const answer = await child.callTool(subtool, args, options);
     if (isInputRequired(answer.value)) return answer;
-    if (isTask(answer.value)) return wrapTasksIn(answer, config.name);
+    if (isTask(answer.value)) return wrapTask(answer, config, options);
     const isError = isObject(answer.value) && answer.value['isError'] === true;
     const result = toResult(child, answer, config, subtool);
-    return isError ? await withSuggestion(result, child, config, subtool, cancellation) : result;
+    if (!isError) return result;
+    const unknown = await findUnknown(child, config, subtool, cancellation, through);
+    return withSuggestion(result, unknown?.text);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    const unknown = await findUnknown(child, config, subtool, cancellation);
+    const unknown = await findUnknown(child, config, subtool, cancellation, through);
     // For the model it is a failed call like any other, and it should read both our words.
     if (unknown)
       throw new SwitchboardError(unknown.code, `${unknown.text} It answered: ${error.message}.`);
@@ -50,15 +56,14 @@ export async function callSubtool(
   }
 }
 
-/** A child's own failure result, with a word of ours behind it if it has no such subtool. */
-async function withSuggestion(
-  result: Verbatim,
-  child: Child,
-  config: ChildConfig,
-  subtool: string,
-  cancellation: Cancellation,
-): Promise<Verbatim> {
-  const text = (await findUnknown(child, config, subtool, cancellation))?.text;
+/** The task under an id that only this session can use. */
+function wrapTask(answer: Verbatim, config: ChildConfig, { caller }: SurfaceOptions): Verbatim {
+  const sign = (text: string): string => caller?.sign?.(text) ?? '';
+  return wrapTasksIn(answer, { childName: config.name, sign });
+}
+
+/** A child's own failure result, with our explanation appended. */
+function withSuggestion(result: Verbatim, text: string | undefined): Verbatim {
   const content = result.member('content');
   if (text === undefined || content === undefined) return result;
   return result.with('content', content.append(Verbatim.of({ type: 'text', text })));
@@ -70,12 +75,13 @@ async function findUnknown(
   config: ChildConfig,
   subtool: string,
   cancellation: Cancellation,
+  through: Through,
 ): Promise<SwitchboardError | undefined> {
   // Where the list cannot be had, the child's own words are all there is.
   const isKnown = await child.hasTool(subtool, cancellation).catch(() => true);
   return isKnown || child.toolNames.length === 0
     ? undefined
-    : unknownSubtool(child, config, subtool);
+    : unknownSubtool(child, config, subtool, through);
 }
 
 function toResult(
@@ -92,8 +98,8 @@ function toResult(
   );
 }
 
-/** Whoever has called a subtool by its name: through a suite the list can be asked for, too. */
-type Through = 'suite' | 'assistant';
+/** How a subtool was called: through a suite, which can also list it, or by its own name. */
+type Through = 'suite' | 'tool';
 
 export function unknownSubtool(
   child: Child,
@@ -111,6 +117,14 @@ export function unknownSubtool(
   return new SwitchboardError('SUBTOOL_UNKNOWN', `Server "${name}" has no subtool "${subtool}".`, {
     hint: `${suggestion} ${list}`.trim() || undefined,
   });
+}
+
+function hidesCharacters({ name }: ChildConfig, subtool: string): SwitchboardError {
+  return new SwitchboardError(
+    'TOOL_NOT_ALLOWED',
+    `Subtool "${revealHidden(subtool)}" of server "${name}" cannot be called: its definition contains hidden characters.`,
+    { hint: `In a terminal, switchboard doctor ${name} shows where.` },
+  );
 }
 
 export function notAllowed(

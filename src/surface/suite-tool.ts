@@ -4,6 +4,7 @@ import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig, Introspection } from '../config/config.ts';
+import type { Hints } from '../mcp/annotations.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
@@ -29,36 +30,63 @@ export const SUITE_SCHEMA = {
   required: ['action'],
 };
 
-export function createSuiteTool(name: string, config: ChildConfig): Tool {
+/** Which subtools a suite may call: all exposed ones, or only the read-only ones. */
+export type Access = 'all' | 'read';
+
+export interface SuiteLook {
+  readonly hints?: Hints | undefined;
+  readonly access?: Access;
+  /** Search words for a suite that isn't loaded at once; undefined if it should be. */
+  readonly searchWords?: readonly string[] | undefined;
+}
+
+export function createSuiteTool(name: string, config: ChildConfig, look: SuiteLook = {}): Tool {
+  const { hints: annotations = {}, access = 'all', searchWords } = look;
+  const title = onOneLine(config.name);
+  const description = describeSuite(config);
+  const isRead = access === 'read';
+  const { keywords = [] } = config;
   return {
     name,
-    description: describeSuite(config),
+    title: isRead ? `${title} (read-only)` : title,
+    description: isRead ? `${description} ${READ_ONLY_NOTE}` : description,
     inputSchema: SUITE_SCHEMA,
-    _meta: alwaysLoaded(config.keywords),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    _meta: searchWords ? found([...keywords, ...searchWords]) : alwaysLoaded(keywords),
   };
 }
 
-/** Hosts that hide tools until they are searched for are to show these, and to find them by more words. */
+const READ_ONLY_NOTE = 'Lists and calls only subtools that are marked as read-only.';
+
+/** Loading more tools than this at once costs more than a search: each is part of every request. */
+export const MOST_LOADED = 12;
+
+/** Makes Claude Code load a tool at once instead of on search. */
 export function alwaysLoaded(keywords: readonly string[] = []): Record<string, unknown> {
-  const hint = cleanText(keywords.join(' ')).slice(0, 500);
-  return {
-    'anthropic/alwaysLoad': true,
-    ...(hint !== '' && { 'anthropic/searchHint': hint }),
-  };
+  return { 'anthropic/alwaysLoad': true, ...found(keywords) };
 }
 
-/** What the host's model reads: told by the configuration, or made from name and description. */
+/** Words for Claude Code's tool search; the model doesn't see them. */
+function found(words: readonly string[]): Record<string, unknown> {
+  const hint = cleanText(words.join(' ')).slice(0, 500);
+  return hint === '' ? {} : { 'anthropic/searchHint': hint };
+}
+
+/** The description the model reads: from the configuration, or made from description or name. */
 function describeSuite(config: ChildConfig): string {
-  const told = config.switchboardDescription ?? config.suiteDescription;
-  if (told !== undefined) return cleanText(told);
+  const written = writtenDescription(config);
+  if (written !== undefined) return cleanText(written);
   const description = cleanText(config.description ?? '')
     .trim()
     .replace(/\.$/, '');
-  if (description === '' && config.notedDescription !== undefined) {
-    return cleanText(config.notedDescription);
-  }
   const about = description || onOneLine(config.derivedDescription ?? config.name);
   return `Use this tool for ${about}. Actions: 'introspect' | 'call'.`;
+}
+
+/** The configured description of a server's tool. */
+export function writtenDescription(config: ChildConfig): string | undefined {
+  const { switchboardDescription, suiteDescription, notedDescription } = config;
+  return switchboardDescription ?? suiteDescription ?? notedDescription;
 }
 
 /** Reads the arguments of a call of the suite. What is wrong is said so that a model can mend it. */

@@ -4,15 +4,15 @@
  * The text with its blanks tidied, cut to at most `maxChars` characters: after a sentence that ends
  * beyond half of that, otherwise at a word or a character, with an ellipsis.
  */
-export function summarise(text: string | undefined, maxChars: number): string {
+export function summarise(text: string | undefined, maxChars: number, ellipsis = '…'): string {
   const tidy = (text ?? '').replaceAll(/\s+/g, ' ').trim();
   if (tidy.length <= maxChars) return tidy;
   const sentence = endOfLastSentence(tidy, maxChars);
   if (sentence > maxChars / 2) return tidy.slice(0, sentence);
-  const room = maxChars - 1;
+  const room = maxChars - ellipsis.length;
   const space = tidy.lastIndexOf(' ', room);
   const cut = space > room * 0.8 ? tidy.slice(0, space) : wholeCharacters(tidy, room);
-  return `${cut.trimEnd()}…`;
+  return `${cut.trimEnd()}${ellipsis}`;
 }
 
 /** The index behind the last full stop (or ! or ?) within the limit that ends a sentence. */

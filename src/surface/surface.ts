@@ -5,6 +5,7 @@ import type { CallOptions } from '../child/child.ts';
 import type { Question } from '../mcp/caller.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import type { Tool } from '../mcp/tools.ts';
+import type { Framing } from '../rpc/framing.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 
 /** What one session is shown. */
@@ -41,8 +42,8 @@ export interface Audience {
   announce(): void;
   /** The same a little later, once for all changes until then. */
   announceSoon(kind?: 'tools' | 'prompts' | 'resources'): void;
-  /** Tells the host now, and waits until it has fetched the list, or seems not to. */
-  announceAndSettle(cancellation: Cancellation): Promise<void>;
+  /** Tells the host now and waits for it to fetch the list. Returns whether it did. */
+  announceAndSettle(cancellation: Cancellation): Promise<boolean>;
   /** A resource that it watches has changed. */
   resourceUpdated(params: Verbatim): void;
   /** Asks the host out of the blue; undefined where that cannot be done. */
@@ -58,4 +59,6 @@ export interface ToolCall extends SurfaceOptions {
   readonly name: string;
   /** The call's `arguments`: an object, `{}` where the host sent none. */
   readonly args: Verbatim;
+  /** The host's framing, which decides the shape of our own results. */
+  readonly framing?: Framing;
 }

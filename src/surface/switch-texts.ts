@@ -14,16 +14,62 @@ export interface SwitchStatus {
   readonly error: string | undefined;
 }
 
+const NO_SERVERS = 'No servers configured.';
+
 /** So many new tools are named; a list of hundreds would cost more than it helps. */
 const MOST_NAMES = 60;
 
-export function activatedText(name: string, tools: readonly OwnTool[], suite: string): string {
+/** How this host can call the tools of an active server. */
+export interface Reach {
+  /** The server's suite, if the host lists it. */
+  readonly suite: string | undefined;
+  /** The host never refreshes its tool list. */
+  readonly neverRelists: boolean;
+  /** The host has refreshed its tool list. */
+  readonly isFetched: boolean;
+}
+
+export function activatedText(name: string, tools: readonly OwnTool[], reach: Reach): string {
+  const { suite, neverRelists, isFetched } = reach;
+  if (neverRelists) return unseenText(name, tools, suite);
   const list = tools.length > 0 ? ` They are: ${enumerate(tools.map(nameOf))}.` : '';
-  return (
-    `Activated "${name}" — ${count(tools.length)} injected into context.${list} ` +
-    `If they are not in your list of tools, call them through ${suite}: ` +
-    '{"action": "call", "subtool": "<name>", "args": {…}}; {"action": "introspect"} shows what they take.'
-  );
+  const text = `Activated "${name}" — ${count(tools.length)} injected into context.${list}`;
+  if (suite !== undefined) {
+    return `${text} If they are not in your list of tools, call them through ${suite}: ${SUITE_CALL}`;
+  }
+  return isFetched ? text : `${text} ${NOT_FETCHED}`;
+}
+
+const SUITE_CALL =
+  '{"action": "call", "subtool": "<name>", "args": {...}}; {"action": "introspect"} shows what they take.';
+
+const NOT_FETCHED =
+  'The host has not refreshed its tool list yet. If the tools stay missing, the user can set "flip": {"suites": "always"} in switchboard.config.json and reconnect.';
+
+/** For a host that doesn't refresh its tool list. */
+function unseenText(name: string, tools: readonly OwnTool[], suite: string | undefined): string {
+  const text = `Activated "${name}". This host does not refresh its tool list`;
+  if (suite === undefined) {
+    return `${text}, so its tools cannot be called in this session. The user can set "flip": {"suites": "auto"} in switchboard.config.json and reconnect.`;
+  }
+  const subtools = tools.map(({ subtool }) => cleanText(subtool));
+  const list = subtools.length > 0 ? ` The subtools are: ${enumerate(subtools)}.` : '';
+  return `${text}: call its tools through ${suite}, ${SUITE_CALL}${list}`;
+}
+
+/** For a call of a tool whose server is not switched on. */
+export function notOnText(
+  name: string,
+  reach: { subtool: string; suite: string | undefined; isSwitchable: boolean },
+): string {
+  const { subtool, suite, isSwitchable } = reach;
+  const ways = [
+    ...(isSwitchable ? [`call gateway_activate with {"name": ${JSON.stringify(name)}}`] : []),
+    ...(suite === undefined
+      ? []
+      : [`call ${suite} with {"action": "call", "subtool": ${JSON.stringify(subtool)}}`]),
+  ];
+  return `It belongs to server "${name}", which is not switched on: ${ways.join(', or ')}.`;
 }
 
 /** For a session whose list of tools must not change. Its first sentence is for the user. */
@@ -35,19 +81,13 @@ export function staticText(name: string, subtools: readonly string[], suite: str
   );
 }
 
-function enumerate(names: readonly string[]): string {
-  const named = names.slice(0, MOST_NAMES);
-  const more = names.length > named.length ? `, and ${names.length - named.length} more` : '';
-  return named.join(', ') + more;
-}
-
 /** What it is listed as, and what its server calls it where that is another name. */
 function nameOf({ tool: { name }, subtool }: OwnTool): string {
   return cleanText(name === subtool ? name : `${name} (subtool ${subtool})`);
 }
 
-export function alreadyActiveText(name: string, suite: string): string {
-  return `"${name}" is already active. Its tools can also be called through ${suite}.`;
+export function alreadyActiveText(name: string): string {
+  return `"${name}" is already active.`;
 }
 
 export function deactivatedText(name: string, tools: number): string {
@@ -58,7 +98,7 @@ export function notActiveText(name: string): string {
   return `"${name}" is not active.`;
 }
 
-/** With the reason where the child has failed; without one it is still starting. */
+/** Without a reason, the child is still starting. */
 export function notReadyText(name: string, reason?: string): string {
   return reason === undefined
     ? `"${name}" is not ready: it is still warming up. Try again in a moment.`
@@ -66,18 +106,23 @@ export function notReadyText(name: string, reason?: string): string {
 }
 
 export function unknownServerText(name: string, names: readonly string[]): string {
-  return `Unknown server "${cleanText(name).slice(0, 100)}". Available servers: ${names.join(', ')}.`;
+  const available = names.length === 0 ? NO_SERVERS : `Available servers: ${names.join(', ')}.`;
+  return `Unknown server "${cleanText(name).slice(0, 100)}". ${available}`;
 }
 
-export function notFlipText({ name, show }: ChildConfig, suite: string): string {
-  return show === 'direct'
+export function notFlipText({ name }: ChildConfig, suite: string | undefined): string {
+  return suite === undefined
     ? `"${name}" cannot be switched: its tools are always listed.`
     : `"${name}" cannot be switched: use it through the tool ${suite}.`;
 }
 
 export function statusResult(servers: readonly SwitchStatus[]): Verbatim {
-  const text = servers.map(describe).join('\n') || 'No servers configured.';
-  return Verbatim.of({ content: [{ type: 'text', text }], structuredContent: { servers } });
+  const text = servers.map(describe).join('\n') || NO_SERVERS;
+  // Not structuredContent: Claude Code and Codex would show their model that instead of the text.
+  return Verbatim.of({
+    content: [{ type: 'text', text }],
+    _meta: { 'switchboard/servers': servers },
+  });
 }
 
 const SIGNS = { idle: '○', warming: '◐', ready: '●', active: '▶', error: '✗' };
@@ -86,6 +131,12 @@ function describe({ name, state, tools, error }: SwitchStatus): string {
   const known = tools === undefined ? '' : ` (${count(tools)})`;
   const reason = error === undefined ? '' : ` — ${cleanText(error)}`;
   return `${SIGNS[state]} ${cleanText(name)}: ${state}${known}${reason}`;
+}
+
+function enumerate(names: readonly string[]): string {
+  const named = names.slice(0, MOST_NAMES);
+  const more = names.length > named.length ? `, and ${names.length - named.length} more` : '';
+  return `${named.join(', ')}${more}`;
 }
 
 function count(tools: number): string {

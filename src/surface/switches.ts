@@ -1,5 +1,6 @@
 // What one session has switched on, and the three tools with which it does so.
 import { SwitchboardError } from '../base/errors.ts';
+import { soon } from '../base/time.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/expose.ts';
 import { textResult } from '../mcp/tools.ts';
@@ -14,6 +15,7 @@ import {
   deactivatedText,
   notActiveText,
   notFlipText,
+  notOnText,
   notReadyText,
   staticText,
   statusResult,
@@ -27,9 +29,14 @@ export interface SwitchesOptions {
   readonly audience: Audience;
   /** The tools of a child that are listed at the moment. */
   readonly toolsOf: (childName: string) => readonly OwnTool[];
+  /** The name of a child's suite, if this host lists it. */
+  readonly suiteOf: (config: ChildConfig) => string | undefined;
   /** Something is on that was not, or the other way round. */
   readonly onChanged: () => void;
 }
+
+/** Many hosts give up on a call after a minute. */
+const LONGEST_WAIT_MS = 45_000;
 
 export class Switches {
   readonly #options: SwitchesOptions;
@@ -52,9 +59,23 @@ export class Switches {
     return this.#options.parts().children.filter(({ show }) => show === 'flip');
   }
 
-  /** The answer to a call of one of the three tools; undefined where the call is for another. */
+  /**
+   * Whether switching a child on has an effect in this host. Hosts that never refresh their list use
+   * suites instead, if those are listed.
+   */
+  isSwitchable(config: ChildConfig): boolean {
+    const { audience, suiteOf } = this.#options;
+    if (audience.isStatic) return false;
+    return !audience.neverRelists || suiteOf(config) === undefined;
+  }
+
+  /**
+   * The answer to a call of one of the three tools; undefined for any other. They are answered even
+   * without servers, when they are not listed.
+   */
   call(call: ToolCall): Promise<Verbatim> | undefined {
-    const action = this.flips.length > 0 ? gatewayAction(call.name) : undefined;
+    const isAnswered = this.flips.length > 0 || this.#options.parts().children.length === 0;
+    const action = isAnswered ? gatewayAction(call.name) : undefined;
     return action && this.#carryOut(action, call);
   }
 
@@ -79,17 +100,22 @@ export class Switches {
 
   /** What to do about a tool that is there, but not switched on. */
   hintFor(toolName: string): string | undefined {
-    const { pool, suites } = this.#options.parts();
+    const { parts, suiteOf } = this.#options;
+    const { pool } = parts();
     const isMeant = (childName: string, subtool: string): boolean =>
       subtool === toolName || prefixedName(childName, subtool) === toolName;
-    const owner = this.flips.find(
-      ({ name, expose }) =>
-        !this.#active.has(name) &&
-        pool.tools(name)?.some((tool) => isMeant(name, tool.name) && isExposed(tool.name, expose)),
-    );
-    if (!owner) return undefined;
-    const suite = suites.toolFor(owner.name);
-    return `It belongs to server "${owner.name}", which is not switched on: call gateway_activate with {"name": ${JSON.stringify(owner.name)}}, or call it through ${suite}.`;
+    const findSubtool = ({ name, expose }: ChildConfig) =>
+      pool.tools(name)?.find((tool) => isMeant(name, tool.name) && isExposed(tool.name, expose));
+    for (const config of this.flips) {
+      const subtool = this.#active.has(config.name) ? undefined : findSubtool(config)?.name;
+      if (subtool === undefined) continue;
+      return notOnText(config.name, {
+        subtool,
+        suite: suiteOf(config),
+        isSwitchable: this.isSwitchable(config),
+      });
+    }
+    return undefined;
   }
 
   async #carryOut(action: 'activate' | 'deactivate' | 'status', call: ToolCall): Promise<Verbatim> {
@@ -103,46 +129,62 @@ export class Switches {
     }
   }
 
-  async #activate(name: string, { cancellation, onProgress }: ToolCall): Promise<Verbatim> {
-    const { audience, onChanged, toolsOf } = this.#options;
-    const { pool, suites } = this.#options.parts();
-    const refusal = this.#refuse(name);
-    if (refusal) return refusal;
+  async #activate(name: string, call: ToolCall): Promise<Verbatim> {
+    const { audience, onChanged, toolsOf, suiteOf } = this.#options;
     const config = this.flips.find((child) => child.name === name);
-    const suite = suites.toolFor(name);
-    if (this.#active.has(name)) return textResult(alreadyActiveText(name, suite));
-    const { state } = pool.report(name);
-    if (state === 'warming' && !audience.isStatic) {
-      // One that is wanted need not wait for its turn.
-      pool.warm(name).catch(() => {}); // its state says why
-      return textResult(notReadyText(name), { isError: true });
-    }
+    if (!config) return this.#refuse(name);
+    if (this.#active.has(name)) return textResult(alreadyActiveText(name));
     try {
-      // An idle child whose tools are known is started by their first call.
-      if (state === 'error' || pool.tools(name) === undefined) {
-        const warmed = cancellation.orElse(pool.warm(name));
-        await (config ? tellOfStart(warmed, config, onProgress) : warmed);
+      // No await if it is ready: the next request must find it active.
+      if (!this.#isReady(name) && !(await this.#becomesReady(config, call))) {
+        return textResult(notReadyText(name), { isError: true });
       }
     } catch (error) {
       return failedResult(name, error);
     }
-    // The configuration may be another one by now.
-    const lateRefusal = this.#refuse(name);
-    if (lateRefusal) return lateRefusal;
+    // The configuration or the switches may have changed meanwhile.
+    if (!this.flips.some((child) => child.name === name)) return this.#refuse(name);
     if (audience.isStatic) return textResult(this.#introduce(name));
+    if (this.#active.has(name)) return textResult(alreadyActiveText(name));
     this.#active.add(name);
     onChanged();
     const tools = toolsOf(name);
-    await audience.announceAndSettle(cancellation);
+    const isFetched = await audience.announceAndSettle(call.cancellation);
     // Who fails while the host takes the list in has been switched off again.
     const failure = this.#active.has(name) ? undefined : this.#failureOf(name);
-    return failure ? failedResult(name, failure) : textResult(activatedText(name, tools, suite));
+    if (failure) return failedResult(name, failure);
+    const { neverRelists } = audience;
+    const reach = { suite: suiteOf(config), neverRelists, isFetched };
+    return textResult(activatedText(name, tools, reach));
+  }
+
+  /** An idle child with known tools counts: the first call starts it. */
+  #isReady(name: string): boolean {
+    const { pool } = this.#options.parts();
+    const { state } = pool.report(name);
+    return state !== 'warming' && state !== 'error' && pool.tools(name) !== undefined;
+  }
+
+  /** Starts a child or waits for its start, within the limit of a start. */
+  async #becomesReady(
+    config: ChildConfig,
+    { cancellation, onProgress }: ToolCall,
+  ): Promise<boolean> {
+    const { name, timeouts } = config;
+    const warmed = this.#options.parts().pool.warm(name);
+    // The previous process may have to stop first.
+    const limitMs = Math.min(timeouts.spawnMs + timeouts.stopMs, LONGEST_WAIT_MS);
+    const ready = soon(
+      warmed.then(() => true),
+      limitMs,
+    );
+    const waited = tellOfStart(cancellation.orElse(ready), config, onProgress);
+    return (await waited) ?? false;
   }
 
   #deactivate(name: string): Verbatim {
     const { audience, onChanged, toolsOf } = this.#options;
-    const refusal = this.#refuse(name);
-    if (refusal) return refusal;
+    if (!this.flips.some((child) => child.name === name)) return this.#refuse(name);
     const tools = toolsOf(name);
     if (!this.#active.delete(name)) return textResult(notActiveText(name));
     onChanged();
@@ -186,14 +228,11 @@ export class Switches {
   }
 
   /** The answer for a name that cannot be switched. */
-  #refuse(name: string): Verbatim | undefined {
-    const { children, suites } = this.#options.parts();
-    const config = children.find((child) => child.name === name);
-    if (config?.show === 'flip') return undefined;
+  #refuse(name: string): Verbatim {
+    const { parts, suiteOf } = this.#options;
+    const config = parts().children.find((child) => child.name === name);
     const names = this.flips.map((child) => child.name);
-    const text = config
-      ? notFlipText(config, suites.toolFor(name))
-      : unknownServerText(name, names);
+    const text = config ? notFlipText(config, suiteOf(config)) : unknownServerText(name, names);
     return textResult(text, { isError: true });
   }
 

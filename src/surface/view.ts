@@ -4,6 +4,7 @@
 import { isObject } from '../base/object.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
+import { hintsOf, isReadOnly } from '../mcp/annotations.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import type { Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
@@ -12,9 +13,10 @@ import type { AgentTools } from './agent-tools.ts';
 import { listedNameFor } from './assistant-names.ts';
 import { createGatewayTools } from './gateway.ts';
 import { instructionsFor } from './instructions.ts';
-import { Library } from './library.ts';
+import type { Library } from './library.ts';
 import { type OwnTool, OwnTools } from './own-tools.ts';
 import { callSubtool } from './subtool.ts';
+import { alwaysLoaded, MOST_LOADED } from './suite-tool.ts';
 import type { Suites } from './suites.ts';
 import type { Audience, Surface, SurfaceOptions, ToolCall } from './surface.ts';
 import { Switches } from './switches.ts';
@@ -26,6 +28,7 @@ export interface ViewParts {
   readonly children: readonly ChildConfig[];
   readonly suites: Suites;
   readonly agents: AgentTools;
+  readonly library: Library;
   readonly pool: Pool;
   readonly flipSuites: Config['flipSuites'];
 }
@@ -49,19 +52,20 @@ export class View implements Surface {
   #parts: ViewParts;
   /** Arranged when it is needed, and anew after each change. */
   #listed: Map<string, OwnTool> | undefined;
-  #library: Library;
   #uris: ReadonlySet<string> = new Set();
+  /** The suites that were read-only in the last list this host fetched. */
+  #readOnlySuites: ReadonlySet<string> = new Set();
   #logLevel: LogLevel | undefined;
 
   constructor(parts: ViewParts, audience: Audience, events: ViewEvents) {
     this.#parts = parts;
     this.#audience = audience;
     this.#events = events;
-    this.#library = new Library(parts.children, parts.pool);
     this.#switches = new Switches({
       parts: () => this.#parts,
       audience,
       toolsOf: (name) => [...this.#own().values()].filter(({ config }) => config.name === name),
+      suiteOf: (config) => this.#listedSuiteOf(config),
       onChanged: () => this.#changed(),
     });
   }
@@ -79,17 +83,18 @@ export class View implements Surface {
   get watched(): Map<string, string[]> {
     const watched = new Map<string, string[]>();
     for (const uri of this.#uris) {
-      const name = this.#library.ownerOf(uri)?.name;
+      const name = this.#parts.library.ownerOf(uri)?.name;
       if (name !== undefined) watched.set(name, [...(watched.get(name) ?? []), uri]);
     }
     return watched;
   }
 
   get instructions(): string {
-    const { children, suites } = this.#parts;
-    const { isStatic } = this.#audience;
-    const toolFor = (name: string) => suites.toolFor(name);
-    return instructionsFor({ children, agents: this.#agents, isStatic, toolFor });
+    const { children } = this.#parts;
+    const suiteOf = (child: ChildConfig) => this.#listedSuiteOf(child);
+    const { flips } = this.#switches;
+    const canSwitch = flips.some((child) => this.#switches.isSwitchable(child));
+    return instructionsFor({ children, agents: this.#agents, suiteOf, canSwitch });
   }
 
   get active(): readonly string[] {
@@ -97,33 +102,50 @@ export class View implements Surface {
   }
 
   listTools(): readonly Tool[] {
+    const tools = this.#listTools();
     const { suites } = this.#parts;
+    const annotated = tools.filter(({ annotations }) => annotations !== undefined);
+    const readOnly = annotated.filter((tool) => isReadOnly(hintsOf(tool)) && suites.has(tool.name));
+    this.#readOnlySuites = new Set(readOnly.map(({ name }) => name));
+    return tools;
+  }
+
+  #listTools(): readonly Tool[] {
+    const { children, suites } = this.#parts;
     const { isStatic } = this.#audience;
     const flips = this.#switches.flips.map(({ name }) => name);
+    const isListed = (config: ChildConfig) => this.#isListedAsSuite(config);
+    // Stand-ins for direct servers don't count: the other suites must not change with them.
+    const isLoaded =
+      children.filter((config) => config.show !== 'direct' && isListed(config)).length <=
+      MOST_LOADED;
     return [
       ...(flips.length > 0 ? createGatewayTools(flips, isStatic) : []),
-      ...suites.listTools((config) => this.#isListedAsSuite(config)),
-      ...[...this.#own().values()].map(({ tool }) => (isStatic ? withoutExecution(tool) : tool)),
+      ...suites.listTools(isListed, isLoaded),
+      ...[...this.#own().values()].map(({ config, tool }) => {
+        const own = isStatic ? withoutExecution(tool) : tool;
+        return config.show === 'flip' ? withAlwaysLoad(own) : own;
+      }),
       ...this.#agents.listTools(),
     ];
   }
 
   listPrompts(): readonly unknown[] {
-    return this.#library.listPrompts();
+    return this.#parts.library.listPrompts();
   }
 
   listResources(): readonly unknown[] {
-    return this.#library.listResources();
+    return this.#parts.library.listResources();
   }
 
   listTemplates(): readonly unknown[] {
-    return this.#library.listTemplates();
+    return this.#parts.library.listTemplates();
   }
 
   ask(method: string, params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
     const { children, pool } = this.#parts;
     if (method.startsWith('tasks/')) return askTask(children, pool, method, params, options);
-    return this.#library.ask(method, params, options);
+    return this.#parts.library.ask(method, params, options);
   }
 
   callTool(call: ToolCall): Promise<Verbatim> {
@@ -143,7 +165,6 @@ export class View implements Surface {
   /** Takes over a new configuration. What is not flip any more is not switched on either. */
   update(parts: ViewParts, before: Shown): void {
     this.#parts = parts;
-    this.#library = new Library(parts.children, parts.pool);
     this.#switches.dropOthers();
     this.#changed();
     const after = this.shown();
@@ -155,7 +176,7 @@ export class View implements Surface {
   /** All that is shown, as texts that can be compared. */
   shown(): Shown {
     return {
-      tools: JSON.stringify(this.listTools()),
+      tools: JSON.stringify(this.#listTools()),
       prompts: JSON.stringify(this.listPrompts()),
       resources: JSON.stringify([this.listResources(), this.listTemplates()]),
     };
@@ -169,10 +190,16 @@ export class View implements Surface {
     if (config && this.#listsToolsOf(config)) this.#audience.announceSoon();
   }
 
+  /** A child's suite has other annotations now. */
+  suiteChanged(childName: string): void {
+    const config = this.#parts.children.find(({ name }) => name === childName);
+    if (config && this.#isListedAsSuite(config)) this.#audience.announceSoon();
+  }
+
   resourceUpdated(childName: string, params: Verbatim): void {
     const uri = isObject(params.value) ? params.value['uri'] : undefined;
     const isWatched = typeof uri === 'string' && this.#uris.has(uri);
-    if (isWatched && this.#library.ownerOf(uri)?.name === childName) {
+    if (isWatched && this.#parts.library.ownerOf(uri)?.name === childName) {
       this.#audience.resourceUpdated(params);
     }
   }
@@ -200,12 +227,14 @@ export class View implements Surface {
   /** The answer of the child or agent that the call is for; undefined if it is for none. */
   #callChild(call: ToolCall): Promise<Verbatim> | undefined {
     const { pool, suites, agents } = this.#parts;
-    if (suites.has(call.name)) return suites.callTool(call);
+    if (suites.has(call.name)) {
+      return suites.callTool(call, this.#readOnlySuites.has(call.name));
+    }
     if (agents.has(call.name)) {
       return (this.#agents.has(call.name) ? this.#agents : agents).callTool(call);
     }
     const own = this.#own().get(call.name) ?? this.#assistantToolOf(call.name);
-    return own && callSubtool(pool, own.config, call, own.subtool, call.args);
+    return own && callSubtool(pool, own.config, call, own.subtool, call.args, 'tool');
   }
 
   /** The tool of an assistant that is called by the name it had before. */
@@ -240,16 +269,29 @@ export class View implements Surface {
     return show === 'direct' || (show === 'flip' && this.#switches.isOn(name));
   }
 
-  #isListedAsSuite({ show }: ChildConfig): boolean {
-    if (show !== 'flip') return show === 'suite';
+  #isListedAsSuite({ name, show }: ChildConfig): boolean {
+    // Some hosts fetch the list only once, so a server without known tools must be in it.
+    if (show === 'direct') return this.#parts.pool.tools(name) === undefined;
+    if (show === 'suite') return true;
     if (this.#audience.isStatic) return true;
     const { flipSuites } = this.#parts;
     return flipSuites === 'always' || (flipSuites === 'auto' && this.#audience.neverRelists);
   }
 
-  #knownNames(): string[] {
-    return this.listTools().map(({ name }) => name);
+  /** The name of a child's suite, if this host lists it. */
+  #listedSuiteOf(config: ChildConfig): string | undefined {
+    return this.#isListedAsSuite(config) ? this.#parts.suites.toolFor(config.name) : undefined;
   }
+
+  #knownNames(): string[] {
+    return this.#listTools().map(({ name }) => name);
+  }
+}
+
+/** Otherwise Claude Code would hide tools that appear later until the model searches for them. */
+function withAlwaysLoad(tool: Tool): Tool {
+  const { _meta: own } = tool;
+  return { ...tool, _meta: { ...alwaysLoaded(), ...(isObject(own) && own) } };
 }
 
 /** How a tool can be a task in the handshake era, of which the modern one knows nothing. */

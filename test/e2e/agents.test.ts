@@ -13,7 +13,10 @@ import { runOnTerminal } from '../support/terminal.ts';
 
 const SCHEMA = {
   type: 'object',
-  properties: { task: { type: 'string' }, cwd: { type: 'string' } },
+  properties: {
+    task: { type: 'string', description: 'What the agent should do, in plain words.' },
+    cwd: { type: 'string', description: 'The folder to work in, as an absolute path.' },
+  },
   required: ['task', 'cwd'],
 };
 
@@ -40,18 +43,26 @@ test('one tool for each agent of the three kinds, in a fixed order, with one inp
       name: 'agent_aide',
       description: "task, cwd: string — Agent 'Aide': Execute tasks via Codex",
       inputSchema: SCHEMA,
+      _meta: { 'anthropic/alwaysLoad': true },
     },
     {
       name: 'agent_build_doctor',
       description: 'task, cwd: string — Mends builds [tags: triage, build]',
       inputSchema: SCHEMA,
+      _meta: { 'anthropic/alwaysLoad': true },
     },
     {
       name: 'anth_reviewer',
       description: 'task, cwd: string — Reviews: code',
       inputSchema: SCHEMA,
+      _meta: { 'anthropic/alwaysLoad': true },
     },
-    { name: 'vsc_plan_it', description: 'task, cwd: string — Plans', inputSchema: SCHEMA },
+    {
+      name: 'vsc_plan_it',
+      description: 'task, cwd: string — Plans',
+      inputSchema: SCHEMA,
+      _meta: { 'anthropic/alwaysLoad': true },
+    },
   ]);
   expect(toolsOf(await host.request('tools/list'))).toEqual(tools);
 });

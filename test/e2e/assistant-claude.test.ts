@@ -35,12 +35,13 @@ test('the query goes over stdin, the tools are those of this server, permissions
   const answer = await ask(host, 'suite', { query: SECRET });
   expect(answer).toEqual({
     content: [{ type: 'text', text: `You asked: ${SECRET}` }],
-    structuredContent: {
-      answer: `You asked: ${SECRET}`,
-      calls: [],
-      rounds: 3,
-      usage: { inputTokens: 15, outputTokens: 2 },
-      provider: 'claude-cli',
+    _meta: {
+      'switchboard/assistant': {
+        calls: [],
+        rounds: 3,
+        usage: { inputTokens: 15, outputTokens: 2 },
+        provider: 'claude-cli',
+      },
     },
   });
   const [call, ...more] = claude.calls();
@@ -96,12 +97,16 @@ test('what it has done is told, while it works and with the answer', async () =>
     { onProgress: ({ message }) => told.push(message) },
   );
   const ms = expect.any(Number) as unknown;
-  expect(answer['structuredContent']).toMatchObject({
-    calls: [
-      { subtool: 'open_nodes', ok: false, ms },
-      { subtool: 'read_graph', ok: true, ms },
-    ],
-    rounds: 3,
+  expect(answer).toMatchObject({
+    _meta: {
+      'switchboard/assistant': {
+        calls: [
+          { subtool: 'open_nodes', ok: false, ms },
+          { subtool: 'read_graph', ok: true, ms },
+        ],
+        rounds: 3,
+      },
+    },
   });
   expect(told).toEqual([
     'Round 1: asking the model',

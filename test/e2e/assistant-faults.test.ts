@@ -88,7 +88,7 @@ describe('the provider', () => {
     );
     expect(await askOnce(scene)).toMatchObject({
       content: [{ text: 'Done.' }],
-      structuredContent: { calls: [{ subtool: 'echo', ok: true }], rounds: 2 },
+      _meta: { 'switchboard/assistant': { calls: [{ subtool: 'echo', ok: true }], rounds: 2 } },
     });
     const [, refused, repeated] = scene.model.requests;
     expect(repeated).toEqual(refused);
@@ -249,11 +249,13 @@ describe('the server', () => {
     );
     expect(await askOnce(scene)).toMatchObject({
       content: [{ text: '{"n":1}' }],
-      structuredContent: {
-        calls: [
-          { subtool: 'exit', ok: false },
-          { subtool: 'echo', ok: true },
-        ],
+      _meta: {
+        'switchboard/assistant': {
+          calls: [
+            { subtool: 'exit', ok: false },
+            { subtool: 'echo', ok: true },
+          ],
+        },
       },
     });
     const [outcome] = scene.model.requests[1]?.results ?? [];

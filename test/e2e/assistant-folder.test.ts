@@ -7,7 +7,7 @@ import { memoryServer } from '../support/assistant.ts';
 import { runSwitchboard } from '../support/command.ts';
 import { type Script, startModelServer } from '../support/model-server-chat.ts';
 import { createProject } from '../support/project.ts';
-import { RawHost } from '../support/raw-host.ts';
+import { RawHost, toolsOf } from '../support/raw-host.ts';
 
 const remembers: Script = ({ results }) =>
   results[0]
@@ -37,8 +37,7 @@ test.each(['.switchboard/mcps', 'mcps'])(
     expect((await runSwitchboard(withModel, ['assistant', 'memory', 'on'])).status).toBe(0);
     const host = await RawHost.connect(withModel);
     expect(await host.toolNames()).toEqual(['memory_suite']);
-    const { result } = await host.callTool('memory_suite', { action: 'introspect' });
-    expect(result?.['tools']).toMatchObject([{ name: 'natural_language' }]);
+    expect(toolsOf(await host.introspect('memory'))).toMatchObject([{ name: 'natural_language' }]);
     const query = 'remember my API key is xyz';
     const answer = await host.call('memory', 'natural_language', { query });
     expect(answer.result?.content).toEqual([{ type: 'text', text: 'Stored.' }]);

@@ -720,13 +720,14 @@ test('a server whose own file is found and that is switched on by the configurat
 test('doctor says which descriptions nobody sees, and config check which files were read', async () => {
   const project = createProject({
     'switchboard.config.json': {
-      mcpServers: { memory: { command: 'no-such-program', description: 'notes' } },
+      mcpServers: { memory: { command: 'no-such-program' } },
+      suites: { memory: { description: 'notes' } },
     },
     'mcp-descriptions.json': { mcps: { memory: 'other notes' } },
   });
   const { stdout } = await runSwitchboard(project, ['doctor']);
   expect(stdout).toContain(
-    'note: what mcp-descriptions.json says of it as "switchboard" is not used',
+    'note: its "switchboard" text in mcp-descriptions.json is not used, because suites.memory.description takes precedence.',
   );
   const check = await runSwitchboard(project, ['config', 'check']);
   expect(check.stdout).toContain(`, ${join(project.dir, 'mcp-descriptions.json')}.`);

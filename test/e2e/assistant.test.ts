@@ -50,12 +50,13 @@ describe.each(EVERYWHERE)('$driver.name, $route', ({ driver, route }) => {
     );
     expect(answer).toMatchObject({
       content: [{ type: 'text', text: 'I have remembered it.' }],
-      structuredContent: {
-        answer: 'I have remembered it.',
-        calls: [{ subtool: 'create_entities', ok: true, ms: expect.any(Number) }],
-        rounds: 2,
-        usage: { inputTokens: 2 * USAGE.inputTokens, outputTokens: 2 * USAGE.outputTokens },
-        provider: 'anthropic',
+      _meta: {
+        'switchboard/assistant': {
+          calls: [{ subtool: 'create_entities', ok: true, ms: expect.any(Number) }],
+          rounds: 2,
+          usage: { inputTokens: 2 * USAGE.inputTokens, outputTokens: 2 * USAGE.outputTokens },
+          provider: 'anthropic',
+        },
       },
     });
     const kept = readFileSync(join(scene.project.dir, 'memory.jsonl'), 'utf8');
@@ -113,7 +114,7 @@ describe.each([V1, V2_MODERN])('$name', (driver) => {
       },
     ]);
     expect(textOf(await host.callTool('natural_language', {}))).toBe(
-      'Missing required parameter: query (for natural_language). Say in it, in plain words, what you want: {"query": "…"}.',
+      'Missing required parameter: query (for natural_language). Say in it, in plain words, what you want: {"query": "..."}.',
     );
     expect(textOf(await host.callTool('converse', { query: SECRET }))).toBe(
       'I have remembered it.',
@@ -200,7 +201,7 @@ describe('what the model may use', () => {
     const answer = await ask(host, 'suite', { query: 'delete it' });
     expect(scene.model.requests[0]?.tools.map(({ name }) => name)).toEqual(['read_graph']);
     expect(textOf(answer)).toContain("Subtool 'delete_entities' not allowed");
-    expect(answer).toMatchObject({ structuredContent: { calls: [] } });
+    expect(answer).toMatchObject({ _meta: { 'switchboard/assistant': { calls: [] } } });
   });
 
   test('a call that it only tells is no way around them', async () => {
@@ -229,7 +230,9 @@ describe('what the model may use', () => {
     const answer = await ask(host, 'suite', { query: 'open it' });
     expect(textOf(answer)).toBe(`called ${odd}`);
     expect(scene.model.requests[0]?.tools[0]?.name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
-    expect(answer).toMatchObject({ structuredContent: { calls: [{ subtool: odd, ok: true }] } });
+    expect(answer).toMatchObject({
+      _meta: { 'switchboard/assistant': { calls: [{ subtool: odd, ok: true }] } },
+    });
   });
 });
 
@@ -305,13 +308,15 @@ test('several calls of one answer are made in their order, and failures go back 
   expect(lines[3]).toContain('true: Server "kid" has no subtool "nonsense".');
   expect(lines[4]).toBe('false: {"n":2}');
   expect(answer).toMatchObject({
-    structuredContent: {
-      calls: [
-        { subtool: 'echo', ok: true },
-        { subtool: 'complain', ok: false },
-        { subtool: 'fail', ok: false },
-        { subtool: 'echo', ok: true },
-      ],
+    _meta: {
+      'switchboard/assistant': {
+        calls: [
+          { subtool: 'echo', ok: true },
+          { subtool: 'complain', ok: false },
+          { subtool: 'fail', ok: false },
+          { subtool: 'echo', ok: true },
+        ],
+      },
     },
   });
 });
@@ -332,9 +337,11 @@ test('the same through chat completions', async () => {
   const answer = await ask(host, 'suite', { query: SECRET });
   expect(answer).toMatchObject({
     content: [{ text: 'I have remembered it.' }],
-    structuredContent: {
-      provider: 'openai',
-      usage: { inputTokens: 2 * USAGE.inputTokens, outputTokens: 2 * USAGE.outputTokens },
+    _meta: {
+      'switchboard/assistant': {
+        provider: 'openai',
+        usage: { inputTokens: 2 * USAGE.inputTokens, outputTokens: 2 * USAGE.outputTokens },
+      },
     },
   });
   expect(scene.model.requests.map(({ api }) => api)).toEqual(['chat', 'chat']);

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { wholeLines } from '../support/lines.ts';
 import { eventually, processesWith } from '../support/processes.ts';
 import { configWith, createProject, FIXTURES, type Project } from '../support/project.ts';
-import { type Answer, RawHost, textOf } from '../support/raw-host.ts';
+import { type Answer, RawHost, textOf, toolsOf } from '../support/raw-host.ts';
 import { MOCK_CHILD, testServer } from '../support/servers.ts';
 
 interface Surroundings {
@@ -484,8 +484,7 @@ describe('framing', () => {
   ])('a child may answer %s', async (manner) => {
     const project = createProject(configWith({ odd: testServer('speaks', manner) }));
     const host = await RawHost.connect(project);
-    const { result } = await host.introspect('odd');
-    expect(result?.['tools']).toHaveLength(7);
+    expect(toolsOf(await host.introspect('odd'))).toHaveLength(7);
     for (const text of ['žluť 🦊', 'with "quotes" and {braces}\n', 'x'.repeat(2_000)]) {
       expect(textOf(await host.call('odd', 'echo', { text }))).toBe(JSON.stringify({ text }));
     }
@@ -654,6 +653,6 @@ test('no network is needed', async () => {
   const project = createProject(configWith({ mock: MOCK_CHILD }));
   const options = { env: { NODE_OPTIONS: `--require ${join(FIXTURES, 'no-network.cjs')}` } };
   const host = await RawHost.connect(project, options);
-  expect((await host.introspect('mock')).result?.['tools']).toHaveLength(4);
+  expect(toolsOf(await host.introspect('mock'))).toHaveLength(4);
   expect((await host.call('mock', 'click')).result).toMatchObject({ ok: true });
 });

@@ -22,6 +22,7 @@ const catalogOf = (project: Project) =>
 test('tools that are not known yet are found after the handshake, and announced', async () => {
   const project = projectWith(testServer('changes', 'one', 'two'));
   const host = await RawHost.connect(project);
+  expect(await host.toolNames()).toEqual(['own_suite']);
   expect(await eventually(() => host.listChanges === 1)).toBe(true);
   expect(await host.toolNames()).toEqual(['ask', 'change', 'one', 'two']);
   expect(textOf(await host.callTool('one'))).toBe('called one');
@@ -39,7 +40,7 @@ test('no server is started for the list', async () => {
     host.request('initialize', { protocolVersion: '2025-11-25', capabilities: {} }),
     host.request('tools/list'),
   ]);
-  expect(listed.result?.['tools']).toEqual([]);
+  expect(listed.result?.['tools']).toMatchObject([{ name: 'own_suite' }]);
   host.notify('notifications/initialized');
   expect(await eventually(() => processesWith(marker).length > 0)).toBe(true);
 });
@@ -124,7 +125,7 @@ test('what was known is forgotten when the declaration means another server', as
   });
   const second = new RawHost(project);
   const listed = await second.request('tools/list');
-  expect(listed.result?.['tools']).toEqual([]);
+  expect(listed.result?.['tools']).toMatchObject([{ name: 'own_suite' }]);
   expect(await eventually(() => second.listChanges === 1)).toBe(true);
   expect(await second.toolNames()).toEqual(['ask', 'change', 'two']);
   await second.close();
@@ -157,9 +158,38 @@ test('a home that cannot be written costs one warning and nothing else', async (
   expect((await host.lastWords()).match(/the catalog cannot be kept/g)).toHaveLength(1);
 });
 
-test('a server that cannot be started leaves the list empty, and its suite says why', async () => {
+test("a direct server's tools become known even if every session is short", async () => {
+  const project = projectWith(testServer('changes', 'one'));
+  const first = await RawHost.connect(project);
+  expect(await first.toolNames()).toEqual(['own_suite']);
+  await eventually(() => processesWith(project.dir).length > 0);
+  await first.close();
+  const second = await RawHost.connect(project);
+  expect(await second.toolNames()).toEqual(['ask', 'change', 'one']);
+});
+
+test('a server that cannot be started is listed as its suite, which says why', async () => {
   const project = projectWith({ command: 'no-such-program-anywhere' });
   const host = await RawHost.connect(project);
   expect(textOf(await host.call('own', 'x'))).toContain('no-such-program-anywhere was not found');
-  expect(await host.toolNames()).toEqual([]);
+  expect(await host.toolNames()).toEqual(['own_suite']);
+});
+
+test("a user's server is listed with its tools in a project it never ran in", async () => {
+  const home = createProject();
+  const others = [createProject(), createProject()];
+  const server = { show: 'direct', ...testServer('changes', 'one') };
+  home.write('home/.switchboard/switchboard.config.json', { mcpServers: { own: server } });
+  const env = { HOME: home.env['HOME'] ?? '' };
+  const [first, second] = others.map((project) => new RawHost(project, { env }));
+  if (!first || !second) throw new Error('There are two.');
+  const begin = async (host: RawHost) => {
+    await host.request('initialize', { protocolVersion: '2025-11-25', capabilities: {} });
+    host.notify('notifications/initialized');
+    return host.toolNames();
+  };
+  expect(await begin(first)).toEqual(['own_suite']);
+  expect(await eventually(() => first.listChanges === 1)).toBe(true);
+  await first.close();
+  expect(await begin(second)).toEqual(['ask', 'change', 'one']);
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { GATEWAY } from '../support/gateway.ts';
+import { activate, GATEWAY, reaches } from '../support/gateway.ts';
 import { configWith, createProject, FIXTURES, type Project } from '../support/project.ts';
 import { RawHost, textOf, toolsOf } from '../support/raw-host.ts';
 import { testServer } from '../support/servers.ts';
@@ -132,4 +132,8 @@ test('the tools that are always to be shown say so, and by which words they are 
     gateway_status: always,
     box_suite: { ...always, 'anthropic/searchHint': 'hammer nail' },
   });
+  await reaches(host, 'on', 'ready');
+  await activate(host, 'on');
+  const echo = toolsOf(await host.request('tools/list')).find(({ name }) => name === 'echo');
+  expect(echo?.['_meta']).toEqual(always);
 });

@@ -1,7 +1,10 @@
 // Part E of the faults: odd lists of tools.
 import { expect, test } from 'vitest';
+import { runSwitchboard } from '../support/command.ts';
 import { answerLine, type ChildOfTrial, type Trial, until, withFaults } from '../support/faults.ts';
-import { textOf } from '../support/raw-host.ts';
+import { configWith, createProject } from '../support/project.ts';
+import { RawHost, textOf } from '../support/raw-host.ts';
+import { testServer } from '../support/servers.ts';
 
 const OBJECT = { type: 'object' };
 const ECHO = { name: 'echo', description: 'Says it again.', inputSchema: OBJECT };
@@ -61,7 +64,7 @@ test('of two tools with one name the first is shown, and it is said that one is 
           { name: 'twin', summary: 'The elder.', inputSchema: OBJECT },
           { name: 'echo', summary: 'Says it again.', inputSchema: OBJECT },
         ],
-        note: '1 subtools with repeated or unusable names are left out.',
+        note: 'Subtools left out because of repeated or overlong names: 1.',
       });
       expect(textOf(await trial.host.call('kid', 'twin'))).toBe('called twin');
     },
@@ -76,7 +79,9 @@ test('odd names can be called, names that cannot be seen or read are left out', 
     const seen = await introspect(trial);
 
     expect(namesOf(seen)).toEqual([...odd, 'echo']);
-    expect(seen.note).toBe('4 subtools with repeated or unusable names are left out.');
+    expect(seen.note).toBe(
+      'Subtools left out because of hidden characters: 3. Subtools left out because of repeated or overlong names: 1.',
+    );
     for (const name of odd) {
       expect(textOf(await trial.host.call('kid', name))).toBe(`called ${name}`);
     }
@@ -192,3 +197,34 @@ test('a list whose next page is always the same is read once', () =>
   withFaults({ kid: { faults: ['endless-list=same'] } }, async (trial) => {
     expect(namesOf(await introspect(trial))).toEqual(['echo', 'page-0', 'page-1']);
   }));
+
+test('a tool with hidden characters in its names is not listed or called, and status and doctor name it', async () => {
+  const tools = [
+    { name: 'hid\u200bden', inputSchema: OBJECT },
+    { name: 'weather', inputSchema: { type: 'object', properties: { 'ci\u3164ty': {} } } },
+    { name: 'pick', inputSchema: { type: 'object', properties: { a: { enum: ['x\u{e0041}'] } } } },
+    { name: 'fine', inputSchema: OBJECT },
+  ];
+  const entry = testServer('lists', JSON.stringify(tools));
+  const project = createProject(configWith({ kid: entry, own: { ...entry, show: 'direct' } }));
+  const host = await RawHost.connect(project);
+  await expect.poll(() => host.toolNames()).toEqual(['kid_suite', 'fine']);
+  const { result } = await host.introspect('kid');
+  expect(result?.['structuredContent']).toMatchObject({
+    tools: [{ name: 'fine' }],
+    note: 'Subtools left out because of hidden characters: 3.',
+  });
+  for (const { name } of tools.slice(0, 3)) {
+    const answer = await host.call('kid', name);
+    expect(answer.result?.isError).toBe(true);
+    expect(textOf(answer)).toContain('cannot be called: its definition contains hidden characters');
+  }
+  expect(textOf(await host.call('kid', 'fine'))).toBe('called fine');
+  const sentence =
+    'Not listed because of hidden characters: hid\\u200bden (name), weather (inputSchema), pick (inputSchema)';
+  expect((await runSwitchboard(project, ['status', 'kid'])).stdout).toContain(sentence);
+  expect((await runSwitchboard(project, ['doctor', 'kid'])).stdout).toContain(`note: ${sentence}.`);
+
+  const next = await RawHost.connect(project);
+  expect(textOf(await next.call('kid', 'weather'))).toContain('hidden characters');
+});

@@ -232,7 +232,10 @@ test.for([5_000, 200_000])('a list of %d tools is cut for the model, which is to
 
       expect(answer.error).toBeUndefined();
       expect(JSON.stringify(answer).length).toBeLessThan(2 << 20);
-      const { tools, note } = answer.result as { tools: { name: string }[]; note: string };
+      const { tools, note } = JSON.parse(textOf(answer)) as {
+        tools: { name: string }[];
+        note: string;
+      };
       expect(tools.length).toBeGreaterThan(100);
       expect(note).toContain('introspect with "subtool" shows one whole');
       expect(note).toContain(`Only the first ${tools.length} of`);

@@ -290,12 +290,13 @@ describe('how messages arrive', () => {
     }
   });
 
-  test('a length counts bytes, in and out', async () => {
+  test('lengths count bytes, and messages to the host are ASCII', async () => {
     const host = start({ framing: 'content-length' });
     const text = 'žluťoučký 🦊 漢字';
     const { result } = await host.call('mock', 'echo', { text });
     expect(result).toMatchObject({ ok: true, args: { text } });
-    expect(await host.request('ping')).toMatchObject({ result: {} });
+    await host.request('tools/list');
+    for (const sent of host.texts) expect(sent).toMatch(/^[ -~]+$/);
   });
 
   test('the header may be in lower case and have company', async () => {

@@ -11,6 +11,7 @@ interface ListedTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: object;
+  readonly annotations?: object;
 }
 
 async function listTools(host: RawHost): Promise<ListedTool[]> {
@@ -79,6 +80,7 @@ describe('the list of tools', () => {
     const [mock, plain, sentence] = await listTools(await RawHost.connect(project));
     expect(mock).toEqual({
       name: 'mock_suite',
+      title: 'mock',
       description: "Use this tool for pretend browser tools. Actions: 'introspect' | 'call'.",
       inputSchema: {
         type: 'object',
@@ -202,7 +204,8 @@ describe('introspect', () => {
   const LISTS = testServer('lists', JSON.stringify(TOOLS));
 
   test('gives name, summary and input schema of each subtool, as text and as data', async () => {
-    const host = await RawHost.connect(createProject(configWith({ dict: LISTS })));
+    const project = createProject(configWith({ dict: LISTS }));
+    const host = await RawHost.connect(project);
     const { result } = await host.introspect('dict');
     const tools = [
       {
@@ -212,11 +215,13 @@ describe('introspect', () => {
       },
       { name: 'no_description', summary: '', inputSchema: { type: 'object' } },
     ];
-    expect(result).toEqual({
-      tools,
+    const shown = {
       structuredContent: { tools },
       content: [{ type: 'text', text: JSON.stringify(result?.['structuredContent']) }],
-    });
+    };
+    expect(result).toEqual(shown);
+    const headers = await RawHost.connect(project, { framing: 'content-length' });
+    expect((await headers.introspect('dict')).result).toEqual({ ...shown, tools });
     expect(result?.isError).toBeUndefined();
     const [lookUp] = toolsOf({ id: 0, ...(result ? { result } : {}) });
     expect(String(lookUp?.['summary']).length).toBeLessThanOrEqual(160);
@@ -280,6 +285,48 @@ describe('introspect', () => {
     expect(await summaryOf('dict')).toMatch(/^First sentence .{20,}…$/);
     expect((await summaryOf('dict')).length).toBeLessThanOrEqual(80);
     expect((await summaryOf('short')).length).toBeLessThanOrEqual(40);
+  });
+});
+
+describe('annotations', () => {
+  const READS = {
+    name: 'read',
+    inputSchema: { type: 'object' },
+    annotations: { readOnlyHint: true },
+  };
+  const WRITES = { name: 'write', inputSchema: { type: 'object' } };
+  const annotationsOf = async (host: RawHost) =>
+    Object.fromEntries((await listTools(host)).map(({ name, annotations }) => [name, annotations]));
+
+  test('appear once the tools are known, and in the first list of the next session', async () => {
+    const reader = testServer('lists', JSON.stringify([READS]));
+    const project = createProject(configWith({ reader }));
+    const host = await RawHost.connect(project);
+    expect(await annotationsOf(host)).toEqual({ reader_suite: undefined });
+    await host.introspect('reader');
+    expect(await eventually(() => host.listChanges === 1)).toBe(true);
+    const claimed = { reader_suite: expect.objectContaining({ readOnlyHint: true }) as unknown };
+    expect(await annotationsOf(host)).toEqual(claimed);
+    await host.close();
+    const next = await RawHost.connect(project);
+    expect(await annotationsOf(next)).toEqual(claimed);
+    expect(textOf(await next.call('reader', 'read'))).toBe('called read');
+  });
+
+  test('readOnlyTool adds a tool that only calls read-only subtools', async () => {
+    const files = { ...testServer('lists', JSON.stringify([READS, WRITES])), readOnlyTool: true };
+    const host = await RawHost.connect(createProject(configWith({ files })));
+    expect(await annotationsOf(host)).toEqual({
+      files_suite: undefined,
+      files_suite_read: { readOnlyHint: true, destructiveHint: false },
+    });
+    const call = (subtool: string) =>
+      host.callTool('files_suite_read', { action: 'call', subtool });
+    expect(textOf(await call('read'))).toBe('called read');
+    expect(textOf(await call('write'))).toBe(
+      'Subtool "write" of server "files" is not marked as read-only, so files_suite_read cannot call it. Call it through files_suite.',
+    );
+    expect(textOf(await host.call('files', 'write'))).toBe('called write');
   });
 });
 

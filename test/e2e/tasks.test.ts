@@ -1,8 +1,9 @@
 // Calls as tasks: handed on where host and server speak the same era, and not offered otherwise.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/processes.ts';
 import { configWith, createProject } from '../support/project.ts';
 import { type Answer, RawHost, textOf, toolsOf } from '../support/raw-host.ts';
+import { type Serving, startServing } from '../support/serve-http.ts';
 import { testServer } from '../support/servers.ts';
 
 const TASKS = 'io.modelcontextprotocol/tasks';
@@ -25,7 +26,7 @@ async function connect(era: string): Promise<RawHost> {
 async function connectModern(era: string): Promise<{ host: RawHost; tools: Answer }> {
   const host = new RawHost(projectWith(era));
   const list = () => host.request('tools/list', { _meta: envelope() });
-  await expect.poll(async () => toolsOf(await list()).length).toBeGreaterThan(0);
+  await expect.poll(async () => toolsOf(await list()).map(({ name }) => name)).toContain('work');
   return { host, tools: await list() };
 }
 
@@ -52,11 +53,14 @@ test('in the handshake era', async () => {
   expect(textOf(await host.callTool('work'))).toBe('worked');
 });
 
-test.each(['', 't1', 'am9i.t99', 'bm9ib2R5.t1', 7])('there is no task %j', async (taskId) => {
-  const host = await connect('handshake');
-  await host.callTool('work');
-  expect((await host.request('tasks/get', { taskId })).error?.code).toBe(-32602);
-});
+test.each(['', 't1', 'am9i.t1', 'am9i..t1', 'am9i.x.t1', 'bm9ib2R5.x.t1', 7])(
+  'there is no task %j',
+  async (taskId) => {
+    const host = await connect('handshake');
+    await host.callTool('work');
+    expect((await host.request('tasks/get', { taskId })).error?.code).toBe(-32602);
+  },
+);
 
 test('in the modern era', async () => {
   const { host } = await connectModern('modern');
@@ -85,4 +89,57 @@ test('a host with a handshake is not offered the tasks of a modern server', asyn
   expect(textOf(await host.callTool('work'))).toBe('worked');
   const params = { name: 'work', arguments: {}, task: { ttl: 1000 } };
   expect((await host.request('tools/call', params)).error?.code).toBe(-32601);
+});
+
+describe('over HTTP, where hosts share a server', () => {
+  type Send = (method: string, params: object) => Promise<Answer>;
+
+  async function post(url: string, headers: Record<string, string>, message: object) {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    });
+    const text = await response.text();
+    const json = /^data: (\{.*)$/m.exec(text)?.[1] ?? (text || '{}');
+    return { response, answer: JSON.parse(json) as Answer };
+  }
+
+  /** A host that has shaken hands. */
+  async function connectTo({ url, headers }: Serving): Promise<Send> {
+    const params = { protocolVersion: '2025-11-25', capabilities: {} };
+    const begun = await post(url, headers, { id: 1, method: 'initialize', params });
+    const session = begun.response.headers.get('mcp-session-id') ?? '';
+    const own = { ...headers, 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' };
+    await post(url, own, { method: 'notifications/initialized' });
+    let id = 1;
+    return async (method, asked) => {
+      return (await post(url, own, { id: ++id, method, params: asked })).answer;
+    };
+  }
+
+  test('another host cannot read or cancel a task, even if it knows the id', async () => {
+    const serving = await startServing(projectWith('handshake'));
+    const [one, other] = await Promise.all([connectTo(serving), connectTo(serving)]);
+    await expect
+      .poll(async () => toolsOf(await one('tools/list', {})).map(({ name }) => name))
+      .toContain('work');
+    const { result } = await one('tools/call', {
+      name: 'work',
+      arguments: {},
+      task: { ttl: 1000 },
+    });
+    const { taskId } = (result?.['task'] ?? {}) as { taskId?: string };
+    for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel']) {
+      expect((await other(method, { taskId })).error).toMatchObject({
+        code: -32602,
+        message: 'There is no such task.',
+      });
+    }
+    expect((await one('tasks/get', { taskId })).result).toMatchObject({ status: 'working' });
+  });
 });

@@ -8,7 +8,9 @@ import type { Child, ListKind } from '../../src/child/child.ts';
 import type { Greeting } from '../../src/child/handshake.ts';
 import type { LinkEnd } from '../../src/child/link.ts';
 import type { ChildConfig } from '../../src/config/config.ts';
+import type { RefusedTool } from '../../src/mcp/clean-lists.ts';
 import type { LogLevel } from '../../src/mcp/logging.ts';
+import type { Tool } from '../../src/mcp/tools.ts';
 import { Catalog } from '../../src/pool/catalog.ts';
 import { Pool } from '../../src/pool/pool.ts';
 import type { StartAttempt, StartChild } from '../../src/pool/starter.ts';
@@ -26,7 +28,8 @@ export class FakeChild implements PublicPart<Child> {
   idleMs = 0;
   lists = 0;
   pid = 4711;
-  tools: { name: string }[] = [{ name: 'echo' }];
+  tools: Tool[] = [{ name: 'echo' }];
+  refusedTools: readonly RefusedTool[] = [];
   /** What it has beside tools. */
   others: { [kind in ListKind]?: readonly unknown[] } = {};
   greeting: Greeting = {

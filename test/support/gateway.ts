@@ -27,8 +27,8 @@ export async function statusOf(host: RawHost, name: string): Promise<ServerStatu
 
 /** The servers of a result of `gateway_status`. */
 export function serversIn(result: Record<string, unknown> | undefined): readonly ServerStatus[] {
-  const { servers = [] } = (result?.['structuredContent'] ?? {}) as { servers?: ServerStatus[] };
-  return servers;
+  const meta = result?.['_meta'] as { 'switchboard/servers'?: ServerStatus[] } | undefined;
+  return meta?.['switchboard/servers'] ?? [];
 }
 
 /** Waits until a server is in a state; gives it as it then is. */

@@ -219,7 +219,8 @@ export class RawHost {
 
 /** The tools of a list, and the subtools of an introspection. */
 export function toolsOf({ result }: Answer): { name: string; [key: string]: unknown }[] {
-  return (result?.['tools'] ?? []) as { name: string }[];
+  const data = (result?.['structuredContent'] ?? result) as { tools?: { name: string }[] };
+  return data?.tools ?? [];
 }
 
 /** The texts of a tool result, joined. */

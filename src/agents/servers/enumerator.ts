@@ -123,7 +123,8 @@ export class Enumerator implements AsyncDisposable {
           (limited) => limited.orElse(listAll(child, 'tools')),
         );
         const isSecret = child.holdsSecret(JSON.stringify(tools));
-        catalog.rememberList(config, 'tools', tools, isSecret);
+        const { refusedTools: refused } = child;
+        catalog.rememberList(config, 'tools', tools, { isSecret, refused });
         return namesOf(tools);
       } finally {
         await child.stop();

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createCutMask, createLineMask, createMask, maskValue } from '../../../src/base/secrets.ts';
-import { cleanText, excerpt, formatLimit, nearest } from '../../../src/base/text.ts';
+import {
+  cleanText,
+  excerpt,
+  formatLimit,
+  hasHiddenCharacters,
+  nearest,
+  revealHidden,
+} from '../../../src/base/text.ts';
 
 test('terminal sequences go whole, with what they carry', () => {
   expect(cleanText('\u001b[2J\u001b]0;owned\u0007\u001b]8;;http://evil\u001b\\link\u001b[0m')).toBe(
@@ -10,6 +17,62 @@ test('terminal sequences go whole, with what they carry', () => {
 
 test('characters that nobody sees go; tabs, line feeds and real letters stay', () => {
   expect(cleanText('a\u200b\u202e\u0000\u{e0041}\tb\n漢🚀é')).toBe('a\tb\n漢🚀é');
+});
+
+test.each([
+  ['a zero-width space', '\u200b'],
+  ['a word joiner', '\u2060'],
+  ['a byte order mark', '\ufeff'],
+  ['a right-to-left override', '\u202e'],
+  ['a left-to-right isolate', '\u2066'],
+  ['an Arabic letter mark', '\u061c'],
+  ['a soft hyphen', '\u00ad'],
+  ['a combining grapheme joiner', '\u034f'],
+  ['a Hangul filler', '\u3164'],
+  ['a half-width Hangul filler', '\uffa0'],
+  ['a Khmer inherent vowel', '\u17b4'],
+  ['a Mongolian vowel separator', '\u180e'],
+  ['a blank Braille pattern', '\u2800'],
+  ['a musical format character', '\u{1d173}'],
+  ['a variation selector', '\ufe00'],
+  ['an emoji selector after a letter', '\ufe0f'],
+  ['a supplementary variation selector', '\u{e0100}'],
+  ['a tag', '\u{e0041}'],
+  ['an unassigned ignorable', '\u{e0fff}'],
+  ['a control character', '\u0085'],
+  ['a line separator', '\u2028'],
+  ['a joiner between Latin letters', '\u200d'],
+  ['a non-joiner between Latin letters', '\u200c'],
+])('%s is hidden', (_, hidden) => {
+  const text = `a${hidden}b`;
+  expect(hasHiddenCharacters(text)).toBe(true);
+  expect(cleanText(text)).toBe('ab');
+  expect(revealHidden(text)).toMatch(/^a(?:\\u[0-9a-f]{4}){1,2}b$/);
+});
+
+test.each([
+  ['a family', '👨‍👩‍👧‍👦'],
+  ['a heart with its selector', '❤️'],
+  ['a technologist with a skin tone', '👩🏽‍💻'],
+  ['a rainbow flag', '🏳️‍🌈'],
+  ['a key', '1️⃣'],
+  ['an emoji shown as text', '☺︎'],
+  ['Persian', 'می‌خواهم'],
+  ['Hindi', 'क्‍ष'],
+  ['Sinhala', 'ශ්‍රී'],
+  ['Arabic and Hebrew', 'مرحبا שלום'],
+])('%s stays as it is', (_, text) => {
+  expect(hasHiddenCharacters(`x ${text} y`)).toBe(false);
+  expect(cleanText(`x ${text}\u200b y`)).toBe(`x ${text} y`);
+});
+
+test.each([
+  ['❤️\ufe0f\ufe0f', '❤️'],
+  ['🚀\u200d', '🚀'],
+  ['🚀\u{e0101}\u{e0102}', '🚀'],
+  ['م\u200c\u200cن', 'من'],
+])('nothing can be hidden behind an emoji or a letter: %j', (text, clean) => {
+  expect(cleanText(text)).toBe(clean);
 });
 
 test('the names that were most likely meant come first', () => {

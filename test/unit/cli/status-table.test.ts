@@ -274,3 +274,14 @@ test('servers that nobody runs', () => {
     "
   `);
 });
+
+test('tools with hidden characters are named below their server', () => {
+  const children = [
+    child({ name: 'odd', refusedTools: [{ name: 'a\u200bb', where: 'name' }], lastError: 'Oh.' }),
+  ];
+  expect(formatReport({ ...REPORT, children, runs: [] }, at(80)).slice(2)).toEqual([
+    '  odd     ○ idle  suite',
+    '    Oh.',
+    '    Not listed because of hidden characters: a\\u200bb (name)',
+  ]);
+});

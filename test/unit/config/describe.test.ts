@@ -51,6 +51,7 @@ test('the picture is plain JSON and shows no secret', async () => {
           },
           "cwd": "<project>",
           "expose": {},
+          "readOnlyTool": false,
           "introspection": {
             "mode": "summary",
             "summaryMaxChars": 160
@@ -86,6 +87,7 @@ test('the picture is plain JSON and shows no secret', async () => {
           },
           "cwd": "<project>",
           "expose": {},
+          "readOnlyTool": false,
           "introspection": {
             "mode": "summary",
             "summaryMaxChars": 160
@@ -130,6 +132,7 @@ test('the picture is plain JSON and shows no secret', async () => {
           },
           "cwd": "<project>",
           "expose": {},
+          "readOnlyTool": false,
           "introspection": {
             "mode": "summary",
             "summaryMaxChars": 160

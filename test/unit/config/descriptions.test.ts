@@ -99,14 +99,9 @@ describe('which text counts', () => {
   const noted = { name: 'memory', notedDescription: 'Noted.' };
   test.each([
     ['', noted, /^Noted\.$/],
-    [
-      ' but for that of the server',
-      { ...noted, description: 'notes' },
-      /^Use this tool for notes\./,
-    ],
+    [', also before that of the server', { ...noted, description: 'notes' }, /^Noted\.$/],
     [' but for that in suites', { ...noted, suiteDescription: 'Suites.' }, /^Suites\.$/],
     [' but for that in its own file', { ...noted, switchboardDescription: 'Own.' }, /^Own\.$/],
-    [', not one that is empty', { ...noted, description: ' ' }, /^Noted\.$/],
   ] as const)('the noted text is what the host reads%s', (_, config, expected) => {
     const { description } = createSuiteTool('memory_suite', childConfig(config));
     expect(description).toMatch(expected);

@@ -48,7 +48,8 @@ test('a report has the memory of the program and of each server that runs', asyn
   child.stdin?.write('x');
   if (child.stdout) await once(child.stdout, 'data');
 
-  const running = { ...CHILD, name: 'cat', state: 'ready', pid } as const;
+  const refusedTools = [{ name: 'a\u200bb', where: 'name' }] as const;
+  const running = { ...CHILD, name: 'cat', state: 'ready', pid, refusedTools } as const;
   const report = await createReport({ ...FACTS, children: [CHILD, running] });
   expect(report).toEqual({
     ...FACTS,
@@ -91,7 +92,13 @@ test('without a running Switchboard, servers are as configured and as remembered
   };
   const listedAt = '2026-03-14T12:03:00.000Z';
   const tools = [{ name: 'one' }, { name: 'two' }];
-  const nothing = { lists: {}, listedAt: undefined, framing: undefined, era: undefined };
+  const nothing = {
+    lists: {},
+    refused: [],
+    listedAt: undefined,
+    framing: undefined,
+    era: undefined,
+  };
   const report = createOfflineReport(config, {
     get: ({ name }) => (name === 'known' ? { ...nothing, lists: { tools }, listedAt } : nothing),
   });

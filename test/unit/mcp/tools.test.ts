@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseTools, toJsonResult, toToolResult } from '../../../src/mcp/tools.ts';
+import { dataResult, parseTools, toJsonResult, toToolResult } from '../../../src/mcp/tools.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 
 const parse = (text: string) => new Verbatim(text, JSON.parse(text) as unknown);
@@ -57,4 +57,14 @@ test('what a child lists that has no name is no tool', () => {
   expect(parseTools([{ name: 'a' }, null, 7, {}, { name: '' }, { name: 3 }])).toEqual([
     { name: 'a' },
   ]);
+});
+
+test('our own data is in content and structuredContent, at the top level only with Content-Length', () => {
+  const data = { tools: [{ name: 'a', inputSchema: {} }] };
+  const result = {
+    content: [{ type: 'text', text: JSON.stringify(data) }],
+    structuredContent: data,
+  };
+  expect(dataResult(data).value).toEqual(result);
+  expect(dataResult(data, 'content-length').value).toEqual({ ...data, ...result });
 });

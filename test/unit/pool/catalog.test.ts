@@ -17,7 +17,13 @@ import { temporaryFolder } from '../../support/fake-child.ts';
 import { FIXTURES, ROOT } from '../../support/project.ts';
 
 const kid = childConfig({ name: 'kid' });
-const NOTHING = { lists: {}, listedAt: undefined, framing: undefined, era: undefined };
+const NOTHING = {
+  lists: {},
+  refused: [],
+  listedAt: undefined,
+  framing: undefined,
+  era: undefined,
+};
 
 function openCatalog(folder = join(temporaryFolder(), 'deep/catalog')) {
   const problems: string[] = [];
@@ -45,7 +51,7 @@ test('what is remembered is known at once, and in the next run', async () => {
 test('a list with a secret in it is known, and never written, whatever is written after it', async () => {
   const { catalog, folder } = openCatalog();
   const tools = [{ name: 'a', description: 'key s3cr3t' }];
-  catalog.rememberList(kid, 'tools', tools, true);
+  catalog.rememberList(kid, 'tools', tools, { isSecret: true });
   expect(catalog.get(kid).lists.tools).toEqual(tools);
   catalog.rememberList(kid, 'prompts', [{ name: 'p' }]);
   catalog.rememberFraming(kid, 'content-length');
@@ -92,6 +98,19 @@ test('the era of a server is taken for granted for a week, and then asked for ag
   expect(next.eraOf(kid)).toBe('modern');
 });
 
+test('refused tools are remembered with the list, except with a secret one', async () => {
+  const { catalog, folder } = openCatalog();
+  const refused = [{ name: 'a\u200bb', where: 'name' }] as const;
+  catalog.rememberList(kid, 'tools', [], { refused });
+  catalog.rememberList(kid, 'prompts', []);
+  expect(catalog.get(kid).refused).toEqual(refused);
+  await catalog.written();
+  expect(openCatalog(folder).catalog.get(kid).refused).toEqual(refused);
+  catalog.rememberList(kid, 'tools', [], { refused, isSecret: true });
+  await catalog.written();
+  expect(openCatalog(folder).catalog.get(kid).refused).toEqual([]);
+});
+
 test('it is for its owner alone', async () => {
   const { catalog, folder } = openCatalog();
   catalog.rememberList(kid, 'tools', []);
@@ -99,6 +118,37 @@ test('it is for its owner alone', async () => {
   const [file = ''] = readdirSync(folder);
   expect(statSync(folder).mode & 0o077).toBe(0);
   expect(statSync(join(folder, file)).mode & 0o077).toBe(0);
+});
+
+test("a user's server shares its lists between projects", async () => {
+  const { catalog, folder } = openCatalog();
+  const command = { cmd: 'npx', args: ['-y', 'server'], env: {} };
+  const [one, other] = ['/one', '/other'].map((cwd) =>
+    childConfig({ name: 'kid', origin: '/home/servers.json', command, cwd, isCwdGiven: false }),
+  );
+  if (!one || !other) throw new Error('There are two.');
+  catalog.rememberList(one, 'tools', [{ name: 'a' }]);
+  catalog.rememberList(one, 'prompts', [{ name: 'p' }]);
+  await catalog.written();
+  const { catalog: next } = openCatalog(folder);
+  expect(next.get(other).lists).toEqual({ tools: [{ name: 'a' }], prompts: [{ name: 'p' }] });
+  next.rememberList(other, 'tools', [{ name: 'b' }]);
+  await next.written();
+  expect(readdirSync(folder)).toHaveLength(1);
+  expect(openCatalog(folder).catalog.get(one).lists.tools).toEqual([{ name: 'b' }]);
+});
+
+test('whether something may be known is told by the name alone', async () => {
+  const { catalog, folder } = openCatalog();
+  const odd = childConfig({ name: 'an odd-name/1' });
+  expect(catalog.mayKnow(kid)).toBe(false);
+  catalog.rememberList(kid, 'tools', []);
+  catalog.rememberList(odd, 'tools', []);
+  expect(catalog.mayKnow(kid)).toBe(true);
+  await catalog.written();
+  const { catalog: next } = openCatalog(folder);
+  expect([next.mayKnow(kid), next.mayKnow(odd)]).toEqual([true, true]);
+  expect(next.mayKnow(childConfig({ name: 'other' }))).toBe(false);
 });
 
 test('what was known of a declaration that now means another server is not found, and goes', async () => {
@@ -156,8 +206,8 @@ test.each([
   'null',
   '[]',
   '"text"',
-  '{"form":1,"lists":{"tools":[{"name":"a"}]}}',
-  '{"form":3,"lists":{"tools":[{"name":"a"}]}}',
+  '{"form":2,"lists":{"tools":[{"name":"a"}]}}',
+  '{"form":4,"lists":{"tools":[{"name":"a"}]}}',
   '{"lists":{"tools":[{"name":"a"}]}}',
 ])('a file with %j in it is as good as none', async (text) => {
   const { catalog, folder } = openCatalog();
@@ -175,8 +225,9 @@ test('what is not of the right kind in a file is left out of it', async () => {
   const [file = ''] = readdirSync(folder);
   const prompts = [{ name: 'p' }];
   const content = {
-    form: 2,
+    form: 3,
     lists: { tools: { name: 'a' }, prompts, resources: null, others: [1] },
+    refused: [{ name: 'a', where: 'there' }, { name: 7 }, null],
     listedAt: 3,
     framing: 'x',
     era: { speaks: 'klingon', until: Date.now() + 60_000 },

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ChildConfig } from '../../../src/config/config.ts';
-import { identityOf } from '../../../src/pool/identity.ts';
+import { folderOf, identityOf } from '../../../src/pool/identity.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { temporaryFolder } from '../../support/fake-child.ts';
 
@@ -71,4 +71,64 @@ test('a version that cannot be found out is no obstacle', () => {
     expect(dirname(folder)).not.toBe(folder);
   }
   expect(identityOf(kid({ command: undefined }))).toMatch(/^[0-9a-f]{16}$/);
+});
+
+/** A server of the user's that runs in whatever project uses it. */
+const users = (cmd: string, ...args: string[]) =>
+  kid({ isCwdGiven: false, command: { cmd, args, env: {} } });
+
+test.each([
+  ['npx', '-y', '@modelcontextprotocol/server-memory'],
+  ['npx', '-y', '@scope/pkg@1.2.3', '--fast'],
+  ['npx.cmd', 'pkg@latest', '/home/ada/notes', '--url=https://a.example/x'],
+  ['uvx', 'mcp-server-time', '--local-timezone=UTC'],
+  ['node', '/opt/server/index.js', '--port', '7'],
+  ['/usr/local/bin/python3.12', '/opt/server.py'],
+  ['github-mcp-server', 'stdio'],
+  ['docker', 'run', '-i', '--rm', 'image'],
+])('does not depend on the folder: %s %s %s', (...words) => {
+  const [cmd = '', ...args] = words;
+  const here = users(cmd, ...args);
+  const there = { ...here, cwd: '/elsewhere' };
+  expect(folderOf(here)).toBeUndefined();
+  expect(identityOf(there)).toBe(identityOf(here));
+});
+
+test.each([
+  ['npx', '-y', '@modelcontextprotocol/server-filesystem', '.'],
+  ['npx', 'pkg', './data'],
+  ['npx', 'pkg', 'data/notes'],
+  ['npx', 'pkg', '--root=data/notes'],
+  ['npx', 'pkg', '${workspaceFolder}'],
+  ['npx', './local-package'],
+  ['node', 'server.js'],
+  ['node', '--import', 'tsx', '/opt/server.ts'],
+  ['node'],
+  ['python', '-m', 'server'],
+  ['uv', 'run', 'server'],
+  ['bash', '-c', 'server'],
+  ['./server'],
+  ['bin/server'],
+  ['server', 'config.json'],
+  ['$SERVER'],
+])('may depend on the folder: %s %s %s %s', (...words) => {
+  const [cmd = '', ...args] = words;
+  const here = users(cmd, ...args);
+  expect(folderOf(here)).toBe('/project');
+  expect(identityOf({ ...here, cwd: '/elsewhere' })).not.toBe(identityOf(here));
+});
+
+test('a configured cwd counts, and a remote server has no folder', () => {
+  const { command: npx } = users('npx', 'pkg');
+  expect(folderOf(kid({ command: npx, isCwdGiven: true }))).toBe('/project');
+  const remote = { url: 'https://a.example/', type: 'http', headers: {} } as const;
+  expect(folderOf(kid({ command: undefined, remote }))).toBeUndefined();
+});
+
+test('a package installed in the project depends on the folder', () => {
+  const cwd = temporaryFolder();
+  const config = { ...users('npx', 'pkg'), cwd };
+  expect(folderOf(config)).toBeUndefined();
+  writePackage(join(cwd, 'node_modules/pkg'), '1.0.0');
+  expect(folderOf(config)).toBe(cwd);
 });

@@ -369,3 +369,47 @@ test('a list with a secret of its own is not written down', async () => {
 function diedOfProbe(): SwitchboardError {
   return new SwitchboardError('CHILD_EXITED', 'It ended.', { data: { diedOfProbe: true } });
 }
+
+/** A server whose list comes when the test says so, at the end of which the slot is closed. */
+async function closeWhileListing(show: ChildConfig['show']) {
+  const child = new FakeChild();
+  let list = () => {};
+  child.listTools = () =>
+    new Promise((resolve) => {
+      list = () => resolve(child.tools);
+    });
+  const { slot } = createSlot({ show }, async () => child);
+  slot.warm().catch(() => {});
+  await turn();
+  const closed = slot.close(new Error('The host has gone.'));
+  await turn();
+  return { slot, child, closed, list };
+}
+
+test("closing waits for a direct server's first listing", async () => {
+  const { slot, child, closed, list } = await closeWhileListing('direct');
+  expect(child.stopped).toBe(false);
+  list();
+  await closed;
+  expect(child.stopped).toBe(true);
+  expect(slot.lists.tools).toEqual([{ name: 'echo' }]);
+});
+
+test('closing does not wait for the first listing of a suite', async () => {
+  const { child, closed } = await closeWhileListing('suite');
+  expect(child.stopped).toBe(true);
+  await closed;
+});
+
+test('closing waits for a listing for at most stopMs', async () => {
+  vi.useFakeTimers();
+  const child = new FakeChild();
+  child.listTools = () => new Promise(() => {});
+  const { slot } = createSlot({ show: 'direct' }, async () => child);
+  slot.warm().catch(() => {});
+  await vi.advanceTimersByTimeAsync(1);
+  const closed = slot.close(new Error('The host has gone.'));
+  await vi.advanceTimersByTimeAsync(2_000);
+  await closed;
+  expect(child.stopped).toBe(true);
+});

@@ -5,6 +5,7 @@ import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { AgentSettings } from '../../../src/config/config.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { AgentTools } from '../../../src/surface/agent-tools.ts';
+import { agentSettings } from '../../support/agent-settings.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -31,7 +32,7 @@ function createTools(
   run: RunAgent = succeed,
   taken: readonly string[] = [],
 ) {
-  return new AgentTools(show, { listed, run }, new Set(taken));
+  return new AgentTools(agentSettings({ show }), { listed, run }, new Set(taken));
 }
 
 function call(tools: AgentTools, name: string, args: object, onProgress?: (p: Verbatim) => void) {
@@ -45,9 +46,14 @@ function call(tools: AgentTools, name: string, args: object, onProgress?: (p: Ve
   });
 }
 
+const LOADED = { 'anthropic/alwaysLoad': true };
+
 const SCHEMA = {
   type: 'object',
-  properties: { task: { type: 'string' }, cwd: { type: 'string' } },
+  properties: {
+    task: { type: 'string', description: 'What the agent should do, in plain words.' },
+    cwd: { type: 'string', description: 'The folder to work in, as an absolute path.' },
+  },
   required: ['task', 'cwd'],
 };
 
@@ -93,13 +99,32 @@ test('what the caller has to know follows the output, in the promised shape', as
 test('each agent is a tool, all with the same input', () => {
   const tools = createTools([agent('one'), agent('two', { tags: ['a', 'deep b'] })]);
   expect(tools.listTools()).toEqual([
-    { name: 'agent_one', description: 'task, cwd: string — Does one', inputSchema: SCHEMA },
+    {
+      name: 'agent_one',
+      description: 'task, cwd: string — Does one',
+      inputSchema: SCHEMA,
+      _meta: LOADED,
+    },
     {
       name: 'agent_two',
       description: 'task, cwd: string — Does two [tags: a, deep b]',
       inputSchema: SCHEMA,
+      _meta: LOADED,
     },
   ]);
+});
+
+test('more than a dozen agents are not loaded at once', () => {
+  const metasOf = (count: number) => {
+    const listed = Array.from({ length: count }, (_, index) => agent(`a${index}`));
+    return new Set(
+      createTools(listed)
+        .listTools()
+        .map(({ _meta }) => _meta),
+    );
+  };
+  expect(metasOf(12)).not.toContain(undefined);
+  expect(metasOf(13)).toEqual(new Set([undefined]));
 });
 
 test.each([
@@ -119,6 +144,19 @@ test('a hundred thousand tags are cut', () => {
   const tags = Array.from({ length: 100_000 }, (_, index) => `tag${index}`);
   const [tool] = createTools([agent('one', { tags })]).listTools();
   expect(String(tool?.['description']).length).toBeLessThan(300);
+});
+
+test.each([
+  ['agent_', ['agent_*']],
+  ['c-', ['c-*']],
+  ['my agents/', ['my_agents_*']],
+  ['', ['minimal', 'other_one']],
+])('with the prefix %j the name patterns are %j', (prefix, patterns) => {
+  const { formats } = agentSettings();
+  const settings = agentSettings({ formats: { ...formats, codex: { ...formats.codex, prefix } } });
+  const listed = ['minimal', 'other_one'].map((name) => agent(name, { toolName: prefix + name }));
+  const tools = new AgentTools(settings, { listed, run: succeed }, new Set());
+  expect(tools.patterns).toEqual(patterns);
 });
 
 test('the answer is one text with ok and output', async () => {
@@ -151,13 +189,16 @@ test('as a suite they are one tool that tells about them and calls them', async 
   expect(tools.listTools().map(({ name }) => name)).toEqual(['agents_suite']);
   const { value } = await call(tools, 'agents_suite', { action: 'introspect' });
   expect(value).toMatchObject({
-    tools: [
-      { name: 'agent_one', summary: 'Does one', inputSchema: SCHEMA },
-      { name: 'agent_two', summary: 'Does two' },
-    ],
+    structuredContent: {
+      tools: [
+        { name: 'agent_one', summary: 'Does one', inputSchema: SCHEMA },
+        { name: 'agent_two', summary: 'Does two' },
+      ],
+    },
   });
+  expect(value).not.toHaveProperty('tools');
   const one = await call(tools, 'agents_suite', { action: 'introspect', subtool: 'agent_two' });
-  expect((one.value as { tools: unknown[] }).tools).toHaveLength(1);
+  expect(one.value).toMatchObject({ structuredContent: { tools: [{ name: 'agent_two' }] } });
   const args = { action: 'call', subtool: 'agent_two', args: { task: 'go', cwd: '/' } };
   expect((await call(tools, 'agents_suite', args)).text).toContain('two: go');
 });

@@ -1,10 +1,14 @@
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { ChildConfig, Config } from '../../../src/config/config.ts';
 import { DEFAULTS } from '../../../src/config/defaults.ts';
+import type { Tool } from '../../../src/mcp/tools.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Board } from '../../../src/surface/board.ts';
+import { Claims } from '../../../src/surface/claims.ts';
 import type { Audience, Surface } from '../../../src/surface/surface.ts';
 import { agentSettings, noAgents } from '../../support/agent-settings.ts';
 import { childConfig } from '../../support/child-config.ts';
@@ -13,6 +17,7 @@ import {
   createFakePool,
   FakeChild,
   type FakeStart,
+  temporaryFolder,
   turn,
 } from '../../support/fake-child.ts';
 
@@ -45,6 +50,8 @@ class FakeAudience implements Audience {
   client: string | undefined;
   neverRelists = false;
   isStatic = false;
+  /** It fetches the list when it has changed. */
+  fetches = true;
   ask: Audience['ask'];
   told = 0;
   toldSoon = 0;
@@ -67,21 +74,23 @@ class FakeAudience implements Audience {
     this.updated.push(params.text);
   }
 
-  async announceAndSettle(): Promise<void> {
+  async announceAndSettle(): Promise<boolean> {
     this.told++;
     await this.meanwhile();
+    return this.fetches;
   }
 }
+
+const silent = () => {};
+const SILENT = { debug: silent, info: silent, warn: silent, error: silent, child: silent };
 
 function createBoard(
   children: readonly ChildConfig[],
   start: FakeStart = async ({ name }) => new FakeChild(`${name}_tool`),
   flipSuites?: Config['flipSuites'],
 ) {
-  const silent = () => {};
-  const log = { debug: silent, info: silent, warn: silent, error: silent, child: silent };
   const { pool, listeners } = createFakePool(children, start);
-  const board = new Board(configOf(children, flipSuites), pool, log, noAgents);
+  const board = new Board(configOf(children, flipSuites), pool, SILENT, noAgents);
   listeners.listChanged = (name, kind) => board.listChanged(name, kind);
   listeners.resourceUpdated = (name, params) => board.resourceUpdated(name, params);
   listeners.lost = (name) => board.lost(name);
@@ -193,7 +202,13 @@ test('one that ends is off in every session, and each is told', async () => {
   expect([one.audience.told, other.audience.told, third.audience.told]).toEqual([2, 2, 0]);
   expect(namesIn(one.view)).toEqual(GATEWAY);
   expect(pool.report('a').state).toBe('error');
-  expect(await say(one.view, 'gateway_status')).toBe('✗ a: error (1 tool) — It has ended.');
+  const text = '✗ a: error (1 tool) — It has ended.';
+  const status = { name: 'a', state: 'error', ready: false, active: false, tools: 1 };
+  // Without structuredContent: hosts that show that alone would hide the text.
+  expect((await call(one.view, 'gateway_status')).value).toEqual({
+    content: [{ type: 'text', text }],
+    _meta: { 'switchboard/servers': [{ ...status, error: 'It has ended.' }] },
+  });
 });
 
 test('one that ends while the host takes the list in is said not to be ready', async () => {
@@ -222,10 +237,89 @@ test('one that waits for its turn is started when it is asked for', async () => 
   const { board, pool } = createBoard([flip('a')]);
   const { view } = openView(board);
   expect(await say(view, 'gateway_status')).toBe('◐ a: warming');
-  expect(await activate(view, 'a')).toContain('still warming up');
-  await turn();
-  expect(pool.report('a').state).toBe('ready');
   expect(await activate(view, 'a')).toContain('Activated');
+  expect(pool.report('a').state).toBe('ready');
+});
+
+test('gateway_activate waits for a starting server within the start limit', async () => {
+  vi.useFakeTimers();
+  const children = new Map<string, (child: FakeChild) => void>();
+  const { board } = createBoard(
+    [flip('slow'), flip('stuck')],
+    ({ name }) => new Promise((resolve) => void children.set(name, resolve)),
+  );
+  board.begin();
+  const { view } = openView(board);
+  const [slow, stuck] = [activate(view, 'slow'), activate(view, 'stuck')];
+  await vi.advanceTimersByTimeAsync(7_000);
+  children.get('slow')?.(new FakeChild('find'));
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(await slow).toContain('Activated "slow" — 1 tool injected into context.');
+  expect(await stuck).toBe('"stuck" is not ready: it is still warming up. Try again in a moment.');
+  children.get('stuck')?.(new FakeChild());
+});
+
+test('texts about flip servers name only what this host can call', async () => {
+  const tell = async (some: Partial<FakeAudience>, flipSuites?: Config['flipSuites']) => {
+    const { board } = createBoard([flip('a')], undefined, flipSuites);
+    await begun(board);
+    const { view, audience } = openView(board);
+    Object.assign(audience, some);
+    const hint = await say(view, 'a_tool').catch(
+      (error: unknown) => (error as { hint: string }).hint,
+    );
+    const on = await activate(view, 'a');
+    return { hint, on, again: await activate(view, 'a'), says: view.instructions };
+  };
+  const usual = await tell({});
+  expect(usual.on).toBe('Activated "a" — 1 tool injected into context. They are: a_tool.');
+  expect(usual.again).toBe('"a" is already active.');
+  expect(usual.hint).toBe(
+    'It belongs to server "a", which is not switched on: call gateway_activate with {"name": "a"}.',
+  );
+  expect(JSON.stringify(usual)).not.toContain('a_suite');
+
+  const slow = await tell({ fetches: false });
+  expect(slow.on).toContain('The host has not refreshed its tool list yet.');
+
+  const both = await tell({}, 'always');
+  expect(both.on).toContain('If they are not in your list of tools, call them through a_suite');
+  expect(both.hint).toContain('call gateway_activate with {"name": "a"}, or call a_suite with');
+  expect(both.says).toContain('- a (a_suite)');
+
+  const codex = await tell({ neverRelists: true, fetches: false });
+  expect(codex.on).toMatch(
+    /^Activated "a"\. This host does not refresh its tool list: call its tools through a_suite, .* The subtools are: a_tool\.$/,
+  );
+  expect(codex.hint).toBe(
+    'It belongs to server "a", which is not switched on: call a_suite with {"action": "call", "subtool": "a_tool"}.',
+  );
+  expect(codex.says).not.toContain('gateway');
+
+  const never = await tell({ neverRelists: true, fetches: false }, 'never');
+  expect(never.on).toContain('its tools cannot be called in this session');
+  expect(JSON.stringify(never)).not.toContain('a_suite');
+});
+
+test('a direct server is listed as its suite until its tools are known', async () => {
+  const direct = childConfig({ name: 'own', show: 'direct' });
+  const { board, pool } = createBoard([direct, flip('a')]);
+  const { view, audience } = openView(board);
+  expect(namesIn(view)).toEqual([...GATEWAY, 'own_suite']);
+  expect(view.instructions).toContain('- own (own_suite)');
+  expect(await activate(view, 'own')).toBe(
+    '"own" cannot be switched: use it through the tool own_suite.',
+  );
+  await pool.warm('own');
+  expect(namesIn(view)).toEqual([...GATEWAY, 'own_tool']);
+  expect(view.instructions).toContain('- own (its own tools)');
+  expect(audience.toldSoon).toBe(1);
+  expect(await activate(view, 'own')).toBe(
+    '"own" cannot be switched: its tools are always listed.',
+  );
+  expect(await say(view, 'own_suite', { action: 'call', subtool: 'own_tool' })).toBe(
+    'called own_tool',
+  );
 });
 
 test('a reload keeps what can still be switched, and lists what it has now', async () => {
@@ -301,6 +395,14 @@ test('what is off is nowhere', async () => {
   expect(namesIn(view)).toEqual(['b_suite']);
   await expect(say(view, 'a_suite', { action: 'introspect' })).rejects.toThrow('Unknown tool');
   await expect(say(view, 'gateway_status')).rejects.toThrow('Unknown tool');
+});
+
+test('without servers, gateway_status is not listed but answers', async () => {
+  const { board } = createBoard([]);
+  const { view } = openView(board);
+  expect(namesIn(view)).toEqual([]);
+  expect(await say(view, 'gateway_status')).toBe('No servers configured.');
+  expect(await activate(view, 'a')).toBe('Unknown server "a". No servers configured.');
 });
 
 test('prompts and resources are announced to every session, tools only where they are shown', async () => {
@@ -481,4 +583,258 @@ test('a question out of the blue goes to the only host there is, and to nobody w
   const other = openView(board);
   other.audience.ask = async () => Verbatim.of({ roots: [] });
   await expect(board.askOutside(question)).rejects.toMatchObject({ code: -32601 });
+});
+
+test('the error for a vanished direct tool does not mention introspect', async () => {
+  const child = new FakeChild('other');
+  child.callTool = () => Promise.reject(new RpcError(METHOD_NOT_FOUND, 'No such tool'));
+  const config = childConfig({ name: 'own', show: 'direct' });
+  const { board, pool } = createBoard([config], async () => child);
+  pool.remember(config, [{ name: 'gone' }]);
+  const { view } = openView(board);
+  const explain = (name: string, args?: object) =>
+    say(view, name, args).catch((error: unknown) => (error as Error).message);
+  expect(await explain('gone')).toBe(
+    'Server "own" has no subtool "gone". It answered: No such tool.',
+  );
+  expect(await explain('own_suite', { action: 'call', subtool: 'gone' })).toContain('"introspect"');
+});
+
+const reads = { readOnlyHint: true };
+const writes = { readOnlyHint: false, destructiveHint: false };
+const tool = (name: string, annotations?: object) => ({
+  name,
+  ...(annotations && { annotations }),
+});
+
+/** A server of which these tools are known, and the child that it is when it runs. */
+function createKnown(tools: readonly Tool[], some: Partial<ChildConfig> = {}) {
+  const child = new FakeChild();
+  child.tools = [...tools];
+  const config = childConfig({ name: 'a', ...some });
+  const { board, pool } = createBoard([config], async () => child);
+  pool.remember(config, tools);
+  return { board, pool, child, config, ...openView(board) };
+}
+
+const annotationsIn = (view: Surface) =>
+  Object.fromEntries(view.listTools().map(({ name, annotations }) => [name, annotations]));
+
+test.each([
+  ['nothing is known', [], undefined],
+  ['no tool says anything', [tool('x')], undefined],
+  ['all read', [tool('x', reads)], { ...reads, destructiveHint: false, idempotentHint: true }],
+  ['one writes', [tool('x', reads), tool('y', writes)], writes],
+  [
+    'one that writes is not exposed',
+    [tool('x', reads), tool('hidden', writes)],
+    { ...reads, destructiveHint: false, idempotentHint: true },
+  ],
+])('a suite is as safe as its least safe subtool: %s', (_, tools, annotations) => {
+  const { view } = createKnown(tools, { expose: { allow: undefined, deny: ['hid*'] } });
+  expect(annotationsIn(view)).toEqual({ a_suite: annotations });
+});
+
+test('gateway tools are annotated', () => {
+  const { board } = createBoard([flip('a')]);
+  const harmless = { destructiveHint: false, idempotentHint: true, openWorldHint: false };
+  expect(annotationsIn(openView(board).view)).toEqual({
+    gateway_activate: { readOnlyHint: false, ...harmless },
+    gateway_deactivate: { readOnlyHint: false, ...harmless },
+    gateway_status: { readOnlyHint: true, ...harmless },
+  });
+});
+
+test('changed annotations are announced, and only become weaker', async () => {
+  const { view, audience, pool, child, config } = createKnown([]);
+  const list = (...tools: Tool[]) => {
+    pool.remember(config, tools);
+    return annotationsIn(view)['a_suite'];
+  };
+  expect(annotationsIn(view)['a_suite']).toBeUndefined();
+  expect(list(tool('x', reads))).toMatchObject({ readOnlyHint: true });
+  expect(audience.toldSoon).toBe(1);
+  list(tool('y', reads));
+  expect(audience.toldSoon).toBe(1);
+  expect(list(tool('x', reads), tool('y', writes))).toMatchObject({ readOnlyHint: false });
+  expect(audience.toldSoon).toBe(2);
+  expect(list(tool('x', reads))).toMatchObject({ readOnlyHint: false });
+  expect(audience.toldSoon).toBe(2);
+  expect(child.calls).toBe(0);
+});
+
+test('a suite listed as read-only stays read-only for that host until it lists again', async () => {
+  const { view, pool, child, config } = createKnown([tool('x', reads)]);
+  view.listTools();
+  const callIt = (subtool: string) => say(view, 'a_suite', { action: 'call', subtool });
+  expect(await callIt('x')).toBe('called x');
+  child.tools = [tool('x', reads), tool('y', writes)];
+  await expect(callIt('y')).rejects.toMatchObject({
+    code: 'TOOL_NOT_ALLOWED',
+    message: 'Subtool "y" of server "a" is not marked as read-only, so a_suite cannot call it.',
+  });
+  expect(child.called).toEqual(['x']);
+  expect(pool.hints('a')?.get('y')).toEqual(writes);
+  view.listTools();
+  expect(await callIt('y')).toBe('called y');
+  expect(config.readOnlyTool).toBe(false);
+});
+
+test('catalog changes by other programs are picked up after the first list', async () => {
+  const folder = temporaryFolder();
+  const file = { path: join(folder, 'claims.json'), catalog: join(folder, 'catalog') };
+  const config = childConfig({ name: 'a' });
+  const open = () => {
+    const { pool } = createFakePool([config], async () => new FakeChild());
+    const claims = new Claims(file);
+    const board = new Board(configOf([config]), pool, SILENT, noAgents, claims);
+    return { pool, board, claims, ...openView(board) };
+  };
+  const first = open();
+  first.pool.remember(config, [tool('x', reads)]);
+  expect(annotationsIn(first.view)).toMatchObject({ a_suite: reads });
+  await first.claims.written();
+
+  const second = open();
+  // Without a word to the board, as by another program.
+  second.pool.remember(config, [tool('x', reads), tool('y', writes)]);
+  expect(annotationsIn(second.view)).toMatchObject({ a_suite: reads });
+  mkdirSync(file.catalog);
+  second.board.begin();
+  expect(annotationsIn(second.view)).toMatchObject({ a_suite: writes });
+  expect(second.audience.toldSoon).toBe(1);
+  await second.claims.written();
+  expect(annotationsIn(open().view)).toMatchObject({ a_suite: writes });
+});
+
+test('tool names that contain a secret are not written to the claims file', async () => {
+  const folder = temporaryFolder();
+  const file = { path: join(folder, 'claims.json'), catalog: folder };
+  const config = childConfig({ name: 'a' });
+  const child = new FakeChild('tell-s3cr3t');
+  child.secret = 's3cr3t';
+  const { pool } = createFakePool([config], async () => child);
+  const claims = new Claims(file);
+  const board = new Board(configOf([config]), pool, SILENT, noAgents, claims);
+  await pool.warm('a');
+  board.listChanged('a', 'tools');
+  openView(board).view.listTools();
+  await claims.written();
+  expect(existsSync(file.path)).toBe(false);
+});
+
+describe('with readOnlyTool', () => {
+  const TOOLS = [tool('x', reads), tool('y', writes), tool('z')];
+
+  test('lists a companion that is read-only from the start', () => {
+    const known = createKnown(TOOLS, { readOnlyTool: true, suiteName: 'files' });
+    const unknown = createBoard([childConfig({ name: 'a', readOnlyTool: true })]);
+    const readOnly = { readOnlyHint: true, destructiveHint: false };
+    expect(annotationsIn(known.view)).toEqual({
+      files: { readOnlyHint: false },
+      files_read: readOnly,
+    });
+    expect(annotationsIn(openView(unknown.board).view)).toEqual({
+      a_suite: undefined,
+      a_suite_read: readOnly,
+    });
+  });
+
+  test('the companion shows and calls only read-only subtools', async () => {
+    const { view, child } = createKnown(TOOLS, { readOnlyTool: true });
+    const { value } = await call(view, 'a_suite_read', { action: 'introspect' });
+    expect(value).toMatchObject({ structuredContent: { tools: [{ name: 'x' }] } });
+    const read = (subtool: string) => say(view, 'a_suite_read', { action: 'call', subtool });
+    expect(await read('x')).toBe('called x');
+    for (const subtool of ['y', 'z', 'nope', 'x ', '__proto__']) {
+      await expect(read(subtool)).rejects.toMatchObject({
+        code: 'TOOL_NOT_ALLOWED',
+        hint: 'Call it through a_suite.',
+      });
+    }
+    expect(await say(view, 'a_suite', { action: 'call', subtool: 'y' })).toBe('called y');
+    expect(child.called).toEqual(['x', 'y']);
+  });
+
+  test('the companion lists unknown tools before it calls one', async () => {
+    const child = new FakeChild();
+    child.tools = TOOLS;
+    const config = childConfig({ name: 'a', readOnlyTool: true });
+    const { board } = createBoard([config], async () => child);
+    const { view } = openView(board);
+    const read = (subtool: string) => say(view, 'a_suite_read', { action: 'call', subtool });
+    await expect(read('y')).rejects.toMatchObject({ code: 'TOOL_NOT_ALLOWED' });
+    expect(await read('x')).toBe('called x');
+    expect(child.called).toEqual(['x']);
+  });
+
+  test('the companion respects expose', async () => {
+    const expose = { allow: undefined, deny: ['x'] };
+    const { view, child } = createKnown(TOOLS, { readOnlyTool: true, expose });
+    const args = { action: 'call', subtool: 'x' };
+    await expect(say(view, 'a_suite_read', args)).rejects.toThrow("Subtool 'x' not allowed");
+    expect(child.called).toEqual([]);
+  });
+});
+
+describe('what Claude Code loads at once', () => {
+  const LOADED = { 'anthropic/alwaysLoad': true };
+  const metasIn = (view: Surface) =>
+    Object.fromEntries(view.listTools().map(({ name, _meta }) => [name, _meta]));
+  const suites = (count: number) =>
+    Array.from({ length: count }, (_, index) => childConfig({ name: `s${index}` }));
+
+  test('activated tools, unless they say otherwise', async () => {
+    const child = new FakeChild();
+    child.tools = [{ name: 'x' }, { name: 'y', _meta: { own: 1, 'anthropic/alwaysLoad': false } }];
+    const { board } = createBoard([flip('a')], async () => child);
+    await begun(board);
+    const { view } = openView(board);
+    await activate(view, 'a');
+    expect(metasIn(view)).toMatchObject({ x: LOADED });
+    expect(metasIn(view)['y']).toEqual({ own: 1, 'anthropic/alwaysLoad': false });
+  });
+
+  test('not direct tools', async () => {
+    const { view } = createKnown([{ name: 'x' }], { show: 'direct' });
+    expect(view.listTools()).toEqual([{ name: 'x', inputSchema: { type: 'object' } }]);
+  });
+
+  test('up to a dozen suites; beyond that, search hints name their subtools', () => {
+    const dozen = openView(createBoard(suites(12)).board).view;
+    expect(new Set(dozen.listTools().map(({ _meta }) => JSON.stringify(_meta)))).toEqual(
+      new Set([JSON.stringify(LOADED)]),
+    );
+    const children = [
+      ...suites(11),
+      childConfig({
+        name: 'known',
+        keywords: ['tea'],
+        expose: { allow: undefined, deny: ['no*'] },
+      }),
+      childConfig({ name: 'said', keywords: ['cup'] }),
+    ];
+    const { board, pool } = createBoard(children);
+    const known = children[11];
+    if (known) pool.remember(known, [{ name: 'boil_water' }, { name: 'not_this' }]);
+    const { view } = openView(board);
+    const before = JSON.stringify(view.listTools());
+    expect(metasIn(view)).toMatchObject({
+      s0_suite: {},
+      known_suite: { 'anthropic/searchHint': 'tea boil_water' },
+      said_suite: { 'anthropic/searchHint': 'cup' },
+    });
+    expect(before).not.toContain('alwaysLoad');
+    if (known) pool.remember(known, [{ name: 'other' }]);
+    expect(JSON.stringify(view.listTools())).toBe(before);
+  });
+
+  test('stand-ins for direct servers do not count as suites', async () => {
+    const children = [...suites(12), childConfig({ name: 'own', show: 'direct' }), flip('on')];
+    const { board, pool } = createBoard(children);
+    const { view } = openView(board);
+    expect(metasIn(view)).toMatchObject({ s0_suite: LOADED, own_suite: LOADED });
+    await pool.warm('own');
+    expect(metasIn(view)).toMatchObject({ s0_suite: LOADED, own_tool: undefined });
+  });
 });

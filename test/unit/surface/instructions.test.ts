@@ -3,29 +3,43 @@ import type { ChildConfig } from '../../../src/config/config.ts';
 import { instructionsFor } from '../../../src/surface/instructions.ts';
 import { childConfig } from '../../support/child-config.ts';
 
-const instruct = (children: ChildConfig[], isStatic = false) =>
-  instructionsFor({
-    children,
-    agents: { names: [], suite: undefined },
-    isStatic,
-    toolFor: (name) => `${name}_suite`,
-  });
+const NO_AGENTS = { patterns: [] as string[], suite: undefined };
 
-test('each server has a line, with what it is called by', () => {
-  const text = instruct([
+/** What a host is told that lists these children as suites. */
+function instruct(
+  children: ChildConfig[],
+  { agents = NO_AGENTS, canSwitch = false, hides = [] as string[] } = {},
+): string {
+  const suiteOf = ({ name }: ChildConfig) => (hides.includes(name) ? undefined : `${name}_suite`);
+  return instructionsFor({ children, agents, suiteOf, canSwitch });
+}
+
+test('each server has a line that says how this host uses it', () => {
+  const children = [
     childConfig({ name: 'memory', description: 'what the user said before' }),
     childConfig({ name: 'mail', show: 'direct' }),
+    childConfig({ name: 'new', show: 'direct' }),
     childConfig({ name: 'browser', show: 'flip' }),
-  ]);
+  ];
+  const text = instruct(children, { hides: ['mail', 'browser'], canSwitch: true });
   expect(text).toContain('"introspect"');
   expect(text).toContain('gateway_activate');
   expect(text.split('\nServers:\n')[1]).toBe(
-    '- memory (memory_suite): what the user said before\n- mail (its own tools)\n- browser (browser_suite)',
+    [
+      '- memory (memory_suite): what the user said before',
+      '- mail (its own tools)',
+      '- new (new_suite)',
+      '- browser (switch it on to use it)',
+    ].join('\n'),
   );
 });
 
-test('where nothing can be switched nothing is said about it', () => {
-  expect(instruct([childConfig({ name: 'a', show: 'flip' })], true)).not.toContain('gateway');
+test('instructions leave out what the host cannot do', () => {
+  const children = [childConfig({ name: 'a', show: 'flip' })];
+  expect(instruct(children)).not.toContain('gateway');
+  const switching = instruct(children, { hides: ['a'], canSwitch: true });
+  expect(switching).not.toContain('suite');
+  expect(switching).not.toContain('introspect');
 });
 
 test.each([1, 20, 50, 500])(
@@ -44,4 +58,21 @@ test.each([1, 20, 50, 500])(
 
 test('without servers there is nothing to say', () => {
   expect(instruct([])).toBe('');
+});
+
+test('agents are named by their patterns', () => {
+  const say = (...patterns: string[]) => instruct([], { agents: { patterns, suite: undefined } });
+  expect(say('agent_*', 'c-*')).toMatch(/^Call agent_\*, c-\* tools, which are agents, with/);
+  expect(say('a', 'b', 'c', 'd')).toMatch(/^Call a, b, c and other tools, which are agents, with/);
+});
+
+test('instructions are ASCII', () => {
+  const description = 'words '.repeat(100);
+  const children = (['suite', 'flip', 'direct'] as const).map((show) =>
+    childConfig({ name: show, show, description }),
+  );
+  const agents = { patterns: ['agent_*'], suite: undefined };
+  const text = instruct(children, { agents, canSwitch: true });
+  expect(text).toContain('...');
+  expect(text).toMatch(/^[\n -~]+$/);
 });

@@ -68,18 +68,19 @@ test('a description of megabytes is cut', () => {
 });
 
 test('names that repeat or cannot be shown are left out, and the answer says so', () => {
-  const names = ['echo', 'echo', 'x'.repeat(300), 'a\u202eb', 'ok'];
+  const names = ['echo', 'echo', 'x'.repeat(300), 'ok'];
   expect(
     describeSubtools(
       names.map((name) => ({ name })),
       { ...SUMMARY, mode: 'redacted' },
+      2,
     ),
   ).toEqual({
     tools: [
       { name: 'echo', summary: '' },
       { name: 'ok', summary: '' },
     ],
-    note: '3 subtools with repeated or unusable names are left out.',
+    note: 'Subtools left out because of hidden characters: 2. Subtools left out because of repeated or overlong names: 2.',
   });
 });
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { ListKind } from '../../../src/child/child.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
@@ -12,7 +12,7 @@ type Lists = { [kind in ListKind]?: readonly unknown[] };
 function createLibrary(servers: Record<string, Lists>) {
   const configs = Object.keys(servers).map((name) => childConfig({ name }));
   const children = new Map<string, FakeChild>();
-  const { pool, catalog } = createFakePool(configs, async ({ name }) => {
+  const { pool, catalog, listeners } = createFakePool(configs, async ({ name }) => {
     const child = new FakeChild();
     child.others = servers[name] ?? {};
     child.greeting = { ...child.greeting, capabilities: { prompts: {}, resources: {} } };
@@ -27,7 +27,9 @@ function createLibrary(servers: Record<string, Lists>) {
     }
   };
   for (const [name, lists] of Object.entries(servers)) remember(name, lists);
-  const library = new Library(configs, pool);
+  const conflicts: string[] = [];
+  const library = new Library(configs, pool, (conflict) => conflicts.push(conflict));
+  listeners.listChanged = (name) => library.learn(name);
   const ask = (method: string, params: unknown) => {
     const text = typeof params === 'string' ? params : JSON.stringify(params);
     const verbatim = new Verbatim(text, JSON.parse(text));
@@ -35,7 +37,12 @@ function createLibrary(servers: Record<string, Lists>) {
   };
   const asked = (name: string) => children.get(name)?.asked ?? [];
   const ownerOf = (uri: string) => library.ownerOf(uri)?.name;
-  return { library, pool, remember, ask, asked, ownerOf, children };
+  /** A server lists something else from now on. */
+  const change = (name: string, lists: Lists): void => {
+    remember(name, lists);
+    library.learn(name);
+  };
+  return { library, configs, pool, change, conflicts, ask, asked, ownerOf, children };
 }
 
 test('everything that any server has is listed as it is, without starting one', () => {
@@ -188,4 +195,121 @@ test('what a server that has just been started is still being asked for is waite
   await ask('prompts/get', { name: 'late' });
   await ask('resources/read', { uri: 'late:1' });
   expect(asked('a')).toHaveLength(2);
+});
+
+describe('the first to list something keeps it', () => {
+  const p = (title: string) => ({ name: 'p', title });
+
+  test('a prompt, whatever the order in the configuration', async () => {
+    const { library, change, conflicts, ask, asked } = createLibrary({
+      a: {},
+      b: { prompts: [p('b')] },
+    });
+    expect(library.listPrompts()).toEqual([p('b')]);
+    change('a', { prompts: [p('a')] });
+    expect(library.listPrompts()).toEqual([{ ...p('a'), name: 'a_p' }, p('b')]);
+    await ask('prompts/get', { name: 'p' });
+    expect([asked('a'), asked('b').length]).toEqual([[], 1]);
+    change('a', { prompts: [p('a'), { name: 'q' }] });
+    expect(conflicts).toEqual([
+      'prompt "p" of server "a" is listed as "a_p": server "b" already has a prompt with that name.',
+    ]);
+    change('b', { prompts: [] });
+    expect(library.listPrompts()).toEqual([{ ...p('a'), name: 'a_p' }, { name: 'q' }]);
+  });
+
+  test('a resource and a template', () => {
+    const resource = { uri: 'x://r/1' };
+    const template = { uriTemplate: 'x://t/{id}' };
+    const { library, change, conflicts, ownerOf } = createLibrary({
+      a: {},
+      b: { resources: [resource], templates: [template] },
+    });
+    library.listResources();
+    change('a', { resources: [resource], templates: [template] });
+    expect([ownerOf('x://r/1'), ownerOf('x://t/7'), ownerOf('x://t/{id}')]).toEqual([
+      'b',
+      'b',
+      'b',
+    ]);
+    expect(library.listResources()).toEqual([resource]);
+    expect(conflicts).toContain(
+      'server "a" also lists the resource x://r/1. Server "b" listed it first and keeps it.',
+    );
+  });
+
+  test('URIs that a later template would match', () => {
+    const { library, change, conflicts, ownerOf } = createLibrary({
+      greedy: {},
+      notes: { resources: [{ uri: 'notes://1' }] },
+      db: { templates: [{ uriTemplate: 'db://{table}/{id}' }] },
+    });
+    library.listResources();
+    expect([ownerOf('notes://2'), ownerOf('db://users/7')]).toEqual(['notes', 'db']);
+    change('greedy', {
+      templates: ['{+any}', 'notes:{+any}', 'db://users/{id}', 'own://{x}'].map((uriTemplate) => ({
+        uriTemplate,
+      })),
+      resources: [{ uri: 'notes://mine' }],
+    });
+    expect([ownerOf('notes://2'), ownerOf('db://users/7')]).toEqual(['notes', 'db']);
+    expect([ownerOf('own://1'), ownerOf('new://1'), ownerOf('notes://mine')]).toEqual([
+      'greedy',
+      'greedy',
+      'greedy',
+    ]);
+    expect(conflicts).toContain(
+      'server "greedy" also uses notes: URIs. Server "notes" used the scheme first, so templates of "greedy" cannot match it.',
+    );
+  });
+
+  test('servers can share common schemes', () => {
+    const { library, change, ownerOf, conflicts } = createLibrary({
+      logs: { resources: [{ uri: 'file:///logs/app.log' }] },
+      files: {},
+    });
+    library.listResources();
+    change('files', { templates: [{ uriTemplate: 'file:///{+path}' }] });
+    expect(ownerOf('file:///logs/app.log')).toBe('logs');
+    expect(ownerOf('file:///home/tea.txt')).toBe('files');
+    expect(conflicts).toEqual([]);
+  });
+
+  test('a server added by a reload comes last', () => {
+    const { library, change, configs } = createLibrary({
+      a: { prompts: [p('a')] },
+      b: { prompts: [p('b')] },
+    });
+    library.update(configs.slice(1));
+    expect(library.listPrompts()).toEqual([p('b')]);
+    library.update(configs);
+    expect(library.listPrompts()).toEqual([{ ...p('a'), name: 'a_p' }, p('b')]);
+    change('b', {});
+  });
+});
+
+test('the most specific of several matching templates wins', () => {
+  const { ownerOf } = createLibrary({
+    greedy: { templates: [{ uriTemplate: 'db://{+any}' }] },
+    users: { templates: [{ uriTemplate: 'db://users/{id}' }] },
+  });
+  expect([ownerOf('db://users/7'), ownerOf('db://rows/7')]).toEqual(['users', 'greedy']);
+});
+
+test('a template without a scheme only matches schemes that nobody else uses', () => {
+  const { ownerOf } = createLibrary({
+    greedy: { templates: [{ uriTemplate: '{+uri}' }] },
+    files: { resources: [{ uri: 'file:///a' }] },
+  });
+  expect(ownerOf('file:///b')).toBe('files');
+  expect(ownerOf('web://b')).toBe('greedy');
+});
+
+test('each conflict is reported once, and a hundred at most', () => {
+  const prompts = Array.from({ length: 500 }, (_, index) => ({ name: `p${index}` }));
+  const { library, change, conflicts } = createLibrary({ a: { prompts }, b: { prompts } });
+  library.listPrompts();
+  expect(conflicts).toHaveLength(100);
+  change('b', { prompts: prompts.slice(0, 50) });
+  expect(conflicts).toHaveLength(100);
 });

@@ -48,6 +48,16 @@ test('names of the gateway and of suites are not given', () => {
   expect(names).toEqual(['a_a_suite', 'gateway_other', 'a_gateway_status', 'a_mcpflip_activate']);
 });
 
+test('names that differ only in dots and underscores are kept apart', () => {
+  const own = new OwnTools();
+  const names = namesOf(
+    own,
+    [listed('a', ['x.y', 'x_y', 'gateway.status']), listed('b', ['x.y', 'b.suite'])],
+    (name) => name === 'b_suite',
+  );
+  expect(names).toEqual(['a_gateway_status', 'x.y', 'a_x_y', 'b_b_suite', 'b_x_y']);
+});
+
 test('a name goes to whoever had it, and is free when that one has gone', () => {
   const own = new OwnTools();
   const [a, b] = [listed('a', ['find']), listed('b', ['find'])];
@@ -93,7 +103,7 @@ test('thousands of names that look alike are told apart without delay', () => {
 /** What may happen to the servers of a session: which are on, and what each of them lists. */
 const childName = fc.constantFrom('a', 'a_b', 'gateway', 'mcpflip', 'a b', '__proto__', 'é');
 const TOOL_NAMES = [
-  'find find_2 a_find b_find a_b_find status gateway_status a_suite b_suite'.split(' '),
+  'find find_2 a_find a.find b_find a_b.find status gateway.status a.suite b_suite'.split(' '),
   ['__proto__', 'constructor', 'x'.repeat(46), 'x'.repeat(47), 'x'.repeat(300)],
 ].flat();
 const toolName = fc.oneof(
@@ -127,6 +137,8 @@ test('whatever is switched and changed, names are unique, ours are kept, and a n
 
         const expected = children.reduce((sum, { tools: all }) => sum + namesIn(all).size, 0);
         expect(arranged.size).toBe(expected);
+        const shown = [...arranged.keys()].map((name) => name.replaceAll('.', '_'));
+        expect(new Set(shown).size).toBe(expected);
         const now = new Map<string, string>();
         for (const [name, { config, subtool, tool }] of arranged) {
           expect(tool.name).toBe(name);

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { adviceOnTools } from '../../../src/cli/advice.ts';
+import type { ChildConfig } from '../../../src/config/config.ts';
+import { childConfig } from '../../support/child-config.ts';
+
+const READS = { name: 'read', annotations: { readOnlyHint: true } };
+const WRITES = { name: 'write' };
+
+const advise = (tools: { name: string }[], some: Partial<ChildConfig> = {}) =>
+  adviceOnTools(childConfig({ name: 'files', ...some }), tools, { refusedTools: [] });
+
+test('readOnlyTool is suggested for a server that reads and writes', () => {
+  expect(advise([READS, WRITES])).toEqual([
+    '1 of its 2 tools only read. Set suites.files.readOnlyTool to true to add a tool for these that hosts can run without asking.',
+  ]);
+});
+
+test.each([
+  ['all read', [READS], {}],
+  ['none reads', [WRITES], {}],
+  ['it has one', [READS, WRITES], { readOnlyTool: true }],
+  ['its tools are listed', [READS, WRITES], { show: 'direct' }],
+  ['what writes is not exposed', [READS, WRITES], { expose: { allow: ['read'], deny: undefined } }],
+] as const)('readOnlyTool is not suggested if %s', (_, tools, some) => {
+  expect(advise([...tools], some)).toEqual([]);
+});
+
+test('tools with hidden characters are named', () => {
+  const refusedTools = [{ name: 'a\u200bb', where: 'name' }] as const;
+  expect(adviceOnTools(childConfig({ name: 'kid' }), [], { refusedTools })).toEqual([
+    'Not listed because of hidden characters: a\\u200bb (name).',
+  ]);
+});

@@ -1,7 +1,6 @@
 // Writes what is made from the sources: switchboard.config.schema.json, the same without words for the
-// program itself, what stands between markers in
-// docs/configuration.md and docs/agents.md, docs/cli.md and docs/matrix.md. With --check it writes
-// nothing and fails when one of them is no longer what it would write.
+// program itself, the parts between markers of docs/configuration.md, docs/agents.md and docs/hosts.md,
+// docs/cli.md and docs/matrix.md. With --check it writes nothing and fails when one of them is stale.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +8,7 @@ import * as z from 'zod/mini';
 import type { JsonSchema } from '../src/config/fits.ts';
 import { childFileSchema, configSchema, serverSchema, suiteSchema } from '../src/config/schema.ts';
 import { formatCliReference } from './cli-reference.ts';
+import { formatHosts } from './hosts-doc.ts';
 import { formatMatrix } from './matrix-doc.ts';
 import { formatAgentSettings, formatLogSettings } from './settings-doc.ts';
 
@@ -24,6 +24,7 @@ export function generateFiles(): Map<string, string> {
       'docs/agents.md',
       fillIn('docs/agents.md', { agents: formatAgentSettings(), log: formatLogSettings() }),
     ],
+    ['docs/hosts.md', fillIn('docs/hosts.md', { tested: formatHosts() })],
     ['docs/cli.md', formatCliReference()],
     ['docs/matrix.md', formatMatrix()],
   ]);

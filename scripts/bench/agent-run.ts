@@ -9,14 +9,15 @@ import { agentSettings } from '../../test/support/agent-settings.ts';
 import { keepingLog, watchedRun } from '../../test/support/agents.ts';
 import { PLAIN_MODEL, writeEngineHome } from '../../test/support/engine-home.ts';
 import { startModelServer } from '../../test/support/model-server.ts';
-import { ENGINE_VERSION, enginePlace } from '../engine/place.ts';
+import { locate, programOf } from '../programs/programs.ts';
 import { median, takeTurns, timeOf } from './measure.ts';
 import type { Bench, Row } from './row.ts';
 
 export async function measureAgentRun({ workspace, rounds, progress }: Bench): Promise<Row[]> {
-  const binary = enginePlace();
+  const program = programOf('codex');
+  const binary = locate(program);
   if (binary === undefined) {
-    progress(`agents: left out, since Codex ${ENGINE_VERSION} is not here (npm run test:engine)`);
+    progress(`agents: skipped, Codex ${program.version} isn't cached (npm run test:engine)`);
     return [];
   }
   progress('running an agent');

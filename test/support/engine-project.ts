@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { enginePlace } from '../../scripts/engine/place.ts';
+import { locate, programOf } from '../../scripts/programs/programs.ts';
 import { type EngineHome, writeEngineHome } from './engine-home.ts';
 import { type ModelAnswer, type ModelServer, startModelServer } from './model-server.ts';
 import { createProject, type Project } from './project.ts';
@@ -24,8 +24,8 @@ export interface EngineProjectOptions extends Pick<EngineHome, 'keys' | 'tables'
 }
 
 export async function engineProject(options: EngineProjectOptions): Promise<EngineProject> {
-  const binary = enginePlace();
-  if (binary === undefined) throw new Error('Fetch the engine first: npm run test:engine');
+  const binary = locate(programOf('codex'));
+  if (binary === undefined) throw new Error('Fetch Codex first: npm run test:engine');
   const model = await startModelServer(options.script);
   onTestFinished(() => model.close());
   const project = createProject(options.files);

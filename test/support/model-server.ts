@@ -30,6 +30,8 @@ export type ModelAnswer =
       readonly namespace?: string;
     }
   | { readonly kind: 'patches'; readonly patch: string }
+  /** Searches for tools that the host hasn't shown yet. */
+  | { readonly kind: 'searches'; readonly query: string }
   | { readonly kind: 'fails'; readonly status: number; readonly message: string }
   /** Takes the request and does not answer it. */
   | { readonly kind: 'hangs' };
@@ -57,7 +59,7 @@ export async function startModelServer(script: readonly ModelAnswer[]): Promise<
       requests.push({ authorization, at: performance.now(), body });
       // A script that has come to its end says its last again: the engine may try once more.
       const answer = script[Math.min(next++, script.length - 1)];
-      if (answer) answerWith(response, answer, next);
+      if (answer) writeAnswer(response, answer, next);
     });
   });
   // The engine would try WebSockets first; this has it fall back at once.
@@ -86,7 +88,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-function answerWith(response: ServerResponse, answer: ModelAnswer, number: number): void {
+export function writeAnswer(response: ServerResponse, answer: ModelAnswer, number: number): void {
   if (answer.kind === 'hangs') return;
   if (answer.kind === 'fails') {
     const { status, message } = answer;
@@ -124,12 +126,16 @@ function sayText(
 }
 
 function callItem(
-  answer: Extract<ModelAnswer, { kind: 'calls' | 'patches' }>,
+  answer: Extract<ModelAnswer, { kind: 'calls' | 'patches' | 'searches' }>,
   number: number,
 ): object {
   const ids = { id: `item_${number}`, call_id: `call_${number}` };
   if (answer.kind === 'patches') {
     return { type: 'custom_tool_call', ...ids, name: 'apply_patch', input: answer.patch };
+  }
+  if (answer.kind === 'searches') {
+    const query = { query: answer.query };
+    return { type: 'tool_search_call', ...ids, execution: 'client', arguments: query };
   }
   const { tool, args, namespace } = answer;
   const where = namespace === undefined ? {} : { namespace };

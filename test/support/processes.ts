@@ -47,3 +47,16 @@ export async function eventually(isTrue: () => boolean, limitMs = PATIENCE_MS): 
   }
   return true;
 }
+
+/** Processes with this folder on their command line or in their environment, for example in HOME. */
+export function processesOf(folder: string): Running[] {
+  const lines = execFileSync('ps', ['axeww', '-o', 'pid=,stat=,args='], { maxBuffer: 64 << 20 });
+  return lines
+    .toString()
+    .split('\n')
+    .flatMap((line) => {
+      const [, pid, state = '', command = ''] = /^\s*(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+      const isOurs = command.includes(folder) && Number(pid) !== process.pid;
+      return isOurs && !state.startsWith('Z') ? [{ pid: Number(pid), command }] : [];
+    });
+}

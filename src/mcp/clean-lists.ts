@@ -25,8 +25,13 @@ export function parseRefusedTools(value: unknown): RefusedTool[] {
 /** One sentence that names the refused tools. */
 export function explainRefusedTools(refused: readonly RefusedTool[]): string | undefined {
   if (refused.length === 0) return undefined;
-  const named = refused.map(({ name, where }) => `${revealHidden(name)} (${where})`);
+  const named = refused.map(({ name, where }) => `${escapeName(name)} (${where})`);
   return `Not listed because of hidden characters: ${named.join(', ')}`;
+}
+
+/** On one line, with hidden characters as escapes. */
+function escapeName(name: string): string {
+  return revealHidden(JSON.stringify(name).slice(1, -1));
 }
 
 export function cleanTools(items: readonly unknown[]): {

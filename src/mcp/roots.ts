@@ -1,8 +1,7 @@
-// Roots: the folders a host works on, which a server may ask for. Switchboard answers with the project it serves if
-// the host has no roots, or if hosts share the server: it would keep the folders of the one it asked first.
+// Roots: the folders a host works on, which a server may ask for. If several hosts share a server, Switchboard answers
+// with the project it serves, because the server would keep the folders of the first host it asked.
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isObject } from '../base/object.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
 export interface Roots {
@@ -15,12 +14,4 @@ export interface Roots {
 export function projectRoots(folder: string): Verbatim {
   const { href } = pathToFileURL(folder);
   return Verbatim.of({ roots: [{ uri: href, name: basename(folder) || folder }] });
-}
-
-/** Whether to answer with the project instead of asking a host with these capabilities. */
-export function isProjectMeant(
-  { isShared }: Roots,
-  capabilities: Readonly<Record<string, unknown>>,
-): boolean {
-  return isShared || !isObject(capabilities['roots']);
 }

@@ -1,7 +1,6 @@
 // Part B of the faults: servers that go wrong while they work on a call.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { answerLine, until, withFaults } from '../support/faults.ts';
 import { processesWith } from '../support/processes.ts';
@@ -154,15 +153,7 @@ test('a server that burns time delays nobody else', () =>
     expect(textOf(await call)).toBe('spun');
   }));
 
-test('a server that asks for roots is told the project by Switchboard itself', () =>
-  withFaults({ kid: {} }, async (trial) => {
-    const answer = await trial.host.call('kid', 'ask', { method: 'roots/list' });
-    const uri = pathToFileURL(trial.project.dir).href;
-    expect(JSON.parse(textOf(answer))).toMatchObject({ result: { roots: [{ uri }] } });
-    expect(trial.host.messages.filter((message) => message['method'])).toEqual([]);
-  }));
-
-test.for(['sampling/createMessage', 'elicitation/create'])(
+test.for(['sampling/createMessage', 'roots/list', 'elicitation/create'])(
   'a server that asks for %s is told that there is no such method',
   (method) =>
     withFaults({ kid: {} }, async (trial) => {

@@ -21,7 +21,10 @@ function createStrange() {
     ...configWith({
       [NAME]: says({
         serverInfo: { name: TOOL, version: '1\n✓ ok  9 tools' },
-        tools: [{ name: TOOL, description: `d${HIDDEN}\n  e`, inputSchema: { type: 'object' } }],
+        tools: [
+          { name: TOOL, description: 'hidden', inputSchema: { type: 'object' } },
+          { name: 'plain', description: `d${HIDDEN}\n  e`, inputSchema: { type: 'object' } },
+        ],
         result: { content: [{ type: 'text', text: `r${HIDDEN}` }] },
       }),
       [`bad${HIDDEN}\n✓ fine`]: { command: 'no-such-program' },
@@ -40,6 +43,7 @@ describe.each([
   [['config', 'print']],
   [['assistant']],
   [['call', NAME, TOOL]],
+  [['call', NAME, 'plain']],
   [['call', NAME, 'no_such_tool']],
   [['call', `x${HIDDEN}`, 'y']],
 ])('%j', (args) => {
@@ -57,8 +61,8 @@ test('JSON output means what was meant', async () => {
     children: { name: string; tools: { name: string }[] }[];
   };
   expect(children[0]?.name).toBe(NAME);
-  expect(children[0]?.tools[0]?.name).toBe(TOOL);
-  const call = await runSwitchboard(createStrange(), ['call', NAME, TOOL, '--json']);
+  expect(children[0]?.tools.map(({ name }) => name)).toEqual(['plain']);
+  const call = await runSwitchboard(createStrange(), ['call', NAME, 'plain', '--json']);
   expect(call.stdout).toContain(`"r${SHOWN}"`);
   expect(JSON.parse(call.stdout)).toEqual({ content: [{ type: 'text', text: `r${HIDDEN}` }] });
 });

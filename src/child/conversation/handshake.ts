@@ -16,7 +16,7 @@ import {
   signQuestion,
   unasked,
 } from '../../mcp/questions.ts';
-import { isProjectMeant, type Roots } from '../../mcp/roots.ts';
+import type { Roots } from '../../mcp/roots.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
@@ -241,19 +241,9 @@ export class HandshakeConversation implements Conversation {
     }
   }
 
-  /** The roots of the one host that is served, or the project. */
   async #listRoots(question: Question): Promise<Verbatim> {
     const { roots } = this.#options;
-    const calls = this.#calls();
-    const isMeant = calls.every(({ caller }) => isProjectMeant(roots, caller.capabilities));
-    if (roots.isShared || (calls.length > 0 && isMeant)) return roots.project;
-    try {
-      return await this.#ask(question);
-    } catch (error) {
-      // There is no host to ask, or it has no roots.
-      if (error instanceof RpcError && error.code === METHOD_NOT_FOUND) return roots.project;
-      throw error;
-    }
+    return roots.isShared ? roots.project : this.#ask(question);
   }
 
   /** Roots are the host's own business; whatever else is asked would reach its user out of the blue. */

@@ -13,7 +13,7 @@ import {
   Unanswered,
 } from '../../mcp/questions.ts';
 import { isInputRequired } from '../../mcp/results.ts';
-import { isProjectMeant, type Roots } from '../../mcp/roots.ts';
+import type { Roots } from '../../mcp/roots.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
@@ -157,7 +157,9 @@ export class ModernConversation implements Conversation {
     const isSame =
       last?.capabilities === capabilities && last.info === info && last.logLevel === logLevel;
     if (isSame) return last.text;
-    const text = describe(withRoots(caller) ?? capabilities, info, logLevel);
+    const answersRoots = this.#options.roots.isShared && caller?.era === 'handshake';
+    const known = answersRoots ? { roots: {}, ...capabilities } : capabilities;
+    const text = describe(known, info, logLevel);
     this.#lastAbout = { capabilities, info, logLevel, text };
     return text;
   }
@@ -179,11 +181,6 @@ function describe(
   ];
   if (logLevel) said.push(`"${META.logLevel}":"${logLevel}"`);
   return said.join(',');
-}
-
-/** A handshake caller can always be asked for roots: if it has none, the answer is the project. */
-function withRoots(caller: Caller | undefined): Caller['capabilities'] | undefined {
-  return caller?.era === 'handshake' ? { roots: {}, ...caller.capabilities } : undefined;
 }
 
 function asksOnlyForRoots(value: unknown): boolean {
@@ -210,7 +207,7 @@ async function answerQuestions(
       if (!question || !method) {
         throw new RpcError(INTERNAL_ERROR, `The server asks something unknown: ${key}.`);
       }
-      const isProject = method === 'roots/list' && isProjectMeant(roots, caller.capabilities);
+      const isProject = method === 'roots/list' && roots.isShared;
       const answer = isProject
         ? roots.project
         : await ask(caller, method, question.member('params'), cancellation);

@@ -67,7 +67,6 @@ const ASKED_BY_REQUEST = noted('bridged', 'the question becomes a request to the
 const ASKED_BY_RESULT = noted('bridged', 'the call is parked, the question becomes its answer');
 const QUESTION = cells(SAME, ASKED_BY_REQUEST, ASKED_BY_RESULT, SAME);
 const REFUSED_BY_CODE = noted('refused', 'error −32021');
-const NAMED_PROJECT = noted('differs', 'the answer is the project that Switchboard serves');
 const LACKING = cells(REFUSED, REFUSED, REFUSED_BY_CODE, REFUSED_BY_CODE);
 
 export const FEATURES = {
@@ -151,8 +150,8 @@ export const FEATURES = {
   'no-sampling': { group: 'refusals', title: 'model, for a host without one', cells: LACKING },
   'no-roots': {
     group: 'refusals',
-    title: 'roots, for a host without them',
-    cells: cells(NAMED_PROJECT, NAMED_PROJECT, NAMED_PROJECT, REFUSED_BY_CODE),
+    title: 'roots, for a host without them (over HTTP, older revisions get the served project)',
+    cells: LACKING,
   },
   'older-host': {
     group: 'refusals',

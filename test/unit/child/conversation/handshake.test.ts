@@ -144,18 +144,12 @@ test('who asks for roots while nobody has called it is answered from outside', a
 
 const PROJECT = { result: { roots: [{ uri: 'file:///the%20project', name: 'the project' }] } };
 
-test('a host without roots is not asked for them: the answer is the project', async () => {
+test('a host without roots gets no made-up ones: servers would drop their own folders for them', async () => {
   const { call, ask } = createConversation();
   const caller = new FakeCaller({ capabilities: {} });
   void call('a', caller);
-  expect(await ask('roots/list')).toMatchObject(PROJECT);
-  expect([caller.asked, caller.missed]).toEqual([[], []]);
-});
-
-test('without a host to ask for roots, the answer is the project', async () => {
-  const nobody = new RpcError(METHOD_NOT_FOUND, 'The host cannot be asked this: roots/list.');
-  const { ask } = createConversation({}, () => Promise.reject(nobody));
-  expect(await ask('roots/list')).toMatchObject(PROJECT);
+  expect(await ask('roots/list')).toMatchObject({ error: { code: METHOD_NOT_FOUND } });
+  expect(caller.asked).toEqual([]);
 });
 
 test('the roots of a shared server are the project, whoever calls it', async () => {

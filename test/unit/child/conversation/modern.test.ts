@@ -75,7 +75,7 @@ test('a request for somebody says who he is, what he can be asked and what he wa
   void call({ caller: new FakeCaller({ logLevel: undefined, info: undefined }), meta });
   const told = {
     [VERSION]: '2026-07-28',
-    [CAPABILITIES]: { roots: {}, sampling: { tools: {} } },
+    [CAPABILITIES]: { sampling: { tools: {} } },
     [CLIENT]: { name: 'some host', version: '7' },
     [LOG_LEVEL]: 'warning',
     traceparent: '00-1',
@@ -258,16 +258,16 @@ test('one that changes nothing is not listened to', async () => {
 const ROOTS = { method: 'roots/list' };
 const PROJECT = { roots: [{ uri: 'file:///the%20project', name: 'the project' }] };
 
-test('the server may ask every handshake host for roots: without its own, the answer is the project', async () => {
-  const { call, reply, sent } = createConversation();
-  const caller = new FakeCaller({ capabilities: { sampling: {} } });
-  const answered = call({ caller });
+test('a host of a shared server can always be asked for roots, which are the project', async () => {
+  const { call, sent } = createConversation({}, true);
+  void call({ caller: new FakeCaller({ capabilities: { sampling: {} } }) });
   expect(sent[0]?.params?._meta?.[CAPABILITIES]).toEqual({ roots: {}, sampling: {} });
-  await reply(wants({ where: ROOTS }));
-  expect(sent[1]?.params?.['inputResponses']).toEqual({ where: PROJECT });
-  await reply({ content: [] });
-  await answered;
-  expect(caller.asked).toEqual([]);
+});
+
+test('a host without roots of its own gets no made-up ones', async () => {
+  const { call, sent } = createConversation();
+  void call({ caller: new FakeCaller({ capabilities: { sampling: {} } }) });
+  expect(sent[0]?.params?._meta?.[CAPABILITIES]).toEqual({ sampling: {} });
 });
 
 test.each(['handshake', 'modern'] as const)(

@@ -5,8 +5,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod/mini';
-import type { JsonSchema } from '../src/config/fits.ts';
-import { childFileSchema, configSchema, serverSchema, suiteSchema } from '../src/config/schema.ts';
+import type { JsonSchema } from '../src/config/schema/fits.ts';
+import {
+  childFileSchema,
+  configSchema,
+  serverSchema,
+  suiteSchema,
+} from '../src/config/schema/schema.ts';
 import { formatCliReference } from './cli-reference.ts';
 import { formatHosts } from './hosts-doc.ts';
 import { formatMatrix } from './matrix-doc.ts';
@@ -18,7 +23,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export function generateFiles(): Map<string, string> {
   return new Map([
     ['switchboard.config.schema.json', `${JSON.stringify(formatSchema(), null, 2)}\n`],
-    ['src/config/shape.json', `${JSON.stringify(withoutWords(formatSchema()))}\n`],
+    ['src/config/schema/shape.json', `${JSON.stringify(withoutWords(formatSchema()))}\n`],
     ['docs/configuration.md', fillIn('docs/configuration.md', { reference: formatReference() })],
     [
       'docs/agents.md',

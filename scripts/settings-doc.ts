@@ -1,8 +1,8 @@
 // The tables of docs/agents.md: every setting for agents and for the log, from the tables that the program
 // itself reads them by.
-import { AGENT_KEYS } from '../src/config/agent-keys.ts';
-import { LOG_KEYS } from '../src/config/logging.ts';
-import type { Setting, SettingValue } from '../src/config/said.ts';
+import { AGENT_KEYS } from '../src/config/settings/agent-keys.ts';
+import { LOG_KEYS } from '../src/config/settings/logging.ts';
+import type { Setting, SettingValue } from '../src/config/settings/said.ts';
 
 type Settings = Readonly<Record<string, Setting<SettingValue>>>;
 

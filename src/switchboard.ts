@@ -13,7 +13,7 @@ import { endOrphans, RunNote } from './base/orphans.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
 import type { ChildConfig, Config } from './config/config.ts';
-import { expandRemote } from './config/expand.ts';
+import { expandRemote } from './config/server/expand.ts';
 import type { Facts } from './host/status-report.ts';
 import type { Era } from './mcp/eras.ts';
 import { Catalog } from './pool/catalog.ts';

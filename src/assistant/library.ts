@@ -2,7 +2,7 @@
 // host's model is told of one, and the role of its assistant. They are copied then, for the user to
 // see and to change; at run time nothing is looked up here.
 import type { ChildConfig } from '../config/config.ts';
-import { plainName } from '../config/plain-name.ts';
+import { plainName } from '../config/server/plain-name.ts';
 
 /** A server of the library. */
 export interface LibraryEntry {

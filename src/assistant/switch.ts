@@ -8,15 +8,15 @@ import {
   chooseOwner,
   type Change as FileChange,
   withdrawUse,
-} from '../config/change.ts';
-import { resolveCommand } from '../config/command.ts';
+} from '../config/change/change.ts';
+import { withdrawRole, writeRole } from '../config/change/role.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
-import { findConfigFile } from '../config/files.ts';
-import { type Layer, suiteOf } from '../config/layers.ts';
-import type { Places } from '../config/places.ts';
-import { resolveRemote } from '../config/remote.ts';
-import { withdrawRole, writeRole } from '../config/role.ts';
-import { formatPath } from '../config/wording.ts';
+import { findConfigFile } from '../config/files/files.ts';
+import { type Layer, suiteOf } from '../config/files/layers.ts';
+import type { Places } from '../config/files/places.ts';
+import { formatPath } from '../config/schema/wording.ts';
+import { resolveCommand } from '../config/server/command.ts';
+import { resolveRemote } from '../config/server/remote.ts';
 import {
   hasAssistantFolder,
   ownEntryOf,

@@ -1,7 +1,7 @@
 // Sentences for the ways in which a child does not start or stops working.
 import { SwitchboardError } from '../base/errors.ts';
-import { programBeforeArguments, suggestArgs } from '../config/command.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { programBeforeArguments, suggestArgs } from '../config/server/command.ts';
 import type { ExceededLimit } from '../rpc/shape.ts';
 import type { LinkEnd } from './link.ts';
 

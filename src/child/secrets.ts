@@ -2,7 +2,7 @@
 // and whatever was filled in for `${VAR}`, wherever that is. A key is often an argument.
 import { minimalEnvironment } from '../base/process.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
-import { expandCommand, expandRemote, variablesIn } from '../config/expand.ts';
+import { expandCommand, expandRemote, variablesIn } from '../config/server/expand.ts';
 
 /** `command` is that of the child, with its variables filled in from `env`. */
 export function commandSecrets(

@@ -6,7 +6,7 @@ import { guard } from '../base/guard.ts';
 import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts';
 import { maskValue } from '../base/secrets.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
-import { expandCommand, expandRemote } from '../config/expand.ts';
+import { expandCommand, expandRemote } from '../config/server/expand.ts';
 import type { Question } from '../mcp/caller.ts';
 import { projectRoots, type Roots } from '../mcp/roots.ts';
 import type { Framing } from '../rpc/framing.ts';

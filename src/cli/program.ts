@@ -2,22 +2,22 @@
 import { Command, CommanderError, Option } from 'commander';
 import { SwitchboardError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
-import { showAgents } from './agents.ts';
-import type { AssistantFlags } from './assistant.ts';
-import { isSwitchOfServe, switchAssistant } from './assistant-switch.ts';
-import { call } from './call.ts';
-import { checkConfig, printConfig, printSchema } from './config.ts';
-import { doctor } from './doctor.ts';
-import { type HttpFlags, refuseHttpFlags, wantsHttp } from './http-options.ts';
-import { importCommand } from './import.ts';
-import { login, logout } from './login.ts';
-import { reloadRunning } from './reload.ts';
-import { runAgent } from './run-agent.ts';
-import { serve } from './serve.ts';
-import { type ShowOptions, show } from './show.ts';
-import { installSkillCommand, uninstallSkillCommand } from './skill.ts';
-import { showStatus } from './status.ts';
-import { listTools } from './tools.ts';
+import { showAgents } from './commands/agents.ts';
+import type { AssistantFlags } from './commands/assistant.ts';
+import { isSwitchOfServe, switchAssistant } from './commands/assistant-switch.ts';
+import { checkConfig, printConfig, printSchema } from './commands/config.ts';
+import { importCommand } from './commands/import.ts';
+import { login, logout } from './commands/login.ts';
+import { runAgent } from './commands/run-agent.ts';
+import { type ShowOptions, show } from './commands/show.ts';
+import { installSkillCommand, uninstallSkillCommand } from './commands/skill.ts';
+import { doctor } from './doctor/doctor.ts';
+import { type HttpFlags, refuseHttpFlags, wantsHttp } from './serve/http-options.ts';
+import { serve } from './serve/serve.ts';
+import { reloadRunning } from './status/reload.ts';
+import { showStatus } from './status/status.ts';
+import { call } from './tools/call.ts';
+import { listTools } from './tools/tools.ts';
 import { adviceFor } from './unknown-command.ts';
 
 const EXAMPLES = `
@@ -171,7 +171,7 @@ export function buildProgram(action: Action): Command {
       action(async (options, server) =>
         (await isSwitchOfServe(server, options))
           ? switchAssistant('serve', server, options)
-          : (await import('./assistant.ts')).serveAssistant(server, options),
+          : (await import('./commands/assistant.ts')).serveAssistant(server, options),
       ),
     );
   command('doctor [server]', 'start each server and report problems').action(
@@ -244,7 +244,7 @@ async function serveAsTold(options: Options): Promise<number> {
     refuseHttpFlags(options);
     return serve(files);
   }
-  return (await import('./serve-http.ts')).serveHttp(files, options);
+  return (await import('./serve/serve-http.ts')).serveHttp(files, options);
 }
 
 /** commander's `error: unknown option '--x'`, and its suggestion behind it, as a sentence. */

@@ -2,7 +2,7 @@
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
 import { cleanText, escapeHidden } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
-import { serve } from './serve.ts';
+import { serve } from './serve/serve.ts';
 
 /** Runs the command line; gives the exit status. Anything that is not our error is a bug: 1. */
 export async function run(args: readonly string[]): Promise<number> {

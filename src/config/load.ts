@@ -3,26 +3,26 @@
 // and loads nothing heavy unless a file asks for it.
 import { resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
-import { resolveAgents } from './agents.ts';
-import { checkConfigFile } from './check.ts';
-import { readAssistantFolder, readChildFiles } from './child-files.ts';
 import type { Config } from './config.ts';
 import { DEFAULTS, LONGEST_MS } from './defaults.ts';
-import { readDerived } from './derived-descriptions.ts';
-import { readDescriptions } from './descriptions.ts';
-import { readConfigFile } from './files.ts';
-import { expandHome, findFiles } from './globs.ts';
-import { type Layer, setting } from './layers.ts';
-import { resolveLogging } from './logging.ts';
-import { findPlaces, type PlaceOptions, type Places } from './places.ts';
-import { messageBytesOf, messageShapeOf, resolveChildren } from './resolve.ts';
+import { readAssistantFolder, readChildFiles } from './files/child-files.ts';
+import { readConfigFile } from './files/files.ts';
+import { expandHome, findFiles } from './files/globs.ts';
+import { type Layer, setting } from './files/layers.ts';
+import { findPlaces, type PlaceOptions, type Places } from './files/places.ts';
 import {
   findServersFiles,
   type NamedFile,
   readServersFile,
   type ServersLayer,
-} from './servers-file.ts';
-import { readUserToml } from './user-toml.ts';
+} from './files/servers-file.ts';
+import { readUserToml } from './files/user-toml.ts';
+import { messageBytesOf, messageShapeOf, resolveChildren } from './resolve.ts';
+import { checkConfigFile } from './schema/check.ts';
+import { readDerived } from './server/derived-descriptions.ts';
+import { readDescriptions } from './server/descriptions.ts';
+import { resolveAgents } from './settings/agents.ts';
+import { resolveLogging } from './settings/logging.ts';
 
 export interface LoadOptions extends PlaceOptions {
   /** A `servers.json`, read instead of the usual ones. */

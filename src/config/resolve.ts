@@ -3,8 +3,16 @@
 import { basename, dirname, resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { didYouMean } from '../base/text.ts';
-import { strangeServerKeys } from './check.ts';
-import type { FoundChild } from './child-files.ts';
+import type { AssistantConfig, ChildConfig, Command, MessageShape } from './config.ts';
+import { DEFAULTS } from './defaults.ts';
+import type { FoundChild } from './files/child-files.ts';
+import { readFolderRole } from './files/folder-role.ts';
+import { expandHome } from './files/globs.ts';
+import { type Layer, NONE, setting, suiteOf } from './files/layers.ts';
+import { type ServersLayer, withPlainVariables } from './files/servers-file.ts';
+import { strangeServerKeys } from './schema/check.ts';
+import type { ConfigFile, SuiteKeys } from './schema/schema.ts';
+import { formatPath } from './schema/wording.ts';
 import {
   type Declaration,
   explainMissingCommand,
@@ -12,21 +20,13 @@ import {
   explainTwoWays,
   invalidServer,
   resolveCommand,
-} from './command.ts';
-import type { AssistantConfig, ChildConfig, Command, MessageShape } from './config.ts';
-import { DEFAULTS } from './defaults.ts';
-import { type DerivedDescriptions, derivedFor } from './derived-descriptions.ts';
-import { type DescriptionsLayer, descriptionOf } from './descriptions.ts';
-import { findHostPlaceholder } from './expand.ts';
-import { readFolderRole } from './folder-role.ts';
-import { expandHome } from './globs.ts';
-import { type Layer, NONE, setting, suiteOf } from './layers.ts';
-import { resolveRemote } from './remote.ts';
-import { isPackageRunner } from './runners.ts';
-import type { ConfigFile, SuiteKeys } from './schema.ts';
-import { type ServersLayer, withPlainVariables } from './servers-file.ts';
-import { resolveUse } from './use.ts';
-import { formatPath } from './wording.ts';
+} from './server/command.ts';
+import { type DerivedDescriptions, derivedFor } from './server/derived-descriptions.ts';
+import { type DescriptionsLayer, descriptionOf } from './server/descriptions.ts';
+import { findHostPlaceholder } from './server/expand.ts';
+import { resolveRemote } from './server/remote.ts';
+import { isPackageRunner } from './server/runners.ts';
+import { resolveUse } from './settings/use.ts';
 
 export interface Found {
   readonly project: string;

@@ -15,11 +15,11 @@ import { SwitchboardError } from '../base/errors.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { isFolder } from '../base/process.ts';
 import { writeWhole } from '../base/whole-file.ts';
-import { checkChildFile } from '../config/check.ts';
-import { parseJson, withoutByteOrderMark } from '../config/files.ts';
-import { isUntouched, originalFile, wrapperIn } from '../config/laid-out.ts';
-import { whileLocked } from '../config/rewrite.ts';
-import type { ChildFile } from '../config/schema.ts';
+import { whileLocked } from '../config/change/rewrite.ts';
+import { parseJson, withoutByteOrderMark } from '../config/files/files.ts';
+import { isUntouched, originalFile, wrapperIn } from '../config/files/laid-out.ts';
+import { checkChildFile } from '../config/schema/check.ts';
+import type { ChildFile } from '../config/schema/schema.ts';
 import {
   isRoleOf,
   keysFor,

@@ -2,8 +2,8 @@
 // starts the wrapper, and the wrapper itself, which only loads our runtime, so that updates reach it.
 import { shortDigest } from '../base/digest.ts';
 import { cleanText } from '../base/text.ts';
-import { WRAPPER_END, writtenDigest } from '../config/laid-out.ts';
-import type { ChildFile } from '../config/schema.ts';
+import { WRAPPER_END, writtenDigest } from '../config/files/laid-out.ts';
+import type { ChildFile } from '../config/schema/schema.ts';
 
 const LONGEST_NAME = 100;
 

@@ -3,9 +3,9 @@
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { didYouMean } from '../base/text.ts';
-import { isServerEntry } from '../config/check.ts';
-import { setKey } from '../config/edit.ts';
-import { rewriteFile } from '../config/rewrite.ts';
+import { setKey } from '../config/change/edit.ts';
+import { rewriteFile } from '../config/change/rewrite.ts';
+import { isServerEntry } from '../config/schema/check.ts';
 import { type Change, readIfThere } from './disk.ts';
 import { originFolder, withOrigin } from './origin.ts';
 import type { InstallPlaces } from './places.ts';

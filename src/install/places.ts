@@ -1,7 +1,7 @@
 // Where the parts of an installation are: in Switchboard's own folder, and in Claude Code's.
 import { join, resolve } from 'node:path';
-import { expandHome } from '../config/globs.ts';
-import { findFolders } from '../config/places.ts';
+import { expandHome } from '../config/files/globs.ts';
+import { findFolders } from '../config/files/places.ts';
 
 export interface InstallPlaces {
   /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */

@@ -2,8 +2,8 @@
 // write it. Read so that they can be compared and taken over, whatever else is in them.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
-import { readJsonText, withoutByteOrderMark } from '../config/files.ts';
-import { unwrapServers } from '../config/servers-file.ts';
+import { readJsonText, withoutByteOrderMark } from '../config/files/files.ts';
+import { unwrapServers } from '../config/files/servers-file.ts';
 
 export type ServerEntry = Readonly<Record<string, unknown>>;
 

@@ -5,7 +5,7 @@ import { SwitchboardError } from '../base/errors.ts';
 import { sleep } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { isPackageRunner } from '../config/runners.ts';
+import { isPackageRunner } from '../config/server/runners.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';

@@ -5,7 +5,7 @@ import type { OpenToolbox } from '../assistant/toolbox.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { isExposed } from '../config/expose.ts';
+import { isExposed } from '../config/server/expose.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import type { Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';

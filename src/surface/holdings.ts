@@ -2,7 +2,7 @@
 // lists it: a child that lists the same later can't take it over, and neither can a greedy template.
 // For lists known at the start, the configuration's order decides.
 import { isObject } from '../base/object.ts';
-import { matchesPattern } from '../config/expose.ts';
+import { matchesPattern } from '../config/server/expose.ts';
 import type { Lists } from '../pool/catalog.ts';
 
 export interface Lister {

@@ -3,7 +3,7 @@
 // tool for as long as it is listed: a call must never reach another child than the one it was for.
 import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { isExposed } from '../config/expose.ts';
+import { isExposed } from '../config/server/expose.ts';
 import { acceptableName, freeName, toToolName } from '../mcp/names.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { isGatewayName } from './gateway.ts';

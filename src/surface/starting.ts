@@ -3,7 +3,7 @@
 import { onOneLine } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { runnerOf } from '../config/runners.ts';
+import { runnerOf } from '../config/server/runners.ts';
 import type { Pool } from '../pool/pool.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { SurfaceOptions } from './surface.ts';

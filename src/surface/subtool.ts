@@ -6,7 +6,7 @@ import { isObject } from '../base/object.ts';
 import { nearest, revealHidden } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { isExposed } from '../config/expose.ts';
+import { isExposed } from '../config/server/expose.ts';
 import { isInputRequired } from '../mcp/results.ts';
 import { isTask, wrapTasksIn } from '../mcp/tasks.ts';
 import { toJsonResult, toToolResult } from '../mcp/tools.ts';

@@ -3,7 +3,7 @@
 import { SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { ChildConfig, Introspection } from '../config/config.ts';
-import { isExposed } from '../config/expose.ts';
+import { isExposed } from '../config/server/expose.ts';
 import { type Hints, hintsOf, isReadOnly, READ_ONLY, weakestHints } from '../mcp/annotations.ts';
 import { freeName, toToolName } from '../mcp/names.ts';
 import { dataResult, type Tool } from '../mcp/tools.ts';

@@ -2,7 +2,7 @@
 import { SwitchboardError } from '../base/errors.ts';
 import { soon } from '../base/time.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { isExposed } from '../config/expose.ts';
+import { isExposed } from '../config/server/expose.ts';
 import { textResult } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { gatewayAction, parseServerName } from './gateway.ts';

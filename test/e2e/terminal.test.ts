@@ -1,6 +1,6 @@
 // The commands on a real terminal: what they print fits it, whatever servers are called.
 import { expect, test } from 'vitest';
-import { columnsOf } from '../../src/cli/columns.ts';
+import { columnsOf } from '../../src/cli/terminal/columns.ts';
 import { createProject, PROGRAM, type Project } from '../support/project.ts';
 import { testServer } from '../support/servers.ts';
 import { runOnTerminal } from '../support/terminal.ts';

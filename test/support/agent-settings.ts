@@ -1,7 +1,8 @@
 // Settings for agents as they are where nobody has said anything, in folders of a test's own.
-import { resolveAgents } from '../../src/config/agents.ts';
+
 import type { AgentSettings } from '../../src/config/config.ts';
-import type { Folders } from '../../src/config/places.ts';
+import type { Folders } from '../../src/config/files/places.ts';
+import { resolveAgents } from '../../src/config/settings/agents.ts';
 
 /** For tests that are about servers. */
 export const noAgents = {

@@ -1,6 +1,6 @@
 // A child's settled configuration with the defaults, for tests that need only some of it.
 import type { ChildConfig } from '../../src/config/config.ts';
-import { declareServer } from '../../src/config/declare.ts';
+import { declareServer } from '../../src/config/server/declare.ts';
 
 const UNSAID = 'no file says otherwise';
 

@@ -1,7 +1,7 @@
 // What an agent says about its run, in the engine's own words. Only what the agent says is set; the
 // exceptions are here, each with its reason.
 import type { AgentSettings } from '../../config/config.ts';
-import { isPackageRunner } from '../../config/runners.ts';
+import { isPackageRunner } from '../../config/server/runners.ts';
 import type { Agent, RunFields } from '../agent.ts';
 import type { AttachedServer } from '../engine.ts';
 import type { EngineConfig, SandboxMode } from './engine-config.ts';

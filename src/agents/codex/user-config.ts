@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readTextFile } from '../../base/read-text.ts';
-import { parseToml } from '../../config/toml.ts';
+import { parseToml } from '../../config/files/toml.ts';
 
 export interface UserConfig {
   /** `$CODEX_HOME`. */

@@ -1,6 +1,6 @@
 // Parts a Markdown file into its front matter and its body. Done by hand: a well-known library for it runs
 // code that a file brings along behind `---js`.
-import { withoutByteOrderMark } from '../../config/files.ts';
+import { withoutByteOrderMark } from '../../config/files/files.ts';
 import { AgentFileError } from './draft.ts';
 
 export interface FrontMatter {

@@ -1,6 +1,6 @@
 // Reads TOML, and finds the lines of its keys for messages: the parser tells them only of what it cannot read.
 import { isObject } from '../../base/object.ts';
-import { parseToml } from '../../config/toml.ts';
+import { parseToml } from '../../config/files/toml.ts';
 import { AgentFileError } from './draft.ts';
 
 export interface Toml {

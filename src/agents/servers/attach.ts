@@ -4,10 +4,15 @@
 import { basename, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { ChildConfig } from '../../config/config.ts';
-import { declareServer } from '../../config/declare.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
-import { expandCommand, expanderFor, expandRemote, withoutVariables } from '../../config/expand.ts';
-import { expandHome } from '../../config/globs.ts';
+import { expandHome } from '../../config/files/globs.ts';
+import { declareServer } from '../../config/server/declare.ts';
+import {
+  expandCommand,
+  expanderFor,
+  expandRemote,
+  withoutVariables,
+} from '../../config/server/expand.ts';
 import type { AgentServer } from '../agent.ts';
 import type { AttachedServer } from '../engine.ts';
 import type { ServerFolders } from './candidate.ts';

@@ -1,6 +1,6 @@
 // The tools of a server that an agent may use: those that the server's owner lets anybody use, and of
 // these, where that is wanted, those that the agent names.
-import { isExposed } from '../../config/expose.ts';
+import { isExposed } from '../../config/server/expose.ts';
 import type { Candidate } from './candidate.ts';
 import { type Answer, ask, type ToolsOf } from './inquiry.ts';
 

@@ -2,7 +2,7 @@
 // an answer, too.
 import { SwitchboardError } from '../../base/errors.ts';
 import { excerpt } from '../../base/text.ts';
-import { isExposed } from '../../config/expose.ts';
+import { isExposed } from '../../config/server/expose.ts';
 import { RpcError } from '../../rpc/message.ts';
 import type { Candidate } from './candidate.ts';
 

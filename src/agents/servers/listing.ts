@@ -2,9 +2,9 @@
 // `mcpServers`: each program's file brings its way of writing into that.
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
-import { isServerEntry } from '../../config/check.ts';
-import { resolveCommand } from '../../config/command.ts';
-import { resolveRemote } from '../../config/remote.ts';
+import { isServerEntry } from '../../config/schema/check.ts';
+import { resolveCommand } from '../../config/server/command.ts';
+import { resolveRemote } from '../../config/server/remote.ts';
 import type { Candidate, Candidates, ServerFolders } from './candidate.ts';
 import { folderOf } from './folder.ts';
 import type { SettingsFile } from './settings-file.ts';

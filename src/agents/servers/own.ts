@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { readSignIn, tokenFile } from '../../child/sign-in/token-store.ts';
 import type { ChildConfig, Config, Remote } from '../../config/config.ts';
-import { expandRemote } from '../../config/expand.ts';
+import { expandRemote } from '../../config/server/expand.ts';
 import type { Candidate, Candidates } from './candidate.ts';
 import { needsProxy } from './listing.ts';
 

@@ -2,7 +2,7 @@
 // there would call itself.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isPackageRunner } from '../../config/runners.ts';
+import { isPackageRunner } from '../../config/server/runners.ts';
 import type { AgentServer } from '../agent.ts';
 
 /** The program by any of its names, as a command or as a package with or without a version. */

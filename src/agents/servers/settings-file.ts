@@ -1,9 +1,9 @@
 // Reads a file in which another program keeps its settings. It is theirs, so anything may be in it,
 // and nothing of it may be repeated: it holds tokens. What cannot be read costs a warning, no more.
 import { readTextFile } from '../../base/read-text.ts';
-import { parseJson, withoutByteOrderMark } from '../../config/files.ts';
-import { isPlainObject } from '../../config/fits.ts';
-import { parseToml } from '../../config/toml.ts';
+import { parseJson, withoutByteOrderMark } from '../../config/files/files.ts';
+import { parseToml } from '../../config/files/toml.ts';
+import { isPlainObject } from '../../config/schema/fits.ts';
 
 export type Settings = Readonly<Record<string, unknown>>;
 

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { listAgents } from '../../../src/agents/list.ts';
-import { resolveAgents } from '../../../src/config/agents.ts';
-import { NOTHING_SAID } from '../../../src/config/said.ts';
+import { resolveAgents } from '../../../src/config/settings/agents.ts';
+import { NOTHING_SAID } from '../../../src/config/settings/said.ts';
 import { agentSettings } from '../../support/agent-settings.ts';
 import { age, createAgents, markdown } from './temp-agents.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findInLibrary, type LibraryEntry, loadLibrary } from '../../../src/assistant/library.ts';
-import { plainName } from '../../../src/config/plain-name.ts';
+import { plainName } from '../../../src/config/server/plain-name.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { FIXTURES } from '../../support/project.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withAssistants } from '../../../src/assistant/wrap.ts';
 import type { ChildConfig, Config } from '../../../src/config/config.ts';
-import { expandCommand } from '../../../src/config/expand.ts';
+import { expandCommand } from '../../../src/config/server/expand.ts';
 import { identityOf } from '../../../src/pool/identity.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { createProject } from '../../support/project.ts';

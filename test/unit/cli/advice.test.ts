@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { adviceOnTools } from '../../../src/cli/advice.ts';
+import { adviceOnTools } from '../../../src/cli/doctor/advice.ts';
 import type { ChildConfig } from '../../../src/config/config.ts';
 import { childConfig } from '../../support/child-config.ts';
 

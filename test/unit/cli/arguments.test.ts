@@ -1,6 +1,6 @@
 // `key=value` and `key:=json` on the command line, typed by a tool's schema.
 import { expect, test } from 'vitest';
-import { findMistakes, parseArguments, typeArguments } from '../../../src/cli/arguments.ts';
+import { findMistakes, parseArguments, typeArguments } from '../../../src/cli/tools/arguments.ts';
 import { typeOfSchema } from '../../../src/mcp/schema-type.ts';
 
 const SCHEMA = {

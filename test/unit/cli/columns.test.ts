@@ -1,7 +1,7 @@
 // How many columns of a terminal a text takes, and how it is cut and wrapped to fit.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { columnsOf, cutEnd, cutStart, wrapText } from '../../../src/cli/columns.ts';
+import { columnsOf, cutEnd, cutStart, wrapText } from '../../../src/cli/terminal/columns.ts';
 
 test.each([
   ['plain', 5],

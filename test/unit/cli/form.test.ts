@@ -1,6 +1,6 @@
 // A server's form, filled in on a terminal: each field asked for, checked and asked for again.
 import { expect, test } from 'vitest';
-import { fillForm } from '../../../src/cli/form.ts';
+import { fillForm } from '../../../src/cli/terminal/form.ts';
 
 /** What comes of a form if these lines are typed; undefined is the end of input. */
 async function fill(schema: object, ...typed: (string | undefined)[]) {

@@ -7,7 +7,7 @@ import {
   refuseHttpFlags,
   wantsHttp,
   withoutHttpSettings,
-} from '../../../src/cli/http-options.ts';
+} from '../../../src/cli/serve/http-options.ts';
 
 test('unless told otherwise it is this machine alone, with a token', () => {
   expect(readHttpSettings({ http: true }, {})).toEqual({

@@ -1,9 +1,9 @@
 // Rows of cells in columns that fit a terminal.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { columnsOf } from '../../../src/cli/columns.ts';
-import { formatRows, indentText } from '../../../src/cli/layout.ts';
-import type { Style } from '../../../src/cli/output.ts';
+import { columnsOf } from '../../../src/cli/terminal/columns.ts';
+import { formatRows, indentText } from '../../../src/cli/terminal/layout.ts';
+import type { Style } from '../../../src/cli/terminal/output.ts';
 
 const plain = (_style: Style, text: string) => text;
 const marked = (style: Style, text: string) => `<${style}>${text}</${style}>`;

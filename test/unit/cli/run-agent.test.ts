@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chosenAgent } from '../../../src/cli/run-agent.ts';
+import { chosenAgent } from '../../../src/cli/commands/run-agent.ts';
 import { plainAgent } from '../../support/agents.ts';
 
 const AGENTS = [

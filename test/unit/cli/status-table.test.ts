@@ -5,7 +5,7 @@ import {
   formatReport,
   formatUnanswered,
   type TableOptions,
-} from '../../../src/cli/status-table.ts';
+} from '../../../src/cli/status/status-table.ts';
 import type { OfflineReport } from '../../../src/host/offline-report.ts';
 import type { ChildStatus, StatusReport } from '../../../src/host/status-report.ts';
 

@@ -1,6 +1,6 @@
 // Which server and which tool words on the command line mean.
 import { expect, test } from 'vitest';
-import { findTarget } from '../../../src/cli/target.ts';
+import { findTarget } from '../../../src/cli/tools/target.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { childConfig } from '../../support/child-config.ts';
 

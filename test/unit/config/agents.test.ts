@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { AGENT_KEYS } from '../../../src/config/agent-keys.ts';
 import type { AgentSettings } from '../../../src/config/config.ts';
+import { AGENT_KEYS } from '../../../src/config/settings/agent-keys.ts';
 import { createProject, type Project } from './temp-project.ts';
 
 /** What is written in each place, each different, and what it means. */

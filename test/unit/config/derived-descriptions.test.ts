@@ -8,7 +8,7 @@ import {
   isDescribed,
   readDerived,
   rememberDerived,
-} from '../../../src/config/derived-descriptions.ts';
+} from '../../../src/config/server/derived-descriptions.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { createProject } from '../../support/project.ts';
 

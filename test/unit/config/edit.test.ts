@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { setKey } from '../../../src/config/edit.ts';
-import { parseJson } from '../../../src/config/files.ts';
+import { setKey } from '../../../src/config/change/edit.ts';
+import { parseJson } from '../../../src/config/files/files.ts';
 
 const PATH = ['suites', 'memory', 'show'];
 

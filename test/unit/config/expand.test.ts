@@ -5,7 +5,7 @@ import {
   expandRemote,
   expandVariables,
   unsetVariables,
-} from '../../../src/config/expand.ts';
+} from '../../../src/config/server/expand.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { createProject } from './temp-project.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isExposed } from '../../../src/config/expose.ts';
+import { isExposed } from '../../../src/config/server/expose.ts';
 
 const allow = (...patterns: string[]) => ({ allow: patterns, deny: undefined });
 const deny = (...patterns: string[]) => ({ allow: undefined, deny: patterns });

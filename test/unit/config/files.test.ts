@@ -1,6 +1,6 @@
 import { utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../../../src/config/files.ts';
+import { parseJson } from '../../../src/config/files/files.ts';
 import { createProject } from './temp-project.ts';
 
 describe('JSON', () => {

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findFiles } from '../../../src/config/globs.ts';
+import { findFiles } from '../../../src/config/files/globs.ts';
 import { createProject } from './temp-project.ts';
 
 function createTree() {

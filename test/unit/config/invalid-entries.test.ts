@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SwitchboardError } from '../../../src/base/errors.ts';
 import { isObject } from '../../../src/base/object.ts';
-import { expandCommand } from '../../../src/config/expand.ts';
+import { expandCommand } from '../../../src/config/server/expand.ts';
 import { createProject, type Project } from './temp-project.ts';
 
 const GOOD = { command: 'node', args: ['good.js'] };

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Expose } from '../../../src/config/config.ts';
-import { isExposed } from '../../../src/config/expose.ts';
+import { isExposed } from '../../../src/config/server/expose.ts';
 import { wrapperFile, wrapperScript } from '../../../src/install/assistant-texts.ts';
 import { createProject, type Project } from './temp-project.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { describeNearest } from '../../../src/config/nearest.ts';
+import { describeNearest } from '../../../src/config/files/nearest.ts';
 import { createProject } from './temp-project.ts';
 
 const CHILD = { command: 'node' };

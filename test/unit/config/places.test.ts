@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { findFolders } from '../../../src/config/files/places.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { findFolders } from '../../../src/config/places.ts';
 import { createProject } from '../../support/project.ts';
 
 test.each([

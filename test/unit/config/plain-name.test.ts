@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainName } from '../../../src/config/plain-name.ts';
+import { plainName } from '../../../src/config/server/plain-name.ts';
 
 test.each([
   ['memory', 'memory'],

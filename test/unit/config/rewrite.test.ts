@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { rewriteFile } from '../../../src/config/rewrite.ts';
+import { rewriteFile } from '../../../src/config/change/rewrite.ts';
 
 function createFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-rewrite-'));
@@ -128,7 +128,7 @@ test('files that lie beside it, whatever they are called, lock nobody out', asyn
 
 test('a program that was killed while it had the lock does not lock out the next', async () => {
   const { file, home, read, rewrite } = createFolder();
-  const module = new URL('../../../src/config/rewrite.ts', import.meta.url).href;
+  const module = new URL('../../../src/config/change/rewrite.ts', import.meta.url).href;
   const script = `
     import { rewriteFile } from ${JSON.stringify(module)};
     await rewriteFile(${JSON.stringify(file)}, async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPackageRunner } from '../../../src/config/runners.ts';
+import { isPackageRunner } from '../../../src/config/server/runners.ts';
 import { createProject } from './temp-project.ts';
 
 test.each([

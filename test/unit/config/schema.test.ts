@@ -4,8 +4,12 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { findStale } from '../../../scripts/generate.ts';
-import { fits, type JsonSchema } from '../../../src/config/fits.ts';
-import { childFileSchema, configSchema, serversFileSchema } from '../../../src/config/schema.ts';
+import { fits, type JsonSchema } from '../../../src/config/schema/fits.ts';
+import {
+  childFileSchema,
+  configSchema,
+  serversFileSchema,
+} from '../../../src/config/schema/schema.ts';
 
 const file = new URL('../../../switchboard.config.schema.json', import.meta.url);
 const schema: JsonSchema & { $defs: { childFile: JsonSchema } } = JSON.parse(

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { expandCommand } from '../../../src/config/expand.ts';
+import { expandCommand } from '../../../src/config/server/expand.ts';
 import { createProject, type Project } from './temp-project.ts';
 
 const CHILD = { command: 'node', args: ['a.js'] };

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { setKey } from '../../../src/config/edit.ts';
-import { rewriteFile } from '../../../src/config/rewrite.ts';
-import { takeBack } from '../../../src/config/take-back.ts';
+import { setKey } from '../../../src/config/change/edit.ts';
+import { rewriteFile } from '../../../src/config/change/rewrite.ts';
+import { takeBack } from '../../../src/config/change/take-back.ts';
 
 const PATH = ['suites', 'a', 'assistant'];
 const set = (text: string | undefined) => setKey(text ?? '{}\n', PATH, true);

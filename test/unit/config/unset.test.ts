@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { setKey } from '../../../src/config/edit.ts';
-import { parseJson } from '../../../src/config/files.ts';
-import { unsetKey } from '../../../src/config/unset.ts';
+import { setKey } from '../../../src/config/change/edit.ts';
+import { unsetKey } from '../../../src/config/change/unset.ts';
+import { parseJson } from '../../../src/config/files/files.ts';
 
 const PATH = ['suites', 'memory', 'assistant'];
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { isUntouched, wrapperIn } from '../../../src/config/laid-out.ts';
+import { isUntouched, wrapperIn } from '../../../src/config/files/laid-out.ts';
 import {
   isRoleOf,
   templateRole,

@@ -2,7 +2,7 @@
 // and takes every value as it stands.
 import { join } from 'node:path';
 import { isObject } from '../../../base/object.ts';
-import { withoutVariables } from '../../../config/expand.ts';
+import { withoutVariables } from '../../../config/server/expand.ts';
 import { codexHomeOf } from '../../codex-home.ts';
 import { type Listing, listServers, mapEntries } from '../listing.ts';
 import { readTomlSettings } from '../settings-file.ts';

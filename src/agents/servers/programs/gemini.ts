@@ -2,8 +2,8 @@
 // unless its type says otherwise, `httpUrl` is Streamable HTTP, and `$VAR` is as good as `${VAR}`.
 import { join } from 'node:path';
 import { isObject } from '../../../base/object.ts';
-import { isServerEntry } from '../../../config/check.ts';
-import { withPlainVariables } from '../../../config/servers-file.ts';
+import { withPlainVariables } from '../../../config/files/servers-file.ts';
+import { isServerEntry } from '../../../config/schema/check.ts';
 import { type Listing, listServers, mapEntries } from '../listing.ts';
 import { readJsonSettings, type Settings, type SettingsFile } from '../settings-file.ts';
 import type { ProgramPlaces } from './places.ts';

@@ -1,0 +1,181 @@
+// `switchboard assistant [server] [on|off|status]`: which servers are spoken to in plain language, and
+// the way to change it.
+import { chooseProvider } from '../../assistant/choose.ts';
+import { settleAssistant } from '../../assistant/settings.ts';
+import {
+  type AssistantState,
+  assistantOf,
+  type SwitchRequest,
+  switchAssistantOff,
+  switchAssistantOn,
+} from '../../assistant/switch.ts';
+import { SwitchboardError } from '../../base/errors.ts';
+import { cleanText, printable } from '../../base/text.ts';
+import type { ChildConfig, Config } from '../../config/config.ts';
+import { findPlaces } from '../../config/files/places.ts';
+import { readMainFiles } from '../../config/load.ts';
+import { assistantRuntime } from '../../install/launch.ts';
+import { RELOAD_HINT } from '../status/reload.ts';
+import { printChanges } from '../terminal/changes.ts';
+import { formatRows } from '../terminal/layout.ts';
+import { createOutput, type Output } from '../terminal/output.ts';
+import { workingFolder } from '../working-folder.ts';
+import { noServers } from './no-servers.ts';
+import { selfPath } from './skill.ts';
+import { type CommandOptions, chosenChild, loadFor, loadWithWarnings } from './with-switchboard.ts';
+
+export interface AssistantOptions extends CommandOptions {
+  readonly dryRun?: boolean | undefined;
+}
+
+export async function switchAssistant(
+  name: string | undefined,
+  state: string | undefined,
+  options: AssistantOptions,
+): Promise<number> {
+  const output = createOutput(options);
+  const wanted = parseState(state);
+  if (wanted === 'status') {
+    const children = await states(await serverMeant(name, state, options), options);
+    output.json({ assistants: children });
+    printStates(children, output);
+    return 0;
+  }
+  const request = await prepare(name ?? '', options);
+  const { dryRun } = request;
+  const act = wanted === 'on' ? switchAssistantOn : switchAssistantOff;
+  const { changes, kept } = await act(request);
+  const after = dryRun ? undefined : await statesAfter(request.child, options);
+  output.json({ dryRun, changes, kept, ...(after && { assistants: after }) });
+
+  printChanges(changes, dryRun, output);
+  for (const file of kept) output.line(`${KEPT[wanted]} ${cleanText(file)}`);
+  const server = `server "${printable(name ?? '')}"`;
+  if (changes.length === 0) output.line(`Nothing was changed: ${server} ${HAS[wanted]}.`);
+  else if (!dryRun) output.line(`Now ${server} ${HAS[wanted]}.${RELOAD_HINT}`);
+  for (const { name: other } of after?.filter((one) => one.name !== name) ?? []) {
+    output.line(`Its own file calls it "${printable(other)}".`);
+  }
+  return 0;
+}
+
+/**
+ * `switchboard assistant serve on` is about a server called "serve", if there is one; unless there is one
+ * called "on", which is to be served.
+ */
+export async function isSwitchOfServe(
+  server: string | undefined,
+  options: AssistantOptions,
+): Promise<boolean> {
+  if (server === undefined || !STATES.has(server)) return false;
+  const { children } = await loadFor(options);
+  return children.has('serve') && !children.has(server);
+}
+
+const STATES = new Set(['on', 'off', 'status']);
+
+/** `switchboard assistant status` is about all of them, unless one is called so. */
+async function serverMeant(
+  name: string | undefined,
+  state: string | undefined,
+  options: AssistantOptions,
+): Promise<string | undefined> {
+  if (name === undefined || state !== undefined || !STATES.has(name)) return name;
+  const { children } = await loadFor(options);
+  if (children.has(name)) return name;
+  if (name === 'status') return undefined;
+  throw new SwitchboardError('USAGE', 'Which server?', {
+    hint: `For example: switchboard assistant memory ${name}`,
+  });
+}
+
+const HAS = { on: 'has an assistant', off: 'has no assistant' };
+const KEPT = { on: 'used as it is, since it is yours:', off: 'left, since it is yours:' };
+
+async function prepare(name: string, options: AssistantOptions): Promise<SwitchRequest> {
+  const config = await loadWithWarnings(options);
+  const places = findPlaces({
+    cwd: workingFolder(),
+    env: process.env,
+    configFile: options.config,
+  });
+  return {
+    child: chosenChild(config, name),
+    config,
+    places,
+    layers: await readMainFiles(places),
+    runtime: assistantRuntime(selfPath()),
+    dryRun: options.dryRun === true,
+    env: process.env,
+    reload: async () => (await loadFor(options)).children.get(name),
+  };
+}
+
+async function states(name: string | undefined, options: AssistantOptions): Promise<KnownState[]> {
+  const config = await loadWithWarnings(options);
+  const children = name === undefined ? [...config.children.values()] : [chosenChild(config, name)];
+  return statesOf(children, config);
+}
+
+/** The server's own file may give it another name than the one that started its assistant. */
+async function statesAfter(
+  { name, origin }: ChildConfig,
+  options: AssistantOptions,
+): Promise<KnownState[]> {
+  const config = await loadFor(options);
+  const children = [...config.children.values()];
+  const same = children.filter((child) => child.name === name);
+  return statesOf(
+    same.length > 0 ? same : children.filter((child) => child.origin === origin),
+    config,
+  );
+}
+
+async function statesOf(children: readonly ChildConfig[], config: Config): Promise<KnownState[]> {
+  return Promise.all(
+    children.map(async (child) => {
+      const state: KnownState = await assistantOf(child, config);
+      return state.isOn ? Object.assign(state, { asks: describeModel(child) }) : state;
+    }),
+  );
+}
+
+interface KnownState extends AssistantState {
+  /** Which model it would ask, and through whom; or why none. */
+  readonly asks?: string;
+}
+
+function describeModel(child: ChildConfig): string {
+  const { env } = process;
+  const { assistant } = child.behind ?? child;
+  try {
+    const { provider, model } = chooseProvider({ settings: settleAssistant(assistant, env), env });
+    return model === undefined ? provider : `${model} (${provider})`;
+  } catch (error) {
+    if (error instanceof SwitchboardError) return `nobody: ${error.text}`;
+    throw error;
+  }
+}
+
+function printStates(children: readonly KnownState[], output: Output): void {
+  if (children.length === 0) output.line(noServers());
+  const rows = children.map(({ name, isOn, way, origin, asks }) => {
+    const by = way === 'folder' ? `files beside ${origin}` : 'the configuration';
+    return {
+      cells: [
+        { text: printable(name), style: 'bold' as const },
+        { text: isOn ? 'on ' : 'off' },
+        { text: printable(isOn ? `by ${by}` : origin), style: 'dim' as const },
+      ],
+      below: asks === undefined ? undefined : { text: `asks ${printable(asks)}` },
+    };
+  });
+  for (const line of formatRows(rows, output)) output.line(line);
+}
+
+function parseState(state = 'status'): 'on' | 'off' | 'status' {
+  if (state === 'on' || state === 'off' || state === 'status') return state;
+  throw new SwitchboardError('USAGE', `An assistant cannot be switched "${state}".`, {
+    hint: 'Choose one of: on, off, status. For example: switchboard assistant memory on',
+  });
+}

@@ -1,0 +1,207 @@
+// `switchboard assistant serve <child>`: one server spoken to in plain language, as an MCP server of its
+// own. A switchboard starts it in the server's place, a host can do so as well.
+import { join, resolve } from 'node:path';
+import { Writable } from 'node:stream';
+import { Assistant } from '../../assistant/assistant.ts';
+import type { ToolServer } from '../../assistant/choose.ts';
+import { depthMark, refuseTooDeep } from '../../assistant/depth.ts';
+import { millisecondsIn, settleAssistant } from '../../assistant/settings.ts';
+import { SwitchboardError } from '../../base/errors.ts';
+import { createLog, type Log } from '../../base/log.ts';
+import type { ChildConfig, Config } from '../../config/config.ts';
+import { findFolders } from '../../config/files/places.ts';
+import { loadConfig } from '../../config/load.ts';
+import { resolveLogging } from '../../config/settings/logging.ts';
+import { AssistantSurface, toolboxFor } from '../../surface/assistant.ts';
+import type { Surface } from '../../surface/surface.ts';
+import { Switchboard } from '../../switchboard.ts';
+import { assistantCommand } from '../own-program.ts';
+import { aboutServing } from '../serve/about.ts';
+import { endOrphansSoon } from '../serve/accompany.ts';
+import { keepStdout } from '../serve/serving.ts';
+import { leaveStdio, openStdioHost, serveStdioHost } from '../serve/stdio-host.ts';
+import { onEndSignal } from '../signals.ts';
+import { workingFolder } from '../working-folder.ts';
+import { type CommandOptions, chosenChild } from './with-switchboard.ts';
+
+export interface AssistantFlags extends CommandOptions {
+  /** The folder that was laid out for an assistant. */
+  readonly folder?: string | undefined;
+  /** `--no-conversation`: nothing of what was asked before is remembered. */
+  readonly conversation?: boolean | undefined;
+  /** The server's own tools instead, for a model's program that uses tools by itself. */
+  readonly tools?: boolean | undefined;
+}
+
+const MAX_UNREAD_BYTES = 1 << 20;
+const MOST_WORDS = 100;
+
+export async function serveAssistant(
+  serverName: string | undefined,
+  flags: AssistantFlags,
+): Promise<number> {
+  if (process.stdin.isTTY) {
+    process.stderr.write(aboutServing(process.argv[1] ?? 'switchboard'));
+    return 0;
+  }
+  const log = createAssistantLog();
+  const write = keepStdout(libraryWords(log));
+  const place = findPlace(serverName, flags);
+  const setting = { ...(await loadOne(place, flags)), place, flags, log };
+  await serveUntilHostGoes(setting, write);
+  return leaveStdio();
+}
+
+/** What is served, and how. */
+interface Setting {
+  readonly config: Config;
+  readonly child: ChildConfig;
+  readonly place: Place;
+  readonly flags: AssistantFlags;
+  readonly log: Log;
+}
+
+async function serveUntilHostGoes(
+  setting: Setting,
+  write: NodeJS.WriteStream['write'],
+): Promise<void> {
+  const { config, child, flags, log } = setting;
+  const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0));
+  const isAssistant = !flags.tools;
+  if (isAssistant) refuseTooDeep(process.env, child.name);
+  await using switchboard = new Switchboard({ config, log, env: process.env, isAssistant });
+  const { pool } = switchboard;
+  using assistant = isAssistant ? createAssistant(switchboard, setting) : undefined;
+  if (!assistant) {
+    // Programs that use tools by themselves list them once, and go on without them: one that has none
+    // because its server does not start had better not be there at all.
+    await Promise.race([pool.warm(child.name), signalled]);
+  }
+  const openSurface = assistant && ((): Surface => new AssistantSurface(child, pool, assistant));
+  const shown = openSurface ? { openSurface } : {};
+  const opened = openStdioHost(switchboard, { log, write, ...shown });
+  const orphans = endOrphansSoon(switchboard, config);
+  await serveStdioHost(opened, config.stopMs, signalled);
+  orphans[Symbol.dispose]();
+}
+
+/** Where an assistant's server is declared: by its name in the configuration, or in a folder. */
+interface Place {
+  readonly cwd: string;
+  readonly folder: string | undefined;
+  readonly serverName: string | undefined;
+}
+
+function findPlace(serverName: string | undefined, { folder }: AssistantFlags): Place {
+  const cwd = workingFolder();
+  const target = serverName ?? (process.env['SWITCHBOARD_INTELLIGENT_TARGET'] || undefined);
+  if (folder !== undefined) {
+    const absolute = resolve(cwd, folder);
+    return { cwd: projectOf(absolute), folder: absolute, serverName: undefined };
+  }
+  if (target !== undefined) return { cwd, folder: undefined, serverName: target };
+  throw new SwitchboardError('USAGE', 'Say which server the assistant is to speak for.', {
+    hint: 'For example: switchboard assistant serve memory',
+  });
+}
+
+/** The project that a server's folder belongs to, by where such folders lie. */
+function projectOf(folder: string): string {
+  return folder.replace(/(?:[\\/]\.switchboard)?[\\/]mcps[\\/][^\\/]+[\\/]?$/, '') || folder;
+}
+
+/** The configuration with the one server in it, as it is started here. */
+async function loadOne({ cwd, folder, serverName }: Place, flags: AssistantFlags) {
+  const { env } = process;
+  const loaded = await loadConfig({
+    cwd,
+    env,
+    configFile: flags.config,
+    serversFile: flags.servers,
+    assistantFolder: folder,
+  });
+  const declared =
+    folder === undefined ? chosenChild(loaded, serverName ?? '') : childIn(loaded, folder);
+  // Where an assistant was laid out in its folder, what is declared is that assistant: this one.
+  const server = declared.behind ?? declared;
+  const { name, timeouts, idleMs } = server;
+  const child: ChildConfig = {
+    ...server,
+    show: flags.tools ? 'direct' : 'suite',
+    start: 'lazy',
+    idleMs: millisecondsIn(env, 'SWITCHBOARD_INTELLIGENT_IDLE_MS', 0) ?? idleMs,
+    timeouts: {
+      ...timeouts,
+      rpcMs: millisecondsIn(env, 'SWITCHBOARD_CHILD_TIMEOUT_MS', 1) ?? timeouts.rpcMs,
+    },
+    wrapResults: 'mcp',
+  };
+  const config: Config = { ...loaded, children: new Map([[name, child]]) };
+  return { config, child };
+}
+
+/** The server of the folder for which the configuration was read. */
+function childIn(config: Config, folder: string): ChildConfig {
+  const file = join(folder, '.mcp.json');
+  const child = [...config.children.values()].find(({ origin }) => origin === file);
+  if (child) return child;
+  throw new Error(`${folder} was read, and has no server.`);
+}
+
+function createAssistant({ pool, processes }: Switchboard, setting: Setting): Assistant {
+  const { child, flags, log } = setting;
+  const { env } = process;
+  const said = { role: child.role, ...child.assistant };
+  const settings = settleAssistant(said, env);
+  return new Assistant({
+    childName: child.name,
+    settings: flags.conversation === false ? { ...settings, conversationMs: 0 } : settings,
+    env,
+    toolServer: toolServerFor(setting),
+    processes,
+    openToolbox: toolboxFor(pool, child),
+    log,
+  });
+}
+
+/** This program again, with the server's own tools, wherever it is started from. */
+function toolServerFor({ config, child, place, flags }: Setting): ToolServer {
+  const { cwd, folder } = place;
+  const files = { configFile: flags.config, serversFile: flags.servers, cwd };
+  const which = folder === undefined ? ['--', child.name] : ['--folder', folder];
+  const { cmd, args } = assistantCommand(files, ['--tools', ...which]);
+  const env = {
+    WORKSPACE_DIR: config.project,
+    SWITCHBOARD_HOME: config.home,
+    ...depthMark(process.env, true),
+  };
+  return { command: cmd, args, env };
+}
+
+/**
+ * A server's lines are as they are: it is the only one, and a switchboard that has started us puts its
+ * name before them.
+ */
+function createAssistantLog(): Log {
+  const { stderr, env } = process;
+  const child = (_name: string, line: string): void => {
+    if (stderr.writableLength <= MAX_UNREAD_BYTES) stderr.write(`${line}\n`);
+  };
+  const settings = resolveLogging(findFolders({ cwd: workingFolder(), env }), { env });
+  // A file for all is kept by the switchboard that has started us, where one has.
+  return { ...createLog({ ...settings, folder: undefined }, stderr), child };
+}
+
+/** What libraries say, such as that a model is out of date with every request: in the log, and once. */
+function libraryWords(log: Log): Writable {
+  const said = new Set<string>();
+  return new Writable({
+    decodeStrings: false,
+    write: (text: string, _encoding, done) => {
+      const line = text.trim().replaceAll(/\s+/g, ' ').slice(0, 500);
+      if (line !== '' && !said.has(line)) log.warn(line);
+      if (said.size < MOST_WORDS) said.add(line);
+      done();
+    },
+  });
+}

@@ -1,0 +1,109 @@
+// `switchboard config check|print|schema`: the configuration as it is understood.
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ERRORS } from '../../base/errors.ts';
+import { cleanText, printable } from '../../base/text.ts';
+import type { ChildConfig, Config } from '../../config/config.ts';
+import { describeConfig } from '../../config/describe.ts';
+import { programBeforeArguments, suggestArgs } from '../../config/server/command.ts';
+import { unsetVariables } from '../../config/server/expand.ts';
+import { isOnPath } from '../../install/find-program.ts';
+import { formatRows } from '../terminal/layout.ts';
+import { count, createOutput } from '../terminal/output.ts';
+import { noServers } from './no-servers.ts';
+import { isOff, offServers, printOff } from './off.ts';
+import { type CommandOptions, loadFor } from './with-switchboard.ts';
+
+export async function checkConfig(options: CommandOptions): Promise<number> {
+  const output = createOutput(options);
+  const config = await loadFor(options);
+  const { files, children, warnings } = config;
+  const shown = [...children.values()].map(({ name, show, showBecause }) => ({
+    name,
+    show,
+    because: showBecause,
+  }));
+  const problems = [...children.values()].flatMap(({ name, problem }) =>
+    problem
+      ? { child: name, code: problem.code, message: problem.message, hint: problem.hint }
+      : [],
+  );
+  const unsetIn = findUnset(config);
+  const invalid = problems.filter(({ code }) => code === 'CONFIG_INVALID').length;
+  output.json({
+    ok: invalid === 0,
+    files,
+    children: [...children.keys()],
+    shown,
+    problems,
+    unsetVariables: Object.fromEntries(unsetIn),
+    warnings,
+  });
+  output.line(
+    files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
+  );
+  const listed = [...children.values()].filter((child) => !isOff(child));
+  const rows = listed.map((child) => ({
+    cells: [
+      { text: printable(child.name) },
+      { text: child.show.padEnd(6) },
+      { text: printable(child.origin), style: 'dim' as const },
+    ],
+    below: notesOn(child, unsetIn.get(child.name)),
+  }));
+  for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
+  printOff(offServers(config, undefined), output);
+  for (const warning of warnings)
+    output.line(output.style('yellow', `warning: ${warning.replaceAll('\n', '\n  ')}`));
+  const servers = `${count(children.size, 'server')}${invalid > 0 ? `, ${invalid} invalid` : ''}`;
+  output.line(`${servers}, ${count(warnings.length, 'warning')}.`);
+  if (children.size === 0) output.line(noServers());
+  return invalid === 0 ? 0 : ERRORS.CONFIG_INVALID.exit;
+}
+
+/** The variables that servers need and that this environment doesn't have; the host's may. */
+function findUnset({ children }: Config): Map<string, string[]> {
+  const used = [...children.values()].filter((child) => !isOff(child));
+  const unset = used.map(({ name, behind, ...child }): [string, string[]] => [
+    name,
+    unsetVariables(behind ?? child, process.env),
+  ]);
+  return new Map(unset.filter(([, variables]) => variables.length > 0));
+}
+
+/** What to know about a server besides its row, one note a line. */
+function notesOn(child: ChildConfig, unset: readonly string[] | undefined) {
+  const notes = [
+    adviceOnCommand(child),
+    unset && `Environment variables not set here: ${unset.join(', ')}`,
+    child.problem?.text,
+  ].filter((note) => note !== undefined);
+  return notes.length === 0
+    ? undefined
+    : { text: cleanText(notes.join('\n')), style: 'yellow' as const };
+}
+
+/** A whole command line where only a program belongs. */
+function adviceOnCommand(child: ChildConfig): string | undefined {
+  const { command, cwd } = child.behind ?? child;
+  const cmd = command?.cmd ?? '';
+  const program = programBeforeArguments(cmd);
+  if (program === undefined || existsSync(resolve(cwd, cmd)) || isOnPath(cmd, process.env)) {
+    return undefined;
+  }
+  return `Its command contains spaces, and there is no such program. ${suggestArgs(program)}.`;
+}
+
+export async function printConfig(options: CommandOptions): Promise<number> {
+  const config = await loadFor(options);
+  createOutput({ json: true }).json(describeConfig(config));
+  return 0;
+}
+
+export async function printSchema(): Promise<number> {
+  const schema = await import('../../../switchboard.config.schema.json', {
+    with: { type: 'json' },
+  });
+  createOutput({ json: true }).json(schema.default);
+  return 0;
+}

@@ -1,0 +1,118 @@
+// `switchboard import [file]`: takes over the servers of an mcpflip installation, of a host's own file, or
+// of any `servers.json`. Only aliases are printed: an entry may hold secrets.
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { SwitchboardError } from '../../base/errors.ts';
+import { printable } from '../../base/text.ts';
+import { type ImportedServer, type ImportSource, importServers } from '../../install/import.ts';
+import { findInstallPlaces, type InstallPlaces } from '../../install/places.ts';
+import { printChanges } from '../terminal/changes.ts';
+import { type Cell, formatRows } from '../terminal/layout.ts';
+import { count, createOutput } from '../terminal/output.ts';
+import { workingFolder } from '../working-folder.ts';
+import { selfLaunch } from './skill.ts';
+import type { CommandOptions } from './with-switchboard.ts';
+
+export interface ImportCommandOptions extends CommandOptions {
+  readonly dryRun?: boolean | undefined;
+  readonly force?: boolean | undefined;
+  readonly only?: readonly string[] | undefined;
+}
+
+export async function importCommand(
+  file: string | undefined,
+  options: ImportCommandOptions,
+): Promise<number> {
+  const output = createOutput(options);
+  const { dryRun = false, force = false, only } = options;
+  const places = findInstallPlaces(workingFolder(), process.env);
+  const source = readSource(file, places);
+  const { servers, changes } = await importServers(source, {
+    places,
+    self: selfLaunch(),
+    only,
+    force,
+    dryRun,
+  });
+  const next = nextSteps(source.file, places);
+  output.json({
+    dryRun,
+    source: source.file,
+    serversFile: places.serversFile,
+    servers,
+    changes,
+    next,
+  });
+
+  output.line(`From ${source.file}:`);
+  const rows = servers.map((server) => ({ cells: describeServer(server, dryRun) }));
+  for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
+  printChanges(changes, dryRun, output);
+  const taken = servers.filter(({ state }) => state === 'added' || state === 'replaced').length;
+  output.line(
+    `${dryRun ? 'Would take' : 'Took'} over ${taken} of ${count(servers.length, 'server')}.`,
+  );
+  if (taken > 0 && !dryRun) {
+    output.line('\nNext:');
+    const steps = next.map(({ run, why }) => ({ cells: [{ text: run }, { text: why }] }));
+    for (const line of formatRows(steps, { ...output, indent: '  ' })) output.line(line);
+  }
+  return 0;
+}
+
+function readSource(file: string | undefined, { mcpflipServers }: InstallPlaces): ImportSource {
+  if (file === '-') return { file: 'stdin', text: readText(0, 'stdin') };
+  const path = file === undefined ? mcpflipServers : resolve(workingFolder(), file);
+  if (file === undefined && !existsSync(path)) {
+    throw new SwitchboardError('USAGE', `There is no mcpflip installation: ${path} is missing.`, {
+      hint: 'Name a file that lists servers, such as: switchboard import ~/.claude.json',
+    });
+  }
+  return { file: path, text: readText(path, path) };
+}
+
+function readText(file: string | 0, name: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new SwitchboardError('USAGE', `${name} cannot be read.`, {
+      hint: `The system says: ${(cause as Error).message}.`,
+      cause,
+    });
+  }
+}
+
+const WORDS: Record<ImportedServer['state'], string> = {
+  added: 'added',
+  replaced: 'replaced',
+  same: 'already there',
+  differs: 'another server has this alias and keeps it; --force replaces it',
+  gateway: 'left out: a gateway like Switchboard, not a server for it',
+  unusable: 'left out: it has neither "command" nor "url", or a key with a value of the wrong kind',
+};
+
+function describeServer({ alias, state, as }: ImportedServer, dryRun: boolean): Cell[] {
+  const isTaken = state === 'added' || state === 'replaced';
+  const words = `${dryRun && isTaken ? 'would be ' : ''}${WORDS[state]}${as === undefined ? '' : ` as ${printable(as)}`}`;
+  const isOdd = state === 'differs' || state === 'unusable';
+  return [
+    { text: printable(alias) },
+    { text: printable(words), style: isOdd ? 'yellow' : undefined },
+  ];
+}
+
+function nextSteps(
+  source: string,
+  { mcpflipServers }: InstallPlaces,
+): { run: string; why: string }[] {
+  const steps = [
+    { run: 'switchboard skill install', why: 'if Claude Code does not have Switchboard yet' },
+    { run: 'switchboard reload', why: 'if a host is using Switchboard now' },
+    { run: 'switchboard show', why: 'to see how each is shown to hosts' },
+  ];
+  if (source !== mcpflipServers) return steps;
+  return [
+    ...steps,
+    { run: 'claude mcp remove mcpflip -s user', why: 'so that no server runs twice' },
+  ];
+}

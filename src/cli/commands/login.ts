@@ -1,0 +1,159 @@
+// `switchboard login <child>` and `switchboard logout <child>`: signing in to a server that is reached
+// over HTTP, in the user's browser, and out again.
+import { join } from 'node:path';
+import { SwitchboardError } from '../../base/errors.ts';
+import { openInBrowser } from '../../base/process.ts';
+import { cleanText, printable } from '../../base/text.ts';
+import type { ChildConfig, Config, Remote } from '../../config/config.ts';
+import { findFolders } from '../../config/files/places.ts';
+import { expandRemote } from '../../config/server/expand.ts';
+import { askAll } from '../../host/control-client.ts';
+import { createOutput, type Output } from '../terminal/output.ts';
+import { Progress } from '../terminal/progress.ts';
+import { workingFolder } from '../working-folder.ts';
+import { type CommandOptions, chosenChild, withSwitchboard } from './with-switchboard.ts';
+
+const RELOAD_MS = 5_000;
+
+export interface LoginOptions extends CommandOptions {
+  /** `--no-browser`: the address is only printed. */
+  readonly browser?: boolean | undefined;
+}
+
+export async function login(childName: string, options: LoginOptions): Promise<number> {
+  const output = createOutput(options);
+  const { env } = process;
+  const signedIn = await withSwitchboard(
+    { ...options, assistants: false },
+    async ({ config, cancellation }) => {
+      const { url, headers, oauth } = addressOf(config, childName, env);
+      // The SDK is loaded for those who sign in.
+      const { signIn } = await import('../../child/sign-in/sign-in.ts');
+      using progress = new Progress();
+      const visit = async (address: URL, issuer: string): Promise<void> => {
+        const isOpen = options.browser !== false && (await openInBrowser(address, env));
+        say(output, invitation(childName, issuer, isOpen));
+        say(output, `  ${cleanText(address.href)}`);
+      };
+      const folder = tokenFolder(config);
+      return await progress.during(
+        `your sign-in to ${childName}`,
+        signIn({ childName, url, headers, oauth, folder, cancellation, visit }),
+      );
+    },
+  );
+  if (!signedIn) {
+    output.json({ child: childName, signedIn: false, wantsSignIn: false });
+    output.line(`Server "${printable(childName)}" wants no sign-in.`);
+    return 0;
+  }
+  await tellRunning();
+  const { issuer, scope, expiresAt, refreshToken } = signedIn;
+  const isRenewed = refreshToken !== undefined;
+  output.json({
+    child: childName,
+    signedIn: true,
+    wantsSignIn: true,
+    issuer,
+    scope,
+    expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt).toISOString(),
+    isRenewed,
+  });
+  const lasts = expiresAt === undefined ? '' : ` The token is valid for ${formatLife(expiresAt)}`;
+  const renewal = isRenewed ? ' and is renewed by itself.' : '; then sign in again.';
+  output.line(
+    `${output.style('green', '✓')} Signed in to server "${printable(childName)}".${lasts === '' ? '' : lasts + renewal}`,
+  );
+  return 0;
+}
+
+export async function logout(childName: string, options: CommandOptions): Promise<number> {
+  const output = createOutput(options);
+  const { wasSignedIn, revoked, note } = await withSwitchboard(
+    { ...options, assistants: false },
+    async ({ config, cancellation }) => {
+      const { url } = addressOf(config, childName, process.env);
+      const { signOut } = await import('../../child/sign-in/sign-out.ts');
+      using progress = new Progress();
+      return await progress.during(
+        `signing out of ${childName}`,
+        signOut({ childName, url, folder: tokenFolder(config), cancellation }),
+      );
+    },
+  );
+  output.json({ child: childName, wasSignedIn, revoked, note });
+  const name = printable(childName);
+  output.line(
+    wasSignedIn ? `Signed out of server "${name}".` : `You were not signed in to server "${name}".`,
+  );
+  if (note !== undefined) {
+    output.line(output.style('yellow', `note: the tokens were not taken back: ${note}`));
+  }
+  return 0;
+}
+
+/** Programs that run have perhaps given the server up: they try it again now. */
+async function tellRunning(): Promise<void> {
+  const { home } = findFolders({ cwd: workingFolder(), env: process.env });
+  await askAll(home, 'reload', RELOAD_MS);
+}
+
+function tokenFolder({ home }: Config): string {
+  return join(home, 'tokens');
+}
+
+/** How the server is reached, with variables filled in. */
+function addressOf(config: Config, childName: string, env: NodeJS.ProcessEnv): Remote {
+  const child = chosenChild(config, childName);
+  checkRemote(child);
+  const remote = expandRemote(child, env);
+  if (/^https?:/i.test(remote.url) && URL.canParse(remote.url)) return remote;
+  throw new SwitchboardError(
+    'CHILD_NOT_CONFIGURED',
+    `The "url" of server "${childName}" is no http or https address.`,
+    { hint: `Correct it in ${child.origin}.` },
+  );
+}
+
+/** Throws where there is nothing to sign in to. */
+function checkRemote({ name, origin, remote, problem }: ChildConfig): void {
+  const unfit = (what: string, hint: string) =>
+    new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" ${what}.`, { hint });
+  if (!remote) {
+    throw (
+      problem ?? unfit('is a program on this machine', 'Signing in is for servers with a "url".')
+    );
+  }
+  if (remote.type === 'ws') {
+    throw unfit(
+      'is reached by WebSocket, over which one cannot sign in',
+      `Put what it wants to see under "headers" in ${origin}.`,
+    );
+  }
+  if (Object.keys(remote.headers).some((header) => header.toLowerCase() === 'authorization')) {
+    throw unfit(
+      'has an Authorization header of its own, so that a sign-in would change nothing',
+      `To sign in instead, remove the header in ${origin}.`,
+    );
+  }
+}
+
+/** With --json, stdout is for the one document. */
+function say(output: Output, line: string): void {
+  if (output.isJson) process.stderr.write(`${line}\n`);
+  else output.line(line);
+}
+
+function invitation(childName: string, issuer: string, isOpen: boolean): string {
+  const what = `To sign in to server "${printable(childName)}" at ${cleanText(issuer)}`;
+  return isOpen ? `${what}, go to your browser. If nothing opens there:` : `${what}, open:`;
+}
+
+/** How long something lives from now on: 45 s, 59 min, 12 h, 30 days. */
+function formatLife(expiresAt: number): string {
+  const seconds = Math.max(0, Math.round((expiresAt - Date.now()) / 1_000));
+  if (seconds < 90) return `${seconds} s`;
+  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
+}

@@ -1,0 +1,28 @@
+// Servers that are off: commands leave them out, and say that they do.
+import { printable } from '../../base/text.ts';
+import type { ChildConfig, Config } from '../../config/config.ts';
+import type { Output } from '../terminal/output.ts';
+
+export interface Off {
+  readonly name: string;
+  readonly because: string;
+}
+
+/** Those that a command leaves out; none where it is about one server that was named. */
+export function offServers({ children }: Config, chosen: string | undefined): Off[] {
+  if (chosen !== undefined) return [];
+  return [...children.values()].filter(isOff).map(({ name, showBecause }) => ({
+    name,
+    because: showBecause,
+  }));
+}
+
+export function isOff({ show }: ChildConfig): boolean {
+  return show === 'off';
+}
+
+export function printOff(servers: readonly Off[], output: Output): void {
+  for (const { name, because } of servers) {
+    output.line(output.style('dim', `off: ${printable(name)} (${because})`));
+  }
+}

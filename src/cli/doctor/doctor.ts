@@ -1,0 +1,266 @@
+// `switchboard doctor [server]`: starts all servers at once and reports what works, what doesn't and why, each
+// as soon as it is known. Ctrl-C keeps what was found so far.
+import { chooseProvider } from '../../assistant/choose.ts';
+import { settleAssistant } from '../../assistant/settings.ts';
+import { ERRORS } from '../../base/errors.ts';
+import { cleanText, printable } from '../../base/text.ts';
+import { VERSION } from '../../base/version.ts';
+import type { Child } from '../../child/child.ts';
+import type { ChildConfig, Config } from '../../config/config.ts';
+import { isDescribed, rememberDerived } from '../../config/server/derived-descriptions.ts';
+import { DESCRIPTIONS_FILE } from '../../config/server/descriptions.ts';
+import { isExposed } from '../../config/server/expose.ts';
+import { describeServer } from '../../mcp/describe-server.ts';
+import type { Tool } from '../../mcp/tools.ts';
+import { noServers } from '../commands/no-servers.ts';
+import { offServers, printOff } from '../commands/off.ts';
+import {
+  type CommandOptions,
+  chosenChildren,
+  type Workplace,
+  withSwitchboard,
+} from '../commands/with-switchboard.ts';
+import { describeFailure, type Failure } from '../terminal/failure.ts';
+import { formatRows, indentText } from '../terminal/layout.ts';
+import { count, createOutput, formatMs, type Output, type Style } from '../terminal/output.ts';
+import { Progress } from '../terminal/progress.ts';
+import { adviceOnTools } from './advice.ts';
+import { inspectAgentFiles, printAgentFiles } from './agent-files.ts';
+import { downloadNote } from './download.ts';
+
+interface Finding {
+  readonly name: string;
+  readonly origin: string;
+  readonly ok: boolean;
+  /** Milliseconds from the start to the end of the handshake, and of the list after it. */
+  readonly startMs: number | undefined;
+  readonly listMs: number | undefined;
+  readonly server: string | undefined;
+  readonly revision: string | undefined;
+  readonly tools: number | undefined;
+  readonly allowedTools: number | undefined;
+  /** Derived from its title and tools, unless the user has described it. */
+  readonly description: string | undefined;
+  readonly advice: readonly string[];
+  readonly error: Failure | undefined;
+}
+
+export async function doctor(
+  childName: string | undefined,
+  options: CommandOptions,
+): Promise<number> {
+  const output = createOutput(options);
+  const own = { ...options, assistants: false, warnings: 'shown' } as const;
+  return withSwitchboard(own, async (workplace) => {
+    const { config, cancellation } = workplace;
+    const children = chosenChildren(config, childName);
+    const off = offServers(config, childName);
+    printSurroundings(config, output);
+    const findings = await examineAll(children, workplace, output);
+    const isNews = keepDescriptions(config, findings, output);
+    const agentFiles = childName === undefined ? await inspectAgentFiles(config) : undefined;
+    const { files, project, home, warnings } = config;
+    output.json({
+      version: VERSION,
+      node: process.version,
+      project,
+      home,
+      files,
+      warnings,
+      interrupted: cancellation.reason !== undefined,
+      children: findings,
+      off,
+      agents: agentFiles,
+    });
+    printOff(off, output);
+    if (agentFiles) printAgentFiles(agentFiles, output);
+    if (isNews) for (const line of indentText({ text: NEWS }, output)) output.line(line);
+    const works = findings.filter(({ ok }) => ok).length;
+    output.line(
+      findings.length + off.length === 0
+        ? noServers()
+        : `Servers that work: ${works} of ${findings.length}.`,
+    );
+    return works < findings.length ? ERRORS.CHILD_START_FAILED.exit : 0;
+  });
+}
+
+const NEWS =
+  'New descriptions take effect when a host starts Switchboard, or after: switchboard reload';
+
+/** Stores derived descriptions; returns whether any is new. */
+function keepDescriptions(
+  { children, home }: Config,
+  findings: readonly Finding[],
+  output: Output,
+): boolean {
+  const news = findings.flatMap(({ name, description }) => {
+    const child = children.get(name);
+    const isNew = child && description && child.derivedDescription !== description;
+    return isNew ? [[child, description] as const] : [];
+  });
+  try {
+    if (news.length > 0) rememberDerived(home, news);
+    return news.length > 0;
+  } catch (error) {
+    const text = `warning: could not store derived descriptions: ${String(error)}`;
+    output.line(output.style('yellow', text));
+    return false;
+  }
+}
+
+/** Prints each finding as it arrives; returns them in the order of the configuration. */
+async function examineAll(
+  children: readonly ChildConfig[],
+  workplace: Workplace,
+  output: Output,
+): Promise<Finding[]> {
+  using progress = new Progress(output);
+  return await Promise.all(
+    children.map(async (child) => {
+      const examined = examine(child, workplace);
+      const finding = await progress.during(child.name, examined, downloadNote(child));
+      progress.clear();
+      printFinding(finding, output);
+      return finding;
+    }),
+  );
+}
+
+async function examine(
+  config: ChildConfig,
+  { switchboard, cancellation }: Workplace,
+): Promise<Finding> {
+  const { name, origin, expose } = config;
+  const about = { name, origin, advice: adviceOnConfig(config) };
+  const begin = performance.now();
+  try {
+    const child = await switchboard.pool.use(name, cancellation);
+    const startMs = Math.round(performance.now() - begin);
+    const tools = await child.listTools({ cancellation });
+    switchboard.pool.remember(config, tools);
+    const { serverName, serverVersion, revision } = child.greeting;
+    const allowed = tools.filter((tool) => isExposed(tool.name, expose));
+    return {
+      ...about,
+      advice: [...about.advice, ...adviceOnTools(config, tools, child)],
+      ok: true,
+      startMs,
+      listMs: Math.round(performance.now() - begin) - startMs,
+      server: child.masked([serverName, serverVersion].filter(Boolean).join(' ')),
+      revision,
+      tools: tools.length,
+      allowedTools: allowed.length,
+      description: isDescribed(config) ? undefined : descriptionFor(child, allowed),
+      error: undefined,
+    };
+  } catch (error) {
+    return { ...about, ...NOTHING, ok: false, error: describeFailure(error) };
+  }
+}
+
+/** Undefined if it would contain a secret: it is written to disk and shown to models. */
+function descriptionFor(child: Child, tools: readonly Tool[]): string | undefined {
+  const { serverTitle: title, serverName } = child.greeting;
+  const names = tools.map((tool) => tool.name);
+  const line = describeServer({ title, name: serverName, tools: names });
+  return line === undefined || child.holdsSecret(line) ? undefined : line;
+}
+
+const NOTHING = {
+  startMs: undefined,
+  listMs: undefined,
+  server: undefined,
+  revision: undefined,
+  tools: undefined,
+  allowedTools: undefined,
+  description: undefined,
+};
+
+/** Descriptions that somebody wrote and nobody sees. */
+function adviceOnConfig(config: ChildConfig): string[] {
+  const { name, switchboardDescription, suiteDescription, notedDescription } = config;
+  const isOverruled = switchboardDescription !== undefined && suiteDescription !== undefined;
+  const stronger = switchboardDescription ?? suiteDescription;
+  return [
+    ...(isOverruled
+      ? [
+          `suites.${name}.description is not used, because the server's own file has a switchboardDescription.`,
+        ]
+      : []),
+    ...(notedDescription !== undefined && stronger !== undefined
+      ? [
+          `its "switchboard" text in ${DESCRIPTIONS_FILE} is not used, because ${switchboardDescription === undefined ? `suites.${name}.description` : 'switchboardDescription'} takes precedence.`,
+        ]
+      : []),
+    ...adviceOnAssistant(config),
+  ];
+}
+
+/** Hosts do not see the tools that were counted, and what they see needs a model. */
+function adviceOnAssistant({ assistant }: ChildConfig): string[] {
+  if (!assistant) return [];
+  try {
+    const { env } = process;
+    const { provider, model } = chooseProvider({ settings: settleAssistant(assistant, env), env });
+    const by = model === undefined ? provider : `${provider}, ${model}`;
+    return [`hosts speak to it through an assistant (${by}).`];
+  } catch (error) {
+    return [describeFailure(error)].map(({ message, hint }) => `${message} ${hint ?? ''}`.trim());
+  }
+}
+
+function printSurroundings({ files, project, warnings }: Config, output: Output): void {
+  output.line(`switchboard ${VERSION}, node ${process.version}, project ${project}`);
+  output.line(
+    files.length > 0 ? `configuration: ${files.join(', ')}` : 'configuration: none, defaults',
+  );
+  if (process.version.startsWith('v20.')) {
+    output.line(
+      output.style('yellow', 'Node 20 no longer gets security fixes; Node 22 or later does.'),
+    );
+  }
+  for (const warning of warnings)
+    output.line(output.style('yellow', `warning: ${warning.replaceAll('\n', '\n  ')}`));
+  output.line();
+}
+
+function printFinding(finding: Finding, output: Output): void {
+  const { ok, server, revision, description, error, advice, origin } = finding;
+  if (ok) {
+    printHeading(finding, ['✓', 'green'], describeTools(finding), output);
+    printBelow(printable(`${server}, MCP ${revision}`), 'dim', output);
+    if (description !== undefined)
+      printBelow(`described to hosts as: ${description}`, 'dim', output);
+  } else if (error?.code === 'CANCELLED') {
+    printHeading(finding, ['?', 'yellow'], 'unknown: still starting when interrupted', output);
+  } else {
+    printHeading(finding, ['✗', 'red'], printable(error?.message ?? ''), output);
+    if (error?.hint !== undefined) printBelow(cleanText(error.hint), undefined, output);
+    printBelow(`declared in ${printable(origin)}`, 'dim', output);
+  }
+  for (const sentence of advice) printBelow(`note: ${cleanText(sentence)}`, 'yellow', output);
+}
+
+function describeTools({ tools = 0, allowedTools, startMs = 0, listMs = 0 }: Finding): string {
+  const allowed = tools === allowedTools ? '' : ` (${allowedTools} allowed)`;
+  const times = `started in ${formatMs(startMs)}, listed in ${formatMs(listMs)}`;
+  return `${count(tools, 'tool')}${allowed}, ${times}`;
+}
+
+function printHeading(
+  { name }: Finding,
+  [sign, colour]: readonly [string, Style],
+  about: string,
+  output: Output,
+): void {
+  const cells = [{ text: printable(name), style: 'bold' as const }, { text: about }];
+  const lines = formatRows([{ cells }], { ...output, width: output.width - 2 });
+  for (const [index, line] of lines.entries()) {
+    output.line(`${index === 0 ? output.style(colour, sign) : ' '} ${line}`);
+  }
+}
+
+function printBelow(text: string, style: Style | undefined, output: Output): void {
+  for (const line of indentText({ text, style }, { ...output, indent: '  ' })) output.line(line);
+}

@@ -1,0 +1,43 @@
+// `switchboard reload`: has every running Switchboard of this user read its configuration again, and
+// says what came of it.
+import { isObject } from '../../base/object.ts';
+import { cleanText } from '../../base/text.ts';
+import { findFolders } from '../../config/files/places.ts';
+import { type Answer, askAll } from '../../host/control-client.ts';
+import type { CommandOptions } from '../commands/with-switchboard.ts';
+import { createOutput } from '../terminal/output.ts';
+import { workingFolder } from '../working-folder.ts';
+
+interface Outcome {
+  readonly pid: number;
+  readonly project: string;
+  readonly ok: boolean;
+  readonly message: string;
+}
+
+/** For commands that change the configuration. */
+export const RELOAD_HINT = '\nA Switchboard that is running takes it over with: switchboard reload';
+
+/** A configuration that is code may take a while. */
+const LIMIT_MS = 10_000;
+
+export async function reloadRunning(options: CommandOptions): Promise<number> {
+  const output = createOutput(options);
+  const { home } = findFolders({ cwd: workingFolder(), env: process.env });
+  const outcomes = (await askAll(home, 'reload', LIMIT_MS)).map(outcomeOf);
+  output.json({ reloaded: outcomes });
+  if (outcomes.length === 0) {
+    output.line('No Switchboard is running: the next one reads the configuration as it is.');
+  }
+  for (const { pid, project, ok, message } of outcomes) {
+    const sign = ok ? output.style('green', '✓') : output.style('red', '✗');
+    output.line(`${sign} ${output.style('bold', project)}  pid ${pid}: ${cleanText(message)}`);
+  }
+  return outcomes.every(({ ok }) => ok) ? 0 : 2;
+}
+
+function outcomeOf({ pid, project, value, problem }: Answer): Outcome {
+  const { ok, message } = isObject(value) ? value : {};
+  const text = typeof message === 'string' ? message : 'gave an answer that says nothing';
+  return { pid, project, ok: ok === true, message: problem ?? text };
+}

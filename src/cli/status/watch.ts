@@ -1,0 +1,35 @@
+// A screen that is drawn anew every second until Ctrl-C. It is drawn beside the terminal's own
+// contents, which come back at the end, followed by what was seen last.
+import { Cancellation } from '../../base/cancellation.ts';
+import { onEndSignal } from '../signals.ts';
+
+const EVERY_MS = 1_000;
+const ENTER = '\u001b[?1049h\u001b[?25l';
+const LEAVE = '\u001b[?25h\u001b[?1049l';
+const TOP = '\u001b[H';
+const CLEAR_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+
+/** `look` gives the lines to draw. What it throws at first is thrown before anything is drawn. */
+export async function watchLines(look: () => Promise<readonly string[]>): Promise<void> {
+  const { stdout } = process;
+  const end = new Cancellation();
+  onEndSignal(() => end.cancel(new Error('Ctrl-C')), 0);
+  let timer: NodeJS.Timeout | undefined;
+  let lines = await look();
+  stdout.write(ENTER);
+  try {
+    while (!end.reason) {
+      const shown = lines.slice(0, Math.max(1, (stdout.rows || 24) - 1));
+      stdout.write(`${TOP}${shown.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_BELOW}`);
+      const pause = new Promise((resolve) => (timer = setTimeout(resolve, EVERY_MS)));
+      await end.orElse(pause);
+      lines = await end.orElse(look());
+    }
+  } catch (error) {
+    if (error !== end.reason) throw error;
+  } finally {
+    clearTimeout(timer);
+    stdout.write(`${LEAVE}${lines.map((line) => `${line}\n`).join('')}`);
+  }
+}

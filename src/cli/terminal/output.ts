@@ -1,0 +1,53 @@
+// How commands print: plain text with a little colour on a terminal, or one JSON document.
+import { styleText } from 'node:util';
+import { cleanText, escapeHidden } from '../../base/text.ts';
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
+
+export interface Output {
+  readonly isJson: boolean;
+  /** Columns of the terminal. Infinity without one: then nothing is cut or wrapped. */
+  readonly width: number;
+  /** Prints a line of text; nothing when the output is JSON. */
+  line(text?: string): void;
+  /** Prints the document; nothing when the output is text. */
+  json(document: unknown): void;
+  readonly style: (style: Style, text: string) => string;
+}
+
+/** For terminals that don't report their width. */
+const USUAL_WIDTH = 80;
+
+export function createOutput(options: { json?: boolean | undefined }): Output {
+  const isJson = options.json === true;
+  const { stdout, env } = process;
+  const isColoured = stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  return {
+    isJson,
+    width: stdout.isTTY ? stdout.columns || USUAL_WIDTH : Infinity,
+    line: (text = '') => void (isJson || stdout.write(`${withOwnStyles(text)}\n`)),
+    json: (document) => void (isJson && stdout.write(`${formatJson(document)}\n`)),
+    style: (style, text) => (isColoured ? styleText(style, cleanText(text)) : cleanText(text)),
+  };
+}
+
+/** What `style` puts in stays; whatever else a terminal would act on goes. */
+function withOwnStyles(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- terminals' own sequences begin with one
+  const parts = text.split(/(\u001b\[(?:1|2|22|31|32|33|39)m)/);
+  return parts.map((part, index) => (index % 2 === 1 ? part : cleanText(part))).join('');
+}
+
+/** A document that is safe to print on a terminal. */
+function formatJson(document: unknown): string {
+  return escapeHidden(JSON.stringify(document, null, 2));
+}
+
+/** A duration for people: 480 ms, 12.3 s. */
+export function formatMs(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

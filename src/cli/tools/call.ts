@@ -1,0 +1,173 @@
+// `switchboard call <server>.<tool> [arguments…]`: one call, as a host would make it.
+import type { Cancellation } from '../../base/cancellation.ts';
+import { SwitchboardError } from '../../base/errors.ts';
+import { isObject } from '../../base/object.ts';
+import { cleanText, escapeHidden, excerpt } from '../../base/text.ts';
+import type { ChildConfig } from '../../config/config.ts';
+import { isExposed } from '../../config/server/expose.ts';
+import { URL_ELICITATION_REQUIRED } from '../../mcp/eras.ts';
+import { typeOfSchema } from '../../mcp/schema-type.ts';
+import { signatureOf } from '../../mcp/signature.ts';
+import type { Tool } from '../../mcp/tools.ts';
+import type { Pool } from '../../pool/pool.ts';
+import { INVALID_PARAMS, RpcError } from '../../rpc/message.ts';
+import type { Verbatim } from '../../rpc/verbatim.ts';
+import { callSubtool, notAllowed, unknownSubtool } from '../../surface/subtool.ts';
+import { type CommandOptions, withSwitchboard } from '../commands/with-switchboard.ts';
+import { downloadNote } from '../doctor/download.ts';
+import { createOutput } from '../terminal/output.ts';
+import { Progress } from '../terminal/progress.ts';
+import { readStdin } from '../terminal/stdin.ts';
+import { TerminalCaller } from '../terminal/terminal-caller.ts';
+import { findMistakes, type Given, parseArguments, typeArguments } from './arguments.ts';
+import { findTarget } from './target.ts';
+
+export async function call(words: readonly string[], options: CommandOptions): Promise<number> {
+  const output = createOutput(options);
+  const { result, advice } = await withSwitchboard(options, async (workplace) => {
+    const { config, switchboard, cancellation } = workplace;
+    const { child, subtool, rest } = findTarget(config, words);
+    if (subtool === undefined) throw noTool(child);
+    const given = parseArguments(rest, () => readStdin('The arguments', HOW_TO_PIPE));
+    // Checked first: a call that isn't allowed must not start the server.
+    if (!isExposed(subtool, child.expose)) throw notAllowed(child, subtool);
+    using progress = new Progress(output);
+    const started = switchboard.pool.use(child.name, cancellation);
+    await progress.during(child.name, started, downloadNote(child));
+    const name = `${child.name} ${subtool}`;
+    const made = new Call(switchboard.pool, child, subtool, cancellation);
+    const answer = made.answer(given, {
+      caller: new TerminalCaller(progress),
+      onProgress: (params) => progress.describe(name, describeProgress(params.value)),
+    });
+    return await progress.during(name, answer);
+  });
+  if (output.isJson) process.stdout.write(`${escapeHidden(result.text)}\n`);
+  else output.line(formatResult(result.value));
+  if (!isError(result.value)) return 0;
+  if (advice !== undefined && !output.isJson) process.stderr.write(`${cleanText(advice)}\n`);
+  return 4;
+}
+
+type CallParts = Pick<Parameters<typeof callSubtool>[2], 'caller' | 'onProgress'>;
+
+/** Calls a tool, and explains its arguments if the call fails. */
+class Call {
+  readonly #pool: Pool;
+  readonly #config: ChildConfig;
+  readonly #subtool: string;
+  readonly #cancellation: Cancellation;
+
+  constructor(pool: Pool, config: ChildConfig, subtool: string, cancellation: Cancellation) {
+    this.#pool = pool;
+    this.#config = config;
+    this.#subtool = subtool;
+    this.#cancellation = cancellation;
+  }
+
+  /** `advice` says what was wrong with the arguments, if the result is an error because of them. */
+  async answer(
+    given: Given,
+    parts: CallParts,
+  ): Promise<{ readonly result: Verbatim; readonly advice: string | undefined }> {
+    const args = await this.#readArguments(given);
+    const options = { meta: undefined, cancellation: this.#cancellation, ...parts };
+    try {
+      const result = await callSubtool(this.#pool, this.#config, options, this.#subtool, args);
+      const advice = isError(result.value) ? await this.#adviceOn(args) : undefined;
+      return { result, advice };
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      const data = { code: error.code, data: error.data?.value };
+      const hint = pagesToVisit(error) ?? (await this.#adviceOn(args, error.code));
+      throw new SwitchboardError('TOOL_FAILED', error.message, { cause: error, data, hint });
+    }
+  }
+
+  async #readArguments(given: Given): Promise<Verbatim> {
+    if (given.kind === 'json') return given.args;
+    const child = await this.#pool.use(this.#config.name, this.#cancellation);
+    const tools = await child.listTools({ cancellation: this.#cancellation });
+    this.#pool.remember(this.#config, tools);
+    const tool = tools.find(({ name }) => name === this.#subtool);
+    if (!tool) throw unknownSubtool(child, this.#config, this.#subtool);
+    try {
+      return typeArguments(given.pairs, typeOfSchema(tool['inputSchema']));
+    } catch (error) {
+      if (!(error instanceof SwitchboardError)) throw error;
+      throw new SwitchboardError(error.code, error.message, { hint: parametersOf(tool) });
+    }
+  }
+
+  /** Mistakes in the arguments and the tool's signature; undefined if the arguments look right. */
+  async #adviceOn(args: Verbatim, code?: number): Promise<string | undefined> {
+    const tool = await this.#findTool();
+    if (!tool || !isObject(args.value)) return undefined;
+    const mistakes = findMistakes(args.value, typeOfSchema(tool['inputSchema']));
+    if (mistakes.length === 0 && code !== INVALID_PARAMS) return undefined;
+    return [...mistakes, parametersOf(tool)].join('\n');
+  }
+
+  /** Lists the tools again if the server still runs. It isn't restarted just to explain a failure. */
+  async #findTool(): Promise<Tool | undefined> {
+    const { name } = this.#config;
+    let tools = this.#pool.tools(name);
+    if (this.#pool.report(name).state === 'ready') {
+      const child = await this.#pool.use(name, this.#cancellation);
+      const options = { cancellation: this.#cancellation, limitMs: LIST_MS };
+      tools = await child.listTools(options).catch(() => tools);
+    }
+    return tools?.find((tool) => tool.name === this.#subtool);
+  }
+}
+
+/** Limit for listing tools after a failure, in milliseconds. */
+const LIST_MS = 2_000;
+const LONGEST_MESSAGE = 80;
+
+const HOW_TO_PIPE = `Pipe them in: echo '{"query": "tea"}' | switchboard call memory.search_nodes -`;
+
+function noTool({ name }: ChildConfig): SwitchboardError {
+  return new SwitchboardError('USAGE', `Which tool of server "${name}"?`, {
+    hint: `List its tools with: switchboard tools ${name}`,
+  });
+}
+
+function parametersOf(tool: Tool): string {
+  return `Parameters: ${signatureOf(tool)}`;
+}
+
+/** The URLs the user has to open before the server accepts the call. */
+function pagesToVisit({ code, data }: RpcError): string | undefined {
+  const { elicitations } = isObject(data?.value) ? data.value : {};
+  if (code !== URL_ELICITATION_REQUIRED || !Array.isArray(elicitations)) return undefined;
+  const pages = elicitations.flatMap((one: unknown) =>
+    isObject(one) && typeof one['url'] === 'string' ? [one['url']] : [],
+  );
+  return pages.length > 0 ? `Open this first, then try again: ${pages.join(' ')}` : undefined;
+}
+
+/** Such as `3/10 Reading files`. */
+function describeProgress(params: unknown): string {
+  const { progress, total, message } = isObject(params) ? params : {};
+  const done = typeof progress === 'number' ? `${progress}` : '';
+  const count = typeof total === 'number' ? `${done}/${total}` : done;
+  const words = typeof message === 'string' ? excerpt(message, LONGEST_MESSAGE) : '';
+  return [count, words].filter(Boolean).join(' ');
+}
+
+function isError(value: unknown): boolean {
+  return isObject(value) && value['isError'] === true;
+}
+
+/** Prints text content; anything a terminal can't show is named. */
+function formatResult(value: unknown): string {
+  const content = isObject(value) && Array.isArray(value['content']) ? value['content'] : [];
+  const parts = content.map((item: unknown) => {
+    const { type, text, mimeType, data, uri } = isObject(item) ? item : {};
+    if (type === 'text') return cleanText(String(text));
+    const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4)} bytes` : '';
+    return `[${cleanText([type, mimeType, uri].filter(Boolean).join(' '))}${size}]`;
+  });
+  return parts.join('\n');
+}

@@ -1,0 +1,75 @@
+// `config.toml` in Switchboard's folder: settings of the user for agents and the log, weaker than
+// everything else. Few have it, so what reads TOML is loaded only where it exists; and what is wrong
+// with it stops nobody.
+import { join } from 'node:path';
+import { isObject } from '../../base/object.ts';
+import { readTextFile } from '../../base/read-text.ts';
+import { didYouMean } from '../../base/text.ts';
+import { AGENT_KEYS } from '../settings/agent-keys.ts';
+import { LOG_KEYS } from '../settings/logging.ts';
+import { NO_TABLE, type Setting, type TomlTable } from '../settings/said.ts';
+import { withoutByteOrderMark } from './files.ts';
+import { parseToml } from './toml.ts';
+
+export interface UserToml {
+  /** Undefined where there is none. */
+  readonly file: string | undefined;
+  readonly agents: TomlTable;
+  readonly logging: TomlTable;
+  readonly warnings: readonly string[];
+}
+
+const TABLES: Readonly<Record<'agents' | 'logging', Readonly<Record<string, Setting<unknown>>>>> = {
+  agents: AGENT_KEYS,
+  logging: LOG_KEYS,
+};
+
+export async function readUserToml(home: string): Promise<UserToml> {
+  const file = join(home, 'config.toml');
+  const nothing = { file: undefined, agents: NO_TABLE, logging: NO_TABLE, warnings: [] };
+  const tables = await readTables(file);
+  if (tables === undefined) return nothing;
+  if (typeof tables === 'string') return { ...nothing, warnings: [`${tables} It is ignored.`] };
+  const table = (name: keyof typeof TABLES): TomlTable => {
+    const values = tables[name];
+    return { values: isObject(values) ? values : {}, where: `${file}: ${name}` };
+  };
+  return {
+    file,
+    agents: table('agents'),
+    logging: table('logging'),
+    warnings: warningsAbout(file, tables),
+  };
+}
+
+/** What stands in the file, or a sentence about why that is not known; undefined where there is none. */
+async function readTables(
+  file: string,
+): Promise<Readonly<Record<string, unknown>> | string | undefined> {
+  const read = readTextFile(file);
+  if ('problem' in read) return read.isMissing ? undefined : `${file}: ${read.problem}`;
+  const parsed = await parseToml(withoutByteOrderMark(read.text));
+  if ('table' in parsed) return parsed.table;
+  return `${file}:${parsed.line}:${parsed.column}: ${parsed.problem}`;
+}
+
+function warningsAbout(file: string, tables: Readonly<Record<string, unknown>>): string[] {
+  const known = new Map(Object.entries(TABLES).map(([name, table]) => [name, tomlKeysOf(table)]));
+  return Object.entries(tables).flatMap(([name, table]) => {
+    const keys = known.get(name);
+    if (!keys) return [`${file}: ${describeStranger(name, name, [...known.keys()])}`];
+    if (!isObject(table)) return [`${file}: ${name} must be a table; it is ignored.`];
+    return Object.keys(table)
+      .filter((key) => !keys.includes(key))
+      .map((key) => `${file}: ${describeStranger(`${name}.${key}`, key, keys)}`);
+  });
+}
+
+function describeStranger(path: string, key: string, known: readonly string[]): string {
+  const hint = didYouMean(key, known) || `Known are: ${known.join(', ')}.`;
+  return `${path} is unknown and ignored. ${hint}`;
+}
+
+function tomlKeysOf(settings: Readonly<Record<string, Setting<unknown>>>): string[] {
+  return Object.values(settings).flatMap(({ toml, tomlAdds }) => toml ?? tomlAdds ?? []);
+}

@@ -1,0 +1,160 @@
+// Variables in commands and addresses. They are filled in when a child is started, not when the configuration is
+// read: a missing one then costs that child alone, and values stay out of everything that prints
+// the configuration.
+import { SwitchboardError } from '../../base/errors.ts';
+import type { ChildConfig, Command, OAuthSettings, Remote } from '../config.ts';
+
+const REFERENCE = /\$\$\{|\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+
+/** `${VAR}`, `${env:VAR}` and `${VAR:-default}`; `$${` is a plain `${`, any other `$` is itself. */
+export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
+  return text.replace(REFERENCE, (reference, name?: string, fallback?: string) => {
+    if (name === undefined) return '${';
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    if (fallback !== undefined) return value || fallback;
+    if (value !== undefined) return value;
+    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `The variable ${name} is not set.`, {
+      hint: hintFor(name),
+      data: { variable: name, reference },
+    });
+  });
+}
+
+/** The variables that a text refers to. */
+export function variablesIn(text: string): string[] {
+  return [...text.matchAll(REFERENCE)].flatMap(([, name]) => name ?? []);
+}
+
+type Fillable = Pick<ChildConfig, 'command' | 'remote'>;
+
+/** The variables a server needs that have neither a value nor a default; each once. */
+export function unsetVariables(child: Fillable, env: NodeJS.ProcessEnv): string[] {
+  const references = fillableStrings(child).flatMap(([, text]) =>
+    Array.from(text.matchAll(REFERENCE)),
+  );
+  const unset = references.flatMap(([, name, fallback]) =>
+    name === undefined || fallback !== undefined || Object.hasOwn(env, name) ? [] : name,
+  );
+  return [...new Set(unset)];
+}
+
+/** What only the host that an entry was pasted from can fill in, such as `${input:token}` of VS Code. */
+const OF_HOSTS = /(?<!\$)\$\{(?:input|command|config):[^}]*\}/;
+
+/** The first such placeholder, and the key it is in. */
+export function findHostPlaceholder(
+  child: Fillable,
+): { readonly key: string; readonly placeholder: string } | undefined {
+  for (const [key, text] of fillableStrings(child)) {
+    const [placeholder] = text.includes('${') ? (OF_HOSTS.exec(text) ?? []) : [];
+    if (placeholder !== undefined) return { key, placeholder };
+  }
+  return undefined;
+}
+
+/** The strings in which variables are filled in, each with its key. */
+function fillableStrings({ command, remote }: Fillable): [key: string, text: string][] {
+  const within = (key: string, values: Readonly<Record<string, string>>) =>
+    Object.entries(values).map(([name, text]): [string, string] => [`${key}.${name}`, text]);
+  const { clientId = '', clientSecret = '' } = remote?.oauth ?? {};
+  return [
+    ...(command
+      ? [
+          ['command', command.cmd] as [string, string],
+          ...command.args.map((text, index): [string, string] => [`args[${index}]`, text]),
+          ...within('env', command.env),
+        ]
+      : []),
+    ...(remote
+      ? [
+          ['url', remote.url] as [string, string],
+          ...within('headers', remote.headers),
+          ...within('oauth', { clientId, clientSecret }),
+        ]
+      : []),
+  ];
+}
+
+/** A text that stays the same when variables are filled in. */
+export function withoutVariables(text: string): string {
+  return text.replaceAll('${', () => '$${');
+}
+
+/** The command of a child as it is to be run. Throws what keeps the child from being started. */
+export function expandCommand(child: ChildConfig, env: NodeJS.ProcessEnv): Command {
+  if (child.problem) throw child.problem;
+  const { name, origin, command } = child;
+  if (!command) {
+    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no command.`, {
+      hint: `Add "command" to it in ${origin}.`,
+    });
+  }
+  const expand = expanderFor(child, env);
+  return {
+    cmd: expand(command.cmd, 'command'),
+    args: command.args.map((arg, index) => expand(arg, `args[${index}]`)),
+    env: expandValues(command.env, (value, key) => expand(value, `env.${key}`)),
+  };
+}
+
+/** The address of a child as it is to be reached. Throws what keeps it from being reached. */
+export function expandRemote(child: ChildConfig, env: NodeJS.ProcessEnv): Remote {
+  if (child.problem) throw child.problem;
+  const { name, origin, remote } = child;
+  if (!remote) {
+    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no address.`, {
+      hint: `Add "url" to it in ${origin}.`,
+    });
+  }
+  const expand = expanderFor(child, env);
+  return {
+    type: remote.type,
+    url: expand(remote.url, 'url'),
+    headers: expandValues(remote.headers, (value, key) => expand(value, `headers.${key}`)),
+    oauth: remote.oauth && expandOAuth(remote.oauth, expand),
+  };
+}
+
+function expandOAuth(
+  { clientId, clientSecret, ...others }: OAuthSettings,
+  expand: (text: string, where: string) => string,
+): OAuthSettings {
+  return {
+    ...others,
+    clientId: clientId && expand(clientId, 'oauth.clientId'),
+    clientSecret: clientSecret && expand(clientSecret, 'oauth.clientSecret'),
+  };
+}
+
+/** Fills in one value of a server at a time; `where` names it in the error for a variable that is not set. */
+export function expanderFor(
+  { name, origin }: Pick<ChildConfig, 'name' | 'origin'>,
+  env: NodeJS.ProcessEnv,
+) {
+  return (text: string, where: string): string => {
+    try {
+      return expandVariables(text, env);
+    } catch (cause) {
+      if (!(cause instanceof SwitchboardError)) throw cause;
+      const variable = String(cause.data['variable']);
+      throw new SwitchboardError(
+        'CHILD_NOT_CONFIGURED',
+        `Server "${name}" needs the variable ${variable}, which is not set (${where} in ${origin}).`,
+        { hint: hintFor(variable), cause, data: { child: name, file: origin, variable } },
+      );
+    }
+  };
+}
+
+function expandValues(
+  values: Readonly<Record<string, string>>,
+  expand: (value: string, key: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, expand(value, key)]),
+  );
+}
+
+function hintFor(variable: string): string {
+  return `Set it where the host starts Switchboard, or write \${${variable}:-default}.`;
+}

@@ -1,0 +1,50 @@
+// Which subtools of a child are shown and may be called. `*` in a pattern stands for any text. Deny
+// wins over allow. Allowed names are compared exactly. Denied ones are compared without regard to
+// case and separators, because some servers accept `Delete-File` for `delete_file`.
+import { cleanText } from '../../base/text.ts';
+import type { Expose } from '../config.ts';
+
+export function isExposed(subtool: string, { allow, deny, within }: Expose): boolean {
+  if (deny && isDenied(subtool, deny)) return false;
+  if (within && !isExposed(subtool, within)) return false;
+  return allow === undefined || allow.some((pattern) => matchesPattern(subtool, pattern));
+}
+
+function isDenied(subtool: string, deny: readonly string[]): boolean {
+  const name = fold(subtool);
+  return foldedPatterns(deny).some((pattern) => matchesPattern(name, pattern));
+}
+
+/** Calls are checked one by one, against rules that stay the same. */
+const FOLDED = new WeakMap<readonly string[], readonly string[]>();
+
+function foldedPatterns(deny: readonly string[]): readonly string[] {
+  let folded = FOLDED.get(deny);
+  if (!folded) {
+    folded = deny.map(fold);
+    FOLDED.set(deny, folded);
+  }
+  return folded;
+}
+
+/** What a server may take for the same name: other letters, separators, and what can't be seen. */
+function fold(text: string): string {
+  if (/^[a-z0-9_*]*$/.test(text)) return text;
+  return cleanText(text.normalize('NFKC')).trim().toLowerCase().replaceAll(/[-\s]/g, '_');
+}
+
+/** Compares piece by piece instead of with a regular expression: time stays linear. */
+export function matchesPattern(name: string, pattern: string): boolean {
+  const pieces = pattern.split('*');
+  const first = pieces.shift() ?? '';
+  const last = pieces.pop();
+  if (last === undefined) return name === first;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const piece of pieces) {
+    const found = name.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}

@@ -195,7 +195,7 @@ export class Child {
     this.#calls++;
     return this.ask(
       'tools/call',
-      new Verbatim(text, { name: subtool }),
+      new Verbatim(text, { name: subtool, arguments: args.value }),
       options,
       `subtool "${subtool}"`,
     );

@@ -26,7 +26,7 @@ export async function discover(
   const meta = Verbatim.of({ [META.version]: MODERN_REVISION, [META.capabilities]: {} });
   const params = Verbatim.of({}).set('_meta', meta.set(META.client, OWN_INFO));
   try {
-    const options = { timeoutMs, cancellation };
+    const options = { timeoutMs, cancellation, mirrored: params };
     return parseDiscovery((await peer.request('server/discover', params, options)).value);
   } catch (error) {
     if (error instanceof RpcError || error instanceof RpcTimeout) return undefined;

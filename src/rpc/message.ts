@@ -22,6 +22,35 @@ export class RpcError extends Error {
   }
 }
 
+/** What a message is. A transport gets it along with the text, so that it never has to parse that. */
+export type Outgoing = OutgoingRequest | OutgoingNotification | OutgoingAnswer;
+
+export interface OutgoingRequest {
+  readonly kind: 'request';
+  readonly id: number;
+  readonly method: string;
+  /** The other side's request that this one is made for. */
+  readonly about: Id | undefined;
+  /** Its parameters, if the transport has to repeat some of them beside the text. */
+  readonly mirrored: Verbatim | undefined;
+}
+
+export interface OutgoingNotification {
+  readonly kind: 'notification';
+  readonly method: string;
+  readonly about: Id | undefined;
+  /** Our own request that it cancels. */
+  readonly cancels: number | undefined;
+}
+
+export interface OutgoingAnswer {
+  readonly kind: 'answer';
+  /** The request it answers; undefined if that has no valid id. */
+  readonly about: Id | undefined;
+  readonly result: Verbatim | undefined;
+  readonly error: RpcError | undefined;
+}
+
 export function isId(value: unknown): value is Id {
   return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
 }

@@ -13,6 +13,9 @@ import {
   INVALID_REQUEST,
   isId,
   notificationText,
+  type Outgoing,
+  type OutgoingAnswer,
+  type OutgoingRequest,
   RpcError,
   requestText,
   resultText,
@@ -21,11 +24,8 @@ import { Verbatim } from './verbatim.ts';
 import { Waiting } from './waiting.ts';
 
 export interface PeerOptions {
-  /**
-   * Puts one message on the wire. `about` is the request of the other side that it concerns, where it
-   * does, and `isAnswer` says whether it is the answer to it. When the wire is gone, `close` is called.
-   */
-  readonly send: (json: string, about?: Id, isAnswer?: boolean) => void;
+  /** Puts one message on the wire; `message` says what it is. When the wire is gone, `close` is called. */
+  readonly send: (json: string, message: Outgoing) => void;
   /** Answers a request. An RpcError is answered as it is, any other throw as an internal error. */
   readonly onRequest: (request: IncomingRequest) => Verbatim | Promise<Verbatim>;
   readonly onNotification: (method: string, params: Verbatim | undefined) => void;
@@ -46,15 +46,24 @@ export interface IncomingRequest {
   readonly cancellation: Cancellation;
 }
 
+/** An answer that is ready to be sent. */
+export interface Answer extends OutgoingAnswer {
+  readonly text: string;
+}
+
 export interface RequestOptions {
   readonly timeoutMs: number;
   readonly cancellation?: Cancellation | undefined;
   /** Called with the parameters of each progress notification that carries the request's token. */
   readonly onProgress?: ((params: Verbatim) => void) | undefined;
-  /** The request of the other side in whose course this one is made. */
+  /** The other side's request that this one is made for. */
   readonly about?: Id | undefined;
-  /** Called when it does not wait for an answer any more; abandoned: though none has come. */
-  readonly onSettled?: ((isAbandoned: boolean) => void) | undefined;
+  /** Parameters that the transport has to repeat beside the text. */
+  readonly mirrored?: Verbatim | undefined;
+  /** Called with its id right before it is sent. */
+  onSend?(id: number): void;
+  /** Called when it no longer waits for an answer; abandoned if none has come. */
+  onSettled?(isAbandoned: boolean): void;
 }
 
 /** The answer did not come in time. */
@@ -66,9 +75,7 @@ export class RpcTimeout extends Error {
 export type Params = Verbatim | undefined | ((id: number) => Verbatim);
 
 /** A request that waits for its answer. */
-interface Pending {
-  readonly id: number;
-  readonly method: string;
+interface Pending extends OutgoingRequest {
   readonly options: RequestOptions;
   /** When it is given up, on the clock of `performance`; never, while the limit is suspended. */
   deadline: number;
@@ -119,12 +126,24 @@ export class Peer {
         const error = cancellation?.reason ?? new Error('The request was cancelled.');
         this.#giveUp(pending, error, 'The caller cancelled the request.');
       };
-      const pending: Pending = { id, method, options, deadline, resolve, reject, cancel };
+      const pending: Pending = {
+        kind: 'request',
+        id,
+        method,
+        about: options.about,
+        mirrored: options.mirrored,
+        options,
+        deadline,
+        resolve,
+        reject,
+        cancel,
+      };
       this.#pending.add(pending);
       cancellation?.listen(cancel);
       if (deadline < this.#timerAt) this.#setTimer(deadline);
       try {
-        this.#options.send(text, options.about);
+        options.onSend?.(id);
+        this.#options.send(text, pending);
       } catch (error) {
         this.#settle(pending, error as Error);
       }
@@ -132,7 +151,7 @@ export class Peer {
   }
 
   notify(method: string, params?: Verbatim, about?: Id): void {
-    if (!this.#closed) this.#send(notificationText(method, params), about, false);
+    this.#notify(method, params, about, undefined);
   }
 
   /** Lets the time of a request stand still: the other side waits for us. */
@@ -155,14 +174,9 @@ export class Peer {
     if (pending) this.#settle(pending, error);
   }
 
-  /** The ids of the requests that wait for an answer. */
-  get waiting(): readonly Id[] {
-    return this.underway.map(({ id }) => id);
-  }
-
-  /** Those requests with what they were made with, oldest first. */
-  get underway(): readonly { readonly id: number; readonly options: RequestOptions }[] {
-    return this.#pending.all();
+  /** The ids of the requests that wait for an answer, oldest first. */
+  get waiting(): readonly number[] {
+    return this.#pending.all().map(({ id }) => id);
   }
 
   /** Takes one message from the wire: a request, a notification or an answer. */
@@ -173,7 +187,7 @@ export class Peer {
     try {
       if (typeof method === 'string') {
         if (id === undefined) this.#receiveNotification(method, message);
-        else this.answer(message).then((text) => this.#sendAnswer(text, id), this.#options.onBug);
+        else this.answer(message).then(this.#sendAnswer, this.#options.onBug);
       } else if (isId(id) && ('result' in value || 'error' in value || 'jsonrpc' in value)) {
         this.#receiveAnswer(id, message, value);
       }
@@ -182,38 +196,32 @@ export class Peer {
     }
   }
 
-  /** Runs a request and gives the text of its answer; undefined if it was cancelled meanwhile. */
-  async answer(message: Verbatim): Promise<string | undefined> {
+  /** Runs a request and returns its answer; undefined if it was cancelled meanwhile. */
+  async answer(message: Verbatim): Promise<Answer | undefined> {
     const { id, method, jsonrpc } = message.value as Record<string, unknown>;
     if (!isId(id)) {
-      return errorText(
-        'null',
-        new RpcError(INVALID_REQUEST, 'A request id is a string or a number.'),
-      );
+      const error = new RpcError(INVALID_REQUEST, 'A request id is a string or a number.');
+      return errorAnswer(undefined, 'null', error);
     }
     const idText = textOfId(id, message);
     const hasVersion =
       jsonrpc === '2.0' || (jsonrpc === undefined && this.#options.mayOmitVersion === true);
     if (!hasVersion || typeof method !== 'string') {
-      return errorText(
-        idText,
-        new RpcError(INVALID_REQUEST, 'A request needs "jsonrpc": "2.0" and a method.'),
-      );
+      const error = new RpcError(INVALID_REQUEST, 'A request needs "jsonrpc": "2.0" and a method.');
+      return errorAnswer(id, idText, error);
     }
     const cancellation = new Cancellation();
     const request = { id, idText, method, params: message.member('params'), cancellation };
     const place = this.#running.add(request);
     try {
       const result = await this.#options.onRequest(request);
-      return cancellation.reason ? answerTo(request) : resultText(idText, result);
+      return cancellation.reason ? answerTo(request) : resultAnswer(id, idText, result);
     } catch (error) {
       if (cancellation.reason) return answerTo(request);
-      if (error instanceof RpcError) return errorText(idText, error);
+      if (error instanceof RpcError) return errorAnswer(id, idText, error);
       this.#options.onBug(error);
-      return errorText(
-        idText,
-        new RpcError(INTERNAL_ERROR, 'Internal error in Switchboard; its log on stderr says more.'),
-      );
+      const reason = 'Internal error in Switchboard; its log on stderr says more.';
+      return errorAnswer(id, idText, new RpcError(INTERNAL_ERROR, reason));
     } finally {
       this.#running.remove(place);
       if (this.#onIdle && this.#running.isEmpty) this.#onIdle();
@@ -232,8 +240,9 @@ export class Peer {
     await this.#idle(limitMs);
     for (const { cancellation } of this.#running.all()) cancellation.cancel(error);
     await this.#idle(LAST_ANSWERS_MS);
-    for (const { id, idText } of this.#running.all())
-      this.#sendAnswer(errorText(idText, error), id);
+    for (const { id, idText } of this.#running.all()) {
+      this.#sendAnswer(errorAnswer(id, idText, error));
+    }
     this.close(error);
   }
 
@@ -263,10 +272,10 @@ export class Peer {
 
   #settle(pending: Pending, answer: Verbatim | Error, isAbandoned = false): void {
     this.#pending.remove(pending);
-    const { cancellation, onSettled } = pending.options;
-    cancellation?.unlisten(pending.cancel);
+    const { options } = pending;
+    options.cancellation?.unlisten(pending.cancel);
     try {
-      onSettled?.(isAbandoned);
+      options.onSettled?.(isAbandoned);
     } catch (error) {
       this.#options.onBug(error);
     }
@@ -278,7 +287,8 @@ export class Peer {
     this.#settle(pending, error, true);
     // What comes before a greeting, MCP has nobody cancel.
     if (pending.method === 'initialize' || pending.method === 'server/discover') return;
-    this.notify('notifications/cancelled', Verbatim.of({ requestId: pending.id, reason }));
+    const params = Verbatim.of({ requestId: pending.id, reason });
+    this.#notify('notifications/cancelled', params, undefined, pending.id);
   }
 
   #setTimer(at: number): void {
@@ -304,14 +314,25 @@ export class Peer {
     if (next < Infinity) this.#setTimer(next);
   }
 
-  #sendAnswer(text: string | undefined, id: unknown): void {
-    if (text !== undefined) this.#send(text, isId(id) ? id : undefined, true);
+  #notify(
+    method: string,
+    params: Verbatim | undefined,
+    about: Id | undefined,
+    cancels: number | undefined,
+  ): void {
+    if (this.#closed) return;
+    this.#send(notificationText(method, params), { kind: 'notification', method, about, cancels });
   }
 
-  #send(text: string, about: Id | undefined, isAnswer: boolean): void {
+  /** Bound once: it is the last step of every request. */
+  readonly #sendAnswer = (answer: Answer | undefined): void => {
+    if (answer) this.#send(answer.text, answer);
+  };
+
+  #send(text: string, message: Outgoing): void {
     if (this.#closed) return;
     try {
-      this.#options.send(text, about, isAnswer);
+      this.#options.send(text, message);
     } catch (error) {
       this.#options.onBug(error);
     }
@@ -354,8 +375,18 @@ export class Peer {
 }
 
 /** What a cancelled request is answered with: nothing, unless the reason is meant as the answer. */
-function answerTo({ idText, cancellation: { reason } }: Running): string | undefined {
-  return reason instanceof RpcError ? errorText(idText, reason) : undefined;
+function answerTo({ id, idText, cancellation: { reason } }: Running): Answer | undefined {
+  return reason instanceof RpcError ? errorAnswer(id, idText, reason) : undefined;
+}
+
+function resultAnswer(about: Id, idText: string, result: Verbatim): Answer {
+  const text = resultText(idText, result);
+  return { kind: 'answer', about, result, error: undefined, text };
+}
+
+function errorAnswer(about: Id | undefined, idText: string, error: RpcError): Answer {
+  const text = errorText(idText, error);
+  return { kind: 'answer', about, result: undefined, error, text };
 }
 
 function noAnswer(): RpcError {

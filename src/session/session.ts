@@ -13,6 +13,7 @@ import {
   type Id,
   INVALID_REQUEST,
   isId,
+  type Outgoing,
   PARSE_ERROR,
   RpcError,
 } from '../rpc/message.ts';
@@ -33,7 +34,7 @@ export interface SessionOptions {
   readonly openSurface: (audience: Audience) => Surface;
   readonly log: Log;
   /** Puts one message on the wire, in the framing the host uses; see PeerOptions.send. */
-  readonly send: (json: string, framing: Framing, about?: Id, isAnswer?: boolean) => void;
+  readonly send: (json: string, framing: Framing, message: Outgoing) => void;
   /** The host has what it needs to begin: there is time for other things now. */
   readonly onReady: () => void;
   /** Which eras are offered; asked once, with the first request. */
@@ -46,6 +47,8 @@ export interface SessionOptions {
 }
 
 const NO_MESSAGE = 'A message must be a JSON object.';
+/** Several answers in one message: only over stdio, where nobody asks which. */
+const BATCH: Outgoing = { kind: 'answer', about: undefined, result: undefined, error: undefined };
 
 export class Session {
   readonly #options: SessionOptions;
@@ -62,7 +65,7 @@ export class Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#peer = new Peer({
-      send: (json, about, isAnswer) => this.#send(json, about, isAnswer),
+      send: (json, message) => this.#send(json, message),
       onRequest: (request) => this.#answer(request),
       onNotification: (method) => this.#noteNotification(method),
       onBug: this.#onBug,
@@ -189,23 +192,25 @@ export class Session {
       const { value } = message;
       if (!isObject(value)) return errorText('null', new RpcError(INVALID_REQUEST, NO_MESSAGE));
       if (value['id'] !== undefined && value['method'] !== undefined)
-        return this.#peer.answer(message);
+        return (await this.#peer.answer(message))?.text;
       this.#peer.receive(message);
       return undefined;
     });
     const texts = (await Promise.all(answers)).filter((text) => text !== undefined);
-    if (texts.length > 0) this.#send(`[${texts.join(',')}]`);
+    if (texts.length > 0) this.#send(`[${texts.join(',')}]`, BATCH);
   }
 
-  #refuse(code: number, message: string, id: Id | null = null): void {
+  #refuse(code: number, reason: string, id: Id | null = null): void {
+    const error = new RpcError(code, reason);
     const about = id ?? undefined;
-    this.#send(errorText(JSON.stringify(id), new RpcError(code, message)), about, true);
+    const message: Outgoing = { kind: 'answer', about, result: undefined, error };
+    this.#send(errorText(JSON.stringify(id), error), message);
   }
 
-  #send(json: string, about?: Id, isAnswer?: boolean): void {
+  #send(json: string, message: Outgoing): void {
     // Some hosts with Content-Length headers count characters; in ASCII both are the same.
     const text = this.#framing === 'content-length' ? toAscii(json) : json;
-    this.#options.send(text, this.#framing ?? 'newline', about, isAnswer);
+    this.#options.send(text, this.#framing ?? 'newline', message);
   }
 }
 

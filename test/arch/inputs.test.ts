@@ -1,5 +1,5 @@
 // What a module has to be given. One process may serve several projects, so nothing below the command line takes a
-// server's environment or folder from the process.
+// server's environment or folder from the process; and whoever carries a message is told what it is.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
 import { expect, test } from 'vitest';
@@ -30,4 +30,11 @@ test('only the command line reads the environment and the folder of this process
     'base/process-table.ts: process.env',
     'base/process.ts: process.env',
   ]);
+});
+
+test('nobody parses a message that is on its way out', () => {
+  const carriers = /^(session|host|child)\//;
+  const reading =
+    /\b(\w*parse\w*|exec|test|match)\(json\b|\bjson\.(includes|match|slice|indexOf)\b/gi;
+  expect(matches(reading, (file) => carriers.test(file))).toEqual([]);
 });

@@ -17,6 +17,7 @@ import {
   openHttpHost,
 } from '../../src/host/http/server.ts';
 import type { Id } from '../../src/rpc/message.ts';
+import { asAnswer, asNotification } from './outgoing.ts';
 
 export const TOKEN = 'a-token-that-nobody-would-guess-0123456789';
 
@@ -26,6 +27,8 @@ export interface FakeSession extends HttpSessionOptions {
   readonly texts: string[];
   isClosed: boolean;
   answer(id: Id, result?: unknown): void;
+  /** Sends a notification, about a request of the host's or about none. */
+  tell(json: string, about?: Id): void;
 }
 
 export interface TestHost extends HttpHost {
@@ -65,37 +68,44 @@ export async function openTestHost(
   return { ...host, sessions, logged, executed };
 }
 
+type FakeError = { code: number; message: string };
+
 /**
  * Answers `initialize` with the revision that is wanted, `echo` with its parameters, `progress` after
  * as many notifications as told, `fail` with the error in its parameters; `wait` when the test says so.
  */
 function createFakeSession(options: HttpSessionOptions): { fake: FakeSession; http: HttpSession } {
-  const answerWith = (id: Id, rest: object): void =>
-    options.send(JSON.stringify({ jsonrpc: '2.0', id, ...rest }), id, true);
+  const answerWith = (id: Id, answer: Parameters<typeof asAnswer>[1]): void =>
+    options.send(JSON.stringify({ jsonrpc: '2.0', id, ...answer }), asAnswer(id, answer));
+  const tell = (json: string, about?: Id): void =>
+    options.send(json, asNotification('news', { about }));
   const fake: FakeSession = {
     ...options,
     received: [],
     texts: [],
     isClosed: false,
     answer: (id, result = {}) => answerWith(id, { result }),
+    tell,
   };
   const methods: Record<string, (id: Id, params: Record<string, unknown>) => void> = {
     initialize: (id, { protocolVersion = '2025-11-25', error }) =>
-      error ? answerWith(id, { error }) : answerWith(id, { result: { protocolVersion } }),
+      error
+        ? answerWith(id, { error: error as FakeError })
+        : answerWith(id, { result: { protocolVersion } }),
     echo: (id, params) => answerWith(id, { result: params }),
     progress(id, { count = 2 }) {
       for (let step = 1; step <= Number(count); step++) {
         const params = { progressToken: id, progress: step };
         const json = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params });
-        options.send(json, id, false);
+        tell(json, id);
       }
       answerWith(id, { result: { done: true } });
     },
-    fail: (id, error) => answerWith(id, { error }),
+    fail: (id, error) => answerWith(id, { error: error as unknown as FakeError }),
     wait() {},
     'tools/call': (id, params) =>
       params['error']
-        ? answerWith(id, { error: params['error'] })
+        ? answerWith(id, { error: params['error'] as FakeError })
         : answerWith(id, { result: params }),
     'subscriptions/listen'() {},
   };

@@ -17,9 +17,9 @@ export function createScriptedPeer(options: Partial<PeerOptions> = {}) {
   /** The request of the other side that each message concerns. */
   const about: unknown[] = [];
   const peer = new Peer({
-    send: (json, id) => {
+    send: (json, message) => {
       sent.push(JSON.parse(json) as SentMessage);
-      about.push(id);
+      about.push(message.about);
     },
     onRequest: () => Verbatim.of({}),
     onNotification: () => {},

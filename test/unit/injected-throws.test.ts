@@ -28,6 +28,7 @@ import { EMPTY_SURFACE } from '../support/empty-surface.ts';
 import { asStart, FakeChild, temporaryFolder } from '../support/fake-child.ts';
 import { begin, modern, openRequest, openTestHost, rpc, send } from '../support/http-host.ts';
 import { beginEvents, OddServer, result } from '../support/odd-http-server.ts';
+import { asAnswer } from '../support/outgoing.ts';
 import { callText } from '../support/remote-child.ts';
 import { createScriptedPeer } from '../support/scripted-peer.ts';
 import { SILENT_LOG } from '../support/silent-log.ts';
@@ -421,7 +422,7 @@ const HTTP: Record<string, Scene> = {
         receive: ({ value }) => {
           const { id } = value as { id?: number };
           const message = { jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25' } };
-          if (id !== undefined) answer(JSON.stringify(message), id, true);
+          if (id !== undefined) answer(JSON.stringify(message), asAnswer(id, message));
         },
         close: boom,
       }),

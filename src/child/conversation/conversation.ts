@@ -6,7 +6,8 @@ import type { LogLevel } from '../../mcp/logging.ts';
 import type { IncomingRequest, RequestOptions } from '../../rpc/peer.ts';
 import type { Verbatim } from '../../rpc/verbatim.ts';
 
-export interface ChildRequest extends RequestOptions {
+export interface ChildRequest
+  extends Pick<RequestOptions, 'timeoutMs' | 'cancellation' | 'onProgress'> {
   readonly method: string;
   /** An object, without `_meta`. */
   readonly params: Verbatim;

@@ -4,6 +4,7 @@ import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
 import { soon } from '../../base/time.ts';
+import { type Place, Underway } from '../../base/underway.ts';
 import type { Caller, Question } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS } from '../../mcp/eras.ts';
 import type { LogLevel } from '../../mcp/logging.ts';
@@ -33,18 +34,6 @@ export interface HandshakeOptions {
   readonly askOutside: (question: Question) => Promise<Verbatim>;
 }
 
-/** What a request is made with that is made for somebody. */
-interface Call extends RequestOptions {
-  readonly caller: Caller;
-  /** What is called: a tool by its name, anything else by its method. */
-  readonly what: string;
-  /** It is not known to be done without a question. */
-  mayAsk: boolean;
-  hasAsked: boolean;
-  /** How many questions of the child's wait for the caller. */
-  questions: number;
-}
-
 /** Pages that somebody is to visit, of which the child may still tell. */
 const MOST_PAGES = 100;
 /** A host may read any number of addresses; what is known of more calls than this is found out again. */
@@ -58,6 +47,12 @@ const HEEDS_CANCEL_MS = 5_000;
 export class HandshakeConversation implements Conversation {
   readonly era = 'handshake';
   readonly #options: HandshakeOptions;
+  /** The calls the server is working on. */
+  readonly #calls = new Underway<Call>();
+  readonly #listener: CallListener = {
+    calls: this.#calls,
+    onSettled: (call, isAbandoned) => this.#noteSettled(call, isAbandoned),
+  };
   /** What was done once without a question: it may run beside calls of other hosts. */
   readonly #quiet = new Set<string>();
   /** What has asked, or may have: it is never quiet again. */
@@ -73,22 +68,12 @@ export class HandshakeConversation implements Conversation {
   }
 
   request(request: ChildRequest): Promise<Verbatim> {
-    const { caller, timeoutMs, cancellation, onProgress } = request;
+    const { caller } = request;
     if (!caller) return this.#send(request, request);
-    const what = nameOf(request);
-    const mayAsk = !this.#quiet.has(what);
-    const call: Call = {
-      timeoutMs,
-      cancellation,
-      onProgress,
-      onSettled: (isAbandoned) => this.#leave(call, isAbandoned),
-      caller,
-      what,
-      mayAsk,
-      hasAsked: false,
-      questions: 0,
-    };
-    return mayAsk && this.#callAhead(caller)
+    const target = targetOf(request);
+    const call = new Call(request, caller, target, this.#listener);
+    call.mayAsk = !this.#quiet.has(target);
+    return call.mayAsk && this.#callAhead(caller)
       ? this.#sendInTurn(request, call)
       : this.#send(request, call);
   }
@@ -104,7 +89,7 @@ export class HandshakeConversation implements Conversation {
 
   hear(method: string, params: Verbatim): boolean {
     if (method === 'notifications/message') {
-      const { caller } = this.#certainCall(this.#calls()) ?? {};
+      const { caller } = this.#certainCall(this.#calls.all()) ?? {};
       if (caller && isWanted(params, caller.logLevel)) caller.log(params);
       return true;
     }
@@ -144,11 +129,6 @@ export class HandshakeConversation implements Conversation {
     return this.#options.peer.request(request.method, params, options);
   }
 
-  /** The calls that the child works on, oldest first. */
-  #calls(): Call[] {
-    return this.#options.peer.underway.map(({ options }) => options).filter(isCall);
-  }
-
   /** A child that asks does not say whom: calls that may be meant wait for each other. */
   async #sendInTurn(request: ChildRequest, call: Call): Promise<Verbatim> {
     const { cancellation = new Cancellation(), timeoutMs } = request;
@@ -157,35 +137,37 @@ export class HandshakeConversation implements Conversation {
       const isAsking = ahead.questions > 0;
       const limitMs = isAsking ? Math.min(OPEN_QUESTION_MS, timeoutMs) : timeoutMs;
       const leftMs = begin + limitMs - performance.now();
-      if (leftMs <= 0) throw busy(this.#options.name, isAsking);
+      if (leftMs <= 0) throw busyError(this.#options.name, isAsking);
       const turn = new Promise<void>((resolve) => this.#waiting.push(resolve));
       await cancellation.orElse(soon(turn, Math.min(leftMs, LOOK_AGAIN_MS)));
     }
     return this.#send(request, call);
   }
 
-  #leave({ caller, what, hasAsked }: Call, isAbandoned: boolean): void {
+  #noteSettled({ caller, target, hasAsked }: Call, isAbandoned: boolean): void {
     if (isAbandoned) {
       // What has asked hears with the answer that it is over.
       if (!hasAsked) this.#noteAbandoned(caller);
-    } else if (!this.#asking.has(what)) {
+    } else if (!this.#asking.has(target)) {
       if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
-      this.#quiet.add(what);
+      this.#quiet.add(target);
     }
     for (const goOn of this.#waiting.splice(0)) goOn();
   }
 
   /** The call of another host that one of this caller has to wait for. */
   #callAhead({ party }: Caller): Call | undefined {
-    const ahead = this.#calls().filter(({ caller, mayAsk }) => mayAsk && caller.party !== party);
+    const ahead = this.#calls
+      .all()
+      .filter(({ caller, mayAsk }) => mayAsk && caller.party !== party);
     return ahead.find(({ questions }) => questions > 0) ?? ahead[0];
   }
 
   #noteAsking(call: Call): void {
     call.mayAsk = true;
-    this.#quiet.delete(call.what);
+    this.#quiet.delete(call.target);
     if (this.#asking.size >= MOST_QUIET) this.#asking.clear();
-    this.#asking.add(call.what);
+    this.#asking.add(call.target);
   }
 
   /**
@@ -212,7 +194,7 @@ export class HandshakeConversation implements Conversation {
   }
 
   async #ask({ method, params, cancellation }: Question): Promise<Verbatim> {
-    const calls = this.#calls();
+    const calls = this.#calls.all();
     if (calls.length === 0) return this.#askOutside({ method, params, cancellation });
     const call = this.#certainCall(calls);
     if (!call) {
@@ -232,12 +214,11 @@ export class HandshakeConversation implements Conversation {
     this.#notePage(params?.value, caller);
     const { peer, name } = this.#options;
     const question = { method, params: signQuestion(method, params, name), cancellation };
-    const id = peer.underway.find(({ options }) => options === call)?.id ?? 0;
-    if (call.questions++ === 0) peer.suspendLimit(id);
+    if (call.questions++ === 0) peer.suspendLimit(call.id);
     try {
-      return await orRefusal(() => caller.ask(question));
+      return await answerOrRefuse(() => caller.ask(question));
     } finally {
-      if (--call.questions === 0) peer.restartLimit(id);
+      if (--call.questions === 0) peer.restartLimit(call.id);
     }
   }
 
@@ -249,7 +230,7 @@ export class HandshakeConversation implements Conversation {
   /** Roots are the host's own business; whatever else is asked would reach its user out of the blue. */
   #askOutside(question: Question): Promise<Verbatim> {
     if (question.method !== 'roots/list') throw unasked();
-    return orRefusal(() => this.#options.askOutside(question));
+    return answerOrRefuse(() => this.#options.askOutside(question));
   }
 
   #notePage(params: unknown, caller: Caller): void {
@@ -261,8 +242,53 @@ export class HandshakeConversation implements Conversation {
   }
 }
 
+/** What all calls of a conversation share. */
+interface CallListener {
+  readonly calls: Underway<Call>;
+  readonly onSettled: (call: Call, isAbandoned: boolean) => void;
+}
+
+/** A call made for a caller, as the peer sees it. A class, since one is made for every call. */
+class Call implements RequestOptions {
+  readonly timeoutMs: number;
+  readonly cancellation: RequestOptions['cancellation'];
+  readonly onProgress: RequestOptions['onProgress'];
+  readonly caller: Caller;
+  /** A tool's name, or the method and what it is for. */
+  readonly target: string;
+  /** False once a call like it has finished without a question. */
+  mayAsk = true;
+  hasAsked = false;
+  /** How many of the server's questions wait for the caller. */
+  questions = 0;
+  /** The peer's id for it, once it is sent. */
+  id = 0;
+  readonly #listener: CallListener;
+  #place: Place<Call> | undefined;
+
+  constructor(request: ChildRequest, caller: Caller, target: string, listener: CallListener) {
+    this.timeoutMs = request.timeoutMs;
+    this.cancellation = request.cancellation;
+    this.onProgress = request.onProgress;
+    this.caller = caller;
+    this.target = target;
+    this.#listener = listener;
+  }
+
+  onSend(id: number): void {
+    this.id = id;
+    this.#place = this.#listener.calls.add(this);
+  }
+
+  onSettled(isAbandoned: boolean): void {
+    const { calls, onSettled } = this.#listener;
+    if (this.#place) calls.remove(this.#place);
+    onSettled(this, isAbandoned);
+  }
+}
+
 /** The answer to a question. That there is none, such as where a host has gone, is for the child to hear of. */
-async function orRefusal(ask: () => Promise<Verbatim>): Promise<Verbatim> {
+async function answerOrRefuse(ask: () => Promise<Verbatim>): Promise<Verbatim> {
   try {
     return await ask();
   } catch (error) {
@@ -270,11 +296,7 @@ async function orRefusal(ask: () => Promise<Verbatim>): Promise<Verbatim> {
   }
 }
 
-function isCall(options: RequestOptions): options is Call {
-  return 'mayAsk' in options;
-}
-
-function busy(name: string, isAsking: boolean): SwitchboardError {
+function busyError(name: string, isAsking: boolean): SwitchboardError {
   const reason = isAsking
     ? 'is waiting for a user to answer a question from another call'
     : 'is busy with a call from another session';
@@ -285,7 +307,7 @@ function busy(name: string, isAsking: boolean): SwitchboardError {
   );
 }
 
-function nameOf({ method, params }: ChildRequest): string {
+function targetOf({ method, params }: ChildRequest): string {
   const { name, uri } = (params.value ?? {}) as { name?: string; uri?: string };
   // A name alone is a tool's: making a text of it for every call would cost as much as the call.
   return method === 'tools/call' && name !== undefined ? name : `${method} ${name ?? uri}`;

@@ -2,6 +2,7 @@
 // know more answers so, and is asked again with the answers.
 import { Cancellation } from '../../base/cancellation.ts';
 import { isObject } from '../../base/object.ts';
+import { type Place, Underway } from '../../base/underway.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Caller, QuestionMethod } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS, META, MODERN_REVISION } from '../../mcp/eras.ts';
@@ -40,6 +41,8 @@ export interface ModernOptions {
 export class ModernConversation implements Conversation {
   readonly era = 'modern';
   readonly #options: ModernOptions;
+  /** The callers whose requests the server is working on. */
+  readonly #callers = new Underway<Caller>();
   #listening: Cancellation | undefined;
   #lastAbout: (Pick<Caller, 'capabilities' | 'info' | 'logLevel'> & { text: string }) | undefined;
 
@@ -60,7 +63,7 @@ export class ModernConversation implements Conversation {
 
   hear(method: string, params: Verbatim): boolean {
     if (method !== 'notifications/message') return false;
-    const callers = this.#options.peer.underway.flatMap(({ options }) => callerOf(options) ?? []);
+    const callers = this.#callers.all();
     const last = callers.at(-1);
     const isClear = last && callers.every(({ party }) => party === last.party);
     if (isClear && isWanted(params, last.logLevel)) last.log(params);
@@ -90,7 +93,7 @@ export class ModernConversation implements Conversation {
 
   /** Stays subscribed: where the subscription ends before the child does, it is made again. */
   async #listen(params: Verbatim, cancellation: Cancellation): Promise<void> {
-    const options = { timeoutMs: FOR_EVER_MS, cancellation };
+    const options = { timeoutMs: FOR_EVER_MS, cancellation, mirrored: params };
     while (!cancellation.reason) {
       try {
         await this.#options.peer.request('subscriptions/listen', params, options);
@@ -131,7 +134,11 @@ export class ModernConversation implements Conversation {
     const params = request.onProgress
       ? (id: number): Verbatim => this.#filled(request, inputs, id)
       : this.#filled(request, inputs, undefined);
-    return this.#options.peer.request(request.method, params, request);
+    return this.#options.peer.request(
+      request.method,
+      params,
+      new ModernCall(request, this.#callers),
+    );
   }
 
   /** The parameters with the envelope, and with what else this round of the request has to say. */
@@ -162,6 +169,34 @@ export class ModernConversation implements Conversation {
     const text = describe(known, info, logLevel);
     this.#lastAbout = { capabilities, info, logLevel, text };
     return text;
+  }
+}
+
+/** A request as the peer sees it. A class, since one is made for every call. */
+class ModernCall implements RequestOptions {
+  readonly timeoutMs: number;
+  readonly cancellation: RequestOptions['cancellation'];
+  readonly onProgress: RequestOptions['onProgress'];
+  readonly mirrored: Verbatim;
+  readonly #caller: Caller | undefined;
+  readonly #callers: Underway<Caller>;
+  #place: Place<Caller> | undefined;
+
+  constructor(request: ChildRequest, callers: Underway<Caller>) {
+    this.timeoutMs = request.timeoutMs;
+    this.cancellation = request.cancellation;
+    this.onProgress = request.onProgress;
+    this.mirrored = request.params;
+    this.#caller = request.caller;
+    this.#callers = callers;
+  }
+
+  onSend(): void {
+    if (this.#caller) this.#place = this.#callers.add(this.#caller);
+  }
+
+  onSettled(): void {
+    if (this.#place) this.#callers.remove(this.#place);
   }
 }
 
@@ -235,10 +270,6 @@ async function ask(
     if (method !== 'elicitation/create' || !isRefused) throw error;
     return Verbatim.of({ action: 'cancel' });
   }
-}
-
-function callerOf(options: RequestOptions): Caller | undefined {
-  return (options as Partial<ChildRequest>).caller;
 }
 
 function changes(capabilities: Readonly<Record<string, unknown>>, kind: string): boolean {

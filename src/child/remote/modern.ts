@@ -2,10 +2,9 @@
 // itself: no session, nothing that is resumed, and what those on the way need to know of it stands in
 // headers as well.
 import { isObject } from '../../base/object.ts';
-import { META, MODERN_REVISION } from '../../mcp/eras.ts';
+import { MODERN_REVISION } from '../../mcp/eras.ts';
 import { NAMED_BY } from '../../mcp/repeated.ts';
-import { parseJson } from '../../rpc/json-text.ts';
-import { METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
+import { METHOD_NOT_FOUND, type OutgoingRequest, RpcError } from '../../rpc/message.ts';
 import { headerValue, type InputSchemaOf, paramHeaders } from './param-headers.ts';
 
 /** The question whether a server knows this era, before anything is known of it. */
@@ -13,16 +12,11 @@ const DISCOVER = 'server/discover';
 
 /** The headers of a request of that era; undefined for one that belongs to a handshake. */
 export function modernHeaders(
-  method: string,
-  json: string,
+  { method, mirrored }: OutgoingRequest,
   inputSchemaOf?: InputSchemaOf,
 ): Record<string, string> | undefined {
-  if (!json.includes(META.version)) return undefined; // reading it again costs as much as writing it
-  const message = parseJson(json);
-  const params = isObject(message) ? message['params'] : undefined;
-  const meta = isObject(params) ? params['_meta'] : undefined;
-  if (!isObject(params) || !isObject(meta) || meta[META.version] !== MODERN_REVISION)
-    return undefined;
+  if (!mirrored) return undefined;
+  const params = isObject(mirrored.value) ? mirrored.value : {};
   const name = params[NAMED_BY.get(method) ?? ''];
   const schema =
     method === 'tools/call' && typeof name === 'string' ? inputSchemaOf?.(name) : undefined;

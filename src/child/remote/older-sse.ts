@@ -2,12 +2,12 @@
 // and then brings everything the server says. With that stream the connection ends.
 import { SwitchboardError } from '../../base/errors.ts';
 import { parseJson, parseWithin } from '../../rpc/json-text.ts';
+import type { Outgoing, OutgoingRequest } from '../../rpc/message.ts';
 import { OpenBodies, Oversize } from './body.ts';
 import { readEvents, type ServerEvent } from './events.ts';
 import { explainContent, explainForeignEndpoint, explainStatus } from './failures.ts';
 import type { HttpReply } from './http.ts';
 import { explainReply } from './modern.ts';
-import { cancelledRequest, type Outgoing, readOutgoing } from './outgoing.ts';
 import {
   drain,
   errorIn,
@@ -61,17 +61,15 @@ export class OlderSseWire implements Wire {
     this.#read().catch(options.onBug);
   }
 
-  send(json: string): void {
-    const message = readOutgoing(json);
-    const method = message.kind === 'notification' ? message.method : undefined;
-    if (method === 'notifications/cancelled') {
-      const post = this.#posts.get(cancelledRequest(json) ?? -1);
-      post?.controller.abort();
-      if (post?.isSent === false) return; // there is nothing to end
-    }
+  send(json: string, message: Outgoing): void {
     const before = this.#sent;
-    const sent =
-      message.kind === 'request' ? this.#ask(json, message, before) : this.#tell(json, before);
+    if (message.kind === 'request') return void this.#ask(json, message, before);
+    if (message.kind === 'answer') return void this.#tell(json, before);
+    const { method, cancels } = message;
+    const post = cancels === undefined ? undefined : this.#posts.get(cancels);
+    post?.controller.abort();
+    if (post?.isSent === false) return; // there is nothing to end
+    const sent = this.#tell(json, before);
     if (method === 'notifications/initialized') this.#sent = sent;
   }
 
@@ -135,11 +133,7 @@ export class OlderSseWire implements Wire {
     if (value !== undefined) onMessage(data, value);
   }
 
-  async #ask(
-    json: string,
-    { id, method }: Outgoing & { kind: 'request' },
-    before: Promise<void>,
-  ): Promise<void> {
+  async #ask(json: string, { id, method }: OutgoingRequest, before: Promise<void>): Promise<void> {
     const { server, onMessage, onFailure } = this.#options;
     const controller = new AbortController();
     const { signal } = controller;

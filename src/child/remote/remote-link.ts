@@ -3,6 +3,7 @@
 import { guard } from '../../base/guard.ts';
 import type { Mask } from '../../base/secrets.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
+import type { Outgoing } from '../../rpc/message.ts';
 import { toOneLine } from '../../rpc/one-line.ts';
 import { oversizeEvent } from '../../rpc/oversize.ts';
 import { Peer, type PeerOptions } from '../../rpc/peer.ts';
@@ -16,7 +17,7 @@ import { OlderSseWire } from './older-sse.ts';
 import type { InputSchemaOf } from './param-headers.ts';
 import { Sender } from './sender.ts';
 import { type RemoteServer, Secrets } from './server.ts';
-import { StreamableWire } from './streamable.ts';
+import { type SentRequest, StreamableWire } from './streamable.ts';
 import { WebSocketWire } from './websocket.ts';
 import type { Wire, WireEvents } from './wire.ts';
 
@@ -73,7 +74,7 @@ export class RemoteLink implements Link {
       this.#resolveEnded = resolve;
     });
     this.peer = new Peer({
-      send: (json) => this.#send(json),
+      send: (json, message) => this.#send(json, message),
       onRequest: options.onRequest,
       onNotification: options.onNotification,
       onBug: options.onBug,
@@ -98,10 +99,10 @@ export class RemoteLink implements Link {
     return this.#stopping;
   }
 
-  #send(json: string): void {
+  #send(json: string, message: Outgoing): void {
     if (this.#hasEnded) return;
     const wire = this.#wire ?? this.#use(this.#connect());
-    wire.send(toOneLine(json));
+    wire.send(toOneLine(json), message);
   }
 
   #connect(): Wire {
@@ -131,10 +132,10 @@ export class RemoteLink implements Link {
   }
 
   /** The server may know the older transport only: what was refused is tried that way. */
-  #goBack(handshake: string, error: Error): void {
+  #goBack({ json, message }: SentRequest, error: Error): void {
     if (this.#hasEnded) return;
     void this.#closeWire();
-    this.#use(this.#connectOlder(error)).send(handshake);
+    this.#use(this.#connectOlder(error)).send(json, message);
   }
 
   #use(wire: Wire): Wire {

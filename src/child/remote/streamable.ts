@@ -5,6 +5,7 @@
 import { SwitchboardError } from '../../base/errors.ts';
 import { SESSION_NOT_FOUND } from '../../mcp/eras.ts';
 import { parseJson, parseWithin } from '../../rpc/json-text.ts';
+import type { Outgoing, OutgoingRequest } from '../../rpc/message.ts';
 import { TooComplex } from '../../rpc/shape.ts';
 import { explainOversize } from '../failures.ts';
 import { readAnswerStream } from './answer-stream.ts';
@@ -16,7 +17,6 @@ import type { HttpReply } from './http.ts';
 import { listen } from './listener.ts';
 import { isLost, isRefused, mayBeLost } from './lost-session.ts';
 import { explainReply, modernHeaders } from './modern.ts';
-import { cancelledRequest, readOutgoing } from './outgoing.ts';
 import type { InputSchemaOf } from './param-headers.ts';
 import {
   answers,
@@ -38,14 +38,16 @@ export interface StreamableOptions extends WireEvents, EndpointOptions {
   readonly handshakeMs: number;
   readonly inputSchemaOf?: InputSchemaOf | undefined;
   /** The address does not know this transport: `handshake` was refused with `error`. */
-  readonly onOlder: (handshake: string, error: Error) => void;
+  readonly onOlder: (handshake: SentRequest, error: Error) => void;
+}
+
+export interface SentRequest {
+  readonly json: string;
+  readonly message: OutgoingRequest;
 }
 
 /** One request on its way. */
-interface Call {
-  readonly id: number;
-  readonly method: string;
-  readonly json: string;
+interface Call extends SentRequest {
   readonly controller: AbortController;
   readonly signal: AbortSignal;
   /** Set for a request of the era without handshakes. */
@@ -65,7 +67,7 @@ export class StreamableWire implements Wire {
   readonly #calls = new Map<number, Call>();
   readonly #open = new Set<AbortController>();
   #session = NO_SESSION;
-  #handshake = '';
+  #handshake: SentRequest | undefined;
   /** Done when the server knows that the handshake is: nothing else may reach it before. */
   #greeted: Promise<void> = Promise.resolve();
   #renewal: Promise<void> | undefined;
@@ -78,20 +80,18 @@ export class StreamableWire implements Wire {
     this.#endpoint = new Endpoint(options);
   }
 
-  send(json: string): void {
-    const message = readOutgoing(json);
+  send(json: string, message: Outgoing): void {
     if (message.kind === 'request') {
-      if (message.method === 'initialize') this.#beginHandshake(json);
-      this.#request(message.id, message.method, json).catch(this.#options.onBug);
+      if (message.method === 'initialize') this.#beginHandshake({ json, message });
+      this.#request({ json, message }).catch(this.#options.onBug);
       return;
     }
-    const method = message.kind === 'notification' ? message.method : undefined;
-    if (method === 'notifications/cancelled') {
-      const call = this.#calls.get(cancelledRequest(json) ?? -1);
-      call?.controller.abort();
-      // A server without sessions sees it by that, and one that was sent nothing has nothing to end.
-      if (call?.modern || call?.isSent === false) return;
-    }
+    if (message.kind === 'answer') return void this.#tell(json);
+    const { method, cancels } = message;
+    const call = cancels === undefined ? undefined : this.#calls.get(cancels);
+    call?.controller.abort();
+    // A server without sessions sees it by that, and one that was sent nothing has nothing to end.
+    if (call?.modern || call?.isSent === false) return;
     const sent = this.#tell(json);
     if (method === 'notifications/initialized') {
       this.#greeted = sent.then(() => this.#startListening());
@@ -115,19 +115,20 @@ export class StreamableWire implements Wire {
   }
 
   /** Whoever shakes hands does not wait any more for what was asked before. */
-  #beginHandshake(json: string): void {
-    this.#handshake = json;
+  #beginHandshake(handshake: SentRequest): void {
+    this.#handshake = handshake;
     for (const { modern, controller } of this.#calls.values()) if (modern) controller.abort();
   }
 
-  async #request(id: number, method: string, json: string): Promise<void> {
+  async #request({ json, message }: SentRequest): Promise<void> {
+    const { id, method } = message;
     const { onFailure, onOlder, inputSchemaOf } = this.#options;
     using scope = this.#begin();
     const { controller } = scope;
     const { signal } = controller;
     try {
-      const modern = modernHeaders(method, json, inputSchemaOf);
-      const call: Call = { id, method, json, controller, signal, modern, isSent: false };
+      const modern = modernHeaders(message, inputSchemaOf);
+      const call: Call = { json, message, controller, signal, modern, isSent: false };
       this.#calls.set(id, call);
       if (method !== 'initialize') await this.#greeted;
       if (signal.aborted) return;
@@ -135,7 +136,7 @@ export class StreamableWire implements Wire {
       await this.#exchange(call);
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof OlderServer) onOlder(json, error.failure);
+      if (error instanceof OlderServer) onOlder({ json, message }, error.failure);
       else onFailure(id, this.#explain(error));
     } finally {
       this.#calls.delete(id);
@@ -154,7 +155,7 @@ export class StreamableWire implements Wire {
     const refusal = await readRefusal(reply, server);
     const error = errorIn(refusal);
     // An error for this very request is its answer: it may have had an effect, and is not repeated.
-    if (isSameId(error?.id, call.id) && error?.code !== SESSION_NOT_FOUND) {
+    if (isSameId(error?.id, call.message.id) && error?.code !== SESSION_NOT_FOUND) {
       await this.#checkSession(session, refusal);
       return this.#takeRefusal(call, refusal);
     }
@@ -166,7 +167,7 @@ export class StreamableWire implements Wire {
     return this.#takeRefusal(call, refusal);
   }
 
-  #takeRefusal({ id, method }: Call, refusal: Refusal): void {
+  #takeRefusal({ message: { id, method } }: Call, refusal: Refusal): void {
     const { server, onMessage } = this.#options;
     if (isSameId(errorIn(refusal)?.id, id)) {
       return onMessage(refusal.text, parseJson(refusal.text));
@@ -181,12 +182,13 @@ export class StreamableWire implements Wire {
     try {
       await this.#readAnswer(call, reply);
     } catch (error) {
-      throw explainReply(call.method, this.#explain(error));
+      throw explainReply(call.message.method, this.#explain(error));
     }
   }
 
   async #readAnswer(call: Call, reply: HttpReply): Promise<void> {
     const { server, onFailure } = this.#options;
+    const { id, method } = call.message;
     if (isEventStream(reply)) return this.#readStream(call, reply);
     const type = mediaType(reply);
     if (type === 'application/json') {
@@ -196,7 +198,7 @@ export class StreamableWire implements Wire {
       if (value instanceof TooComplex) throw explainOversize(server.name, value);
       if (value === undefined) throw explainContent(server, 'what is no JSON', text);
       this.#receive(call, reply, text, value);
-      return onFailure(call.id, explainReply(call.method, explainCut(server, 'ended')));
+      return onFailure(id, explainReply(method, explainCut(server, 'ended')));
     }
     const { text } = await readRefusal(reply, server);
     // Accepted: the answer may come on the stream for the server's own messages.
@@ -207,7 +209,7 @@ export class StreamableWire implements Wire {
   #readStream(call: Call, reply: HttpReply): Promise<void> {
     return readAnswerStream(reply, {
       server: this.#options.server,
-      id: call.id,
+      id: call.message.id,
       signal: call.signal,
       onMessage: (text, value) => this.#receive(call, reply, text, value),
       onOpen: ({ body }) => this.#bodies.add(body),
@@ -217,8 +219,8 @@ export class StreamableWire implements Wire {
     });
   }
 
-  #receive(call: Call, reply: HttpReply, text: string, value: unknown): void {
-    if (call.method === 'initialize' && answers(value, call.id)) {
+  #receive({ message }: Call, reply: HttpReply, text: string, value: unknown): void {
+    if (message.method === 'initialize' && answers(value, message.id)) {
       this.#session = settleSession(reply, value);
     }
     this.#options.onMessage(text, value);
@@ -251,16 +253,16 @@ export class StreamableWire implements Wire {
 
   async #shakeHandsAgain(): Promise<void> {
     const { server, handshakeMs } = this.#options;
+    const handshake = this.#handshake;
+    if (!handshake) return; // without one there is no session to lose
     using scope = this.#begin(handshakeMs);
     const { signal } = scope.controller;
     try {
-      const outgoing = readOutgoing(this.#handshake);
-      const id = outgoing.kind === 'request' ? outgoing.id : -1;
-      const reply = await this.#endpoint.post(this.#handshake, {}, signal);
+      const reply = await this.#endpoint.post(handshake.json, {}, signal);
       if (!isSuccess(reply)) {
         throw explainStatus(server, await readRefusal(reply, server));
       }
-      this.#session = settleSession(reply, await readGreeting(server, reply, id));
+      this.#session = settleSession(reply, await readGreeting(server, reply, handshake.message.id));
       await this.#tell(INITIALIZED);
       this.#startListening();
     } catch (error) {

@@ -1,9 +1,10 @@
 // The ways in which messages travel to a remote server and back, seen from the link that uses one.
+import type { Outgoing } from '../../rpc/message.ts';
 import type { LinkEnd } from '../link.ts';
 
 export interface Wire {
   /** Does not throw: what goes wrong is told by the events. */
-  send(json: string): void;
+  send(json: string, message: Outgoing): void;
   pause(): void;
   resume(): void;
   /** Ends it, in a short time, and leaves nothing open. */

@@ -52,7 +52,7 @@ async function serveUntilTold(
         ...switchboard.sessionParts,
         eras: () => era,
         log,
-        send: (json, _framing, about, isAnswer = false) => send(json, about, isAnswer),
+        send: (json, _framing, message) => send(json, message),
       });
       sessions.add(session);
       return {

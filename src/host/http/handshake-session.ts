@@ -6,8 +6,7 @@ import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';
 import { isObject } from '../../base/object.ts';
 import { BATCH_REVISION, NEWEST_REVISION } from '../../mcp/revisions.ts';
-import { parseJson } from '../../rpc/json-text.ts';
-import { type Id, isId } from '../../rpc/message.ts';
+import { type Id, isId, type Outgoing, type OutgoingAnswer } from '../../rpc/message.ts';
 import { EventStore, formatEventId, parseEventId } from './event-store.ts';
 import { EventStream } from './event-stream.ts';
 import type { HttpSession, OpenSession } from './exchange.ts';
@@ -53,7 +52,7 @@ export class HandshakeSession {
     this.#onBug = reportBug(options.log);
     this.#session = options.openSession({
       era: 'handshake',
-      send: (json, about, isAnswer) => this.#send(json, about, isAnswer),
+      send: (json, message) => this.#send(json, message),
     });
   }
 
@@ -167,25 +166,22 @@ export class HandshakeSession {
     this.#usedAt = performance.now();
   }
 
-  #send(json: string, about: Id | undefined, isAnswer: boolean): void {
+  #send(json: string, message: Outgoing): void {
     if (this.#isClosed) return;
+    const { about } = message;
     const exchange = about === undefined ? undefined : this.#byRequest.get(about);
     try {
-      this.#route(json, about, isAnswer, exchange);
+      this.#route(json, message, exchange);
     } catch (error) {
       this.#onBug(error);
       exchange?.breakOff(FAILED);
     }
   }
 
-  #route(
-    json: string,
-    about: Id | undefined,
-    isAnswer: boolean,
-    exchange: PostExchange | undefined,
-  ): void {
-    if (about !== undefined && isAnswer) {
-      if (about === this.#handshake) this.#noteHandshake(json);
+  #route(json: string, message: Outgoing, exchange: PostExchange | undefined): void {
+    const { about } = message;
+    if (about !== undefined && message.kind === 'answer') {
+      if (about === this.#handshake) this.#noteHandshake(message);
       exchange?.answer(about, json);
     } else if (exchange) exchange.send(json);
     else this.#sendAside(json);
@@ -199,12 +195,10 @@ export class HandshakeSession {
     this.#sentUpTo = number;
   }
 
-  #noteHandshake(json: string): void {
+  #noteHandshake({ result }: OutgoingAnswer): void {
     this.#handshake = undefined;
-    const answer = parseJson(json);
-    const result = isObject(answer) ? answer['result'] : undefined;
-    if (!isObject(result)) return this.#options.onFailed();
-    const { protocolVersion } = result;
+    if (!isObject(result?.value)) return this.#options.onFailed();
+    const { protocolVersion } = result.value;
     this.#revision = typeof protocolVersion === 'string' ? protocolVersion : undefined;
   }
 

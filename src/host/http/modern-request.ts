@@ -3,10 +3,8 @@
 import type { ServerResponse } from 'node:http';
 import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';
-import { isObject } from '../../base/object.ts';
 import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from '../../mcp/eras.ts';
-import { parseJson } from '../../rpc/json-text.ts';
-import { METHOD_NOT_FOUND } from '../../rpc/message.ts';
+import { METHOD_NOT_FOUND, type Outgoing, type OutgoingAnswer } from '../../rpc/message.ts';
 import type { HttpSession, OpenSession } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
 import type { Refusal } from './refusal.ts';
@@ -39,12 +37,12 @@ export function serveModernRequest(
     isDone = true;
     session?.close();
   };
-  const send = (json: string, about: Incoming['id'], isAnswer: boolean): void => {
+  const send = (json: string, message: Outgoing): void => {
     if (isDone) return;
-    const isOurs = isAnswer && about === id;
-    if (isOurs && !isStream) reply.json(json, statusOf(json, method));
+    const answer = message.kind === 'answer' && message.about === id ? message : undefined;
+    if (answer && !isStream) reply.json(json, statusOf(answer, method));
     else becomeStream()?.send(json);
-    if (!isOurs) return;
+    if (!answer) return;
     if (isStream) reply.end();
     end();
   };
@@ -64,10 +62,8 @@ export function serveModernRequest(
 }
 
 /** The status that goes with an answer. What a server behind us answers is no failure of ours. */
-function statusOf(json: string, method: string): number {
-  const answer = /"error"/.test(json) ? parseJson(json) : undefined;
-  const error = isObject(answer) ? answer['error'] : undefined;
-  const code = isObject(error) ? error['code'] : undefined;
+function statusOf({ error }: OutgoingAnswer, method: string): number {
+  const code = error?.code;
   if (code === MISSING_CAPABILITY) return 400;
   if (method === 'tools/call') return 200;
   if (code === METHOD_NOT_FOUND) return 404;

@@ -24,6 +24,7 @@ import {
   messagesOf,
   withHidden,
 } from '../../support/line-breaks.ts';
+import { asAnswer } from '../../support/outgoing.ts';
 
 /** The bytes of messages that were sent to a host over stdio. */
 async function writtenFor(framing: Framing, ...messages: string[]): Promise<Buffer> {
@@ -85,7 +86,7 @@ describe.each(Object.entries(LINE_BREAKS))('%s', (_name, lineBreak) => {
     const headers = era === 'modern' ? undefined : await begin(host);
     const sent = headers ? { headers, body: rpc('wait') } : modern('wait');
     const { response, session } = await openPost(host, sent);
-    session.send(answer, 1, true);
+    session.send(answer, asAnswer(1, {}));
     const reader = new StreamReader(await response);
     await reader.closed;
     await expectOneLine(reader.text);
@@ -97,8 +98,8 @@ describe.each(Object.entries(LINE_BREAKS))('%s', (_name, lineBreak) => {
     const headers = era === 'modern' ? undefined : await begin(host);
     const sent = headers ? { headers, body: rpc('wait') } : modern('wait');
     const { response, session } = await openPost(host, sent);
-    session.send(news, 1, false);
-    session.send(answer, 1, true);
+    session.tell(news, 1);
+    session.send(answer, asAnswer(1, {}));
     const reader = new StreamReader(await response);
     await reader.closed;
     expect(await readEvents(reader.text)).toMatchObject([{ params: value }, { result: value }]);
@@ -107,9 +108,9 @@ describe.each(Object.entries(LINE_BREAKS))('%s', (_name, lineBreak) => {
   test("splits no event of the session's own stream, nor of one that is resumed", async () => {
     const host = await openTestHost();
     const headers = await begin(host);
-    host.sessions[0]?.send(news, undefined, false); // kept until there is a stream
+    host.sessions[0]?.tell(news); // kept until there is a stream
     const stream = new StreamReader(await open(host, { method: 'GET', headers }));
-    host.sessions[0]?.send(news, undefined, false);
+    host.sessions[0]?.tell(news);
     await expect.poll(() => stream.events.length).toBe(2);
     expect(await readEvents(stream.text)).toMatchObject([{ params: value }, { params: value }]);
 

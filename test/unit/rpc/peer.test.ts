@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
-import { RpcError } from '../../../src/rpc/message.ts';
+import { type Outgoing, RpcError } from '../../../src/rpc/message.ts';
 import { Peer, type PeerOptions, RpcTimeout } from '../../../src/rpc/peer.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 
@@ -43,30 +43,64 @@ test('answers reach the request they belong to, in whatever order they come', as
   expect((await second).value).toBe('second');
 });
 
-test('requests under way are known with what they were made with, until they are settled', async () => {
+test('a request says when it is sent and when it is settled', async () => {
   const { peer, receive } = createPeer();
-  const settledOnes: string[] = [];
+  const noted: string[] = [];
   const begin = (name: string) => {
-    const options = { ...LONG, onSettled: () => settledOnes.push(name) };
-    const refused = peer.request(name, undefined, options).catch(() => 'refused');
-    return { options, refused };
+    const onSend = (id: number) => noted.push(`${name} is sent as ${id}`);
+    const onSettled = (isAbandoned: boolean) =>
+      noted.push(`${name} is ${isAbandoned ? 'abandoned' : 'settled'}`);
+    return peer.request(name, undefined, { ...LONG, onSend, onSettled }).catch(() => 'refused');
   };
-  const [first, second, third] = [begin('first'), begin('second'), begin('third')];
-  expect(peer.underway).toMatchObject([
-    { id: 1, options: first.options },
-    { id: 2, options: second.options },
-    { id: 3, options: third.options },
-  ]);
+  const [, , third] = [begin('a'), begin('b'), begin('c')];
+  expect(noted).toEqual(['a is sent as 1', 'b is sent as 2', 'c is sent as 3']);
+  expect(peer.waiting).toEqual([1, 2, 3]);
 
   receive({ id: 2, result: 'done' });
-  expect(peer.underway.map(({ options }) => options)).toEqual([first.options, third.options]);
   receive({ id: 1, error: { code: 1, message: 'no' } });
-  expect(settledOnes).toEqual(['second', 'first']);
-
   peer.close(new Error('gone'));
-  expect(peer.underway).toEqual([]);
-  expect(settledOnes).toEqual(['second', 'first', 'third']);
-  expect(await third.refused).toBe('refused');
+  expect(noted.slice(3)).toEqual(['b is settled', 'a is settled', 'c is settled']);
+  expect(peer.waiting).toEqual([]);
+  expect(await third).toBe('refused');
+});
+
+test('a request that is not sent is neither sent nor settled', async () => {
+  const { peer } = createPeer();
+  peer.close(new Error('gone'));
+  const noted = vi.fn();
+  const options = { ...LONG, onSend: noted, onSettled: noted };
+  await expect(peer.request('a', undefined, options)).rejects.toThrow('gone');
+  expect(noted).not.toHaveBeenCalled();
+});
+
+test('each message comes with what it is', async () => {
+  const messages: Outgoing[] = [];
+  const { peer, receive } = createPeer({
+    send: (_, message) => messages.push(message),
+    onRequest: async ({ method, params }) => {
+      if (method === 'fail') throw new RpcError(-32602, 'bad');
+      return params ?? Verbatim.of(null);
+    },
+  });
+  const mirrored = Verbatim.of({ name: 'read' });
+  const request = peer.request('a', undefined, { timeoutMs: 5, about: 'theirs', mirrored });
+  peer.notify('news', undefined, 7);
+  await expect(request).rejects.toThrow(RpcTimeout);
+  for (const id of [8, {}]) {
+    receive({ id, method: 'echo', params: { x: 1 } });
+    await settled();
+  }
+  receive({ id: 9, method: 'fail' });
+  await settled();
+
+  expect(messages).toMatchObject([
+    { kind: 'request', id: 1, method: 'a', about: 'theirs', mirrored },
+    { kind: 'notification', method: 'news', about: 7, cancels: undefined },
+    { kind: 'notification', method: 'notifications/cancelled', about: undefined, cancels: 1 },
+    { kind: 'answer', about: 8, result: expect.any(Verbatim), error: undefined },
+    { kind: 'answer', about: undefined, result: undefined, error: { code: -32600 } },
+    { kind: 'answer', about: 9, result: undefined, error: { code: -32602 } },
+  ]);
 });
 
 test('an answer that nobody waits for, or that comes twice, changes nothing', async () => {

@@ -58,8 +58,11 @@ function open(
     link,
     notifications,
     ask: async (method, params = { _meta: META }, cancellation = new Cancellation()) => {
-      const options = { timeoutMs: 10_000, cancellation };
-      const answer = await link.peer.request(method, Verbatim.of(params), options);
+      const sent = Verbatim.of(params);
+      // As the modern conversation does.
+      const mirrored = '_meta' in params ? sent : undefined;
+      const options = { timeoutMs: 10_000, cancellation, mirrored };
+      const answer = await link.peer.request(method, sent, options);
       return answer.value as Record<string, unknown>;
     },
   };

@@ -2,6 +2,7 @@
 // form its answer comes.
 import { expect, test } from 'vitest';
 import { begin, open, openTestHost, rpc, StreamReader, send } from '../../../support/http-host.ts';
+import { asAnswer } from '../../../support/outgoing.ts';
 import { eventually } from '../../../support/processes.ts';
 
 const note = (method: string, params: object = {}) => ({ jsonrpc: '2.0', method, params });
@@ -204,8 +205,8 @@ test('a message with line breaks is one event', async () => {
   const answer = send(host, { headers, body: rpc('wait', {}, 4) });
   expect(await eventually(() => host.executed().length === 2)).toBe(true);
   const [session] = host.sessions;
-  session?.send('{\r\n"jsonrpc": "2.0",\n"method": "notifications/message"\r}', 4, false);
-  session?.send('{"jsonrpc":"2.0",\n"id":4,\n\n"result":{"a":"\\n"}}', 4, true);
+  session?.tell('{\r\n"jsonrpc": "2.0",\n"method": "notifications/message"\r}', 4);
+  session?.send('{"jsonrpc":"2.0",\n"id":4,\n\n"result":{"a":"\\n"}}', asAnswer(4, {}));
   expect((await answer).messages).toEqual([
     { jsonrpc: '2.0', method: 'notifications/message' },
     { jsonrpc: '2.0', id: 4, result: { a: '\n' } },
@@ -243,7 +244,7 @@ test('a second answer to one request goes nowhere', async () => {
   const stream = new StreamReader(await open(host, { method: 'GET', headers }));
   await send(host, { headers, body: rpc('echo', {}, 5) });
   host.sessions[0]?.answer(5, { again: true });
-  host.sessions[0]?.send('{"jsonrpc":"2.0","method":"last"}', undefined, false);
+  host.sessions[0]?.tell('{"jsonrpc":"2.0","method":"last"}');
   expect(await eventually(() => stream.messages.length > 0)).toBe(true);
   expect(stream.messages).toEqual([{ jsonrpc: '2.0', method: 'last' }]);
 });
@@ -274,7 +275,7 @@ test('a POST whose connection is closed is not called off', async () => {
   const cut = open(host, { headers, body: rpc('wait', {}, 8) });
   cut.catch(() => {});
   expect(await eventually(() => host.executed().length === 2)).toBe(true);
-  host.sessions[0]?.send('{"jsonrpc":"2.0","method":"first"}', 8, false);
+  host.sessions[0]?.tell('{"jsonrpc":"2.0","method":"first"}', 8);
   const response = await cut;
   response.destroy();
   await new Promise((resolve) => response.once('close', resolve));

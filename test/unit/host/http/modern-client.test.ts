@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { OpenSession } from '../../../../src/host/http/exchange.ts';
 import type { Id } from '../../../../src/rpc/message.ts';
 import { openTestHost, TOKEN } from '../../../support/http-host.ts';
+import { asAnswer, asNotification } from '../../../support/outgoing.ts';
 import { eventually } from '../../../support/processes.ts';
 
 const inputSchema = {
@@ -30,7 +31,7 @@ function createServer() {
   const openSession: OpenSession = ({ send }) => {
     let waiting: Id | undefined;
     const answer = (id: Id, result: object) =>
-      send(JSON.stringify({ jsonrpc: '2.0', id, result }), id, true);
+      send(JSON.stringify({ jsonrpc: '2.0', id, result }), asAnswer(id, { result }));
     const methods: Record<string, (request: Request) => void> = {
       'server/discover': ({ id }) =>
         answer(id, { ...LIST, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }),
@@ -45,7 +46,10 @@ function createServer() {
         const progressToken = params._meta?.progressToken;
         for (const progress of progressToken === undefined ? [] : [1, 2]) {
           const told = { method: 'notifications/progress', params: { progressToken, progress } };
-          send(JSON.stringify({ jsonrpc: '2.0', ...told }), id, false);
+          send(
+            JSON.stringify({ jsonrpc: '2.0', ...told }),
+            asNotification(told.method, { about: id }),
+          );
         }
         const text = JSON.stringify(params.arguments);
         answer(id, { resultType: 'complete', content: [{ type: 'text', text }] });

@@ -251,7 +251,7 @@ test('closing the connection calls the request off, before and in the middle of 
   const host = await openTestHost();
   const begun = open(host, modern('wait', {}, 1));
   expect(await eventually(() => host.sessions.length === 1)).toBe(true);
-  host.sessions[0]?.send('{"jsonrpc":"2.0","method":"first"}', 1, false);
+  host.sessions[0]?.tell('{"jsonrpc":"2.0","method":"first"}', 1);
   const response = await begun;
   expect(host.sessions[0]?.isClosed).toBe(false);
   response.destroy();
@@ -271,9 +271,9 @@ test('a subscription keeps its stream open until either side ends it', async () 
   const listening = open(host, modern('subscriptions/listen', {}, 'sub'));
   expect(await eventually(() => host.sessions.length === 1)).toBe(true);
   const [session] = host.sessions;
-  session?.send('{"jsonrpc":"2.0","method":"acknowledged"}', 'sub', false);
+  session?.tell('{"jsonrpc":"2.0","method":"acknowledged"}', 'sub');
   const stream = new StreamReader(await listening);
-  session?.send('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}', 'sub', false);
+  session?.tell('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}', 'sub');
   expect(await eventually(() => stream.messages.length === 2)).toBe(true);
   expect(await eventually(() => stream.text.includes(': still here'))).toBe(true);
   session?.answer('sub');

@@ -25,7 +25,7 @@ async function openStream(host: TestHost, headers: Record<string, string>, from?
 }
 
 function tell({ sessions: [session] }: TestHost, ...ns: number[]): void {
-  for (const n of ns) session?.send(news(n), undefined, false);
+  for (const n of ns) session?.tell(news(n));
 }
 
 function sessionOf({ sessions: [session] }: TestHost): FakeSession {
@@ -83,9 +83,9 @@ test('how much waits is bounded: the oldest goes', async () => {
   const large = await begin(host);
   const json = (n: number) =>
     JSON.stringify({ method: 'news', params: { n, pad: 'x'.repeat(1 << 20) } });
-  for (let n = 1; n <= 10; n++) host.sessions[1]?.send(json(n), undefined, false);
+  for (let n = 1; n <= 10; n++) host.sessions[1]?.tell(json(n));
   const kept = await openStream(host, large);
-  host.sessions[1]?.send(news(0), undefined, false);
+  host.sessions[1]?.tell(news(0));
   expect(await eventually(() => numbers(kept).at(-1) === 0)).toBe(true);
   expect(numbers(kept)).toEqual([8, 9, 10, 0]);
 });
@@ -111,7 +111,7 @@ test('the stream of a POST that broke off is taken up again, to the answer', asy
   const post = open(host, { headers, body: rpc('wait', {}, 7) });
   expect(await eventually(() => host.executed().length === 2)).toBe(true);
   const session = sessionOf(host);
-  session.send(news(1), 7, false);
+  session.tell(news(1), 7);
   const broken = new StreamReader(await post);
   expect(await eventually(() => broken.messages.length === 1)).toBe(true);
   const [prime, one] = broken.events;
@@ -119,10 +119,10 @@ test('the stream of a POST that broke off is taken up again, to the answer', asy
   broken.response.destroy();
   await broken.closed;
 
-  session.send(news(2), 7, false);
+  session.tell(news(2), 7);
   tell(host, 100); // of another stream
   const again = await openStream(host, headers, one?.id);
-  session.send(news(3), 7, false);
+  session.tell(news(3), 7);
   session.answer(7, { done: true });
   await again.closed;
   expect(again.messages).toMatchObject([{ params: { n: 2 } }, { params: { n: 3 } }, { id: 7 }]);
@@ -168,7 +168,7 @@ test('events of one session are not seen by another', async () => {
   const [mine, other] = [await begin(host), await begin(host)];
   tell(host, 1, 2, 3);
   const stream = await openStream(host, other, '0-0');
-  host.sessions[1]?.send(news(9), undefined, false);
+  host.sessions[1]?.tell(news(9));
   expect(await eventually(() => stream.events.length > 0)).toBe(true);
   expect(numbers(stream)).toEqual([9]);
   const own = await openStream(host, mine, '0-0');
@@ -198,7 +198,7 @@ test('an answer that may take its time is plain JSON, and a stream only for what
   const chatty = open(host, { headers, body: rpc('wait', {}, 4) });
   // The time in which a slow answer would have become a stream.
   expect(await eventually(() => own.text.split(': still here').length > 5)).toBe(true);
-  sessionOf(host).send(news(1), 4, false);
+  sessionOf(host).tell(news(1), 4);
   sessionOf(host).answer(3, { late: true });
   sessionOf(host).answer(4);
   expect((await slow).headers['content-type']).toBe('application/json');
@@ -217,7 +217,7 @@ test('a host that does not read its stream loses it, and nobody else is concerne
   unread.pause();
   const json = JSON.stringify({ method: 'news', params: { pad: 'x'.repeat(1 << 20) } });
   for (let sent = 0; sent < 200 && host.logged.length === 0; sent++) {
-    sessionOf(host).send(json, undefined, false);
+    sessionOf(host).tell(json);
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(host.logged).toEqual([
@@ -238,7 +238,7 @@ test('an answer larger than what may be unread arrives whole', async () => {
   expect(plain.messages[0]?.result?.['text']).toBe(text);
   const post = open(host, { headers, body: rpc('wait', {}, 2) });
   expect(await eventually(() => host.executed().length === 3)).toBe(true);
-  sessionOf(host).send(news(1), 2, false);
+  sessionOf(host).tell(news(1), 2);
   sessionOf(host).answer(2, { text });
   const stream = new StreamReader(await post);
   await stream.closed;

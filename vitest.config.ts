@@ -18,7 +18,7 @@ const COMMON = {
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/{unit,arch}/**/*.test.ts'], ...COMMON } },
+      { test: { name: 'unit', include: ['test/{unit,arch,contract}/**/*.test.ts'], ...COMMON } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...COMMON } },
       { test: { name: 'engine', include: ['test/engine/**/*.test.ts'], ...COMMON } },
       { test: { name: 'hosts', include: ['test/hosts/**/*.test.ts'], ...COMMON } },

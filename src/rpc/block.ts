@@ -1,10 +1,9 @@
-// One message printed over several lines. A line that begins an object and does not end it opens a
-// block, and the block takes in lines until the object is closed.
+// One message printed over several lines. A line that starts an object without ending it opens a block, and the block
+// collects lines until the object is closed.
 //
-// The danger is a beginning that never ends, half a message or a log line such as `{"half":`: it
-// must not swallow the good messages behind it. So a line that cannot continue the JSON ends the
-// block and is looked at anew; and where an object may continue it, an object that begins at the
-// first column, as messages do, and turns out to be a message is taken for one.
+// The danger is a start that never ends, such as half a message or the log line `{"half":`. It must not swallow the valid
+// messages after it. So a line that can't continue the JSON ends the block and is read again on its own; and if an object
+// could continue it, an object in the first column that turns out to be a message is treated as one.
 import { ByteCollector } from './bytes.ts';
 import { type BrokenReason, type FramerEvents, formatExcerpt, type ReadLimits } from './framing.ts';
 import {
@@ -17,24 +16,24 @@ import {
 import { OversizeDrain } from './oversize.ts';
 import type { ShapeLimits } from './shape.ts';
 
-/** Each open candidate may cost one parse of the lines behind it, so their number is bounded. */
+/** Each open candidate may cost a parse of the lines after it, so their number is limited. */
 const MOST_CANDIDATES = 64;
 /** Enough for an excerpt in any script. */
 const EXCERPT_BYTES = 800;
 
 export interface BlockStart {
-  /** The opening line, from its first bracket on. */
+  /** The opening line, from its first bracket. */
   readonly text: string;
   /** The scanner that has read that line. */
   readonly scanner: JsonScanner;
   readonly likeness: Likeness;
 }
 
-/** An object or array inside the block that may be a message or batch of its own. */
+/** An object or array inside the block that may be a message or batch itself. */
 interface Candidate {
-  /** Where it begins among the kept bytes. */
+  /** Its offset in the kept bytes. */
   readonly start: number;
-  /** The scanner's depth around it. */
+  /** The scanner's depth outside it. */
   readonly floor: number;
 }
 
@@ -43,7 +42,7 @@ export class Block {
   readonly #likeness: Likeness;
   readonly #limits: ReadLimits;
   readonly #events: FramerEvents;
-  /** The lines so far, as bytes: many short strings would need far more memory. */
+  /** The lines so far, as bytes: many short strings would take far more memory. */
   readonly #kept = new ByteCollector();
   readonly #candidates: Candidate[] = [];
   #drain: OversizeDrain | undefined;
@@ -61,7 +60,7 @@ export class Block {
     return this.#isOpen;
   }
 
-  /** Takes in the next line. What it returns is not part of the block and still to be read. */
+  /** Adds the next line. Returns what isn't part of the block and still has to be read. */
   add(line: Buffer): Buffer | undefined {
     const text = stripDecoration(line.toString());
     if (this.#drain) return this.#drainLine(this.#drain, line, text);
@@ -88,14 +87,14 @@ export class Block {
     }
   }
 
-  /** Gives the block up. */
+  /** Abandons the block. */
   end(): void {
     if (this.#drain) this.#drain.finish();
     else this.#breakOff(this.#kept.length);
     this.#isOpen = false;
   }
 
-  /** Gives the block up to a line that is too large itself; the drain knows the block's head. */
+  /** Abandons the block because a line is too large; the drain already has the block's head. */
   endInOversize(): OversizeDrain {
     this.#isOpen = false;
     return this.#drain ?? this.#createDrain();
@@ -106,7 +105,7 @@ export class Block {
     this.#candidates.push({ start: this.#kept.length, floor: this.#scanner.depth });
   }
 
-  /** Whether the candidate that ends here is a message. If so, what came before it was none. */
+  /** Whether the candidate that ends here is a message. If so, the text before it wasn't. */
   #deliverCandidate(candidate: Candidate, end: number): boolean {
     this.#candidates.pop();
     const text = this.#kept.textBetween(candidate.start, end);
@@ -134,7 +133,7 @@ export class Block {
 
   #reportBroken(text: string, reason: BrokenReason): void {
     const excerpt = formatExcerpt(text);
-    // Behind other text on its line it was never clearly meant as a message.
+    // With other text before it on its line, it may never have been meant as a message.
     if (this.#likeness === 'marked') this.#events.onNoise(excerpt);
     else this.#events.onBroken({ reason, framing: 'newline', excerpt });
   }
@@ -147,7 +146,7 @@ export class Block {
     return drain;
   }
 
-  /** Beyond the limit only the scanner goes on, to find the end. */
+  /** Beyond the limit, only the scanner continues, to find the end. */
   #drainLine(drain: OversizeDrain, line: Buffer, text: string): Buffer | undefined {
     const isMarked = isMarkedMessage(text, this.#limits.shape);
     const outcome = isMarked ? 'invalid' : this.#scanner.scan(text, 0);

@@ -1,4 +1,4 @@
-// Bytes on their way to becoming text: collecting what arrives in pieces, trimming, decoding.
+// Collects bytes that arrive in pieces, trims them, and decodes them.
 import { isAscii, isUtf8, transcode } from 'node:buffer';
 
 const KEPT_CAPACITY = 64 * 1024;
@@ -6,9 +6,8 @@ const FIRST_CAPACITY = 256;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Collects pieces into one buffer of its own. The buffer doubles when full, so each byte is copied
- * a constant number of times however small the pieces are, and no piece keeps the (much larger)
- * chunk alive that it was cut from.
+ * Collects pieces into its own buffer. The buffer doubles when full, so each byte is copied a constant number of
+ * times however small the pieces are, and no piece keeps the much larger chunk it was cut from alive.
  */
 export class ByteCollector {
   #buffer = EMPTY;
@@ -51,12 +50,12 @@ export class ByteCollector {
   }
 }
 
-/** Pieces from this size on are kept as they are; smaller ones are copied together. */
+/** Pieces of at least this size are kept as they are; smaller ones are copied together. */
 const WHOLE_PIECE_BYTES = 16 * 1024;
 
 /**
- * Collects the pieces of one message and joins them once, at its end: a message of megabytes is
- * copied once, and needs no room for growing.
+ * Collects the pieces of one message and joins them once, at the end: a large message is copied only once, and its
+ * buffer never has to grow.
  */
 export class PieceList {
   readonly #small = new ByteCollector();
@@ -96,12 +95,12 @@ export class PieceList {
   }
 }
 
-/** Whether the byte may stand around a message without meaning: blank, tab, line break, NUL. */
+/** Whether the byte can be ignored around a message: space, tab, line break, NUL. */
 export function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0d || byte === 0x09 || byte === 0x0a || byte === 0x00;
 }
 
-/** The bytes without blanks at both ends, nor a byte order mark before them. */
+/** The bytes without surrounding blanks and without a byte order mark. */
 export function trimBytes(bytes: Buffer): Buffer {
   let start = 0;
   let end = bytes.length;
@@ -118,25 +117,24 @@ function isByteOrderMark(bytes: Buffer, at: number): boolean {
   return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
 }
 
-/** Bytes below this are decoded in a moment either way. */
+/** Up to this size, decoding is fast either way. */
 const WORTH_A_LOOK_BYTES = 4096;
 
 /**
- * The text of UTF-8 bytes. Large ones take another way than Node's own decoder, which is many times
- * slower: plain ASCII, as most large results are, is taken as it is; other text is first made into
- * the narrower of the two forms that V8 keeps strings in.
+ * Decodes UTF-8. For large inputs this is many times faster than Node's decoder: ASCII, which most large results
+ * are, needs no decoding; other text is converted to the narrower of V8's two string representations first.
  */
 export function decode(bytes: Buffer): string {
   if (bytes.length <= WORTH_A_LOOK_BYTES) return bytes.toString('utf8');
   if (isAscii(bytes)) return bytes.toString('latin1');
-  if (!isUtf8(bytes)) return bytes.toString('utf8'); // puts a mark wherever it is not
+  if (!isUtf8(bytes)) return bytes.toString('utf8'); // inserts replacement characters
   const form = isNarrow(bytes) ? 'latin1' : 'utf16le';
   return transcode(bytes, 'utf8', form).toString(form);
 }
 
 const FIRST_BEYOND_LATIN1 = 0xc4;
 
-/** Whether valid UTF-8 has nothing but characters of one byte in the narrow form. */
+/** Whether valid UTF-8 contains only Latin-1 characters. */
 function isNarrow(utf8: Buffer): boolean {
   for (let at = 0; at < utf8.length; at++) {
     if ((utf8[at] ?? 0) >= FIRST_BEYOND_LATIN1) return false;

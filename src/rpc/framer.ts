@@ -1,10 +1,8 @@
-// From a stream of bytes to messages. Which framing a message has is decided anew for each one: a
-// line that begins a header announces a body of so many bytes, any other line is read as such
-// (`line.ts`), and may begin a message of several lines (`block.ts`).
+// Turns a stream of bytes into messages. The framing is detected for each message: a header line announces a body of
+// a given length; any other line is read as a line (`line.ts`) and may start a message of several lines (`block.ts`).
 //
-// Peers print more than messages, cut them short, and write more than we want to hold. None of this
-// may cost a message that is whole, time that grows faster than the bytes, or memory beyond the
-// limit.
+// Peers print more than messages, cut messages short, and write more than we want to hold. None of that may cost us a
+// complete message, more than linear time, or memory beyond the limit.
 import type { Block } from './block.ts';
 import { decode, isBlank, PieceList, trimBytes } from './bytes.ts';
 import {
@@ -24,11 +22,11 @@ export interface FramerOptions extends FramerEvents, ReadLimits {
   readonly headers: HeaderNames;
 }
 
-/** The body that a header has announced. */
+/** The body that a header announced. */
 interface Body {
   readonly header: Header;
   left: number;
-  /** False until its first byte that is not blank has shown that it is a body at all. */
+  /** False until its first non-blank byte proves that it is a body. */
   begun: boolean;
 }
 
@@ -39,7 +37,7 @@ const OPEN_BRACKET = 0x5b;
 export class Framer {
   readonly #options: FramerOptions;
   readonly #lines: LineReader;
-  /** What has come of a line or body that is not yet complete. */
+  /** The part of an incomplete line or body that has arrived. */
   readonly #pending = new PieceList();
   #header: Header | undefined;
   #body: Body | undefined;
@@ -61,7 +59,7 @@ export class Framer {
     }
   }
 
-  /** The stream is over: what is left is read as if a line break followed. */
+  /** The stream has ended: reads the rest as if a line break followed. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -107,7 +105,7 @@ export class Framer {
     return at + piece.length;
   }
 
-  /** The line or body whose last piece this is; what fits in one chunk is not copied. */
+  /** The whole line or body that this piece completes; one that fits in a chunk isn't copied. */
   #withPending(last: Buffer): Buffer {
     if (this.#pending.length === 0) return last;
     this.#pending.append(last);
@@ -139,7 +137,7 @@ export class Framer {
       header.reportMissingLength(this.#options);
       return;
     }
-    // A host means what it says; what a child printed may be a log line that looks like a header.
+    // From a server it may still be a log line that looks like a header.
     const begun = this.#options.headers === 'any';
     if (header.length === 0) {
       if (begun) this.#readBody(Buffer.alloc(0));
@@ -155,7 +153,7 @@ export class Framer {
     this.#header = undefined;
   }
 
-  /** What follows the header is no message, so both were only text, to be read as lines. */
+  /** No message follows the header, so both are read as plain lines. */
   #refuseBody(header: Header): void {
     header.reportDropped(this.#options.headers, this.#options);
     this.#body = undefined;
@@ -202,7 +200,7 @@ export class Framer {
   }
 }
 
-/** Blanks before a body. The bytes of a byte order mark count singly: a chunk may split it. */
+/** Counts blanks before a body. Byte order mark bytes count one by one, since a chunk may split it. */
 function countBlanks(bytes: Buffer): number {
   const end = bytes.findIndex(
     (byte) => !isBlank(byte) && byte !== 0xef && byte !== 0xbb && byte !== 0xbf,

@@ -1,14 +1,13 @@
-// The words of framing: the two ways a message travels as bytes, what a reader of bytes reports,
-// and how a message is written. Reading is `framer.ts`.
+// The two framings, what a framer reports, and how a message is written. `framer.ts` does the reading.
 import { toLine, toOneLine } from './one-line.ts';
 import type { ExceededLimit, ShapeLimits } from './shape.ts';
 
-/** One JSON text on a line of its own, or one behind a `Content-Length` header. */
+/** One JSON text per line, or after a `Content-Length` header. */
 export type Framing = 'newline' | 'content-length';
 
-/** One message, or one batch of them. */
+/** One message or batch. */
 export interface MessageEvent {
-  /** The JSON text as it came, without what surrounded it. May contain line breaks. */
+  /** The JSON text as it came, without surrounding text. May contain line breaks. */
   readonly text: string;
   /** An object, or an array (a batch, possibly empty). */
   readonly value: unknown;
@@ -16,12 +15,11 @@ export interface MessageEvent {
 }
 
 /**
- * `not-an-object`: valid JSON, yet no message (a scalar; a pretty-printed object without any member
- * of JSON-RPC).
+ * `not-an-object`: valid JSON but not a message (a scalar, or a pretty-printed object without JSON-RPC members).
  */
 export type BrokenReason = 'invalid-json' | 'not-an-object' | 'missing-content-length';
 
-/** Something that was meant as a message and is none. */
+/** Something that was meant as a message but isn't valid. */
 export interface BrokenEvent {
   readonly reason: BrokenReason;
   readonly framing: Framing;
@@ -37,7 +35,7 @@ export interface OversizeEvent {
   readonly head: string;
   /** Its last 4 KiB, once it has ended. */
   readonly tail: string | undefined;
-  /** False while it still goes on: told when the limit is passed, and at each further multiple. */
+  /** False while it's still arriving: reported when it passes the limit, and at each further multiple. */
   readonly complete: boolean;
   readonly framing: Framing;
 }
@@ -62,7 +60,18 @@ export function formatExcerpt(text: string): string {
   return text.trim().slice(0, EXCERPT_CHARS);
 }
 
-/** The JSON text as it goes on the wire. */
+/**
+ * Escapes everything beyond ASCII, for readers that count characters instead of bytes. In JSON only strings contain
+ * such characters.
+ */
+export function toAscii(json: string): string {
+  return json.replaceAll(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** The JSON text as it's written to the wire. */
 export function encodeMessage(json: string, framing: Framing): string {
   if (framing === 'newline') return toLine(json);
   const body = toOneLine(json);

@@ -1,9 +1,9 @@
-// A block of header lines before a message: `Content-Length: 42`, perhaps others, an empty line.
+// The header lines before a message: `Content-Length: 42`, maybe others, an empty line.
 import { type FramerEvents, formatExcerpt } from './framing.ts';
 
 /**
- * Which lines begin a header. Hosts print nothing but protocol, so any `Token: value` does; children
- * also print log lines such as `Warning: x`, so only the two names that framing knows do.
+ * Which lines start a header. Hosts send nothing but protocol, so any `Token: value` does. Servers also print log
+ * lines such as `Warning: x`, so only `Content-Length` and `Content-Type` do.
  */
 export type HeaderNames = 'content-length' | 'any';
 
@@ -24,14 +24,14 @@ export class Header {
     this.#take(line);
   }
 
-  /** The header that this line begins, or undefined. */
+  /** The header that this line starts, if any. */
   static begin(line: Buffer, names: HeaderNames): Header | undefined {
     if (line.length > LONGEST_LINE || !beginsWithLetter(line, names)) return undefined;
     const text = readLine(line);
     return (names === 'any' ? ANY : KNOWN).test(text) ? new Header(text) : undefined;
   }
 
-  /** The length of the body in bytes, if a line has told it. */
+  /** The body's length in bytes, if a line has given it. */
   get length(): number | undefined {
     return this.#length;
   }
@@ -40,7 +40,7 @@ export class Header {
     return this.#lines.join('\n');
   }
 
-  /** Reads a further line: `end` for the empty one, `foreign` for one that is of no header. */
+  /** Reads another line: `end` for an empty one, `foreign` for one that isn't a header line. */
   add(line: Buffer): 'more' | 'end' | 'foreign' {
     if (line.length > LONGEST_LINE) return 'foreign';
     const text = readLine(line);
@@ -50,7 +50,7 @@ export class Header {
     return 'more';
   }
 
-  /** Reports the header as what it is without a body: a mistake of a host, or only text. */
+  /** Reports a header without a body: an error from a host, plain text from a server. */
   reportDropped(names: HeaderNames, events: FramerEvents): void {
     if (names === 'any' && this.#length === undefined) this.reportMissingLength(events);
     else for (const line of this.#lines) events.onNoise(formatExcerpt(line));
@@ -64,15 +64,14 @@ export class Header {
   #take(line: string): void {
     this.#lines.push(line);
     const digits = LENGTH.exec(line)?.[1];
-    // The last one counts: an earlier one may have been a log line.
+    // The last one wins: an earlier one may have been a log line.
     if (digits !== undefined) this.#length = Number(digits);
   }
 }
 
 /**
- * Where a header begins behind the end of a message on the same line. So it is when the length
- * before was too small, counted in characters instead of bytes: the rest of that body is lost, the
- * next message need not be.
+ * The index of a header that follows a message on the same line. That happens if the previous length was counted in
+ * characters instead of bytes: the rest of that body is lost, but the next message doesn't have to be.
  */
 export function findGluedHeader(line: Buffer): number | undefined {
   const { length } = line;
@@ -87,7 +86,7 @@ function readLine(line: Buffer): string {
   return line.toString().trim();
 }
 
-/** Spares most lines the decoding. A byte order mark counts as a letter here. */
+/** Avoids decoding most lines. A byte order mark counts as a letter here. */
 function beginsWithLetter(line: Buffer, names: HeaderNames): boolean {
   let at = 0;
   while (line[at] === 0x20 || line[at] === 0x09) at += 1;

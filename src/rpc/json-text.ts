@@ -1,9 +1,9 @@
-// JSON as text: where a value ends, and whether a value is a message. JSON.parse can say neither
-// where the text behind a value begins nor whether unfinished text could still become one; the
-// scanner here can, and it can stop at the end of one line and go on with the next.
+// Finds where a JSON value ends, and whether a value is a message. Unlike JSON.parse, this scanner can say where
+// the text after a value begins and whether incomplete text could still become valid, and it can pause at the
+// end of a line.
 import { findExceeded, type ShapeLimits, SMALL_BYTES, TooComplex } from './shape.ts';
 
-/** Deeper than any message; bounds the scanner's memory. */
+/** Deeper than any real message; bounds the scanner's memory. */
 const DEEPEST = 10_000;
 
 const QUOTE = 0x22;
@@ -17,16 +17,16 @@ const CLOSE_BRACKET = 0x5d;
 
 const SCALAR = /(?:true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
 
-/** `invalid`: no text behind this can make it JSON. */
+/** `invalid`: nothing that follows can make it JSON. */
 export type ScanOutcome = 'closed' | 'open' | 'invalid';
 
-/** Follows the grammar of one JSON object or array through text that comes line by line. */
+/** Follows the grammar of one JSON object or array through text that arrives line by line. */
 export class JsonScanner {
   readonly #closers: number[] = [];
   #expects: 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' = 'value';
   #at = 0;
 
-  /** Where in its text the last scan stopped. */
+  /** The index where the last scan stopped. */
   get at(): number {
     return this.#at;
   }
@@ -36,8 +36,8 @@ export class JsonScanner {
   }
 
   /**
-   * Scans whole lines from a position until the depth has come back to `floor` (`closed`) or the
-   * text has ended (`open`). A line break inside a string is `invalid`, as JSON has it.
+   * Scans from a position until the depth is back at `floor` (`closed`) or the text ends (`open`). As in JSON,
+   * a line break inside a string is `invalid`.
    */
   scan(text: string, from: number, floor = 0): ScanOutcome {
     this.#at = from;
@@ -120,29 +120,28 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - before) % 2 === 0;
 }
 
-/** The value of the text, or undefined (which no JSON text means) when it is not valid JSON. */
+/** The parsed value, or undefined (never a JSON value) for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Most callers ask whether it parses, and have other plans when it does not.
-    return undefined;
+    return undefined; // callers expect text that isn't JSON
   }
 }
 
-/** The same for text from outside: TooComplex if it exceeds a limit. */
+/** Like `parseJson`, for untrusted text: TooComplex if it exceeds a limit. */
 export function parseWithin(text: string, limits: ShapeLimits): unknown {
   if (text.length <= SMALL_BYTES) return parseJson(text);
   return findExceeded(Buffer.from(text), limits) ?? parseJson(text);
 }
 
 /**
- * `marked`: says "jsonrpc" itself, as it must where other text stands around it. `likely`: has at
- * least members that only a message has together.
+ * `marked`: it has a "jsonrpc" member, which is required if there's other text around it. `likely`: it has at least
+ * members that only messages combine.
  */
 export type Likeness = 'marked' | 'likely';
 
-/** Whether the value is a message, or a batch of nothing else. */
+/** Whether the value is a message or a batch of messages. */
 export function isMessage(value: unknown, likeness: Likeness): boolean {
   if (Array.isArray(value)) {
     return value.length > 0 && value.every((item) => isOneMessage(item, likeness));
@@ -163,8 +162,8 @@ const TERMINAL_SEQUENCE_OR_NUL =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])|\u0000/g;
 
 /**
- * The text without a byte order mark before it, colours and NULs. None of them may stand raw in a
- * JSON string (the mark may, so it goes only in front), so a message loses nothing.
+ * Removes colours, NULs and a leading byte order mark. JSON strings can't contain the first two raw, so no message
+ * loses anything.
  */
 export function stripDecoration(text: string): string {
   const marked = text.startsWith('\ufeff') ? text.slice(1) : text;

@@ -1,6 +1,6 @@
-// A line where a message may begin. Nearly always it is one message and nothing else, and that
-// costs one parse. Log lines are told apart by a look at their bytes. Only what is left, messages
-// with other text around them, is searched character by character.
+// Reads a line on which a message may start. Nearly always the line is exactly one message, which costs one parse. Log
+// lines are recognized by a few bytes. Only the rest, messages surrounded by other text, is searched character by
+// character.
 import { Block } from './block.ts';
 import { decode, isBlank, trimBytes } from './bytes.ts';
 import { type FramerEvents, formatExcerpt, type ReadLimits } from './framing.ts';
@@ -22,15 +22,15 @@ const CLOSE_BRACKET = 0x5d;
 const QUOTE = 0x22;
 const ESCAPE = 0x1b;
 
-/** Enough of a line, in bytes, for an excerpt in any script. */
+/** Enough bytes for an excerpt in any script. */
 const EXCERPT_BYTES = 800;
 const LONGEST_SCALAR = 32;
 const SCALAR = /^(?:true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
-/** What may follow the bracket of an array: the beginning of a value, or its end. */
+/** What can follow an array's opening bracket: a value, or the end. */
 const ARRAY_FOLLOWS = /[\s"{[\]\-\dtfn]/;
-/** Where an object begins, or a batch of them. */
+/** The start of an object or a batch. */
 const START = /\[\s*(?:\{|$)|\{/g;
-/** A search may look at this many characters in all, beyond twice the length of its line. */
+/** How many characters a search may look at in total, beyond twice the line's length. */
 const SEARCH_ALLOWANCE = 64 * 1024;
 
 export class LineReader {
@@ -42,7 +42,7 @@ export class LineReader {
     this.#events = events;
   }
 
-  /** Reads one whole line, and returns the block if it opens one. */
+  /** Reads one line; returns a block if the line opens one. */
   read(bytes: Buffer): Block | undefined {
     const line = trimBytes(bytes);
     const first = line[0];
@@ -68,7 +68,7 @@ export class LineReader {
     return undefined;
   }
 
-  /** Reads the rest of a line whose beginning was a message: nothing in it stands alone. */
+  /** Reads the rest of a line that started with a message. */
   readRest(bytes: Buffer): Block | undefined {
     return this.#search(bytes.toString().trim());
   }
@@ -79,7 +79,7 @@ export class LineReader {
     return true;
   }
 
-  /** Reads a line that is not JSON as it stands: it may be in colours, or among other text. */
+  /** Reads a line that isn't plain JSON: the message may have colours or other text around it. */
   #readDecorated(line: string): Block | undefined {
     const text = stripDecoration(line).trim();
     const mayBeOne = text !== line && /^[[{]/.test(text);
@@ -114,10 +114,10 @@ export class LineReader {
 
 type Found =
   | { start: number; end: number; text: string; value: unknown; scanner?: undefined }
-  /** An object that the line does not end, with the scanner that has read so far. */
+  /** An object that continues beyond this line, and the scanner that has read it so far. */
   | { start: number; scanner: JsonScanner; likeness: Likeness };
 
-/** The messages in a line, in order, and last an unfinished one, if no whole one comes behind it. */
+/** The messages in a line, in order; the last may be incomplete. */
 function findObjects(text: string, limits: ShapeLimits): Found[] {
   const found: Found[] = [];
   const lastMark = text.lastIndexOf('"jsonrpc"');
@@ -141,7 +141,7 @@ function findObjects(text: string, limits: ShapeLimits): Found[] {
     const slice = text.slice(start, scanner.at);
     const value = parseWithin(slice, limits);
     if (value === undefined) continue;
-    // What is valid JSON is not looked into: a message inside is only being talked about.
+    // A message inside valid JSON is quoted, not sent.
     START.lastIndex = scanner.at;
     if (!isMessage(value, likeness)) continue;
     found.push({ start, end: scanner.at, text: slice, value });
@@ -153,15 +153,15 @@ function findObjects(text: string, limits: ShapeLimits): Found[] {
   return found;
 }
 
-/** A parse that fails costs as much as reading a hundred characters, so it is not tried in vain. */
+/** A failed parse costs as much as reading a hundred characters, so rule out the obvious. */
 function mayBeWhole(line: Buffer): boolean {
   const last = line[line.length - 1];
   if (line[0] === OPEN_BRACKET) return last === CLOSE_BRACKET;
-  const next = line[1]; // a key, the end, or a blank before either
+  const next = line[1]; // a key, the end, or a blank
   return last === CLOSE_BRACE && (next === QUOTE || next === CLOSE_BRACE || isBlank(next));
 }
 
-/** `[info] ready` and `[12:30] ready` are not worth a parse. */
+/** Rules out `[info] ready` and `[12:30] ready`. */
 function mayBeArray(line: Buffer): boolean {
   if (line.length === 1) return true;
   const next = trimBytes(line.subarray(1, 64))[0];

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 on the wire: what a message is, and how ours are written.
+// JSON-RPC 2.0 messages, and how we write ours.
 import type { Verbatim } from './verbatim.ts';
 
 export type Id = string | number;
@@ -9,7 +9,7 @@ export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 
-/** The other side answered a request with an error, or we are about to. */
+/** An error that the other side answered a request with, or that we will. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -65,7 +65,7 @@ export function notificationText(method: string, params: Verbatim | undefined): 
   return `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${tail}`;
 }
 
-/** `idText` is the id as JSON, so that it goes back as it was written. */
+/** `idText` is the id as JSON, so that it goes back exactly as it came. */
 export function resultText(idText: string, result: Verbatim): string {
   return `{"jsonrpc":"2.0","id":${idText},"result":${result.text}}`;
 }

@@ -10,12 +10,12 @@ const ESCAPED_NEXT_LINE = Buffer.from('\\u0085');
 const ESCAPED_LINE_SEPARATOR = Buffer.from('\\u2028');
 const ESCAPED_PARAGRAPH_SEPARATOR = Buffer.from('\\u2029');
 
-/** The same JSON without raw line breaks. Values and number literals stay as written. */
+/** The JSON without raw line breaks. Values and number literals stay as written. */
 export function toOneLine(json: string): string {
   return json.includes('\n') || hasOtherBreak(json) ? replaceBreaks(json) : json;
 }
 
-/** The same, followed by a line feed. */
+/** Like `toOneLine`, with a line feed at the end. */
 export function toLine(json: string): string {
   // Searching flattens a concatenated string, so append first: large messages are then copied once.
   const line = `${json}\n`;
@@ -34,9 +34,9 @@ function hasOtherBreak(text: string): boolean {
 }
 
 /**
- * In valid JSON, raw CR and LF occur only between tokens, where a space does as well, and the other
- * three only inside strings, where they can be escaped. VT, FF, FS, GS and RS occur nowhere. Works on
- * bytes, because replacing millions of line breaks in a string takes seconds.
+ * In valid JSON, raw CR and LF occur only between tokens, where a space is equivalent, and the other three only
+ * inside strings, where they can be escaped. VT, FF, FS, GS and RS are never valid. Works on bytes, because
+ * replacing millions of line breaks in a string takes seconds.
  */
 function replaceBreaks(json: string): string {
   const bytes = Buffer.from(json);
@@ -62,7 +62,7 @@ function escapeBreaks(bytes: Buffer, escapes: number): Buffer {
   return escaped.subarray(0, length);
 }
 
-/** How JSON writes the line break whose UTF-8 bytes begin here. */
+/** The escape for the line break whose UTF-8 bytes start here. */
 function findEscape(bytes: Buffer, at: number): Buffer | undefined {
   const first = bytes[at];
   if (first === 0xc2) return bytes[at + 1] === 0x85 ? ESCAPED_NEXT_LINE : undefined;

@@ -1,10 +1,10 @@
-// Messages on their way out. Those that are sent in one turn of the event loop leave in one write:
-// a system call costs more than all we do to a small message.
+// Outgoing messages. All that are sent in one turn of the event loop share one write: a system call costs
+// more than everything else we do to a small message.
 import type { Writable } from 'node:stream';
 import { guard } from '../base/guard.ts';
 import { encodeMessage, type Framing } from './framing.ts';
 
-/** A message of this size leaves at once: putting it together with others would copy it. */
+/** Larger messages are written at once: joining them with others would copy them. */
 const LARGE_CHARS = 65_536;
 
 export class Outbox {
@@ -13,7 +13,7 @@ export class Outbox {
   readonly #flushLater: () => void;
   #waiting: string[] = [];
 
-  /** `write` is the stream's own, where that has been given away to others. */
+  /** `write` is the stream's original method, if `stream.write` has been replaced. */
   constructor(
     stream: Writable,
     onThrow: (error: unknown) => void,
@@ -30,12 +30,12 @@ export class Outbox {
     if (json.length > LARGE_CHARS) this.#flush();
   }
 
-  /** Bytes that have been sent and that the other side has not taken. */
+  /** Bytes that were sent and that the other side hasn't read. */
   get unreadBytes(): number {
     return this.#stream.writableLength;
   }
 
-  /** For text that is written as UTF-8, Node sets three bytes aside for each character. */
+  /** Node allocates three bytes per character for UTF-8 strings, so encode them here. */
   #writeLarge(text: string): void {
     const isAscii = Buffer.byteLength(text) === text.length;
     if (isAscii) this.#write(text, 'latin1');

@@ -1,28 +1,28 @@
-// A message beyond the size limit is thrown away while it arrives. What stays is its head and its
-// tail: enough to find out which request it answers, so that only that one fails.
+// A message beyond the size limit is discarded while it arrives. Its head and tail are kept, which is enough to find out
+// which request it answers, so that only that one fails.
 import type { FramerEvents, Framing, OversizeEvent } from './framing.ts';
 import { parseJson } from './json-text.ts';
 import type { TooComplex } from './shape.ts';
 
 const KEPT_BYTES = 4 * 1024;
 
-export interface OversizeOptions {
+export interface DrainOptions {
   readonly limitBytes: number;
   readonly framing: Framing;
   readonly onOversize: FramerEvents['onOversize'];
 }
 
-/** Counts the bytes of one message that is being thrown away, and reports on it as it grows. */
+/** Counts the bytes of one message that is being discarded, and reports as it grows. */
 export class OversizeDrain {
-  readonly #options: OversizeOptions;
+  readonly #options: DrainOptions;
   readonly #head = Buffer.alloc(KEPT_BYTES);
-  /** The last bytes, at its end twice as many as needed before the older half is dropped. */
+  /** The last bytes. Twice the size needed, so that the older half is dropped only now and then. */
   readonly #tail = Buffer.alloc(2 * KEPT_BYTES);
   #tailLength = 0;
   #bytes = 0;
   #nextReport: number;
 
-  constructor(options: OversizeOptions) {
+  constructor(options: DrainOptions) {
     this.#options = options;
     this.#nextReport = options.limitBytes;
   }
@@ -63,7 +63,7 @@ export class OversizeDrain {
   }
 }
 
-/** The report on a message that is there as a whole. */
+/** The report on a message that has arrived completely. */
 export function oversizeEvent(limit: TooComplex, framing: Framing): OversizeEvent {
   const { bytes: bytesSoFar, head, tail } = limit;
   return { limit, bytesSoFar, head, tail, complete: true, framing };
@@ -86,9 +86,8 @@ const TAIL = new RegExp(
 );
 
 /**
- * The id of a message of which only the ends are known. It is looked for among the short members
- * that stand before the payload, or as the last member but for `jsonrpc`: in both places nothing of
- * the payload can be mistaken for it.
+ * The id of a message of which only the ends are known. It must be among the short members before the payload, or be
+ * the last member except for `jsonrpc`. In both places, nothing in the payload can be mistaken for it.
  */
 export function idFromOversize(head: string, tail: string | undefined): OversizeId | undefined {
   const begin = readHead(head);
@@ -99,7 +98,7 @@ export function idFromOversize(head: string, tail: string | undefined): Oversize
   return { id, kind: begin.kind };
 }
 
-/** The members before the payload, or undefined when it does not begin as a message does. */
+/** The members before the payload; undefined if it doesn't start like a message. */
 function readHead(
   head: string,
 ): { idText: string | undefined; kind: OversizeId['kind'] } | undefined {

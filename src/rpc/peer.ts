@@ -1,7 +1,7 @@
-// One end of a JSON-RPC connection, without a transport: matches answers to requests, hands on
-// requests and notifications in the order they came, cancels in both directions, and gives every
-// request exactly one answer. It knows the two notifications that concern requests themselves,
-// `notifications/cancelled` and `notifications/progress`.
+// One end of a JSON-RPC connection, without a transport. It matches answers to requests, delivers
+// requests and notifications in order, cancels in both directions, and answers each request exactly
+// once. It handles the two notifications that are about requests, `notifications/cancelled` and
+// `notifications/progress`.
 import { Cancellation } from '../base/cancellation.ts';
 import { guard } from '../base/guard.ts';
 import { isObject } from '../base/object.ts';
@@ -24,17 +24,14 @@ import { Verbatim } from './verbatim.ts';
 import { Waiting } from './waiting.ts';
 
 export interface PeerOptions {
-  /** Puts one message on the wire; `message` says what it is. When the wire is gone, `close` is called. */
+  /** Puts one message on the wire; `message` says what it is. The owner calls `close` when the wire is gone. */
   readonly send: (json: string, message: Outgoing) => void;
-  /** Answers a request. An RpcError is answered as it is, any other throw as an internal error. */
+  /** Answers a request. An RpcError becomes the answer; any other throw is an internal error. */
   readonly onRequest: (request: IncomingRequest) => Verbatim | Promise<Verbatim>;
   readonly onNotification: (method: string, params: Verbatim | undefined) => void;
-  /**
-   * Logs a bug: a throw in onRequest that is not an RpcError, or in any other callback. Only the message
-   * it concerns is lost.
-   */
+  /** Logs a bug: a callback that throws, unless onRequest throws an RpcError. Only that message is lost. */
   readonly onBug: (error: unknown) => void;
-  /** Whether the other side may leave out `jsonrpc`, as the engine of agents does. */
+  /** Whether the other side may omit `jsonrpc`, as Codex does. */
   readonly mayOmitVersion?: boolean | undefined;
 }
 
@@ -42,7 +39,7 @@ export interface IncomingRequest {
   readonly id: Id;
   readonly method: string;
   readonly params: Verbatim | undefined;
-  /** Cancelled when the other side calls the request off, or the connection ends. */
+  /** Cancelled when the other side cancels the request, or the connection ends. */
   readonly cancellation: Cancellation;
 }
 
@@ -54,7 +51,7 @@ export interface Answer extends OutgoingAnswer {
 export interface RequestOptions {
   readonly timeoutMs: number;
   readonly cancellation?: Cancellation | undefined;
-  /** Called with the parameters of each progress notification that carries the request's token. */
+  /** Called with the parameters of each progress notification for this request. */
   readonly onProgress?: ((params: Verbatim) => void) | undefined;
   /** The other side's request that this one is made for. */
   readonly about?: Id | undefined;
@@ -66,30 +63,30 @@ export interface RequestOptions {
   onSettled?(isAbandoned: boolean): void;
 }
 
-/** The answer did not come in time. */
+/** No answer came in time. */
 export class RpcTimeout extends Error {
   override readonly name = 'RpcTimeout';
 }
 
-/** What a request's parameters may depend on: its id, which is its progress token as well. */
+/** Parameters may depend on the request's id, which is also its progress token. */
 export type Params = Verbatim | undefined | ((id: number) => Verbatim);
 
 /** A request that waits for its answer. */
 interface Pending extends OutgoingRequest {
   readonly options: RequestOptions;
-  /** When it is given up, on the clock of `performance`; never, while the limit is suspended. */
+  /** When it times out, by `performance.now()`; Infinity while the limit is suspended. */
   deadline: number;
   readonly resolve: (answer: Verbatim) => void;
   readonly reject: (error: Error) => void;
   readonly cancel: () => void;
 }
 
-/** More requests than this are not waited for at once: the other side has stopped answering. */
+/** With this many open requests, the other side has stopped answering. */
 const MAX_PENDING = 20_000;
-/** How long requests that were cancelled at the end may take to say so. */
+/** How long requests that were cancelled at the end may take to answer. */
 const LAST_ANSWERS_MS = 250;
 
-/** A request of the other side that is being answered. */
+/** A request from the other side that is being answered. */
 interface Running extends IncomingRequest {
   readonly idText: string;
 }
@@ -98,13 +95,13 @@ export class Peer {
   readonly #options: PeerOptions;
   readonly #pending = new Waiting<Pending>();
   readonly #running = new Underway<Running>();
-  /** One timer for all time limits: one for each request would cost more than sending it. */
+  /** One timer for all time limits: a timer per request would cost more than sending it. */
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
   #closed: Error | undefined;
-  /** Why the other side answers nothing more. */
+  /** Why the other side no longer answers. */
   #deaf: Error | undefined;
-  /** Set while the last answers are waited for: called when none is left. */
+  /** Set while `finish` waits for the last answers; called when none is left. */
   #onIdle: (() => void) | undefined;
 
   constructor(options: PeerOptions) {
@@ -117,7 +114,10 @@ export class Peer {
       if (this.#deaf) throw this.#deaf;
       cancellation?.throwIfCancelled();
       if (this.#pending.size >= MAX_PENDING) {
-        throw new RpcError(INTERNAL_ERROR, `${MAX_PENDING} requests wait for an answer already.`);
+        throw new RpcError(
+          INTERNAL_ERROR,
+          `${MAX_PENDING} requests are already waiting for an answer.`,
+        );
       }
       const id = this.#pending.nextId();
       const text = requestText(id, method, typeof params === 'function' ? params(id) : params);
@@ -154,13 +154,13 @@ export class Peer {
     this.#notify(method, params, about, undefined);
   }
 
-  /** Lets the time of a request stand still: the other side waits for us. */
+  /** Stops a request's clock while the other side is waiting for us. */
   suspendLimit(id: number): void {
     const pending = this.#pending.get(id);
     if (pending) pending.deadline = Infinity;
   }
 
-  /** Gives a request its whole time again. */
+  /** Gives a request its full time again. */
   restartLimit(id: number): void {
     const pending = this.#pending.get(id);
     if (!pending) return;
@@ -168,7 +168,7 @@ export class Peer {
     if (pending.deadline < this.#timerAt) this.#setTimer(pending.deadline);
   }
 
-  /** Fails the request whose answer could not be read. */
+  /** Fails a request whose answer couldn't be read. */
   failRequest(id: Id, error: Error): void {
     const pending = this.#findPending(id);
     if (pending) this.#settle(pending, error);
@@ -220,7 +220,7 @@ export class Peer {
       if (cancellation.reason) return answerTo(request);
       if (error instanceof RpcError) return errorAnswer(id, idText, error);
       this.#options.onBug(error);
-      const reason = 'Internal error in Switchboard; its log on stderr says more.';
+      const reason = 'Internal error in Switchboard. See its log on stderr.';
       return errorAnswer(id, idText, new RpcError(INTERNAL_ERROR, reason));
     } finally {
       this.#running.remove(place);
@@ -229,12 +229,12 @@ export class Peer {
   }
 
   /**
-   * The other side sends nothing more. Requests of ours fail; its own are answered as they finish. Those
-   * that take longer than the limit are cancelled and answered with the error. Then it is closed.
+   * The other side has sent its last message. Our requests fail; its own are still answered, and after the
+   * limit the rest are cancelled and answered with the error. Then the peer is closed.
    */
   async finish(limitMs: number, error: RpcError): Promise<void> {
     if (this.#closed) return;
-    const unanswered = new RpcTimeout('The other side answers nothing more.');
+    const unanswered = new RpcTimeout('The other side has closed its output.');
     this.#deaf = unanswered;
     for (const pending of this.#pending.all()) this.#settle(pending, unanswered, true);
     await this.#idle(limitMs);
@@ -246,7 +246,7 @@ export class Peer {
     this.close(error);
   }
 
-  /** Ends the connection: requests that wait fail with `error`, those that run are cancelled. */
+  /** Ends the connection: our open requests fail with `error`, the other side's are cancelled. */
   close(error: Error): void {
     if (this.#closed) return;
     this.#closed = error;
@@ -258,14 +258,14 @@ export class Peer {
     this.#onIdle?.();
   }
 
-  /** Resolves when every request has its answer, at the latest after the limit. */
+  /** Resolves when every request has its answer, or after the limit. */
   #idle(limitMs: number): Promise<void> {
     if (this.#running.isEmpty || this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, limitMs);
       this.#onIdle = () => {
         clearTimeout(timer);
-        setImmediate(resolve); // the last answer is sent before
+        setImmediate(resolve); // after the last answer has been sent
       };
     });
   }
@@ -285,7 +285,7 @@ export class Peer {
 
   #giveUp(pending: Pending, error: Error, reason: string): void {
     this.#settle(pending, error, true);
-    // What comes before a greeting, MCP has nobody cancel.
+    // MCP doesn't allow cancelling these two.
     if (pending.method === 'initialize' || pending.method === 'server/discover') return;
     const params = Verbatim.of({ requestId: pending.id, reason });
     this.#notify('notifications/cancelled', params, undefined, pending.id);
@@ -296,12 +296,12 @@ export class Peer {
     this.#timerAt = at;
     const giveUp = guard(this.#options.onBug, () => this.#giveUpOverdue());
     const timer = setTimeout(giveUp, Math.max(1, at - performance.now()));
-    // What we wait for keeps us running, not the clock.
+    // A timer alone must not keep the program running.
     this.#timer = timer.unref();
   }
 
   #giveUpOverdue(): void {
-    const now = performance.now() + 1; // timers may come a little early
+    const now = performance.now() + 1; // timers can fire slightly early
     this.#timerAt = Infinity;
     for (const pending of this.#pending.all()) {
       const { method, deadline, options } = pending;
@@ -355,14 +355,14 @@ export class Peer {
     running?.cancellation.cancel(new Error('The caller cancelled the request.'));
   }
 
-  /** Some servers return a number as a string. */
+  /** Some servers return a numeric id as a string. */
   #findPending(id: Id): Pending | undefined {
     return this.#pending.get(id) ?? this.#pending.get(Number(id));
   }
 
   #receiveAnswer(id: Id, message: Verbatim, value: Record<string, unknown>): void {
     const pending = this.#findPending(id);
-    if (!pending) return; // unknown, late or second: nobody waits for it
+    if (!pending) return; // unknown, late or duplicate
     const { error } = value;
     if (isObject(error)) {
       const code = Number.isInteger(error['code']) ? (error['code'] as number) : INTERNAL_ERROR;
@@ -374,7 +374,7 @@ export class Peer {
   }
 }
 
-/** What a cancelled request is answered with: nothing, unless the reason is meant as the answer. */
+/** A cancelled request has no answer, unless the reason is meant as one. */
 function answerTo({ id, idText, cancellation: { reason } }: Running): Answer | undefined {
   return reason instanceof RpcError ? errorAnswer(id, idText, reason) : undefined;
 }
@@ -393,7 +393,7 @@ function noAnswer(): RpcError {
   return new RpcError(INTERNAL_ERROR, 'The answer has neither a result nor an error.');
 }
 
-/** An id as it was written: a number may have more digits than JavaScript keeps. */
+/** The id as it was written: a number may have more digits than JavaScript can hold. */
 function textOfId(id: Id, message: Verbatim): string {
   if (typeof id === 'string') return JSON.stringify(id);
   return Number.isSafeInteger(id) ? String(id) : (message.member('id')?.text ?? 'null');

@@ -1,5 +1,5 @@
-// How deep a JSON text nests and how many members it has, counted without parsing it. JSON.parse takes
-// seconds and more than a gigabyte for a few megabytes of brackets, and stops everyone else meanwhile.
+// Counts how deep a JSON text nests and how many members it has, without parsing it. JSON.parse takes seconds and more
+// than a gigabyte for a few megabytes of brackets, and blocks everything else meanwhile.
 
 /** Set by `limits` in the configuration. Members are array elements and object members. */
 export interface ShapeLimits {
@@ -13,7 +13,7 @@ export interface ExceededLimit {
   readonly most: number;
 }
 
-/** What the sender of such a message is told. */
+/** The error for the sender of such a message. */
 export function describeExceeded({ name, most }: ExceededLimit): string {
   const allowed = {
     messageBytes: `have ${most} bytes`,
@@ -23,7 +23,7 @@ export function describeExceeded({ name, most }: ExceededLimit): string {
   return `A message may ${allowed[name]} (limits.${name}).`;
 }
 
-/** Takes the place of a value whose text exceeds a limit and was not parsed. */
+/** Stands for a value that exceeds a limit and wasn't parsed. */
 export class TooComplex implements ExceededLimit {
   readonly name: 'depth' | 'members';
   readonly most: number;
@@ -59,7 +59,7 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const SPACE = 0x20;
 
-/** Takes linear time and stops where a limit is exceeded. */
+/** Takes linear time and stops at the first limit that is exceeded. */
 export function findExceeded(json: Buffer, limits: ShapeLimits): TooComplex | undefined {
   if (json.length <= SMALL_BYTES) return undefined;
   let depth = 0;
@@ -80,10 +80,10 @@ export function findExceeded(json: Buffer, limits: ShapeLimits): TooComplex | un
   return undefined;
 }
 
-/** Beyond so many bytes a native search for the end of a string is faster than a loop. */
+/** Beyond this many bytes, a native search for the end of a string is faster than a loop. */
 const NEAR_BYTES = 256;
 
-/** Where the string ends whose first character is at `start`. */
+/** The closing quote of the string whose first character is at `start`. */
 function closingQuote(json: Buffer, start: number): number {
   let at = start;
   while (at < json.length) {

@@ -1,9 +1,9 @@
-// A JSON value together with the very text it arrived as. A proxy that parses and serialises again
-// changes what it passes on: integers beyond 2^53 are rounded, 1.0 becomes 1, deep nesting
-// overflows the stack. So values that only pass through are sent on as text.
+// A JSON value together with the text it arrived as. A proxy that parses and serializes changes what it forwards:
+// integers beyond 2^53 are rounded, 1.0 becomes 1, deep nesting overflows the stack. So values that only pass through are
+// forwarded as text.
 import { toOneLine } from './one-line.ts';
 
-/** Stands for a value that nobody has wanted to know yet. */
+/** A value that hasn't been parsed yet. */
 const UNREAD = Symbol('unread');
 
 export class Verbatim {
@@ -12,7 +12,7 @@ export class Verbatim {
   readonly #parent: Verbatim | undefined;
   readonly #key: string | undefined;
 
-  /** Without a text, the text is what the value is written as: for values of our own. */
+  /** Without a text (for our own values), it is serialized from the value. */
   constructor(text: string | undefined, value: unknown, parent?: Verbatim, key?: string) {
     this.#text = text;
     this.#value = value;
@@ -24,12 +24,12 @@ export class Verbatim {
     return new Verbatim(undefined, value);
   }
 
-  /** A text of our own making. Its value is read when it is wanted: mostly it is only sent. */
+  /** Text we wrote ourselves. It's parsed on first use, since mostly it's only sent. */
   static fromText(text: string): Verbatim {
     return new Verbatim(text, UNREAD);
   }
 
-  /** Reads JSON that was written inside a string. Throws a SyntaxError if it is not valid. */
+  /** Parses JSON from a string value. Throws a SyntaxError if it's invalid. */
   static parse(text: string): Verbatim {
     const value: unknown = JSON.parse(text);
     return new Verbatim(toOneLine(text), value);
@@ -40,7 +40,7 @@ export class Verbatim {
     return this.#value;
   }
 
-  /** Found or made when it is first wanted: many values are only looked at. */
+  /** Located or serialized on first use: many values are only read. */
   get text(): string {
     this.#text ??=
       this.#parent === undefined || this.#key === undefined
@@ -49,12 +49,12 @@ export class Verbatim {
     return this.#text;
   }
 
-  /** What the length of the text does not exceed: known without looking for it. */
+  /** An upper bound for the text's length that costs nothing to get. */
   get maxLength(): number {
     return this.#text?.length ?? this.#parent?.maxLength ?? this.text.length;
   }
 
-  /** The member at a path of object keys, or undefined where there is none. */
+  /** The member at a path of object keys, if there is one. */
   member(key: string, ...below: string[]): Verbatim | undefined {
     const { value } = this;
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
@@ -64,7 +64,7 @@ export class Verbatim {
     return next === undefined ? found : found.member(next, ...rest);
   }
 
-  /** The same to be kept: it does not hold on to the message that it came in. */
+  /** A copy to keep: it doesn't hold on to the message it came in. */
   detached(): Verbatim {
     return new Verbatim(Buffer.from(this.text).toString(), this.value);
   }
@@ -82,7 +82,7 @@ export class Verbatim {
     });
   }
 
-  /** The same object with one of its members replaced. Throws if it has no such member. */
+  /** The object with one member replaced. Throws if it has no such member. */
   with(key: string, member: Verbatim): Verbatim {
     const { text } = this;
     const { start, end } = memberSpan(text, [key]);
@@ -90,7 +90,7 @@ export class Verbatim {
     return new Verbatim(replaced, { ...(this.value as object), [key]: member.value });
   }
 
-  /** The same object with a member set, replaced where it is there and added where it is not. */
+  /** The object with a member replaced or added. */
   set(key: string, member: Verbatim): Verbatim {
     const own = this.value as object;
     if (Object.hasOwn(own, key)) return this.with(key, member);
@@ -99,7 +99,7 @@ export class Verbatim {
     return new Verbatim(text, { ...own, [key]: member.value });
   }
 
-  /** The same object with the members of another, none of which it has, before its own. */
+  /** The object with another's members before its own. They must not share any key. */
   prepend(members: Verbatim): Verbatim {
     const { text } = this;
     const inner = skipBlanks(text, text.indexOf('{') + 1);
@@ -108,7 +108,7 @@ export class Verbatim {
     return Verbatim.fromText(`${head}${isEmpty ? '' : ','}${text.slice(inner)}`);
   }
 
-  /** The same object without some of its members. */
+  /** The object without some of its members. */
   without(...keys: string[]): Verbatim {
     const own = this.value as Record<string, unknown>;
     if (!keys.some((key) => Object.hasOwn(own, key))) return this;
@@ -119,7 +119,7 @@ export class Verbatim {
     return new Verbatim(`{${parts.join(',')}}`, value);
   }
 
-  /** The same array with one more element. */
+  /** The array with one more element. */
   append(element: Verbatim): Verbatim {
     const items = Array.isArray(this.value) ? this.value : [];
     const inner = this.text.trim().slice(1, -1).trim();
@@ -127,7 +127,7 @@ export class Verbatim {
     return new Verbatim(text, [...(items as unknown[]), element.value]);
   }
 
-  /** Looks for it in the text of the nearest that has one: those between are mostly not wanted. */
+  /** Searches the nearest ancestor that has its text: nobody may ever need those in between. */
   #textAt(path: readonly string[]): string {
     return this.#text === undefined && this.#parent && this.#key !== undefined
       ? this.#parent.#textAt([this.#key, ...path])
@@ -135,7 +135,7 @@ export class Verbatim {
   }
 }
 
-/** How deep brackets nest in a JSON text. */
+/** How deep the brackets in a JSON text nest. */
 export function nestingDepth(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -148,8 +148,7 @@ export function nestingDepth(text: string): number {
   return deepest;
 }
 
-// The texts below have been through JSON.parse, so they are known to be well-formed: the scanner
-// only has to find where things end.
+// All texts below have passed JSON.parse, so the scanner only has to find where things end.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -171,8 +170,8 @@ interface Span {
 }
 
 /**
- * Where the member at a path is. Of several with one key the last counts, as in JSON.parse. Throws if
- * there is none: a span of nothing would put the new text in front of the object.
+ * Where the member at a path is. If a key is repeated the last one wins, as in JSON.parse. Throws if there is none: an
+ * empty span would put the new text in front of the object.
  */
 function memberSpan(object: string, path: readonly string[]): Span {
   const span: Span = { start: 0, end: 0 };
@@ -182,7 +181,7 @@ function memberSpan(object: string, path: readonly string[]): Span {
   return span;
 }
 
-/** Notes where the member is, if this object or one in it has it; gives where the object ends. */
+/** Sets `found` if this object contains the member; returns where the object ends. */
 function walkObject(
   text: string,
   open: number,
@@ -212,7 +211,7 @@ function walkObject(
 
 function isKey(text: string, start: number, end: number, key: string): boolean {
   const isSame = end - start === key.length + 2 && text.startsWith(key, start + 1);
-  // What is written with a backslash means something else than it says.
+  // With a backslash, the text differs from the key it stands for.
   if (isSame && !key.includes('\\')) return true;
   const first = text.charCodeAt(start + 1);
   if (first !== BACKSLASH && first !== key.charCodeAt(0)) return false;
@@ -240,7 +239,7 @@ function endOfBrackets(text: string, start: number): number {
   return text.length;
 }
 
-/** The index behind the closing quote of the string that opens at `start`. */
+/** The index after the closing quote of the string that opens at `start`. */
 function endOfString(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
   while (at !== -1) {

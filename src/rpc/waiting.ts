@@ -1,5 +1,5 @@
-// What waits for an answer, by the number it was given. A ring: the slot of a number is known from the
-// number. Not a Map, for the reason that `base/underway.ts` tells.
+// Open requests by id, in a ring: an id's slot follows from the id. `base/underway.ts` explains why this
+// isn't a Map.
 
 const FIRST_CAPACITY = 64;
 
@@ -12,7 +12,7 @@ export class Waiting<T extends { readonly id: number }> {
     return this.#size;
   }
 
-  /** A number larger than all before. Those whose slot is still taken are left out. */
+  /** The next id whose slot is free. Ids only increase. */
   nextId(): number {
     if (2 * this.#size >= this.#slots.length) this.#grow();
     do this.#lastId++;
@@ -20,7 +20,7 @@ export class Waiting<T extends { readonly id: number }> {
     return this.#lastId;
   }
 
-  /** Takes in what has the number that was given last. */
+  /** Adds an entry under the id that `nextId` returned last. */
   add(entry: T): void {
     this.#slots[entry.id % this.#slots.length] = entry;
     this.#size++;
@@ -32,7 +32,7 @@ export class Waiting<T extends { readonly id: number }> {
     return entry?.id === id ? entry : undefined;
   }
 
-  /** The second time nothing happens. */
+  /** Does nothing if the entry is already gone. */
   remove(entry: T): void {
     const slot = entry.id % this.#slots.length;
     if (this.#slots[slot] !== entry) return;
@@ -40,14 +40,14 @@ export class Waiting<T extends { readonly id: number }> {
     this.#size--;
   }
 
-  /** All of them, oldest first. */
+  /** All entries, oldest first. */
   all(): T[] {
     return this.#slots.filter((entry) => entry !== undefined).sort((a, b) => a.id - b.id);
   }
 
   #grow(): void {
     const slots = emptySlots<T>(2 * this.#slots.length);
-    // Numbers that had different slots in the smaller ring have so in the larger one.
+    // Ids with different slots in the smaller ring also differ in the larger one.
     for (const entry of this.#slots) if (entry) slots[entry.id % slots.length] = entry;
     this.#slots = slots;
   }

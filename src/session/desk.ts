@@ -1,17 +1,17 @@
-// What sessions of both eras do alike: reading a request's parameters, and the sentences for wrong ones.
+// What both eras have in common: reading a request's parameters and rejecting invalid ones.
 import { isObject } from '../base/object.ts';
 import { INVALID_PARAMS, isId, RpcError } from '../rpc/message.ts';
 import type { IncomingRequest } from '../rpc/peer.ts';
 import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
 
-/** One era's way to answer a host. */
+/** Answers a host in one era. */
 export interface Desk {
   answer(request: IncomingRequest): Verbatim | Promise<Verbatim>;
   receive(method: string, params: Verbatim | undefined): void;
   close(): void;
 }
 
-/** What hosts of both eras are told that we can do. */
+/** The capabilities we announce in both eras. */
 export const CAPABILITIES = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
@@ -20,7 +20,7 @@ export const CAPABILITIES = {
   logging: {},
 };
 
-/** Deeper parameters are refused: many a server's own JSON writer would not survive them. */
+/** Deeper parameters are refused: many servers' JSON libraries crash on them. */
 const DEEPEST = 1_000;
 
 export interface ParsedCall {
@@ -32,14 +32,14 @@ export interface ParsedCall {
 export function parseToolCall(params: Verbatim | undefined): ParsedCall {
   const { name } = isObject(params?.value) ? params.value : {};
   if (!params || typeof name !== 'string') {
-    throw new RpcError(INVALID_PARAMS, 'tools/call needs the name of a tool.');
+    throw new RpcError(INVALID_PARAMS, 'tools/call requires the name of a tool.');
   }
   const args = params.member('arguments') ?? Verbatim.of({});
   if (!isObject(args.value)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');
   return { name, args };
 }
 
-/** The parameters as an object, `{}` where there are none. */
+/** The parameters as an object; `{}` if there are none. */
 export function paramsOf({ params }: IncomingRequest): Verbatim {
   if (!params) return Verbatim.of({});
   if (!isObject(params.value)) throw new RpcError(INVALID_PARAMS, '"params" must be an object.');
@@ -49,13 +49,13 @@ export function paramsOf({ params }: IncomingRequest): Verbatim {
   return params;
 }
 
-/** `_meta` of the parameters, where it is an object. */
+/** The parameters' `_meta`, if it's an object. */
 export function metaOf(params: Verbatim): Verbatim | undefined {
   const meta = params.member('_meta');
   return isObject(meta?.value) ? meta : undefined;
 }
 
-/** The token under which the host wants to hear of progress. */
+/** The token for progress notifications, if the host wants any. */
 export function progressTokenOf(meta: Verbatim | undefined): Verbatim | undefined {
   const token = meta?.member('progressToken');
   return token && isId(token.value) ? token : undefined;

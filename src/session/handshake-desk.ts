@@ -1,5 +1,4 @@
-// A host of the handshake era: it has said once what it is and can do, either side may ask the other,
-// and the list of tools may change.
+// A host in the handshake era: it introduced itself once, either side may send requests, and the tool list may change.
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
@@ -39,19 +38,19 @@ export interface HandshakeDeskOptions {
   readonly openSurface: (audience: Audience) => Surface;
   readonly log: Log;
   readonly framing: () => Framing;
-  /** How long a user may take over a question. */
+  /** How long a user may take to answer a question. */
   readonly questionMs: () => number;
   readonly onReady: () => void;
-  /** What the host lets servers work on has changed. */
+  /** The host's roots have changed. */
   readonly onRootsChanged: () => void;
 }
 
-/** How long a host that is ready may take to ask for the list. */
+/** How long an initialized host may take to ask for the list. */
 const LIST_FIRST_MS = 100;
-/** What a host that has not said so is told. */
-const USUAL_LOG_LEVEL: LogLevel = 'info';
+/** Unless the host sets another. */
+const DEFAULT_LOG_LEVEL: LogLevel = 'info';
 
-/** Since the last of these revisions. */
+/** Only in the newest handshake revision. */
 const TASKS = { tasks: { cancel: {}, requests: { tools: { call: {} } } } };
 
 export class HandshakeDesk implements Desk {
@@ -65,7 +64,7 @@ export class HandshakeDesk implements Desk {
   #client: string | undefined;
   #clientInfo: Verbatim | undefined;
   #capabilities: Readonly<Record<string, unknown>> = {};
-  #logLevel: LogLevel = USUAL_LOG_LEVEL;
+  #logLevel: LogLevel = DEFAULT_LOG_LEVEL;
   #isInitialized = false;
   readonly #onReady: () => void;
   readonly #askAbout = (question: Question, about: Id) => this.#ask(question, about);
@@ -85,7 +84,7 @@ export class HandshakeDesk implements Desk {
     return this.#revision;
   }
 
-  /** Who the host is and what it uses, for people who look. */
+  /** The host and what it uses, for `status`. */
   get report() {
     return { client: this.#client, revision: this.#revision, active: this.#surface.active };
   }
@@ -113,7 +112,7 @@ export class HandshakeDesk implements Desk {
       case 'tasks/get':
       case 'tasks/result':
       case 'tasks/cancel':
-        return this.#hand(request);
+        return this.#forward(request);
       case 'resources/subscribe':
       case 'resources/unsubscribe':
         return this.#watch(request);
@@ -126,7 +125,7 @@ export class HandshakeDesk implements Desk {
 
   receive(method: string): void {
     if (method === 'notifications/initialized') {
-      // Hosts mostly ask for the list next, and are to get it before anything is started.
+      // Most hosts ask for the list next, and should get it before we start anything.
       this.#isInitialized = true;
       setTimeout(this.#onReady, LIST_FIRST_MS).unref();
     }
@@ -152,14 +151,14 @@ export class HandshakeDesk implements Desk {
       capabilities: { ...CAPABILITIES, ...(this.#revision === NEWEST_REVISION && TASKS) },
       serverInfo: { name: 'switchboard', title: 'Switchboard', version: VERSION },
       instructions: this.#surface.instructions,
-      name: 'switchboard', // where JSON-RPC clients without MCP look for it
+      name: 'switchboard', // where plain JSON-RPC clients look for it
     });
   }
 
   #listTools(): Verbatim {
     const tools = this.#surface.listTools();
     this.#changes.noteListed();
-    if (this.#isInitialized) setImmediate(this.#onReady); // once this answer has left
+    if (this.#isInitialized) setImmediate(this.#onReady); // after this answer is sent
     return Verbatim.of({ tools });
   }
 
@@ -170,17 +169,17 @@ export class HandshakeDesk implements Desk {
     try {
       const options = this.#optionsFor(request, params);
       const task = params.member('task');
-      // Member by member: a second spread in one literal leaves V8's fast path, on every call.
+      // Member by member: a second spread in one literal is slow in V8, and this runs for every call.
       const { name, args } = call;
       const { meta, cancellation, caller, onProgress } = options;
       const whole = { name, args, meta, cancellation, caller, onProgress, task, framing };
       return toHandshakeResult(await this.#surface.callTool(whole));
     } catch (error) {
-      return answerFailure(inThisEra(error), framing);
+      return answerFailure(toHandshakeError(error), framing);
     }
   }
 
-  async #hand(request: IncomingRequest): Promise<Verbatim> {
+  async #forward(request: IncomingRequest): Promise<Verbatim> {
     const params = paramsOf(request);
     const options = this.#optionsFor(request, params);
     try {
@@ -188,7 +187,7 @@ export class HandshakeDesk implements Desk {
         await this.#surface.ask(request.method, params.without('_meta'), options),
       );
     } catch (error) {
-      throw explainRefusal(inThisEra(error));
+      throw explainRefusal(toHandshakeError(error));
     }
   }
 
@@ -201,13 +200,13 @@ export class HandshakeDesk implements Desk {
       await this.#surface.watch(new Set(this.#watched));
       return Verbatim.of({});
     } catch (error) {
-      throw explainRefusal(inThisEra(error));
+      throw explainRefusal(toHandshakeError(error));
     }
   }
 
   #setLogLevel(params: unknown): Verbatim {
     const level = parseLogLevel(isObject(params) ? params['level'] : undefined);
-    if (!level) throw new RpcError(INVALID_PARAMS, 'There is no such log level.');
+    if (!level) throw new RpcError(INVALID_PARAMS, 'Unknown log level.');
     this.#logLevel = level;
     this.#surface.setLogLevel(level);
     return Verbatim.of({});
@@ -251,7 +250,7 @@ export class HandshakeDesk implements Desk {
     try {
       return await peer.request(method, complete, options);
     } catch (error) {
-      // That is no failure of the child's, to which the time it was too late in would be put down.
+      // A plain timeout would be blamed on the server.
       throw error instanceof RpcTimeout ? new Unanswered() : error;
     }
   }
@@ -264,7 +263,7 @@ interface CallerParts extends Pick<Caller, 'party' | 'capabilities' | 'info' | '
   readonly ask: (question: Question, about: Id) => Promise<Verbatim>;
 }
 
-/** The host as the one who made a request. A class, since one is made for every call. */
+/** The host, as the caller of one request. A class, since one is created for every call. */
 class HandshakeCaller implements Caller {
   readonly era = 'handshake';
   readonly party: object;
@@ -286,7 +285,7 @@ class HandshakeCaller implements Caller {
   }
 
   noteMissing(): void {
-    // The child has been told, and says what comes of it.
+    // The server knows, and its answer says what that means.
   }
 
   sign(text: string): string {
@@ -302,15 +301,15 @@ class HandshakeCaller implements Caller {
   }
 }
 
-/** Errors that only the modern era knows speak of our connection to the child, not of the host's. */
-function inThisEra(error: unknown): unknown {
+/** Errors of the modern era are about our connection to the server, not about the host's. */
+function toHandshakeError(error: unknown): unknown {
   if (!(error instanceof RpcError) || !MODERN_ERRORS.has(error.code)) return error;
   return new RpcError(INTERNAL_ERROR, error.message, error.data);
 }
 
 const MODERN_ERRORS = new Set([HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION]);
 
-/** An address to visit has a name in this era; servers of the modern one give it none. */
+/** In this era a URL elicitation has an id; modern servers don't send one. */
 function withElicitationId(params: Verbatim | undefined): Verbatim | undefined {
   const { mode, elicitationId } = isObject(params?.value) ? params.value : {};
   if (mode !== 'url' || elicitationId !== undefined) return params;

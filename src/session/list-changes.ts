@@ -1,7 +1,7 @@
-// Telling a host that the list of tools has changed, and knowing whether it looks. A model is often
-// asked again the moment a call is answered; a host that is still fetching the list then would show
-// it the old one. So the answer to a call that changes the list is held until the host has fetched
-// it, and a little longer for it to take in. Hosts that never fetch it again are not waited for.
+// Tells a host that the tool list has changed, and tracks whether it fetches the new one. Many hosts prompt the model
+// again as soon as a call is answered; one that is still fetching the list would show the old one. So the answer to a call
+// that changes the list waits until the host has fetched it, plus a moment to process it. Hosts that don't refresh their
+// tool list aren't waited for.
 import type { Cancellation } from '../base/cancellation.ts';
 import { isObject } from '../base/object.ts';
 import { sleep } from '../base/time.ts';
@@ -10,14 +10,14 @@ import { META } from '../mcp/eras.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience } from '../surface/surface.ts';
 
-/** How long a host may take to fetch the list, from the notification on. */
+/** How long a host may take to fetch the list after the notification. */
 const LONGEST_HOLD_MS = 1_000;
-/** What hosts were seen to need between getting the list and showing it to the model. */
+/** The measured time hosts need between getting the list and showing it to the model. */
 const SETTLE_MS = 100;
-/** Changes that children report are passed on together. */
+/** Changes that servers report within this time become one notification. */
 const COALESCE_MS = 50;
 
-/** By the name they give themselves: hosts that fetch the list once and never again. */
+/** Names of hosts that don't refresh their tool list. */
 const NEVER_RELIST = new Set(['codex-mcp-client']);
 
 export interface ListChangesOptions {
@@ -33,12 +33,13 @@ export class ListChanges implements Audience {
   readonly #notify: ListChangesOptions['notify'];
   #client: string | undefined;
   #neverRelists = false;
-  /** It was waited for once in vain, or its kind is known. */
+  /** It didn't react to a notification, or it's a kind of host that never does. */
   #isDeaf = false;
-  /** It was told of a change and has not fetched the list since. */
+  /** It hasn't fetched the list since the last notification. */
   #isBehind = false;
   #waiting: (() => void)[] = [];
-  readonly #soon = new Map<Kind, NodeJS.Timeout>();
+  /** Notifications that will be sent soon. */
+  readonly #timers = new Map<Kind, NodeJS.Timeout>();
 
   constructor({ notify, ask }: ListChangesOptions) {
     this.#notify = notify;
@@ -53,7 +54,7 @@ export class ListChanges implements Audience {
     return this.#neverRelists;
   }
 
-  /** The host has said what it is. */
+  /** The host has introduced itself. */
   noteClient(name: unknown): void {
     this.#client = typeof name === 'string' ? name : undefined;
     this.#neverRelists = typeof name === 'string' && NEVER_RELIST.has(name);
@@ -64,7 +65,7 @@ export class ListChanges implements Audience {
   noteListed(): void {
     if (this.#isBehind) this.#isDeaf = false;
     this.#isBehind = false;
-    for (const goOn of this.#waiting.splice(0)) goOn();
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 
   announce(): void {
@@ -73,9 +74,9 @@ export class ListChanges implements Audience {
   }
 
   announceSoon(kind: Kind = 'tools'): void {
-    if (this.#soon.has(kind)) return;
+    if (this.#timers.has(kind)) return;
     const tell = (): void => (kind === 'tools' ? this.announce() : this.#tell(kind));
-    this.#soon.set(kind, setTimeout(tell, COALESCE_MS).unref());
+    this.#timers.set(kind, setTimeout(tell, COALESCE_MS).unref());
   }
 
   resourceUpdated(params: Verbatim): void {
@@ -93,31 +94,31 @@ export class ListChanges implements Audience {
   }
 
   close(): void {
-    for (const timer of this.#soon.values()) clearTimeout(timer);
-    this.noteListed(); // nobody is to wait for a host that has gone
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.noteListed(); // don't wait for a host that is gone
   }
 
   #tell(kind: Kind): void {
-    clearTimeout(this.#soon.get(kind));
-    this.#soon.delete(kind);
+    clearTimeout(this.#timers.get(kind));
+    this.#timers.delete(kind);
     this.#notify(`notifications/${kind}/list_changed`);
   }
 
-  /** Resolves when the host has fetched the list, at the latest when it has had time enough. */
+  /** Resolves when the host has fetched the list, or has taken too long. */
   #nextList(cancellation: Cancellation): Promise<void> {
     return new Promise((resolve) => {
-      const goOn = (): void => {
+      const wake = (): void => {
         clearTimeout(timer);
         resolve();
       };
-      const timer = setTimeout(goOn, LONGEST_HOLD_MS);
-      this.#waiting.push(goOn);
-      cancellation.listen(goOn);
+      const timer = setTimeout(wake, LONGEST_HOLD_MS);
+      this.#waiting.push(wake);
+      cancellation.listen(wake);
     });
   }
 }
 
-/** The name of a subscription of ours at a modern child means nothing to the host. */
+/** Removes the id of our own subscription at a modern server, which means nothing to the host. */
 function withoutSubscription(params: Verbatim): Verbatim {
   const meta = params.member('_meta');
   if (!isObject(meta?.value) || !Object.hasOwn(meta.value, META.subscription)) return params;

@@ -1,5 +1,5 @@
-// A host of the modern era: every request says itself who asks and what he can do, nobody is asked by
-// a request of ours, and the list of tools does not change by what is called.
+// A host in the modern era: every request carries the client's identity and capabilities, we never send requests, and
+// calls don't change the tool list.
 import { Cancellation } from '../base/cancellation.ts';
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
@@ -16,10 +16,9 @@ import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';
 import { CAPABILITIES, type Desk, metaOf, paramsOf, parseToolCall } from './desk.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
 import { answerFailure } from './errors.ts';
-import { answerModern, finish, inputRequired, missingCapability } from './modern-answers.ts';
 import { ParkedCall, type Parking } from './parking.ts';
 import { digestOf, type StateSeal } from './request-state.ts';
-import { Round } from './round.ts';
+import { answerError, inputRequired, missingCapability, Round, toAnswer } from './round.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 export interface ModernDeskOptions {
@@ -61,7 +60,7 @@ export class ModernDesk implements Desk {
     }
     const params = paramsOf(request);
     const envelope = this.#envelopeOf(params);
-    if (!this.#isReady) setImmediate(this.#onReady); // once the first answer has left
+    if (!this.#isReady) setImmediate(this.#onReady); // after the first answer is sent
     this.#isReady = true;
     switch (request.method) {
       case 'server/discover':
@@ -82,10 +81,10 @@ export class ModernDesk implements Desk {
   }
 
   receive(): void {
-    // What hosts of this era tell us beside requests concerns those, which the peer knows.
+    // Notifications of this era are about requests, and the peer handles those.
   }
 
-  /** The host hears no more news. */
+  /** The host gets no more notifications. */
   endSubscriptions(): void {
     this.#subscriptions.close();
   }
@@ -95,7 +94,7 @@ export class ModernDesk implements Desk {
     this.#surface.close();
   }
 
-  /** What a request says of itself, which mostly is what the one before has said. */
+  /** Most requests carry the same envelope as the one before. */
   #envelopeOf(params: Verbatim): Envelope {
     const meta = metaOf(params);
     if (!this.#envelope || this.#envelope.text !== meta?.text) {
@@ -121,11 +120,11 @@ export class ModernDesk implements Desk {
     );
   }
 
-  /** What a child does: it may want to know something first, and be asked again in another round. */
+  /** Forwards a request. The server may have questions first, and gets the request again in another round. */
   async #work(request: IncomingRequest, params: Verbatim, envelope: Envelope): Promise<Verbatim> {
     const { seal, parking, questionMs } = this.#options;
     const { method } = request;
-    // Only the few requests that take more than one round need it, and it costs a hash.
+    // Lazy: it costs a hash, and few requests take more than one round.
     const digest = (): string => digestOf(method, params.value);
     const given = params.member('requestState');
     const state = given && seal.open(given.value, digest());
@@ -139,11 +138,11 @@ export class ModernDesk implements Desk {
     call.answer(responses);
     try {
       const next = await call.next();
-      if ('result' in next) return finish(next.result, digest, seal, method);
+      if ('result' in next) return toAnswer(next.result, digest, seal, method);
       const handle = parking.park(call, questionMs());
       return inputRequired(next.questions, seal.seal({ kind: 'parked', handle }, digest()));
     } catch (error) {
-      return answerModern(
+      return answerError(
         call.missing ? missingCapability(call.missing, error) : error,
         digest,
         seal,
@@ -163,7 +162,7 @@ export class ModernDesk implements Desk {
     const call = new ParkedCall(new Cancellation());
     if (envelope.logLevel) this.#surface.setLogLevel(envelope.logLevel);
     const options: SurfaceOptions = {
-      meta: envelope.handedOn,
+      meta: envelope.forwarded,
       cancellation: call.cancellation,
       caller: new ModernCaller(this, envelope, call, this.#options.seal),
       inputs,
@@ -172,13 +171,13 @@ export class ModernDesk implements Desk {
     call.outcome =
       method === 'tools/call'
         ? this.#callTool(params, options)
-        : this.#surface.ask(method, plain(params), options);
+        : this.#surface.ask(method, withoutEnvelope(params), options);
     return call;
   }
 
   async #callTool(params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
     try {
-      // Member by member: a second spread in one literal leaves V8's fast path, on every call.
+      // Member by member: a second spread in one literal is slow in V8, and this runs for every call.
       const { name, args } = parseToolCall(params);
       const { meta, cancellation, caller, inputs, onProgress } = options;
       const call = { name, args, meta, cancellation, caller, inputs, onProgress };
@@ -205,7 +204,7 @@ const METHODS = new Set([
   'tasks/cancel',
 ]);
 
-/** The host as the one who made a request. A class, since one is made for every call. */
+/** The host, as the caller of one request. A class, since one is created for every call. */
 class ModernCaller implements Caller {
   readonly era = 'modern';
   readonly party: object;
@@ -246,11 +245,11 @@ class ModernCaller implements Caller {
   }
 
   pageVisited(): void {
-    // This era has no word for it.
+    // This era has no notification for it.
   }
 }
 
-/** The parameters of a request as its child is to see them. */
-function plain(params: Verbatim): Verbatim {
+/** The parameters as the server should see them. */
+function withoutEnvelope(params: Verbatim): Verbatim {
   return params.without('_meta', 'inputResponses', 'requestState');
 }

@@ -1,5 +1,5 @@
-// Calls of children of the handshake era that wait for a modern host to answer a question. The child's
-// own request stays open meanwhile. A call that nobody comes back for is called off.
+// Calls to handshake-era servers that wait for a modern host to answer a question. The server's request stays open
+// meanwhile. If the host doesn't return in time, the call is cancelled.
 import type { Cancellation } from '../base/cancellation.ts';
 import { guard } from '../base/guard.ts';
 import { isObject } from '../base/object.ts';
@@ -17,24 +17,24 @@ interface OpenQuestion {
   readonly reject: (error: Error) => void;
 }
 
-/** A request of the host's through which it hears of the call. */
+/** A request from the host through which the call can report to it. */
 interface Round {
   progress(params: Verbatim): void;
   notify(method: string, params: Verbatim): void;
 }
 
-/** One call that may be asked about, over all rounds of its host's request. */
+/** One call across all rounds of the host's request. */
 export class ParkedCall {
   readonly cancellation: Cancellation;
-  /** Made with the first question: most calls have none. */
+  /** Lazy: most calls have no questions. */
   #open: Map<string, OpenQuestion> | undefined;
   #count = 0;
   #onAsked: () => void = () => {};
-  /** How it ends; set as soon as it has begun. */
+  /** Its result; set once the call is running. */
   outcome: Promise<Verbatim> | undefined;
-  /** What its child wanted to ask and the host cannot be asked. */
+  /** Capabilities the host lacks for a question the server wanted to ask. */
   missing: Readonly<Record<string, unknown>> | undefined;
-  /** The host's request in which it is carried on at the moment. */
+  /** The host's current request for this call. */
   round: Round | undefined;
 
   constructor(cancellation: Cancellation) {
@@ -50,21 +50,21 @@ export class ParkedCall {
         open.delete(key);
         reject(
           question.cancellation.reason ??
-            new RpcError(INTERNAL_ERROR, 'The question was taken back.'),
+            new RpcError(INTERNAL_ERROR, 'The question was cancelled.'),
         );
       });
       this.#onAsked();
     });
   }
 
-  /** The result, or the questions that have to be answered before there is one. */
+  /** The result, or the questions the host has to answer first. */
   next(): Promise<{ result: Verbatim } | { questions: Verbatim }> {
     return new Promise((resolve, reject) => {
       let isAsked = false;
       const tell = guard(reject, () => resolve({ questions: this.#describeQuestions() }));
       this.#onAsked = () => {
         isAsked = true;
-        // Those that are asked together are handed on together.
+        // Questions asked together are sent together.
         setImmediate(tell);
       };
       if (this.#open && this.#open.size > 0) this.#onAsked();
@@ -75,7 +75,7 @@ export class ParkedCall {
     });
   }
 
-  /** Takes the host's answers; what it has not answered stays open. */
+  /** Takes the host's answers. Questions it didn't answer stay open. */
   answer(responses: Verbatim | undefined): void {
     if (!this.#open || !responses || !isObject(responses.value)) return;
     for (const [key, { resolve }] of this.#open) {
@@ -86,7 +86,7 @@ export class ParkedCall {
     }
   }
 
-  /** Nobody will answer any more. */
+  /** No more answers will come: cancels the call. */
   giveUp(reason: Error): void {
     for (const { reject } of this.#open?.values() ?? []) reject(reason);
     this.#open?.clear();
@@ -112,10 +112,13 @@ export class ParkedCall {
 export class Parking {
   readonly #calls = new Map<string, { call: ParkedCall; timer: NodeJS.Timeout }>();
 
-  /** Keeps a call until its host comes back with the handle, which serves once. */
+  /** Keeps a call until the host returns with the handle, which works once. */
   park(call: ParkedCall, limitMs: number): string {
     if (this.#calls.size >= MOST_CALLS) {
-      const error = new RpcError(INTERNAL_ERROR, `${MOST_CALLS} calls wait for answers already.`);
+      const error = new RpcError(
+        INTERNAL_ERROR,
+        `${MOST_CALLS} calls are already waiting for answers.`,
+      );
       call.giveUp(error);
       throw error;
     }

@@ -1,32 +1,31 @@
-// The text that a modern host keeps for us between two rounds of a request. It is signed, so that
-// nothing can be made up or changed, bound to the request it belongs to, and expires.
+// The state that a modern host keeps for us between two rounds of a request. It is signed, bound to that request, and
+// expires.
 import { isObject } from '../base/object.ts';
 import { isSameSecret } from '../base/secrets.ts';
 import { INVALID_PARAMS, RpcError } from '../rpc/message.ts';
 
-/** What a text stands for. */
-export type State =
-  /** A modern child asked; its own state, if it gave one. We keep nothing. */
+export type RequestState =
+  /** A modern server asked; its own state, if it sent one. We keep nothing. */
   | { readonly kind: 'relay'; readonly state: string | undefined }
-  /** A call of a child of the handshake era waits here for the answers. */
+  /** A call to a handshake-era server is parked here until the answers come. */
   | { readonly kind: 'parked'; readonly handle: string };
 
-const HOLDS_MS = 60 * 60_000;
+const VALID_MS = 60 * 60_000;
 
 const crypto = () => process.getBuiltinModule('node:crypto');
 
 export class StateSeal {
-  #key: Buffer | undefined; // lazy: most sessions need none
+  #key: Buffer | undefined; // lazy: most sessions don't need one
 
-  /** The text for a state of the request with this digest. */
-  seal(state: State, digest: string): string {
-    const body = Buffer.from(JSON.stringify({ ...state, digest, until: Date.now() + HOLDS_MS }));
+  /** Seals a state for the request with this digest. */
+  seal(state: RequestState, digest: string): string {
+    const body = Buffer.from(JSON.stringify({ ...state, digest, until: Date.now() + VALID_MS }));
     const payload = body.toString('base64url');
     return `${payload}.${this.sign(payload)}`;
   }
 
-  /** What a text stands for; refuses what was not sealed here, for this request, in time. */
-  open(text: unknown, digest: string): State {
+  /** Throws unless the text was sealed here, for this request, and hasn't expired. */
+  open(text: unknown, digest: string): RequestState {
     const [payload = '', signature = '', ...rest] = typeof text === 'string' ? text.split('.') : [];
     const isSigned = isSameSecret(signature, this.sign(payload));
     if (rest.length > 0 || !isSigned) throw invalidState();
@@ -44,7 +43,7 @@ export class StateSeal {
   }
 }
 
-/** What makes a repeated request the same as the first. */
+/** Two rounds of the same request have the same digest. */
 export function digestOf(method: string, params: unknown): string {
   const { name, uri, arguments: args } = isObject(params) ? params : {};
   const text = JSON.stringify([method, name ?? null, uri ?? null, args ?? null]);
@@ -52,8 +51,5 @@ export function digestOf(method: string, params: unknown): string {
 }
 
 export function invalidState(): RpcError {
-  return new RpcError(
-    INVALID_PARAMS,
-    'requestState is not one that was given for this request, or it has expired.',
-  );
+  return new RpcError(INVALID_PARAMS, 'requestState is invalid for this request or has expired.');
 }

@@ -1,13 +1,17 @@
-// One connection of a host: its requests answered in the era it speaks and the framing it uses. How its
-// bytes reach us is not known here.
+// One host connection. It answers requests in the host's era and framing, and doesn't know how the bytes arrive.
 import { describeBug, SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { noteHandled } from '../base/memory.ts';
 import { isObject } from '../base/object.ts';
 import { type Era, META, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
 import { BATCH_REVISION, HANDSHAKE_REVISIONS } from '../mcp/revisions.ts';
-import { toAscii } from '../rpc/ascii.ts';
-import type { BrokenEvent, Framing, MessageEvent, OversizeEvent } from '../rpc/framing.ts';
+import {
+  type BrokenEvent,
+  type Framing,
+  type MessageEvent,
+  type OversizeEvent,
+  toAscii,
+} from '../rpc/framing.ts';
 import {
   errorText,
   type Id,
@@ -30,24 +34,24 @@ import type { Parking } from './parking.ts';
 import type { StateSeal } from './request-state.ts';
 
 export interface SessionOptions {
-  /** Gives what this session is shown. */
+  /** Opens this session's view of the servers. */
   readonly openSurface: (audience: Audience) => Surface;
   readonly log: Log;
   /** Puts one message on the wire, in the framing the host uses; see PeerOptions.send. */
   readonly send: (json: string, framing: Framing, message: Outgoing) => void;
-  /** The host has what it needs to begin: there is time for other things now. */
+  /** The host has its first answers, so there's time for other work. */
   readonly onReady: () => void;
-  /** Which eras are offered; asked once, with the first request. */
+  /** The eras on offer; read once, with the first request. */
   readonly eras: () => 'both' | Era;
   readonly seal: StateSeal;
   readonly parking: Parking;
-  /** How long a user may take over a question, in milliseconds. */
+  /** How long a user may take to answer a question, in milliseconds. */
   readonly questionMs: () => number;
   readonly onRootsChanged: () => void;
 }
 
 const NO_MESSAGE = 'A message must be a JSON object.';
-/** Several answers in one message: only over stdio, where nobody asks which. */
+/** Several answers in one message. HTTP never gets one: it splits batches itself. */
 const BATCH: Outgoing = { kind: 'answer', about: undefined, result: undefined, error: undefined };
 
 export class Session {
@@ -58,7 +62,7 @@ export class Session {
   #handshake: HandshakeDesk | undefined;
   #modern: ModernDesk | undefined;
   #loading: Promise<ModernDesk> | undefined;
-  /** Fixed for the session: a reload must not take the host's era away from it. */
+  /** Fixed for the session: a reload must not change a running host's era. */
   #eras: 'both' | Era | undefined;
   #isClosed = false;
 
@@ -72,7 +76,7 @@ export class Session {
     });
   }
 
-  /** Who the host is and what it uses, for people who look. */
+  /** The host and what it uses, for `status`. */
   get report() {
     const desk = this.#handshake?.revision ? this.#handshake : (this.#modern ?? this.#handshake);
     return desk?.report ?? { client: undefined, revision: undefined, active: [] };
@@ -96,7 +100,7 @@ export class Session {
 
   receiveBroken({ reason, framing, excerpt }: BrokenEvent): void {
     this.#framing ??= framing;
-    this.#options.log.warn(`the host sent something that is no message: ${excerpt.slice(0, 80)}`);
+    this.#options.log.warn(`the host sent something that isn't a message: ${excerpt.slice(0, 80)}`);
     switch (reason) {
       case 'invalid-json':
         return this.#refuse(PARSE_ERROR, 'The message is not valid JSON.');
@@ -116,19 +120,19 @@ export class Session {
         ? `The message has ${bytesSoFar} bytes; the limit is ${limit.most} (limits.messageBytes).`
         : describeExceeded(limit);
     const error = new RpcError(INVALID_REQUEST, reason);
-    // A question whose answer cannot be read is not waited for any longer.
+    // If it answers a question of ours, that question fails now.
     if (found?.kind === 'response') this.#peer.failRequest(found.id, error);
     else this.#refuse(error.code, error.message, found?.id);
   }
 
-  /** The host sends nothing more: what it has asked for is answered, with an error after the limit. */
+  /** The host has closed its input: answers its open requests, after the limit with an error. */
   async finish(limitMs: number): Promise<void> {
     const modern = this.#modern ?? (await this.#loading);
-    modern?.endSubscriptions(); // nothing else would end them
+    modern?.endSubscriptions(); // they never end on their own
     await this.#peer.finish(limitMs, tooLate());
   }
 
-  /** The host has gone: what it still waits for is called off. */
+  /** The host is gone: cancels its open requests. */
   close(): void {
     this.#isClosed = true;
     this.#peer.close(new Error('The host has closed the connection.'));
@@ -141,7 +145,7 @@ export class Session {
     return desk instanceof Promise ? desk.then((one) => one.answer(request)) : desk.answer(request);
   }
 
-  /** The first request decides; a host that only looked may still shake hands. */
+  /** The first request decides the era. After `server/discover` a host may still choose the handshake. */
   #deskFor({ method, params }: IncomingRequest): Desk | Promise<Desk> {
     if (this.#handshake?.revision) return this.#handshake;
     const eras = (this.#eras ??= this.#options.eras());
@@ -165,7 +169,7 @@ export class Session {
     return this.#handshake;
   }
 
-  /** Loaded for the hosts that need it: most shake hands. */
+  /** Lazy: most hosts use the handshake era. */
   #modernDesk(): ModernDesk | Promise<ModernDesk> {
     if (this.#modern) return this.#modern;
     this.#loading ??= import('./modern-desk.ts').then((loaded) => {
@@ -185,7 +189,7 @@ export class Session {
     const messages = batch.elements();
     if (messages.length === 0) return this.#refuse(INVALID_REQUEST, 'A batch must not be empty.');
     if (this.#handshake?.revision !== BATCH_REVISION) {
-      const reason = `Batches belong to revision ${BATCH_REVISION} of MCP alone: send each message by itself.`;
+      const reason = `Only MCP revision ${BATCH_REVISION} has batches. Send each message separately.`;
       return this.#refuse(INVALID_REQUEST, reason);
     }
     const answers = messages.map(async (message) => {
@@ -208,18 +212,18 @@ export class Session {
   }
 
   #send(json: string, message: Outgoing): void {
-    // Some hosts with Content-Length headers count characters; in ASCII both are the same.
+    // Some hosts that use Content-Length count characters instead of bytes. In ASCII they're the same.
     const text = this.#framing === 'content-length' ? toAscii(json) : json;
     this.#options.send(text, this.#framing ?? 'newline', message);
   }
 }
 
 function tooLate(): RpcError {
-  const message = 'The host closed its input, and this request was not finished in time.';
+  const message = 'The host closed its input before this request had finished.';
   return toRpcError(new SwitchboardError('CANCELLED', message));
 }
 
-/** Whether a request says itself which revision it speaks, as modern ones do. */
+/** Whether a request names its own revision, as modern ones do. */
 function isEnveloped(params: Verbatim | undefined): boolean {
   const { _meta: meta } = isObject(params?.value) ? params.value : {};
   return isObject(meta) && meta[META.version] !== undefined;
@@ -230,7 +234,7 @@ function unsupported(params: Verbatim | undefined): RpcError {
   const data = Verbatim.of({ supported: HANDSHAKE_REVISIONS, requested });
   return new RpcError(
     UNSUPPORTED_VERSION,
-    'Begin with initialize: this session speaks the handshake revisions.',
+    'This session uses a handshake revision of MCP. Send initialize first.',
     data,
   );
 }

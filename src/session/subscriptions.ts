@@ -1,5 +1,4 @@
-// What a modern host wants to be told of: requests of its own that stay open, through which the news
-// come that it has asked for, and no others.
+// A modern host's subscriptions: requests that stay open and deliver exactly the notifications the host asked for.
 import { isObject } from '../base/object.ts';
 import { META } from '../mcp/eras.ts';
 import { type Id, INVALID_PARAMS, RpcError } from '../rpc/message.ts';
@@ -30,24 +29,25 @@ export class Subscriptions implements Audience {
   readonly neverRelists = true;
   readonly isStatic = true;
   readonly ask = undefined;
-  /** As the request that is being answered says. */
+  /** The client name in the current request. */
   client: string | undefined;
   readonly #peer: Peer;
   readonly #open = new Set<Subscription>();
-  readonly #soon = new Map<Kind, NodeJS.Timeout>();
+  /** Notifications that will be sent soon. */
+  readonly #timers = new Map<Kind, NodeJS.Timeout>();
 
   constructor(peer: Peer) {
     this.#peer = peer;
   }
 
-  /** Stays open until the host calls it off or we close. */
+  /** Stays open until the host cancels it or we close. */
   async listen(
     request: IncomingRequest,
     watch: (uris: ReadonlySet<string>) => Promise<void>,
   ): Promise<Verbatim> {
     const wanted = parseWanted(paramsOf(request).member('notifications')?.value);
     if (this.#open.size >= MOST_SUBSCRIPTIONS) {
-      throw new RpcError(INVALID_PARAMS, `${MOST_SUBSCRIPTIONS} subscriptions are open already.`);
+      throw new RpcError(INVALID_PARAMS, `${MOST_SUBSCRIPTIONS} subscriptions are already open.`);
     }
     const { id, cancellation } = request;
     const ended = new Promise<void>((resolve) => {
@@ -58,7 +58,7 @@ export class Subscriptions implements Audience {
         resolve();
       });
     });
-    const tell = () => watch(this.#watched()).catch(() => {}); // a resource that cannot be watched
+    const tell = () => watch(this.#watched()).catch(() => {}); // not every resource can be watched
     await tell();
     this.#send('notifications/subscriptions/acknowledged', { notifications: wanted }, id);
     await ended;
@@ -71,14 +71,14 @@ export class Subscriptions implements Audience {
   }
 
   announceSoon(kind: Kind = 'tools'): void {
-    if (this.#soon.has(kind)) return;
+    if (this.#timers.has(kind)) return;
     const timer = setTimeout(() => {
-      this.#soon.delete(kind);
+      this.#timers.delete(kind);
       for (const { id, wanted } of this.#open) {
         if (wanted[`${kind}ListChanged`]) this.#send(`notifications/${kind}/list_changed`, {}, id);
       }
     }, COALESCE_MS).unref();
-    this.#soon.set(kind, timer);
+    this.#timers.set(kind, timer);
   }
 
   async announceAndSettle(): Promise<boolean> {
@@ -98,7 +98,7 @@ export class Subscriptions implements Audience {
   }
 
   close(): void {
-    for (const timer of this.#soon.values()) clearTimeout(timer);
+    for (const timer of this.#timers.values()) clearTimeout(timer);
     for (const { end } of this.#open) end();
     this.#open.clear();
   }

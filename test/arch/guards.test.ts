@@ -31,8 +31,8 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'child/remote/wire.ts': ['done'], // settles a promise
   'child/sign-in/safe-fetch.ts': ['callback'], // Node's own
   // They tell the host something through a Peer, which reports what it cannot send.
-  'session/list-changes.ts': ['tell', 'goOn'],
-  'session/subscriptions.ts': ['() => {\n      this.#soon.delete(kind)'],
+  'session/list-changes.ts': ['tell', 'wake'],
+  'session/subscriptions.ts': ['() => {\n      this.#timers.delete(kind)'],
   'surface/starting.ts': ['tell'],
   'surface/agent-tools.ts': ['() => this.#signOfLife()', '() => this.#catchUp()'],
   'session/parking.ts': ['() => {\n      this.#calls.delete(handle)'], // rejects and cancels

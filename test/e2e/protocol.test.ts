@@ -116,7 +116,7 @@ describe.each(['newline', 'content-length'] as const)('with %s framing', (framin
     const host = start({ framing });
     expect((await host.request('server/discover')).error).toEqual({
       code: -32602,
-      message: 'params._meta needs "io.modelcontextprotocol/protocolVersion".',
+      message: 'params._meta must include "io.modelcontextprotocol/protocolVersion".',
     });
     const { result } = await host.request('server/discover', MODERN);
     expect(result).toMatchObject({

@@ -26,7 +26,7 @@ export interface HandshakeOptions extends ReplyTimes {
 
 /** The stream for what belongs to no request. */
 const OWN_STREAM = 0;
-const FAILED: Refusal = refusal(500, 'Internal error in Switchboard; its log on stderr says more.');
+const FAILED: Refusal = refusal(500, 'Internal error in Switchboard. See its log on stderr.');
 /** More requests than this are not under way at once: nobody waits for their answers any more. */
 const MOST_RUNNING = 1_000;
 
@@ -125,7 +125,7 @@ export class HandshakeSession {
   #checkBatch(batch: readonly Incoming[]): Refusal | undefined {
     if (this.#revision !== BATCH_REVISION) {
       return badRequest(
-        `Batches belong to revision ${BATCH_REVISION} of MCP alone: send each message by itself.`,
+        `Only MCP revision ${BATCH_REVISION} has batches. Send each message separately.`,
       );
     }
     const isHandshake = batch.some(({ method }) => method === 'initialize');

@@ -130,8 +130,8 @@ test('a hundred calls may wait; one more is called off, and there is room again 
   const handles = Array.from({ length: 100 }, () => parking.park(createCall().call, 1_000));
   expect(new Set(handles).size).toBe(100);
   const { call } = createCall();
-  expect(() => parking.park(call, 1_000)).toThrow('100 calls wait for answers already.');
-  expect(call.cancellation.reason?.message).toBe('100 calls wait for answers already.');
+  expect(() => parking.park(call, 1_000)).toThrow('100 calls are already waiting for answers.');
+  expect(call.cancellation.reason?.message).toBe('100 calls are already waiting for answers.');
   parking.resume(handles[0] ?? '');
   parking.park(createCall().call, 1_000);
 });

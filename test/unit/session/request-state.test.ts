@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { digestOf, type State, StateSeal } from '../../../src/session/request-state.ts';
+import { digestOf, type RequestState, StateSeal } from '../../../src/session/request-state.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -15,7 +15,7 @@ const refusalOf = (seal: StateSeal, text: unknown, digest = DIGEST): unknown => 
   }
 };
 
-test.each<State>([
+test.each<RequestState>([
   { kind: 'parked', handle: 'h' },
   { kind: 'relay', state: 'of the server "é"' },
   { kind: 'relay', state: '' },

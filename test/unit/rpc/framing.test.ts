@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toAscii } from '../../../src/rpc/ascii.ts';
+import { toAscii } from '../../../src/rpc/framing.ts';
 
 test('the JSON value stays the same in ASCII', () => {
   const value = { é: ['…', '🚀', '\u2028', 'plain "text"\n'], lone: '\ud800' };

@@ -1,5 +1,5 @@
-// One running child that has been greeted: what it has is listed, what it does is asked for. Failures
-// leave here as sentences that name the child and what it was doing.
+// One running server after the greeting. It lists what the server has and forwards requests to it. Failures leave here
+// as sentences that name the server and what it was doing.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
@@ -19,14 +19,14 @@ import { explainEnd } from './failures.ts';
 import type { Greeting } from './handshake.ts';
 import { type Link, type LinkEnd, LinkEnded } from './link.ts';
 
-/** What goes along with a request that somebody else has made. */
+/** What accompanies a request made for a caller. */
 export interface CallOptions
   extends Pick<ChildRequest, 'meta' | 'cancellation' | 'onProgress' | 'caller' | 'inputs'> {
-  /** The host wants the call as a task: what it says about that. */
+  /** The host's `task` parameter, if the call should run as a task. */
   readonly task?: Verbatim | undefined;
 }
 
-/** The lists a child may have, by the method that gives them and the key they stand under. */
+/** The lists a server can have: the method that returns them, and the key in its result. */
 const LISTS = {
   tools: { method: 'tools/list', key: 'tools' },
   prompts: { method: 'prompts/list', key: 'prompts' },
@@ -36,19 +36,19 @@ const LISTS = {
 
 export type ListKind = keyof typeof LISTS;
 
-export interface ListOptions {
+export interface ChildListOptions {
   readonly cancellation?: Cancellation | undefined;
   readonly limitMs?: number | undefined;
-  /** Somebody has asked for it; a look of our own does not keep a child from being idle. */
+  /** Whether a caller asked for it. Our own requests don't keep a server from being idle. */
   readonly isUse?: boolean;
 }
 
-/** A child whose list does not come to an end is cut off here. */
+/** Endless lists are cut off here. */
 const MAX_PAGES = 1_000;
 const MAX_ITEMS = 20_000;
-/** What nests deeper is for neither people nor models, and writing it again may overflow the stack. */
+/** Values that nest deeper are of no use to people or models, and serializing them may overflow the stack. */
 const DEEPEST = 500;
-/** A list that is asked for only to explain a failure: how long it may take, and how long it serves. */
+/** For a list that is only needed to explain a failure: how long it may take, and how long it stays fresh. */
 const QUICK_LIST_MS = 2_000;
 const FRESH_LIST_MS = 10_000;
 
@@ -84,7 +84,7 @@ export class Child {
     this.ended = link.ended;
   }
 
-  /** Whether it has answered anything since its start: if not, it is not worth a quick restart. */
+  /** Whether it has answered anything. If not, an immediate restart isn't worth it. */
   get hasAnswered(): boolean {
     return this.#hasAnswered;
   }
@@ -93,24 +93,24 @@ export class Child {
     return this.#link.pid;
   }
 
-  /** How many tools were called in its life. */
+  /** How many tool calls it has received. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** Milliseconds for which nobody has wanted anything of it; 0 while somebody does. */
+  /** Milliseconds since it was last used; 0 while it's in use. */
   get idleMs(): number {
     return this.#inFlight > 0 ? 0 : performance.now() - this.#lastActive;
   }
 
-  /** Resolves as soon as nobody waits for an answer of it. */
+  /** Resolves when no request is in flight. */
   settled(): Promise<void> {
     if (this.#inFlight === 0) return Promise.resolve();
     return new Promise((resolve) => this.#settled.push(resolve));
   }
 
-  /** All its tools that can be shown. */
-  async listTools(options: ListOptions = {}): Promise<Tool[]> {
+  /** All its tools, except those that must not be shown. */
+  async listTools(options: ChildListOptions = {}): Promise<Tool[]> {
     const { tools, refused } = cleanTools(await this.#list('tools', options));
     this.#refused = refused;
     this.#toolNames = new Set(tools.map(({ name }) => name));
@@ -118,10 +118,10 @@ export class Child {
     return tools;
   }
 
-  /** All its prompts, resources or templates that can be shown. */
+  /** All its prompts, resources or templates, except those that must not be shown. */
   async list(
     kind: Exclude<ListKind, 'tools'>,
-    options: ListOptions = {},
+    options: ChildListOptions = {},
   ): Promise<readonly unknown[]> {
     return cleanList(kind, await this.#list(kind, options));
   }
@@ -135,13 +135,10 @@ export class Child {
     this.#refused = refused;
   }
 
-  /**
-   * All of a kind, from every page of the list, which together must come within the limit and must
-   * not be larger than one message may be. None where the child has said that it has none of them.
-   */
-  async #list(kind: ListKind, options: ListOptions): Promise<unknown[]> {
+  /** All pages of a list. Together they must arrive within the limit and be no larger than one message. */
+  async #list(kind: ListKind, options: ChildListOptions): Promise<unknown[]> {
     const { cancellation, limitMs = this.#config.timeouts.rpcMs, isUse = true } = options;
-    // All pages together are one thing that somebody waits for.
+    // All pages count as one request.
     this.#inFlight++;
     try {
       return await this.#listPages(kind, { cancellation, limitMs, isUse });
@@ -152,7 +149,7 @@ export class Child {
 
   async #listPages(
     kind: ListKind,
-    { cancellation, limitMs, isUse }: ListOptions & { limitMs: number; isUse: boolean },
+    { cancellation, limitMs, isUse }: ChildListOptions & { limitMs: number; isUse: boolean },
   ): Promise<unknown[]> {
     const { method, key } = LISTS[kind];
     const end = performance.now() + limitMs;
@@ -167,7 +164,7 @@ export class Child {
       const page = await this.#request(request, `its list of ${kind}`, isUse);
       items.push(...itemsOf(page, key).slice(0, MAX_ITEMS - items.length));
       const next = isObject(page.value) ? page.value['nextCursor'] : undefined;
-      // A cursor that comes again would lead in a circle.
+      // A repeated cursor would loop forever.
       cursor = typeof next === 'string' && !seen.has(next) ? next : undefined;
       if (cursor !== undefined) seen.add(cursor);
       chars += page.text.length;
@@ -175,7 +172,7 @@ export class Child {
     return items;
   }
 
-  /** Whether the child has the tool: by its last list, or by a new one if that is some time ago. */
+  /** Whether the server has the tool. Lists its tools again if the last list is old. */
   async hasTool(subtool: string, cancellation?: Cancellation): Promise<boolean> {
     const isOld = performance.now() - this.#listedAt > FRESH_LIST_MS;
     if (!this.#toolNames.has(subtool) && isOld)
@@ -183,12 +180,12 @@ export class Child {
     return this.#toolNames.has(subtool);
   }
 
-  /** The names in its last list. */
+  /** The tool names in its last list. */
   get toolNames(): readonly string[] {
     return [...this.#toolNames];
   }
 
-  /** Calls a tool; gives the child's result as it came. */
+  /** Calls a tool; returns the server's result unchanged. */
   callTool(subtool: string, args: Verbatim, options: CallOptions): Promise<Verbatim> {
     const task = options.task ? `,"task":${options.task.text}` : '';
     const text = `{"name":${JSON.stringify(subtool)},"arguments":${args.text}${task}}`;
@@ -201,7 +198,7 @@ export class Child {
     );
   }
 
-  /** Makes a request for somebody else; `task` names it in errors. */
+  /** Makes a request for a caller; `task` names it in errors. */
   ask(method: string, params: Verbatim, options: CallOptions, task: string): Promise<Verbatim> {
     const { meta, cancellation, onProgress, caller, inputs } = options;
     const { rpcMs: timeoutMs } = this.#config.timeouts;
@@ -209,14 +206,14 @@ export class Child {
     return this.#request(request, task, true);
   }
 
-  /** Whether a call of its tools can be a task. */
+  /** Whether its tools can be called as tasks. */
   get hasTasks(): boolean {
     const { tasks } = this.greeting.capabilities;
     const requests = isObject(tasks) ? tasks['requests'] : undefined;
     return isObject(requests) && isObject(requests['tools']);
   }
 
-  /** Has the child tell of changes of these resources, and of its lists where it has to be asked to. */
+  /** Subscribes to changes of these resources, and of the lists if the era requires it. */
   async watch(uris: ReadonlySet<string>): Promise<void> {
     try {
       await this.#conversation.watch(uris);
@@ -229,27 +226,27 @@ export class Child {
     this.#conversation.setLogLevel(level);
   }
 
-  /** Tells the child something, as its client. */
+  /** Sends the server a notification. */
   notify(method: string, params?: Verbatim): void {
     if (this.greeting.era === 'handshake') this.#link.peer.notify(method, params);
   }
 
-  /** The beginning of what the child answered, to be quoted in an error. */
+  /** The start of an answer, to quote in an error. */
   excerptOf(answer: Verbatim): string {
     return this.#mask(answer.text.slice(0, 5_000)).slice(0, 200);
   }
 
-  /** Why it has ended, where nobody waited for an answer. */
+  /** Why it ended, if no request was in flight. */
   explainEnd(end: LinkEnd): SwitchboardError {
     return explainEnd(end, this.#config, this.#link.lastOutput, 'running');
   }
 
-  /** Its own words, without secrets: for what we print. */
+  /** The server's text without secrets, to print. */
   masked(text: string): string {
     return this.#mask(text);
   }
 
-  /** Whether a text holds what must not be written down. */
+  /** Whether a text contains a secret. */
   holdsSecret(text: string): boolean {
     return this.#mask(text) !== text;
   }
@@ -281,7 +278,7 @@ export class Child {
     );
   }
 
-  /** What we want to know ourselves is no use that would keep it from being idle. */
+  /** Our own requests don't keep it from being idle. */
   #settleOne(isUse: boolean): void {
     if (isUse) this.#lastActive = performance.now();
     if (--this.#inFlight > 0) return;
@@ -292,11 +289,11 @@ export class Child {
     const { name, origin, timeouts } = this.#config;
     if (error instanceof RpcError) {
       const masked = error.data && this.#maskData(error.data);
-      const isToVisit = error.code === URL_ELICITATION_REQUIRED;
+      const asksToVisit = error.code === URL_ELICITATION_REQUIRED;
       return new RpcError(
         error.code,
         `${this.#mask(error.message)} (server "${name}", ${task})`,
-        masked && isToVisit ? signElicitationsIn(masked, name) : masked,
+        masked && asksToVisit ? signElicitationsIn(masked, name) : masked,
       );
     }
     if (error instanceof RpcTimeout) {
@@ -315,17 +312,17 @@ export class Child {
     return error;
   }
 
-  /** Error data without secrets. It is rewritten only if there is one in it. */
+  /** Error data without secrets. It's rewritten only if it contains one. */
   #maskData(data: Verbatim): Verbatim | undefined {
     if (this.#mask(data.text) === data.text) return data;
-    // What nests too deep to be written again is left out.
+    // Too deep to serialize: leave it out.
     return nestingDepth(data.text) > DEEPEST
       ? undefined
       : Verbatim.of(maskValue(data.value, this.#mask));
   }
 }
 
-/** What a page lists, without what nests too deep to be written again. */
+/** The items of a page, without members that are too deep to serialize. */
 function itemsOf(page: Verbatim, key: string): unknown[] {
   const found = page.member(key);
   if (!Array.isArray(found?.value)) return [];

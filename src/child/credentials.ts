@@ -1,7 +1,10 @@
-/** What opens the door of a server that wants its users to sign in. */
+/** Access to a server that requires users to sign in. */
 export interface Credentials {
-  /** The value of the Authorization header to send; undefined where nobody has signed in. Renews it first if it is known to have expired. */
+  /** The Authorization header, renewed if it has expired; undefined if the user hasn't signed in. */
   authorization(): Promise<string | undefined>;
-  /** The server has refused `used` (401). A newer value, or undefined if only a new sign-in helps. One renewal serves all who ask at once. */
+  /**
+   * The server refused `used` (401). Returns a newer value, or undefined if only signing in again helps. Concurrent
+   * callers share one renewal.
+   */
   renew(used: string | undefined): Promise<string | undefined>;
 }

@@ -1,4 +1,4 @@
-// Sentences for the ways in which a child does not start or stops working.
+// Error messages for servers that don't start or stop working.
 import { SwitchboardError } from '../base/errors.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { programBeforeArguments, suggestArgs } from '../config/server/command.ts';
@@ -15,7 +15,7 @@ export function explainSpawnError(
   if (program !== undefined) return explainArguments(error, config, program);
   const reasons: Record<string, string> = {
     ENOENT: `${cmd} was not found`,
-    EACCES: `${cmd} may not be executed`,
+    EACCES: `${cmd} is not executable`,
     E2BIG: 'its arguments and environment are too long',
     EMFILE: 'too many files are open',
     EAGAIN: 'too many processes are running',
@@ -31,7 +31,7 @@ export function explainSpawnError(
   );
 }
 
-/** Hosts that use a shell accept a whole command line. It is not repeated: it may contain a key. */
+/** Hosts that use a shell accept a whole command line as the command. Don't quote it: it may contain a key. */
 function explainArguments(
   cause: Error,
   { name, origin }: ChildConfig,
@@ -50,8 +50,8 @@ function wayOut({ code }: NodeJS.ErrnoException, cmd: string, origin: string): s
   }
   const isLookedFor = code === 'ENOENT' && !/[\\/]/.test(cmd);
   if (!isLookedFor) return `Check "command" in ${origin}.`;
-  // Most often it is there for the terminal, and the host does not find it.
-  return `Install it, or write its whole path as "command" in ${origin}: a host can have a shorter PATH than your terminal.`;
+  // Often it's installed, but the host doesn't find it.
+  return `Install it, or set its full path as "command" in ${origin}: hosts often have a shorter PATH than your terminal.`;
 }
 
 export function explainMissingFolder(config: ChildConfig): SwitchboardError {
@@ -62,7 +62,7 @@ export function explainMissingFolder(config: ChildConfig): SwitchboardError {
   );
 }
 
-/** The child ended while it was doing `task`. */
+/** The server ended while `task`. */
 export function explainEnd(
   end: LinkEnd,
   config: ChildConfig,
@@ -73,7 +73,7 @@ export function explainEnd(
   // A flip server is switched off when it ends, so its tools can no longer be called directly.
   const again =
     show === 'flip'
-      ? 'Switching it on, or a call through its suite, starts it again.'
+      ? 'Turn it on or call it through its suite to start it again.'
       : 'The next use starts it again.';
   const words =
     lastOutput === '' ? 'It printed nothing on stderr.' : `Its last output:\n${lastOutput}`;
@@ -103,13 +103,13 @@ export function explainEnd(
     case 'unread-input':
       return new SwitchboardError(
         'CHILD_PROTOCOL',
-        `Server "${name}" did not read its input (${end.bytes} bytes were waiting), and was stopped.`,
+        `Server "${name}" did not read its input (${end.bytes} bytes were waiting) and was stopped.`,
         { hint: again },
       );
     case 'unreadable':
       return new SwitchboardError(
         'CHILD_PROTOCOL',
-        `Server "${name}" printed ${end.bytes} bytes without the end of a message, and was stopped.`,
+        `Server "${name}" sent ${end.bytes} bytes without completing a message and was stopped.`,
         { hint: again },
       );
     case 'disconnected': {
@@ -150,7 +150,7 @@ export function explainOversize(name: string, limit: ExceededLimit): Switchboard
   );
 }
 
-/** The child is running but has not answered the handshake in time. */
+/** The server is running but didn't answer the handshake in time. */
 export function explainSilence(
   config: ChildConfig,
   wait: {
@@ -164,7 +164,7 @@ export function explainSilence(
   const asksToProceed = /ok to proceed\?/i.test(wait.lastOutput);
   const ways = [
     asksToProceed
-      ? 'It waits for a confirmation that nobody can give: add "--yes" to its arguments.'
+      ? 'It is waiting for confirmation: add "--yes" to its arguments.'
       : `If it needs longer to start, raise timeouts.childSpawnMs (server declared in ${origin}).`,
     wait.hasSpoken ? '' : explainFraming(wait),
     wait.lastOutput === '' ? '' : `Its last output:\n${wait.lastOutput}`,
@@ -187,7 +187,7 @@ function explainFraming(wait: {
   return `It printed no JSON, so its next start uses ${wait.nextFraming} framing; set "framing" to choose one.`;
 }
 
-/** The address can be reached, it seems, but nobody there has answered the handshake in time. */
+/** The URL seems reachable, but the handshake got no answer in time. */
 export function explainRemoteSilence({ name, origin, timeouts }: ChildConfig): SwitchboardError {
   return new SwitchboardError(
     'CHILD_START_FAILED',
@@ -199,7 +199,7 @@ export function explainRemoteSilence({ name, origin, timeouts }: ChildConfig): S
   );
 }
 
-/** As written: what variables stand for may be secret. */
+/** As configured: the values of its variables may be secret. */
 function commandLine({ command }: ChildConfig): string {
   return command ? [command.cmd, ...command.args].join(' ') : '';
 }

@@ -1,7 +1,6 @@
-// Greeting a child in the era it speaks: the known one, or the one that is found out. A child that does
-// not answer the question may be one that never will, or one that is still starting. So it is greeted
-// the older way after a moment, and the question stays open: where it has refused that greeting,
-// the answer to the question tells why.
+// Greets a server in its era, which is known or has to be found out. A server that doesn't answer the probe may never
+// answer it, or may still be starting. So after a moment it gets a handshake as well, and the probe stays open: if the
+// server refuses the handshake, the answer to the probe tells why.
 import { Cancellation } from '../base/cancellation.ts';
 import { soon } from '../base/time.ts';
 import type { ChildConfig } from '../config/config.ts';
@@ -10,23 +9,23 @@ import { RpcError } from '../rpc/message.ts';
 import { RpcTimeout } from '../rpc/peer.ts';
 import { type Greeting, shakeHands } from './handshake.ts';
 import { type Link, LinkEnded } from './link.ts';
-import { type Discovery, discover } from './probe.ts';
+import { type Discovery, probe } from './probe.ts';
 
 export interface GreetOptions {
-  /** What the child is known to speak; undefined to find it out. */
+  /** The server's era, if known. */
   readonly era: Era | undefined;
-  /** What it should speak if it speaks both. */
+  /** The era to choose if the server speaks both. */
   readonly preferredEra: Era;
-  /** Calls the start off. */
+  /** Cancels the start. */
   readonly cancellation: Cancellation;
 }
 
-/** A program that does not know the question answers at once, or never. */
+/** A program that doesn't know the probe answers at once or never. */
 const PROBE_MS = 1_000;
-/** Over the network the way takes time; and one that speaks both eras has settled on the older with a handshake. */
+/** The network takes time, and a handshake would settle a server that speaks both eras on the older one. */
 const PATIENT_PROBE_MS = 5_000;
 
-/** The child ended when it was asked what it is: it may live if it is not. */
+/** The server ended during the probe, and may start without one. */
 export class DiedOfProbe extends LinkEnded {}
 
 export async function greet(
@@ -40,41 +39,42 @@ export async function greet(
   if (era === 'handshake' || protocolVersion !== undefined) return handshake();
   const patienceMs = remote || preferredEra === 'modern' ? PATIENT_PROBE_MS : PROBE_MS;
   const limitMs = remote ? patienceMs : patienceMs + timeoutMs;
-  const asking = new Cancellation();
-  const stopAsking = (): void => asking.cancel(cancellation.reason ?? new Error('It was greeted.'));
-  cancellation.listen(stopAsking);
-  const question = discoverAlive(link, limitMs, asking);
-  question.catch(() => {}); // looked at where it matters
+  const probeCancellation = new Cancellation();
+  const stopProbing = (): void =>
+    probeCancellation.cancel(cancellation.reason ?? new Error('The server was greeted.'));
+  cancellation.listen(stopProbing);
+  const probing = probeAlive(link, limitMs, probeCancellation);
+  probing.catch(() => {}); // handled below, if it matters
   try {
-    const found = await soon(question, patienceMs);
+    const found = await soon(probing, patienceMs);
     if (found && (preferredEra === 'modern' || !found.speaksBoth)) return found.greeting;
-    return await greetMeanwhile(question, handshake());
+    return await greetMeanwhile(probing, handshake());
   } finally {
-    cancellation.unlisten(stopAsking);
-    stopAsking();
+    cancellation.unlisten(stopProbing);
+    stopProbing();
   }
 }
 
-/** The greeting that the child accepts, whose answer to the question may still come. */
+/** The greeting the server accepts. Its answer to the probe may still come. */
 async function greetMeanwhile(
-  question: Promise<Discovery | undefined>,
+  probing: Promise<Discovery | undefined>,
   handshake: Promise<Greeting>,
 ): Promise<Greeting> {
   try {
     return await handshake;
   } catch (failure) {
-    if (failure instanceof LinkEnded) await question; // of which it may have died
+    if (failure instanceof LinkEnded) await probing; // the probe may have killed it
     const isRefused = failure instanceof RpcError || failure instanceof RpcTimeout;
-    const found = isRefused ? await soon(question, PROBE_MS) : undefined;
+    const found = isRefused ? await soon(probing, PROBE_MS) : undefined;
     if (found) return found.greeting;
     throw failure;
   }
 }
 
-/** A child that dies of the question is told apart from one that dies of something else. */
-async function discoverAlive(link: Link, limitMs: number, cancellation: Cancellation) {
+/** Distinguishes a server that ends because of the probe from one that ends anyway. */
+async function probeAlive(link: Link, limitMs: number, cancellation: Cancellation) {
   try {
-    return await discover(link.peer, limitMs, cancellation);
+    return await probe(link.peer, limitMs, cancellation);
   } catch (error) {
     throw error instanceof LinkEnded ? new DiedOfProbe(error.end) : error;
   }

@@ -1,4 +1,4 @@
-// The handshake: who the child is, which revision of MCP both speak, and that it is ready.
+// The handshake: it identifies the server, agrees on an MCP revision, and tells the server to start.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
@@ -25,14 +25,14 @@ export interface Greeting {
   readonly instructions: string | undefined;
 }
 
-export interface HandshakeOptions {
+export interface ShakeHandsOptions {
   readonly childName: string;
   readonly protocolVersion: string | undefined;
   readonly timeoutMs: number;
   readonly cancellation: Cancellation;
 }
 
-export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise<Greeting> {
+export async function shakeHands(peer: Peer, options: ShakeHandsOptions): Promise<Greeting> {
   const params = Verbatim.of({
     protocolVersion: options.protocolVersion ?? NEWEST_REVISION,
     capabilities: CHILD_FACING_CAPABILITIES,
@@ -51,8 +51,8 @@ function parseGreeting(value: unknown, childName: string): Greeting {
   if (!isRevision(revision)) {
     throw new SwitchboardError(
       'CHILD_PROTOCOL',
-      `Server "${childName}" speaks MCP revision ${JSON.stringify(revision).slice(0, 42)}, which Switchboard does not know.`,
-      { hint: `It knows ${HANDSHAKE_REVISIONS.join(', ')}. Update the server or Switchboard.` },
+      `Server "${childName}" uses MCP revision ${JSON.stringify(revision).slice(0, 42)}, which Switchboard doesn't support.`,
+      { hint: `Supported: ${HANDSHAKE_REVISIONS.join(', ')}. Update the server or Switchboard.` },
     );
   }
   const info = isObject(answer['serverInfo']) ? answer['serverInfo'] : {};

@@ -1,4 +1,3 @@
-// What comes from a server, whichever way it came: handed to the peer.
 import { noteHandled } from '../base/memory.ts';
 import type { Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';

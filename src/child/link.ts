@@ -1,22 +1,22 @@
-// What a child needs of the connection to its server, whichever way that server is reached: a peer to
-// talk through, the one moment it ends, and a way to end it.
+// The connection to a server, whichever way it's reached: a peer to talk through, the one moment it ends, and a way to
+// end it. `test/contract/link.test.ts` is what every link promises.
 import type { Mask } from '../base/secrets.ts';
 import type { Peer } from '../rpc/peer.ts';
 
 export interface Link {
   readonly peer: Peer;
-  /** The server's process, where it is one of ours. */
+  /** The server's process, if we started one. */
   readonly pid: number | undefined;
   readonly ended: Promise<LinkEnd>;
-  /** Whether anything has come that could be a message. */
+  /** Whether anything has arrived that could be a message. */
   readonly hasSpoken: boolean;
-  /** The last that the server printed beside the protocol, for error messages. */
+  /** The last lines the server printed outside the protocol, for error messages. */
   readonly lastOutput: string;
-  /** Hides what must not be repeated of what the server sends. */
+  /** Masks secrets in text from the server. */
   readonly mask: Mask;
-  /** Takes what came last, without an end, for what it is: nothing more will come. */
+  /** Reads an incomplete last line as it is: nothing more will come. */
   endOutput(): void;
-  /** Stops reading what the server sends, so that it has to wait; for when nobody takes it. */
+  /** Stops reading, so that the server has to wait until a host catches up. */
   pause(): void;
   resume(): void;
   stop(): Promise<void>;
@@ -29,14 +29,14 @@ export type LinkEnd =
   | { readonly kind: 'closed-input' }
   | { readonly kind: 'unread-input'; readonly bytes: number }
   | { readonly kind: 'unreadable'; readonly bytes: number }
-  /** A connection over the network is gone; `reason` says why, where there is something to say. */
+  /** A network connection is gone; `reason` says why, if known. */
   | { readonly kind: 'disconnected'; readonly reason: string | undefined }
-  /** It carried a message beyond the limit, behind which nothing can be read any more. */
+  /** A message beyond the limit arrived, and nothing after it can be read. */
   | { readonly kind: 'oversized' }
-  /** A bug in handling what it carried; the log has the details. */
+  /** A bug of ours while handling a message; the log has the details. */
   | { readonly kind: 'failed' };
 
-/** Requests in flight when a link ends fail with this; the child adds what it was doing. */
+/** Requests in flight fail with this when a link ends; `Child` adds what it was doing. */
 export class LinkEnded extends Error {
   override readonly name = 'LinkEnded';
   readonly end: LinkEnd;

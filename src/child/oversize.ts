@@ -1,23 +1,23 @@
-// What becomes of a message that exceeds a limit: the request it answers fails, if we can tell which
-// that is, and a child that never ends its message is given up.
+// Handles a message that exceeds a limit: the request it answers fails, if we can tell which one, and a server that
+// never ends its message is given up.
 import type { OversizeEvent } from '../rpc/framing.ts';
 import { idFromOversize } from '../rpc/oversize.ts';
 import type { Peer } from '../rpc/peer.ts';
 import type { ExceededLimit } from '../rpc/shape.ts';
 import { explainOversize } from './failures.ts';
 
-/** A line this many times over the limit that we cannot make out is no longer waited for. */
+/** How many times the limit an unidentified line may grow. */
 const GIVE_UP_AFTER_LIMITS = 16;
-/** Where the request is known that the line answers, other requests are worth waiting longer. */
+/** If we know which request the line answers, waiting longer is worth it for the other requests. */
 const GIVE_UP_ON_KNOWN_AFTER_LIMITS = 64;
 
-/** The server, and how large a message of its may be. */
+/** The server, and how large its messages may be. */
 export interface OversizeOptions {
   readonly name: string;
   readonly messageBytes: number;
 }
 
-/** Fails the one request concerned; answers whether the child should be given up. */
+/** Fails the affected request; says whether to give up on the server. */
 export function judgeOversize(
   peer: Peer,
   { limit, bytesSoFar, head, tail, complete }: OversizeEvent,
@@ -30,7 +30,7 @@ export function judgeOversize(
   return !complete && bytesSoFar > patience * messageBytes ? 'give-up' : 'read-on';
 }
 
-/** Where only one request waits, what is no notification can only be its answer. */
+/** If only one request is waiting, anything but a notification must be its answer. */
 export function failOnlyRequest(peer: Peer, name: string, limit: ExceededLimit): void {
   const { waiting } = peer;
   if (waiting.length !== 1) return;

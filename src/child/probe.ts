@@ -1,6 +1,5 @@
-// Finding out whether a child speaks the modern era, in place and once: it is asked what it is, and not
-// waited for long. Children of the handshake era answer that they do not know the question, and are
-// greeted the older way.
+// Finds out whether a server speaks the modern era. Servers of the handshake era reply that they don't know
+// `server/discover`, and get a handshake instead.
 import type { Cancellation } from '../base/cancellation.ts';
 import { isObject } from '../base/object.ts';
 import { META, MODERN_REVISION } from '../mcp/eras.ts';
@@ -13,12 +12,12 @@ import type { Greeting } from './handshake.ts';
 
 export interface Discovery {
   readonly greeting: Greeting;
-  /** It speaks the handshake era as well. */
+  /** It also speaks the handshake era. */
   readonly speaksBoth: boolean;
 }
 
-/** What the child says of itself; undefined where it does not know the modern era. */
-export async function discover(
+/** How the server introduces itself; undefined if it doesn't speak the modern era. */
+export async function probe(
   peer: Peer,
   timeoutMs: number,
   cancellation: Cancellation,

@@ -1,6 +1,5 @@
-// The connection to one child process: messages out and in, and the one moment it ends. It ends
-// when the process exits (even if a grandchild still holds the pipes), when it closes its output or
-// its input, or when what it prints can no longer be read.
+// The connection to one server process. It ends when the process exits (even if a grandchild still holds the pipes),
+// closes its output or its input, or prints something that can't be read.
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -26,21 +25,21 @@ export interface ProcessLinkOptions {
   readonly messageBytes: number;
   readonly messageShape: ShapeLimits;
   readonly stopMs: number;
-  /** What must not be repeated of what the child prints. */
+  /** Masked in everything the server prints. */
   readonly secrets: readonly string[];
   readonly onStderr: (line: string) => void;
   readonly onRequest: PeerOptions['onRequest'];
   readonly onNotification: PeerOptions['onNotification'];
-  /** Logs a bug in handling what the child sent or did. */
+  /** Logs a bug in handling what the server sent or did. */
   readonly onBug: (error: unknown) => void;
   readonly mayOmitVersion?: PeerOptions['mayOmitVersion'];
-  /** Called for messages that exceed a limit, of which only the ends are known. */
+  /** Called for messages that exceed a limit. Only their ends are known. */
   readonly onOversize?: ((event: OversizeEvent) => void) | undefined;
 }
 
-/** A process that has exited may have printed its last answer just before: time to read it. */
-const LAST_WORDS_MS = 150;
-/** Input beyond this that the child has not read is fine only as long as it goes on reading. */
+/** After an exit, the time to read the last answer the process may have printed. */
+const LAST_OUTPUT_MS = 150;
+/** Beyond this much unread input, the server must at least keep reading. */
 const UNREAD_INPUT_BYTES = 64 << 20;
 const READS_NOTHING_MS = 5_000;
 
@@ -63,9 +62,9 @@ export class ProcessLink implements Link {
   #stopping: Promise<void> | undefined;
   #hasSpoken = false;
   #noise = '';
-  /** How much of its input the child has taken, and when that was last more than before. */
-  #takenBytes = 0;
-  #takenAt = performance.now();
+  /** How much input the server has read, and when it last read some. */
+  #readBytes = 0;
+  #readAt = performance.now();
 
   /** Starts the process. Rejects if the operating system cannot start it. */
   static async open(options: ProcessLinkOptions): Promise<ProcessLink> {
@@ -79,7 +78,7 @@ export class ProcessLink implements Link {
     }
     this.#options = options;
     this.#process = child;
-    this.#stdin = stdin as Socket; // what Node gives for a pipe
+    this.#stdin = stdin as Socket; // Node's type for pipes
     this.#outbox = new Outbox(stdin, this.#fail);
     this.#stdout = stdout;
     this.pid = pid;
@@ -117,22 +116,18 @@ export class ProcessLink implements Link {
     this.#watch();
   }
 
-  /** Whether the child has printed anything that could be a message. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
   }
 
-  /** The last that the child printed beside the protocol, for error messages. */
   get lastOutput(): string {
     return this.#stderr.tail || cleanText(this.#maskNoise(this.#noise));
   }
 
-  /** Takes what was printed last without a line end for what it is: nothing more will come. */
   endOutput(): void {
     this.#framer.end();
   }
 
-  /** Stops reading what the child prints, so that it has to wait; for when nobody takes it. */
   pause(): void {
     this.#stdout.pause();
   }
@@ -141,7 +136,7 @@ export class ProcessLink implements Link {
     this.#stdout.resume();
   }
 
-  /** Ends the process and all it has started. */
+  /** Ends the process and everything it started. */
   stop(): Promise<void> {
     this.#stopping ??= stopGroup(
       {
@@ -165,34 +160,34 @@ export class ProcessLink implements Link {
     const closedOutput = (): void => this.#endSoon({ kind: 'closed-output' });
     const exited = (code: number | null, signal: string | null): void => {
       this.#hasExited = true;
-      this.#stdout.resume(); // its last words are wanted, even if nobody took the others
+      this.#stdout.resume(); // read its last output even while paused
       const end: LinkEnd = { kind: 'exited', code, signal };
       const endNow = guard(this.#fail, () => {
         clearTimeout(timer);
         this.#end(end);
       });
-      const timer = setTimeout(endNow, LAST_WORDS_MS);
+      const timer = setTimeout(endNow, LAST_OUTPUT_MS);
       if (this.#stdout.closed) endNow();
       else this.#stdout.once('close', endNow);
     };
     this.#stdout.on('data', guard(this.#fail, read));
-    this.#stdout.on('error', () => {}); // a pipe that breaks closes, too
+    this.#stdout.on('error', () => {}); // 'close' follows
     this.#stdin.on('error', guard(this.#fail, brokenInput));
     this.#stdin.once('close', guard(this.#fail, closedInput));
     this.#stdout.once('close', guard(this.#fail, closedOutput));
     this.#process.once('exit', guard(this.#fail, exited));
   }
 
-  /** A pipe has closed. Mostly because the process exits, whose status says more: it may follow. */
+  /** A pipe has closed, mostly because the process is exiting. Its exit status says more, so wait for it. */
   #endSoon(end: LinkEnd): void {
     if (this.#hasExited) return;
     setTimeout(
       guard(this.#fail, () => this.#end(end)),
-      LAST_WORDS_MS,
+      LAST_OUTPUT_MS,
     );
   }
 
-  /** A bug in handling what the child did ends this child and nothing else. */
+  /** A bug in handling this server's output ends this server only. */
   readonly #fail = (error: unknown): void => {
     this.#options.onBug(error);
     this.#end({ kind: 'failed' });
@@ -217,14 +212,14 @@ export class ProcessLink implements Link {
   #readsNothing(unreadBytes: number): boolean {
     const now = performance.now();
     if (unreadBytes === 0) {
-      this.#takenAt = now;
+      this.#readAt = now;
       return false;
     }
-    const taken = this.#stdin.bytesWritten - unreadBytes;
-    if (taken > this.#takenBytes) this.#takenAt = now;
-    this.#takenBytes = taken;
+    const read = this.#stdin.bytesWritten - unreadBytes;
+    if (read > this.#readBytes) this.#readAt = now;
+    this.#readBytes = read;
     const limit = Math.max(UNREAD_INPUT_BYTES, 2 * this.#options.messageBytes);
-    return unreadBytes > limit && now - this.#takenAt > READS_NOTHING_MS;
+    return unreadBytes > limit && now - this.#readAt > READS_NOTHING_MS;
   }
 
   #receive(text: string, value: unknown): void {

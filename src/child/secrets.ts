@@ -1,34 +1,34 @@
-// What of a server must not be repeated in anything we write: the values of its variables and headers,
-// and whatever was filled in for `${VAR}`, wherever that is. A key is often an argument.
+// A server's secrets, which are masked in everything we write: the values of its environment variables and headers, and
+// whatever `${VAR}` expands to. Arguments often contain keys.
 import { minimalEnvironment } from '../base/process.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
 import { expandCommand, expandRemote, variablesIn } from '../config/server/expand.ts';
 
-/** `command` is that of the child, with its variables filled in from `env`. */
+/** `command` is the server's, with its variables expanded from `env`. */
 export function commandSecrets(
   { command: written }: ChildConfig,
   command: Command,
   env: NodeJS.ProcessEnv,
 ): string[] {
   const { cmd = '', args = [], env: own = {} } = written ?? {};
-  const filled = [cmd, ...args, ...Object.values(own)].flatMap((text) => filledIn(text, env));
-  return distinct([...Object.values(command.env), ...filled]);
+  const expanded = [cmd, ...args, ...Object.values(own)].flatMap((text) => filledIn(text, env));
+  return distinct([...Object.values(command.env), ...expanded]);
 }
 
-/** An assistant may quote the server for which it speaks, whose secrets are no less secret for that. */
+/** The secrets of the server behind an assistant, which the assistant may quote. */
 export function secretsBehind({ behind }: ChildConfig, env: NodeJS.ProcessEnv): string[] {
   if (!behind) return [];
   try {
     if (!behind.remote) return commandSecrets(behind, expandCommand(behind, env), env);
     const { url, headers } = behind.remote;
-    const filled = [url, ...Object.values(headers)].flatMap((text) => filledIn(text, env));
-    return distinct([...Object.values(expandRemote(behind, env).headers), ...filled]);
+    const expanded = [url, ...Object.values(headers)].flatMap((text) => filledIn(text, env));
+    return distinct([...Object.values(expandRemote(behind, env).headers), ...expanded]);
   } catch {
-    return []; // it cannot be started, and the assistant will say why
+    return []; // it can't be started, and the assistant will say why
   }
 }
 
-/** The values of the variables in a text. HOME and its like are no secrets, and are in every path. */
+/** The values of the variables in a text. HOME and the like aren't secret, and occur in every path. */
 export function filledIn(text: string, env: NodeJS.ProcessEnv): string[] {
   const names = variablesIn(text);
   if (names.length === 0) return names;

@@ -1,6 +1,5 @@
-// Starts one child: fills in its variables, starts its process or connects to its address, shakes
-// hands. Either a child that can be used comes out, or an error that says what to do, and what was
-// started is stopped.
+// Starts one server: expands its variables, starts its process or connects to its URL, and greets it. The outcome is a
+// server that works, or an error that says what to do; then whatever was started is stopped.
 import { SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts';
@@ -33,32 +32,33 @@ import { commandSecrets, secretsBehind } from './secrets.ts';
 
 export interface StartOptions extends GreetOptions {
   readonly framing: Framing;
-  /** The framing of the next start, should this one end in silence; undefined if it is fixed. */
+  /** The framing of the next start if this one gets no answer; undefined if the framing is fixed. */
   readonly nextFraming: Framing | undefined;
-  /** What to do where the process prints no message for so long. */
+  /** Called if the process prints no message for this long. */
   readonly silence?: { readonly afterMs: number; readonly onSilent: () => void } | undefined;
+  /** The project's environment: variables are expanded from it, and a process inherits it. Never our own. */
   readonly env: NodeJS.ProcessEnv;
-  /** For a server that is reached over the network and wants its users to sign in. */
+  /** For remote servers that require users to sign in. */
   readonly credentials?: Credentials | undefined;
-  /** What is added to the environment so that the process can be found again. */
+  /** Added to the environment so that the process can be found again. */
   readonly mark: Readonly<Record<string, string>>;
-  /** All is in order, and the process is about to be started, or the address to be called. */
+  /** Called after all checks, before the process is started or the URL is called. */
   readonly onStarting: () => void;
   readonly onProcess: (pid: number) => void;
-  /** The start has failed, and this is the end of what it had started. */
+  /** Called if the start has failed, with the end of whatever it started. */
   readonly onStopping: (stopped: Promise<void>) => void;
   readonly onStderr: (line: string) => void;
   readonly onNotification: (method: string, params: Verbatim | undefined) => void;
   readonly onBug: (error: unknown) => void;
-  /** What a tool of the child takes, as it was last listed. */
+  /** A tool's input schema, as last listed. */
   readonly inputSchemaOf?: ((tool: string) => unknown) | undefined;
-  /** The project that is served, and whether several hosts share the child. */
+  /** The project's folder, and whether several hosts share the server. */
   readonly served: { readonly project: string; readonly isShared: boolean };
-  /** Asks somebody what the child wants to know while nobody has called it. */
+  /** Answers questions that the server asks while no call is in flight. */
   readonly askOutside: (question: Question) => Promise<Verbatim>;
 }
 
-/** What the links need, with the answers to what a child asks. */
+/** The options for a link, with answers to the server's requests. */
 type LinkParts = StartOptions & Pick<PeerOptions, 'onRequest'>;
 
 export async function startChild(config: ChildConfig, options: StartOptions): Promise<Child> {
@@ -67,7 +67,7 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
     ...options,
     onRequest: (request) => conversation?.answer(request) ?? answerEarly(request),
     onNotification: (method, params) => {
-      if (params && conversation?.hear(method, params)) return;
+      if (params && conversation?.receive(method, params)) return;
       options.onNotification(method, params);
     },
   };
@@ -75,7 +75,7 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
   options.onStarting();
   const link = await open();
   if (link.pid !== undefined) options.onProcess(link.pid);
-  // A start that is called off must not leave the process waiting for the handshake's limit.
+  // A cancelled start must not leave the process running until the handshake times out.
   const stop = (): void => options.onStopping(link.stop());
   options.cancellation.listen(stop);
   const silence = watchSilence(link, options);
@@ -115,7 +115,7 @@ function startConversation(
     : new HandshakeConversation({ ...parts, timeoutMs: timeouts.rpcMs, askOutside });
 }
 
-/** What a child may ask before it was greeted: whether we are there. */
+/** Before the greeting, a server may only ping. */
 function answerEarly({ method }: IncomingRequest): Verbatim {
   if (method === 'ping') return Verbatim.of({});
   throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
@@ -144,7 +144,7 @@ function explainFailure(
     );
   }
   if (!(error instanceof SwitchboardError)) return error;
-  const { code, message, hint } = error; // it may quote the child
+  const { code, message, hint } = error; // it may quote the server
   const data = maskValue(error.data, mask) as Record<string, unknown>;
   return new SwitchboardError(code, mask(message), { hint, data });
 }
@@ -154,7 +154,7 @@ function withData(error: SwitchboardError, data: Record<string, unknown>): Switc
   return new SwitchboardError(code, message, { hint, cause, data: { ...error.data, ...data } });
 }
 
-/** Checks what can be checked beforehand; what comes back starts the process. */
+/** Makes all checks that don't need the process; returns a function that starts it. */
 function prepareProcess(config: ChildConfig, options: LinkParts): () => Promise<Link> {
   const command = expandCommand(config, options.env);
   if (!isFolder(config.cwd)) throw explainMissingFolder(config);
@@ -192,10 +192,10 @@ async function openProcess(
   }
 }
 
-/** Checks what can be checked beforehand; what comes back connects. */
+/** Makes all checks that don't need the network; returns a function that connects. */
 async function prepareRemote(config: ChildConfig, options: LinkParts): Promise<() => Link> {
   const remote = expandRemote(config, options.env);
-  // Loaded with the first server that is reached so: most setups have none.
+  // Lazy: most setups have no remote servers.
   const { RemoteLink } = await import('./remote/remote-link.ts');
   const link = new RemoteLink(config, remote, options);
   return () => link;

@@ -1,5 +1,5 @@
-// What a child prints on its stderr: always read (a full pipe would stop the child), handed on line
-// by line with secrets masked, and the last of it kept for error messages.
+// A server's stderr: always read (a full pipe would block the server), forwarded line by line with secrets masked, and
+// the last lines kept for error messages.
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { guard } from '../base/guard.ts';
@@ -8,13 +8,13 @@ import { cleanText } from '../base/text.ts';
 
 const KEPT_LINES = 8;
 const KEPT_CHARS_PER_LINE = 400;
-/** Longer lines are handed on in pieces, so that output without line ends is not collected. */
+/** Longer lines are forwarded in pieces, so that output without line ends doesn't pile up. */
 const LONGEST_LINE = 16_384;
-/** A secret may be cut by the end of a piece: so much is kept back to be seen with what follows. */
+/** The end of a piece may cut a secret in two, so this much is held back until more arrives. */
 const LONGEST_SECRET = 4_096;
 
 export interface StderrOptions {
-  /** What must not be repeated. */
+  /** Masked in the output. */
   readonly secrets: Iterable<string>;
   readonly onStderr: (line: string) => void;
   readonly onBug: (error: unknown) => void;
@@ -38,10 +38,10 @@ export class StderrReader {
     const end = (): void => this.#read(`${this.#decoder.end()}\n`);
     stream.on('data', guard(onBug, read));
     stream.on('end', guard(onBug, end));
-    stream.on('error', () => {}); // the process is exiting, which is noticed elsewhere
+    stream.on('error', () => {}); // the process is exiting, which the link handles
   }
 
-  /** The last lines, as one text; empty if there were none. */
+  /** The last lines as one string; empty if there were none. */
   get tail(): string {
     const lines = [...this.#last, this.#cutMask(cleanText(this.#open))];
     const shortened = lines.map((line) => line.trimEnd().slice(0, KEPT_CHARS_PER_LINE));
@@ -61,7 +61,7 @@ export class StderrReader {
     this.#last = [...this.#last, ...printed.slice(-KEPT_LINES)].slice(-KEPT_LINES);
   }
 
-  /** Cleaned first: a colour code in the middle of a secret would hide it from the mask. */
+  /** Masks twice: a colour code inside a secret would hide it from the first mask. */
   #tidy(line: string): string {
     return this.#lineMask(cleanText(this.#mask(line)));
   }

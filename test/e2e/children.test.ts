@@ -155,7 +155,7 @@ describe('a child that cannot be started says why', () => {
     {
       why: 'there is no such program',
       entry: { command: 'no-such-program-anywhere' },
-      says: 'Server "broken" did not start: no-such-program-anywhere was not found. Install it, or write its whole path as "command" in <project>/switchboard.config.json: a host can have a shorter PATH than your terminal.',
+      says: 'Server "broken" did not start: no-such-program-anywhere was not found. Install it, or set its full path as "command" in <project>/switchboard.config.json: hosts often have a shorter PATH than your terminal.',
     },
     {
       why: 'its command contains arguments, which are not repeated',
@@ -183,9 +183,9 @@ describe('a child that cannot be started says why', () => {
       says: 'Server "broken" contains ${input:token}, which only the host it comes from can fill in (env.TOKEN in <project>/switchboard.config.json). Replace it with an environment variable, such as ${API_KEY}, and set that where the host starts Switchboard.',
     },
     {
-      why: 'its program may not be executed',
+      why: 'its program is not executable',
       entry: { command: './not-executable' },
-      says: 'Server "broken" did not start: ./not-executable may not be executed. Make it executable, or start it with its interpreter: "command" in <project>/switchboard.config.json.',
+      says: 'Server "broken" did not start: ./not-executable is not executable. Make it executable, or start it with its interpreter: "command" in <project>/switchboard.config.json.',
     },
     {
       why: 'its folder is missing',
@@ -401,7 +401,7 @@ describe('the handshake with a child', () => {
     const project = createProject(configWith({ odd: testServer('revision', '2031-01-01') }));
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('odd'), project)).toMatchInlineSnapshot(
-      `"Server "odd" speaks MCP revision "2031-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05, 2024-10-07. Update the server or Switchboard."`,
+      `"Server "odd" uses MCP revision "2031-01-01", which Switchboard doesn't support. Supported: 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05, 2024-10-07. Update the server or Switchboard."`,
     );
     expect(
       await eventually(

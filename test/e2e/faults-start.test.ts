@@ -23,7 +23,7 @@ test('a command that is no program is named', () =>
     const answer = await trial.host.call('kid', 'echo');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(
-      `"Server "kid" did not start: ./plain.txt may not be executed. Make it executable, or start it with its interpreter: "command" in <project>/switchboard.config.json."`,
+      `"Server "kid" did not start: ./plain.txt is not executable. Make it executable, or start it with its interpreter: "command" in <project>/switchboard.config.json."`,
     );
   }));
 
@@ -154,7 +154,7 @@ test('a server of an unknown revision of MCP is told apart from a broken one', (
     const answer = await trial.host.call('kid', 'echo');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(
-      `"Server "kid" speaks MCP revision "1999-01-01", which Switchboard does not know. It knows 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05, 2024-10-07. Update the server or Switchboard."`,
+      `"Server "kid" uses MCP revision "1999-01-01", which Switchboard doesn't support. Supported: 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05, 2024-10-07. Update the server or Switchboard."`,
     );
   }));
 

@@ -1,5 +1,5 @@
-// Talking to one child after the greeting, in the era it speaks. What differs between the eras ends
-// here: whoever asks a child for something gets its result, and is asked what the child wants to know.
+// Talks to one server after the greeting, in its era. Nothing above this knows about eras: a caller gets the result of
+// its request, and the server's questions.
 import type { Caller } from '../../mcp/caller.ts';
 import type { Era } from '../../mcp/eras.ts';
 import type { LogLevel } from '../../mcp/logging.ts';
@@ -11,14 +11,14 @@ export interface ChildRequest
   readonly method: string;
   /** An object, without `_meta`. */
   readonly params: Verbatim;
-  /** `_meta` of the host's request. */
+  /** The host's `_meta`. */
   readonly meta?: Verbatim | undefined;
-  /** For whom it is made; undefined for what we want to know ourselves. */
+  /** Undefined for our own requests. */
   readonly caller?: Caller | undefined;
   readonly inputs?: Inputs | undefined;
 }
 
-/** What a modern host sends along when it repeats a request to which a child wanted more. */
+/** What a modern host adds when it repeats a request with the answers to the server's questions. */
 export interface Inputs {
   readonly responses: Verbatim | undefined;
   readonly state: string | undefined;
@@ -26,14 +26,14 @@ export interface Inputs {
 
 export interface Conversation {
   readonly era: Era;
-  /** Gives the result; to a modern caller of a modern child also one that says what is still wanted. */
+  /** Returns the result. Between two modern sides that can be `input_required`. */
   request(request: ChildRequest): Promise<Verbatim>;
-  /** Answers what the child asks of us. */
+  /** Answers a request from the server. */
   answer(request: IncomingRequest): Verbatim | Promise<Verbatim>;
-  /** Hands news of the child's to the one whom they concern; false where they are no such news. */
-  hear(method: string, params: Verbatim): boolean;
-  /** Has the child send log messages from this level on; a child that cannot is left alone. */
+  /** Forwards a notification to the caller it's for; false if it isn't for a caller. */
+  receive(method: string, params: Verbatim): boolean;
+  /** Sets the server's log level, if it has one. */
   setLogLevel(level: LogLevel | undefined): void;
-  /** Has the child tell of changes of these resources, and of no others. */
+  /** Subscribes to changes of exactly these resources. */
   watch(uris: ReadonlySet<string>): Promise<void>;
 }

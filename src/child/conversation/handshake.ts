@@ -1,5 +1,5 @@
-// Talking to a child of the handshake era. Such a child asks by sending a request of its own, and does
-// not say in the course of which call: that is found out from the calls that are under way.
+// Talks to a server in the handshake era. Such a server asks questions by sending requests, and doesn't say which call
+// they belong to: the calls in flight have to tell.
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
@@ -23,47 +23,47 @@ import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import type { ChildRequest, Conversation } from './conversation.ts';
 
-export interface HandshakeOptions {
-  /** The child's name, for those who are asked. */
+export interface HandshakeConversationOptions {
+  /** The server's name, for its questions. */
   readonly name: string;
   readonly peer: Peer;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
   readonly roots: Roots;
-  /** Asks somebody for their roots, where the child asks while nobody has called it. */
+  /** Asks a host for its roots if the server asks while no call is in flight. */
   readonly askOutside: (question: Question) => Promise<Verbatim>;
 }
 
-/** Pages that somebody is to visit, of which the child may still tell. */
+/** Pages a user has been asked to visit. The server may still report on them. */
 const MOST_PAGES = 100;
-/** A host may read any number of addresses; what is known of more calls than this is found out again. */
+/** Hosts can read any number of URIs, so what we know about calls is limited, and learned again if needed. */
 const MOST_QUIET = 10_000;
-/** How long a call waits behind a question that another host's user has not answered. */
+/** How long a call waits while another host's user hasn't answered a question. */
 const OPEN_QUESTION_MS = 10_000;
 const LOOK_AGAIN_MS = 1_000;
-/** How long a child may go on with a call that was cancelled by a host whose requests are all a party each. */
+/** How long a server may continue with a cancelled call, if each request of its host is a party of its own. */
 const HEEDS_CANCEL_MS = 5_000;
 
 export class HandshakeConversation implements Conversation {
   readonly era = 'handshake';
-  readonly #options: HandshakeOptions;
+  readonly #options: HandshakeConversationOptions;
   /** The calls the server is working on. */
   readonly #calls = new Underway<Call>();
   readonly #listener: CallListener = {
     calls: this.#calls,
     onSettled: (call, isAbandoned) => this.#noteSettled(call, isAbandoned),
   };
-  /** What was done once without a question: it may run beside calls of other hosts. */
+  /** Calls that once finished without a question: they may run alongside other hosts' calls. */
   readonly #quiet = new Set<string>();
-  /** What has asked, or may have: it is never quiet again. */
+  /** Calls that have asked, or may have: they are never quiet again. */
   readonly #asking = new Set<string>();
-  /** Parties whose calls were cancelled or took too long, and until when the child may work on them. */
+  /** Parties whose calls were cancelled or timed out, and until when the server may still work on them. */
   readonly #abandoned = new Map<object, number>();
   readonly #pages = new Map<string, Caller>();
   #waiting: (() => void)[] = [];
   #watched = new Set<string>();
 
-  constructor(options: HandshakeOptions) {
+  constructor(options: HandshakeConversationOptions) {
     this.#options = options;
   }
 
@@ -87,7 +87,7 @@ export class HandshakeConversation implements Conversation {
     return method === 'roots/list' ? this.#listRoots(question) : this.#ask(question);
   }
 
-  hear(method: string, params: Verbatim): boolean {
+  receive(method: string, params: Verbatim): boolean {
     if (method === 'notifications/message') {
       const { caller } = this.#certainCall(this.#calls.all()) ?? {};
       if (caller && isWanted(params, caller.logLevel)) caller.log(params);
@@ -105,7 +105,7 @@ export class HandshakeConversation implements Conversation {
     const { peer, capabilities, timeoutMs } = this.#options;
     if (capabilities['logging'] === undefined || level === undefined) return;
     const params = Verbatim.of({ level });
-    peer.request('logging/setLevel', params, { timeoutMs }).catch(() => {}); // then it says what it says
+    peer.request('logging/setLevel', params, { timeoutMs }).catch(() => {}); // then it keeps its own level
   }
 
   async watch(uris: ReadonlySet<string>): Promise<void> {
@@ -129,7 +129,7 @@ export class HandshakeConversation implements Conversation {
     return this.#options.peer.request(request.method, params, options);
   }
 
-  /** A child that asks does not say whom: calls that may be meant wait for each other. */
+  /** A server doesn't say whom it asks, so calls that may ask wait for those of other hosts. */
   async #sendInTurn(request: ChildRequest, call: Call): Promise<Verbatim> {
     const { cancellation = new Cancellation(), timeoutMs } = request;
     const begin = performance.now();
@@ -146,16 +146,16 @@ export class HandshakeConversation implements Conversation {
 
   #noteSettled({ caller, target, hasAsked }: Call, isAbandoned: boolean): void {
     if (isAbandoned) {
-      // What has asked hears with the answer that it is over.
+      // A call that asked a question learns from the answer that it is over.
       if (!hasAsked) this.#noteAbandoned(caller);
     } else if (!this.#asking.has(target)) {
       if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
       this.#quiet.add(target);
     }
-    for (const goOn of this.#waiting.splice(0)) goOn();
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** The call of another host that one of this caller has to wait for. */
+  /** Another host's call that this caller has to wait for. */
   #callAhead({ party }: Caller): Call | undefined {
     const ahead = this.#calls
       .all()
@@ -171,8 +171,8 @@ export class HandshakeConversation implements Conversation {
   }
 
   /**
-   * The call that the child is speaking of, where that is certain: all that it may be working on is
-   * of one party. That a tool never asked before says nothing, since it may depend on its arguments.
+   * The call the server means, if that is certain: everything it may be working on belongs to one party. That a tool
+   * has never asked before proves nothing, since it may depend on its arguments.
    */
   #certainCall(calls: readonly Call[]): Call | undefined {
     this.#forgetAbandoned();
@@ -198,10 +198,10 @@ export class HandshakeConversation implements Conversation {
     if (calls.length === 0) return this.#askOutside({ method, params, cancellation });
     const call = this.#certainCall(calls);
     if (!call) {
-      for (const one of calls) this.#noteAsking(one); // any of them may be the one
+      for (const one of calls) this.#noteAsking(one); // it could be any of them
       throw new RpcError(
         INTERNAL_ERROR,
-        'Switchboard is serving several sessions and cannot tell which of them this question is for.',
+        'Switchboard is serving several sessions and cannot tell which one this question is for.',
       );
     }
     this.#noteAsking(call);
@@ -227,7 +227,7 @@ export class HandshakeConversation implements Conversation {
     return roots.isShared ? roots.project : this.#ask(question);
   }
 
-  /** Roots are the host's own business; whatever else is asked would reach its user out of the blue. */
+  /** Only for roots: any other question would reach a user out of the blue. */
   #askOutside(question: Question): Promise<Verbatim> {
     if (question.method !== 'roots/list') throw unasked();
     return answerOrRefuse(() => this.#options.askOutside(question));
@@ -248,7 +248,7 @@ interface CallListener {
   readonly onSettled: (call: Call, isAbandoned: boolean) => void;
 }
 
-/** A call made for a caller, as the peer sees it. A class, since one is made for every call. */
+/** A call for a caller, as the peer sees it. A class, since one is created for every call. */
 class Call implements RequestOptions {
   readonly timeoutMs: number;
   readonly cancellation: RequestOptions['cancellation'];
@@ -287,7 +287,7 @@ class Call implements RequestOptions {
   }
 }
 
-/** The answer to a question. That there is none, such as where a host has gone, is for the child to hear of. */
+/** The answer to a question. If there is none, for example because the host is gone, the server is told. */
 async function answerOrRefuse(ask: () => Promise<Verbatim>): Promise<Verbatim> {
   try {
     return await ask();
@@ -309,24 +309,24 @@ function busyError(name: string, isAsking: boolean): SwitchboardError {
 
 function targetOf({ method, params }: ChildRequest): string {
   const { name, uri } = (params.value ?? {}) as { name?: string; uri?: string };
-  // A name alone is a tool's: making a text of it for every call would cost as much as the call.
+  // Tools use the plain name: building a string for every call would cost as much as the call.
   return method === 'tools/call' && name !== undefined ? name : `${method} ${name ?? uri}`;
 }
 
-/** The parameters with what of the host's `_meta` is meant for the child, and a token of ours. */
+/** The parameters with the part of the host's `_meta` that is for the server, and our progress token. */
 function withMeta({ params, meta }: ChildRequest, token: number | undefined): Verbatim {
-  const handed = meta?.without(...ENVELOPE_KEYS);
+  const forwarded = meta?.without(...ENVELOPE_KEYS);
   const marked =
     token === undefined
-      ? handed?.without('progressToken')
-      : (handed ?? Verbatim.of({})).set('progressToken', Verbatim.of(token)); // in the host's place
+      ? forwarded?.without('progressToken')
+      : (forwarded ?? Verbatim.of({})).set('progressToken', Verbatim.of(token)); // replaces the host's
   if (!marked || marked.text === '{}') return params;
   return Verbatim.fromText(addMember(params.text, `"_meta":${marked.text}`));
 }
 
 const EMPTY_OBJECT = /^\s*\{\s*\}\s*$/;
 
-/** The text of an object with one more member at its end. */
+/** The text of an object with another member at the end. */
 export function addMember(object: string, member: string): string {
   if (EMPTY_OBJECT.test(object)) return `{${member}}`;
   return `${object.slice(0, object.lastIndexOf('}'))},${member}}`;

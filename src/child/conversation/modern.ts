@@ -1,5 +1,5 @@
-// Talking to a child of the modern era. Every request says for whom it is made; a child that wants to
-// know more answers so, and is asked again with the answers.
+// Talks to a server in the modern era. Every request carries its caller's identity; a server that has questions returns
+// them, and gets the request again with the answers.
 import { Cancellation } from '../../base/cancellation.ts';
 import { isObject } from '../../base/object.ts';
 import { type Place, Underway } from '../../base/underway.ts';
@@ -22,16 +22,16 @@ import { LinkEnded } from '../link.ts';
 import type { ChildRequest, Conversation, Inputs } from './conversation.ts';
 import { addMember } from './handshake.ts';
 
-/** A child that asks again and again is not asked any more. */
+/** A server that keeps asking is given up after this many rounds. */
 const MOST_ROUNDS = 10;
-/** A subscription has no limit in time; this is the longest a timer can be set. */
-const FOR_EVER_MS = 2 ** 31 - 1;
+/** Subscriptions have no time limit. This is the longest timer there is. */
+const FOREVER_MS = 2 ** 31 - 1;
 const LISTEN_AGAIN_MS = 5_000;
 
 export const OWN_INFO = Verbatim.of({ name: 'switchboard', version: VERSION });
 
-export interface ModernOptions {
-  /** The child's name, for those who are asked. */
+export interface ModernConversationOptions {
+  /** The server's name, for its questions. */
   readonly name: string;
   readonly peer: Peer;
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -40,20 +40,22 @@ export interface ModernOptions {
 
 export class ModernConversation implements Conversation {
   readonly era = 'modern';
-  readonly #options: ModernOptions;
-  /** The callers whose requests the server is working on. */
+  readonly #options: ModernConversationOptions;
+  /** The callers with requests in flight. */
   readonly #callers = new Underway<Caller>();
   #listening: Cancellation | undefined;
-  #lastAbout: (Pick<Caller, 'capabilities' | 'info' | 'logLevel'> & { text: string }) | undefined;
+  #lastEnvelope:
+    | (Pick<Caller, 'capabilities' | 'info' | 'logLevel'> & { text: string })
+    | undefined;
 
-  constructor(options: ModernOptions) {
+  constructor(options: ModernConversationOptions) {
     this.#options = options;
   }
 
   request(request: ChildRequest): Promise<Verbatim> {
     const answered = this.#send(request, request.inputs);
     if (request.caller?.era !== 'modern') return this.#converse(request, answered);
-    // A modern caller is told what the child wants to know, and asks again himself.
+    // A modern caller gets the questions and repeats the request itself.
     return this.#options.roots.isShared ? this.#relay(request, answered) : answered;
   }
 
@@ -61,7 +63,7 @@ export class ModernConversation implements Conversation {
     throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
   }
 
-  hear(method: string, params: Verbatim): boolean {
+  receive(method: string, params: Verbatim): boolean {
     if (method !== 'notifications/message') return false;
     const callers = this.#callers.all();
     const last = callers.at(-1);
@@ -71,7 +73,7 @@ export class ModernConversation implements Conversation {
   }
 
   setLogLevel(): void {
-    // said anew with each request
+    // part of every request
   }
 
   async watch(uris: ReadonlySet<string>): Promise<void> {
@@ -82,37 +84,37 @@ export class ModernConversation implements Conversation {
       ...(changes(capabilities, 'resources') && { resourcesListChanged: true }),
       ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
     };
-    this.#listening?.cancel(new Error('Another subscription takes its place.'));
+    this.#listening?.cancel(new Error('Replaced by another subscription.'));
     this.#listening = undefined;
     if (Object.keys(wanted).length === 0) return;
     const cancellation = new Cancellation();
     this.#listening = cancellation;
-    const meta = Verbatim.fromText(`{${this.#about(undefined)}}`);
+    const meta = Verbatim.fromText(`{${this.#envelopeFor(undefined)}}`);
     void this.#listen(Verbatim.of({ notifications: wanted }).set('_meta', meta), cancellation);
   }
 
-  /** Stays subscribed: where the subscription ends before the child does, it is made again. */
+  /** Stays subscribed: if the subscription ends before the server does, it subscribes again. */
   async #listen(params: Verbatim, cancellation: Cancellation): Promise<void> {
-    const options = { timeoutMs: FOR_EVER_MS, cancellation, mirrored: params };
+    const options = { timeoutMs: FOREVER_MS, cancellation, mirrored: params };
     while (!cancellation.reason) {
       try {
         await this.#options.peer.request('subscriptions/listen', params, options);
       } catch (error) {
-        // It cannot do this, or is gone: then it is listed again when it is started again.
+        // It doesn't support this, or is gone; then it's listed again after its next start.
         if (error instanceof RpcError || error instanceof LinkEnded) return;
       }
       await new Promise((resolve) => setTimeout(resolve, LISTEN_AGAIN_MS).unref());
     }
   }
 
-  /** Asks the caller what the child wants to know, and the child again, until it has what it needs. */
+  /** Asks the caller the server's questions and repeats the request, until there are none. */
   async #converse(request: ChildRequest, first: Promise<Verbatim>): Promise<Verbatim> {
     let result = await first;
     for (let round = 1; isInputRequired(result.value); round++) {
       const { name, roots } = this.#options;
       const inputs = await answerQuestions(signQuestionsIn(result, name), request, roots);
       if (round === MOST_ROUNDS) {
-        const message = `The server has asked ${MOST_ROUNDS} times and still asks.`;
+        const message = `The server asked for input ${MOST_ROUNDS} times, which is the limit.`;
         throw new RpcError(INTERNAL_ERROR, message);
       }
       result = await this.#send(request, inputs);
@@ -120,7 +122,7 @@ export class ModernConversation implements Conversation {
     return result;
   }
 
-  /** Answers requests for roots. If something else is asked with them, the caller answers all, for this call only. */
+  /** Answers questions about roots. If there are others, the caller answers all of them. */
   async #relay(request: ChildRequest, first: Promise<Verbatim>): Promise<Verbatim> {
     let result = await first;
     for (let round = 1; round < MOST_ROUNDS && asksOnlyForRoots(result.value); round++) {
@@ -141,7 +143,7 @@ export class ModernConversation implements Conversation {
     );
   }
 
-  /** The parameters with the envelope, and with what else this round of the request has to say. */
+  /** The parameters with the envelope and this round's inputs. */
   #filled(
     { params, caller, meta }: ChildRequest,
     inputs: Inputs | undefined,
@@ -149,7 +151,7 @@ export class ModernConversation implements Conversation {
   ): Verbatim {
     const own = meta?.without(...ENVELOPE_KEYS, 'progressToken').text ?? '{}';
     const marked = token === undefined ? own : addMember(own, `"progressToken":${token}`);
-    const envelope = addMember(marked, this.#about(caller));
+    const envelope = addMember(marked, this.#envelopeFor(caller));
     let filled = addMember(params.text, `"_meta":${envelope}`);
     if (inputs?.responses) filled = addMember(filled, `"inputResponses":${inputs.responses.text}`);
     if (inputs?.state !== undefined)
@@ -157,22 +159,22 @@ export class ModernConversation implements Conversation {
     return Verbatim.fromText(filled);
   }
 
-  /** What a request says of the one it is made for, who mostly is the same as the time before. */
-  #about(caller: Caller | undefined): string {
+  /** The caller as envelope members. Mostly it's the same caller as before. */
+  #envelopeFor(caller: Caller | undefined): string {
     const { capabilities, info, logLevel } = caller ?? OURSELVES;
-    const last = this.#lastAbout;
+    const last = this.#lastEnvelope;
     const isSame =
       last?.capabilities === capabilities && last.info === info && last.logLevel === logLevel;
     if (isSame) return last.text;
     const answersRoots = this.#options.roots.isShared && caller?.era === 'handshake';
     const known = answersRoots ? { roots: {}, ...capabilities } : capabilities;
     const text = describe(known, info, logLevel);
-    this.#lastAbout = { capabilities, info, logLevel, text };
+    this.#lastEnvelope = { capabilities, info, logLevel, text };
     return text;
   }
 }
 
-/** A request as the peer sees it. A class, since one is made for every call. */
+/** A request, as the peer sees it. A class, since one is created for every call. */
 class ModernCall implements RequestOptions {
   readonly timeoutMs: number;
   readonly cancellation: RequestOptions['cancellation'];
@@ -200,22 +202,22 @@ class ModernCall implements RequestOptions {
   }
 }
 
-/** The one for whom we make requests of our own. */
+/** The caller of our own requests. */
 const OURSELVES = { capabilities: {}, info: OWN_INFO, logLevel: undefined };
 
-/** Somebody as members of an envelope. */
+/** A caller as envelope members. */
 function describe(
   capabilities: Caller['capabilities'],
   info: Caller['info'] = OWN_INFO,
   logLevel: Caller['logLevel'],
 ): string {
-  const said = [
+  const members = [
     `"${META.version}":"${MODERN_REVISION}"`,
     `"${META.capabilities}":${JSON.stringify(forwardedCapabilities(capabilities))}`,
     `"${META.client}":${info.text}`,
   ];
-  if (logLevel) said.push(`"${META.logLevel}":"${logLevel}"`);
-  return said.join(',');
+  if (logLevel) members.push(`"${META.logLevel}":"${logLevel}"`);
+  return members.join(',');
 }
 
 function asksOnlyForRoots(value: unknown): boolean {
@@ -232,7 +234,11 @@ async function answerQuestions(
   { caller, cancellation = new Cancellation() }: ChildRequest,
   roots: Roots,
 ): Promise<Inputs> {
-  if (!caller) throw new RpcError(INTERNAL_ERROR, 'The server wants to know what nobody can tell.');
+  if (!caller)
+    throw new RpcError(
+      INTERNAL_ERROR,
+      'The server asked for input, but this client cannot provide it.',
+    );
   const requests = result.member('inputRequests');
   const keys = isObject(requests?.value) ? Object.keys(requests.value) : [];
   const answers = await Promise.all(
@@ -240,7 +246,7 @@ async function answerQuestions(
       const question = requests?.member(key);
       const method = questionMethod(String((question?.value as { method?: unknown })?.method));
       if (!question || !method) {
-        throw new RpcError(INTERNAL_ERROR, `The server asks something unknown: ${key}.`);
+        throw new RpcError(INTERNAL_ERROR, `The server asked an unsupported question: ${key}.`);
       }
       const isProject = method === 'roots/list' && roots.isShared;
       const answer = isProject
@@ -256,7 +262,7 @@ async function answerQuestions(
   };
 }
 
-/** A form that the host refuses is one that was cancelled; other refusals, and silence, end the request. */
+/** A form that the host refuses counts as cancelled. Any other refusal, or no answer, fails the request. */
 async function ask(
   caller: Caller,
   method: QuestionMethod,

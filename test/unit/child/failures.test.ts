@@ -7,7 +7,7 @@ const CRASH = { kind: 'exited', code: 1, signal: null } as const;
 test.each([
   ['suite', 'The next use starts it again.'],
   ['direct', 'The next use starts it again.'],
-  ['flip', 'Switching it on, or a call through its suite, starts it again.'],
+  ['flip', 'Turn it on or call it through its suite to start it again.'],
 ] as const)('the error about a crashed %s server says: %s', (show, sentence) => {
   const { hint } = explainEnd(CRASH, childConfig({ name: 'kid', show }), '', 'working');
   expect(hint).toBe(`${sentence} It printed nothing on stderr.`);

@@ -22,7 +22,7 @@ function createConversation(
 ) {
   const scripted = createScriptedPeer({
     onRequest: (request) => conversation.answer(request),
-    onNotification: (method, params) => params && conversation.hear(method, params),
+    onNotification: (method, params) => params && conversation.receive(method, params),
   });
   const { peer, sent, receive } = scripted;
   const conversation = new HandshakeConversation({
@@ -464,8 +464,8 @@ test('who was sent to a page hears that it was visited, also after his call, onc
 
 test('other news are left to others', () => {
   const { conversation } = createConversation();
-  expect(conversation.hear('notifications/tools/list_changed', Verbatim.of({}))).toBe(false);
-  expect(conversation.hear('notifications/message', Verbatim.of({}))).toBe(true);
+  expect(conversation.receive('notifications/tools/list_changed', Verbatim.of({}))).toBe(false);
+  expect(conversation.receive('notifications/message', Verbatim.of({}))).toBe(true);
 });
 
 test('of resources only what is new is subscribed to, and only what is gone given up', async () => {

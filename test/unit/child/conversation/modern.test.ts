@@ -181,7 +181,7 @@ test('one that asks and asks is not asked any more', async () => {
   const caller = new FakeCaller();
   const answered = call({ caller });
   for (let round = 0; round < 10; round++) await reply(wants({ who: FORM }));
-  await expect(answered).rejects.toThrow('asked 10 times');
+  await expect(answered).rejects.toThrow('asked for input 10 times');
   expect(sent).toHaveLength(10);
 });
 
@@ -200,7 +200,7 @@ test('what we want to know ourselves nobody is asked about', async () => {
   const { call, reply } = createConversation();
   const answered = call();
   await reply(wants({ who: FORM }));
-  await expect(answered).rejects.toThrow('nobody can tell');
+  await expect(answered).rejects.toThrow('this client cannot provide it');
 });
 
 test('it has no requests of its own', () => {
@@ -214,7 +214,7 @@ test('log messages go to the only host that is being served, from his level on',
   const { conversation, call, reply } = createConversation();
   const [one, other] = [new FakeCaller(), new FakeCaller()];
   const log = (level: string) =>
-    conversation.hear('notifications/message', Verbatim.of({ level, data: 'x' }));
+    conversation.receive('notifications/message', Verbatim.of({ level, data: 'x' }));
   expect(log('error')).toBe(true);
   const first = call({ caller: one });
   log('debug');
@@ -225,7 +225,7 @@ test('log messages go to the only host that is being served, from his level on',
   await reply({ resultType: 'complete' }); // the last call, that of the other one
   log('error');
   expect([one.logged.length, other.logged.length]).toEqual([2, 0]);
-  expect(conversation.hear('notifications/tools/list_changed', Verbatim.of({}))).toBe(false);
+  expect(conversation.receive('notifications/tools/list_changed', Verbatim.of({}))).toBe(false);
   await expect(Promise.race([first, Promise.resolve('open')])).resolves.toBe('open');
 });
 

@@ -74,6 +74,11 @@ export class Child {
   #toolNames = new Set<string>();
   #listedAt = -Infinity;
   #refused: readonly RefusedTool[] = [];
+  #isPaused = false;
+  /** The requests that somebody waits for. */
+  readonly #underway = new Set<ChildRequest>();
+  /** Told when a call begins or ends. Set only while a host is behind, so that other calls don't pay for it. */
+  onCallsChanged: (() => void) | undefined;
 
   constructor({ config, link, greeting, conversation }: ChildParts) {
     this.#config = config;
@@ -101,6 +106,11 @@ export class Child {
   /** Milliseconds since it was last used; 0 while it's in use. */
   get idleMs(): number {
     return this.#inFlight > 0 ? 0 : performance.now() - this.#lastActive;
+  }
+
+  /** The party of each call in flight. */
+  get parties(): readonly object[] {
+    return [...this.#underway].flatMap(({ caller }) => caller?.party ?? []);
   }
 
   /** Resolves when no request is in flight. */
@@ -252,10 +262,14 @@ export class Child {
   }
 
   pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
     this.#link.pause();
   }
 
   resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
     this.#link.resume();
   }
 
@@ -265,13 +279,17 @@ export class Child {
 
   #request(request: ChildRequest, task: string, isUse: boolean): Promise<Verbatim> {
     this.#inFlight++;
+    if (request.caller) this.#underway.add(request);
+    this.onCallsChanged?.();
     return this.#conversation.request(request).then(
       (answer) => {
         this.#hasAnswered = true;
+        this.#underway.delete(request);
         this.#settleOne(isUse);
         return isInputRequired(answer.value) ? signQuestionsIn(answer, this.#config.name) : answer;
       },
       (error: unknown) => {
+        this.#underway.delete(request);
         this.#settleOne(isUse);
         throw this.#explain(error, task);
       },
@@ -281,6 +299,7 @@ export class Child {
   /** Our own requests don't keep it from being idle. */
   #settleOne(isUse: boolean): void {
     if (isUse) this.#lastActive = performance.now();
+    this.onCallsChanged?.();
     if (--this.#inFlight > 0) return;
     for (const resolve of this.#settled.splice(0)) resolve();
   }

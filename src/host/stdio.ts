@@ -28,14 +28,18 @@ export interface StdioOptions {
   readonly onFull: () => void;
   /** It has taken all of it. */
   readonly onDrained: () => void;
+  /** It has left so much unread that the connection was closed. */
+  readonly onGivenUp: (unreadBytes: number) => void;
   /** Logs a bug in handling a message from the host. Later messages are still handled. */
   readonly onBug: (error: unknown) => void;
 }
 
-/** Unread output beyond this is not added to: children wait until the host reads again. */
+/** Beyond this, servers that work only for this host wait until it reads again. */
 const MOST_UNREAD_BYTES = 4 << 20;
-/** Beyond this the host is hardly read either: it asks without listening. */
+/** Beyond this we hardly read the host either: it sends requests without reading the answers. */
 const MOST_UNREAD_WHILE_READING_BYTES = 64 << 20;
+/** Beyond this, or four of the largest messages, the connection is closed. */
+const MOST_QUEUED_BYTES = 256 << 20;
 const READ_ON_MS = 1_000;
 
 export class StdioHost {
@@ -43,23 +47,23 @@ export class StdioHost {
   readonly gone: Promise<void>;
   readonly #options: StdioOptions;
   readonly #outbox: Outbox;
+  #resolveGone: () => void = () => {};
   #isFull = false;
+  #isGone = false;
 
   constructor(options: StdioOptions) {
     const { input, output, write, onBug } = options;
     this.#options = options;
     this.#outbox = new Outbox(output, onBug, write);
     this.gone = new Promise((resolve) => {
-      const broken = (): void => {
-        input.destroy(); // nothing more to read either
-        resolve();
-      };
-      const closed = (): void => {
-        if (!input.readableEnded) resolve();
-      };
-      output.on('error', guard(onBug, broken));
-      input.once('close', guard(onBug, closed));
+      this.#resolveGone = resolve;
     });
+    const broken = (): void => this.#leave();
+    const closed = (): void => {
+      if (!input.readableEnded) this.#leave();
+    };
+    output.on('error', guard(onBug, broken));
+    input.once('close', guard(onBug, closed));
     output.on(
       'drain',
       guard(onBug, () => this.#goOn()),
@@ -69,13 +73,10 @@ export class StdioHost {
   send(json: string, framing: Framing): void {
     this.#outbox.send(json, framing);
     const { unreadBytes } = this.#outbox;
-    if (unreadBytes > MOST_UNREAD_WHILE_READING_BYTES) this.#slowDown();
-    if (unreadBytes <= MOST_UNREAD_BYTES || this.#isFull) return;
-    this.#isFull = true;
-    this.#options.onFull();
+    if (unreadBytes > MOST_UNREAD_BYTES) this.#noteUnread(unreadBytes);
   }
 
-  /** Hands on what the host sends; resolves when it sends nothing more. */
+  /** Passes on what the host sends; resolves when it sends nothing more. */
   listen(listener: HostListener): Promise<void> {
     const { input, messageLimits, onBug } = this.#options;
     const framer = new Framer({
@@ -102,12 +103,33 @@ export class StdioHost {
     });
   }
 
+  #noteUnread(unreadBytes: number): void {
+    const { messageLimits, onFull, onGivenUp } = this.#options;
+    const mostBytes = Math.max(MOST_QUEUED_BYTES, 4 * messageLimits.limitBytes);
+    if (unreadBytes > mostBytes && !this.#isGone) {
+      this.#leave();
+      this.#options.output.destroy();
+      return onGivenUp(unreadBytes);
+    }
+    if (unreadBytes > MOST_UNREAD_WHILE_READING_BYTES) this.#slowDown();
+    if (this.#isFull) return;
+    this.#isFull = true;
+    onFull();
+  }
+
   /** Reads on a little now and then: the end of the input must still be noticed. */
   #slowDown(): void {
     const { input } = this.#options;
     if (input.isPaused()) return;
     input.pause();
     setTimeout(() => input.resume(), READ_ON_MS).unref();
+  }
+
+  /** The host takes nothing more, so there is nothing more to read from it either. */
+  #leave(): void {
+    this.#isGone = true;
+    this.#options.input.destroy();
+    this.#resolveGone();
   }
 
   #goOn(): void {

@@ -14,6 +14,7 @@ import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import { parseTools, type Tool } from '../mcp/tools.ts';
 import type { Catalog, Lists } from './catalog.ts';
+import { Flow } from './flow.ts';
 import { type ChildReport, Slot, type SlotEvents } from './slot.ts';
 import type { StartChild } from './starter.ts';
 import { type WarmUpOptions, warmUp } from './warm-up.ts';
@@ -34,7 +35,10 @@ export class Pool implements AsyncDisposable {
   /** Slots that the configuration no longer has and that are still coming to their end. */
   readonly #retired = new Map<Slot, Promise<void>>();
   readonly #parts: PoolParts;
-  #isPaused = false;
+  /** Which hosts take what they are sent. */
+  readonly flow = new Flow(() => {
+    for (const slot of this.#allSlots()) slot.balance();
+  });
   #logLevel: LogLevel | undefined;
   #isClosed = false;
 
@@ -155,17 +159,6 @@ export class Pool implements AsyncDisposable {
     }
   }
 
-  /** Has all children wait with their output, those that start meanwhile as well. */
-  pause(): void {
-    this.#isPaused = true;
-    for (const slot of this.#allSlots()) slot.pause();
-  }
-
-  resume(): void {
-    this.#isPaused = false;
-    for (const slot of this.#allSlots()) slot.resume();
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#allSlots().map((slot) => slot.close(shuttingDown())));
@@ -195,7 +188,7 @@ export class Pool implements AsyncDisposable {
   }
 
   #createSlot(config: ChildConfig, after?: Promise<void>): Slot {
-    const slot = new Slot(config, { ...this.#parts, isPaused: () => this.#isPaused, after });
+    const slot = new Slot(config, { ...this.#parts, flow: this.flow, after });
     slot.setLogLevel(this.#logLevel);
     return slot;
   }

@@ -11,6 +11,7 @@ import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Catalog, Lists } from './catalog.ts';
+import type { Flow } from './flow.ts';
 import { ListKeeper, listAll } from './list-keeper.ts';
 import { type StartChild, Starter } from './starter.ts';
 
@@ -28,7 +29,7 @@ export interface SlotParts {
   readonly start: StartChild;
   readonly catalog: Catalog;
   readonly events: SlotEvents;
-  readonly isPaused: () => boolean;
+  readonly flow: Flow;
   /** The end of another child that this one takes the place of. */
   readonly after?: Promise<void> | undefined;
   readonly onBug: (error: unknown) => void;
@@ -201,12 +202,14 @@ export class Slot {
     this.#running?.started?.notify(method, params);
   }
 
-  pause(): void {
-    this.#running?.started?.pause();
-  }
-
-  resume(): void {
-    this.#running?.started?.resume();
+  /** Reads the child's output, or stops reading it while nobody takes it. */
+  balance(): void {
+    const child = this.#running?.started;
+    if (!child) return;
+    const { flow } = this.#parts;
+    child.onCallsChanged = flow.isHeld ? () => this.balance() : undefined;
+    if (flow.isBlocked(child.parties)) child.pause();
+    else child.resume();
   }
 
   /** Ends the child for good, whatever it is doing, except a first listing (#finishListing). */
@@ -268,12 +271,12 @@ export class Slot {
 
   /** One life of the child, from the end of its handshake on. */
   async #live(running: Running, child: Child): Promise<void> {
-    const { events, isPaused } = this.#parts;
+    const { events } = this.#parts;
     running.started = child;
     running.startedAt = performance.now();
     this.#error = undefined;
     child.refusedTools = this.refused;
-    if (isPaused()) child.pause();
+    this.balance();
     this.#watchIdleness(child);
     this.setLogLevel(this.#logLevel);
     child.watch(this.#watched).catch(() => {}); // it does not have what somebody wants to watch

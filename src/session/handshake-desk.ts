@@ -33,7 +33,7 @@ import { answerFailure, explainRefusal } from './errors.ts';
 import { ListChanges } from './list-changes.ts';
 import { StateSeal } from './request-state.ts';
 
-export interface HandshakeDeskOptions {
+export interface HandshakeDeskOptions extends Pick<Caller, 'party'> {
   readonly peer: Peer;
   readonly openSurface: (audience: Audience) => Surface;
   readonly log: Log;
@@ -231,7 +231,7 @@ export class HandshakeDesk implements Desk {
 
   #callerFor(id: Id): Caller {
     return new HandshakeCaller({
-      party: this,
+      party: this.#options.party,
       peer: this.#options.peer,
       capabilities: this.#capabilities,
       info: this.#clientInfo,

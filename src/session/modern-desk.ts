@@ -21,7 +21,7 @@ import { digestOf, type StateSeal } from './request-state.ts';
 import { answerError, inputRequired, missingCapability, Round, toAnswer } from './round.ts';
 import { Subscriptions } from './subscriptions.ts';
 
-export interface ModernDeskOptions {
+export interface ModernDeskOptions extends Pick<Caller, 'party'> {
   readonly peer: Peer;
   readonly openSurface: (audience: Audience) => Surface;
   readonly log: Log;
@@ -164,7 +164,7 @@ export class ModernDesk implements Desk {
     const options: SurfaceOptions = {
       meta: envelope.forwarded,
       cancellation: call.cancellation,
-      caller: new ModernCaller(this, envelope, call, this.#options.seal),
+      caller: new ModernCaller(this.#options.party, envelope, call, this.#options.seal),
       inputs,
       onProgress: round.token && ((progress) => call.round?.progress(progress)),
     };

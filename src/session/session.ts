@@ -158,6 +158,7 @@ export class Session {
   #handshakeDesk(): HandshakeDesk {
     const { openSurface, log, onReady, onRootsChanged, questionMs } = this.#options;
     this.#handshake ??= new HandshakeDesk({
+      party: this,
       peer: this.#peer,
       openSurface,
       log,
@@ -173,7 +174,7 @@ export class Session {
   #modernDesk(): ModernDesk | Promise<ModernDesk> {
     if (this.#modern) return this.#modern;
     this.#loading ??= import('./modern-desk.ts').then((loaded) => {
-      this.#modern = new loaded.ModernDesk({ ...this.#options, peer: this.#peer });
+      this.#modern = new loaded.ModernDesk({ ...this.#options, party: this, peer: this.#peer });
       if (this.#isClosed) this.#modern.close();
       return this.#modern;
     });

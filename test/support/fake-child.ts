@@ -24,6 +24,8 @@ export class FakeChild implements PublicPart<Child> {
   hasTasks = false;
   stopped = false;
   isPaused = false;
+  parties: object[] = [];
+  onCallsChanged: (() => void) | undefined;
   calls = 0;
   idleMs = 0;
   lists = 0;

@@ -26,6 +26,8 @@ export interface FakeSession extends HttpSessionOptions {
   readonly received: Record<string, unknown>[];
   readonly texts: string[];
   isClosed: boolean;
+  /** Whether the client has left too much unread. */
+  isFull: boolean;
   answer(id: Id, result?: unknown): void;
   /** Sends a notification, about a request of the host's or about none. */
   tell(json: string, about?: Id): void;
@@ -84,6 +86,7 @@ function createFakeSession(options: HttpSessionOptions): { fake: FakeSession; ht
     received: [],
     texts: [],
     isClosed: false,
+    isFull: false,
     answer: (id, result = {}) => answerWith(id, { result }),
     tell,
   };
@@ -119,6 +122,9 @@ function createFakeSession(options: HttpSessionOptions): { fake: FakeSession; ht
       const run = methods[method];
       if (run) run(id, params);
       else answerWith(id, { error: { code: -32601, message: 'Method not found' } });
+    },
+    setFull(isFull) {
+      fake.isFull = isFull;
     },
     close() {
       if (fake.isClosed) throw new Error('closed twice');

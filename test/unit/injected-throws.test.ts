@@ -17,6 +17,7 @@ import { openControl } from '../../src/host/control.ts';
 import { askAll } from '../../src/host/control-client.ts';
 import { StdioHost } from '../../src/host/stdio.ts';
 import { Catalog } from '../../src/pool/catalog.ts';
+import { Flow } from '../../src/pool/flow.ts';
 import { Slot, type SlotEvents } from '../../src/pool/slot.ts';
 import { Outbox } from '../../src/rpc/outbox.ts';
 import { Verbatim } from '../../src/rpc/verbatim.ts';
@@ -318,7 +319,15 @@ function listenTo({ onBug, onDrained = () => {}, ...listener }: ListenOptions) {
   const output = new PassThrough({ highWaterMark: 1024 });
   const received: unknown[] = [];
   const messageLimits = { limitBytes: 4096, shape: DEFAULTS.messageShape };
-  const host = new StdioHost({ input, output, messageLimits, onFull: () => {}, onDrained, onBug });
+  const host = new StdioHost({
+    input,
+    output,
+    messageLimits,
+    onFull: () => {},
+    onDrained,
+    onGivenUp: () => {},
+    onBug,
+  });
   const listening = host.listen({
     receive: ({ value }) => received.push(value),
     receiveBroken: ({ reason }) => received.push(reason),
@@ -393,7 +402,7 @@ const HTTP: Record<string, Scene> = {
     expect((await send(host, { method: 'GET', path: '/healthz' })).status).toBe(200);
   },
   'a message of a session': async ({ boom, log }) => {
-    const openSession = () => ({ receive: boom, close: () => {} });
+    const openSession = () => ({ receive: boom, setFull: () => {}, close: () => {} });
     const host = await openTestHost({ log, openSession });
     await expect(send(host, modern('tools/list'))).rejects.toThrow('socket hang up');
     expect((await send(host, { method: 'GET', path: '/healthz' })).status).toBe(200);
@@ -409,7 +418,8 @@ const HTTP: Record<string, Scene> = {
     const receive = () => {
       isOpen = true;
     };
-    const host = await openTestHost({ log, openSession: () => ({ receive, close: boom }) });
+    const openSession = () => ({ receive, setFull: () => {}, close: boom });
+    const host = await openTestHost({ log, openSession });
     const request = openRequest(host, modern('wait'));
     await eventually(() => expect(isOpen).toBe(true));
     request.destroy();
@@ -424,6 +434,7 @@ const HTTP: Record<string, Scene> = {
           const message = { jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25' } };
           if (id !== undefined) answer(JSON.stringify(message), asAnswer(id, message));
         },
+        setFull: () => {},
         close: boom,
       }),
     });
@@ -509,7 +520,7 @@ function openSlot(
     }),
     catalog,
     events: { onListChanged: silent, onResourceUpdated: silent, onLost: silent, ...some },
-    isPaused: () => false,
+    flow: new Flow(() => {}),
     onBug,
   });
   onTestFinished(async () => {

@@ -54,11 +54,15 @@ async function serveUntilTold(
         log,
         send: (json, _framing, message) => send(json, message),
       });
+      const { flow } = switchboard.pool;
       sessions.add(session);
+      flow.join(session);
       return {
         receive: (message) => session.receive(message),
+        setFull: (isFull) => flow.setFull(session, isFull),
         close: () => {
           sessions.delete(session);
+          flow.leave(session);
           session.close();
         },
       };

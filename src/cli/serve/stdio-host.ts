@@ -20,14 +20,16 @@ export function openStdioHost(
   { log, write, ...other }: StdioHostOptions,
 ): { readonly host: StdioHost; readonly session: Session } {
   process.stdout.removeAllListeners('error'); // from here on the host's leaving is an end like others
-  const { pool } = switchboard;
+  const { flow } = switchboard.pool;
   const host = new StdioHost({
     input: process.stdin,
     output: process.stdout,
     write,
     messageLimits: switchboard.hostLimits,
-    onFull: () => pool.pause(),
-    onDrained: () => pool.resume(),
+    onFull: () => flow.setFull(session, true),
+    onDrained: () => flow.setFull(session, false),
+    onGivenUp: (bytes) =>
+      log.error(`the host left ${bytes >> 20} MB unread: its connection was closed.`),
     onBug: (error) => log.error(describeBug(error)),
   });
   const session = new Session({
@@ -36,6 +38,7 @@ export function openStdioHost(
     log,
     send: (json, framing) => host.send(json, framing),
   });
+  flow.join(session);
   return { host, session };
 }
 

@@ -11,6 +11,8 @@ export interface StreamOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly keepAliveMs: number;
   readonly log: Log;
+  /** Called after each write: the client may not read. */
+  readonly onWritten: (response: ServerResponse) => void;
 }
 
 /** What a client has not read beyond this many bytes, it will not read. */
@@ -19,11 +21,13 @@ const MOST_UNREAD_BYTES = 4 << 20;
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #log: Log;
+  readonly #onWritten: StreamOptions['onWritten'];
   readonly #beat: NodeJS.Timeout;
 
-  constructor(response: ServerResponse, { headers, keepAliveMs, log }: StreamOptions) {
+  constructor(response: ServerResponse, { headers, keepAliveMs, log, onWritten }: StreamOptions) {
     this.#response = response;
     this.#log = log;
+    this.#onWritten = onWritten;
     response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
@@ -58,10 +62,11 @@ export class EventStream {
   #write(text: string): void {
     if (!this.isOpen) return;
     if (this.#response.writableLength > MOST_UNREAD_BYTES) {
-      this.#log.error('a host over HTTP does not read what it is sent: its stream was closed.');
+      this.#log.error('an HTTP client left too much unread: its stream was closed.');
       this.#response.destroy();
       return;
     }
     this.#response.write(text);
+    this.#onWritten(this.#response);
   }
 }

@@ -6,6 +6,8 @@ import type { Outgoing } from '../../rpc/message.ts';
 export interface HttpSession {
   /** One message of the host. */
   receive(message: { text: string; value: unknown; framing: 'newline' }): void;
+  /** The client has too much unread, or has caught up. */
+  setFull(isFull: boolean): void;
   close(): void;
 }
 

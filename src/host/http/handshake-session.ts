@@ -16,6 +16,7 @@ import { badRequest, type Refusal, refusal } from './refusal.ts';
 import { Reply, type ReplyTimes } from './reply.ts';
 import { reportBug } from './report-bug.ts';
 import { sendNothing } from './response.ts';
+import { UnreadResponses } from './unread.ts';
 
 export interface HandshakeOptions extends ReplyTimes {
   readonly openSession: OpenSession;
@@ -35,6 +36,7 @@ export class HandshakeSession {
   readonly #options: HandshakeOptions;
   readonly #session: HttpSession;
   readonly #onBug: (error: unknown) => void;
+  readonly #unread: UnreadResponses;
   readonly #store = new EventStore();
   readonly #byRequest = new Map<Id, PostExchange>();
   readonly #byStream = new Map<number, PostExchange>();
@@ -53,6 +55,10 @@ export class HandshakeSession {
     this.#session = options.openSession({
       era: 'handshake',
       send: (json, message) => this.#send(json, message),
+    });
+    this.#unread = new UnreadResponses({
+      onFull: (isFull) => this.#session.setFull(isFull),
+      onBug: this.#onBug,
     });
   }
 
@@ -223,6 +229,7 @@ export class HandshakeSession {
 
   #streamOptions() {
     const { keepAliveMs, slowAnswerMs, log } = this.#options;
-    return { keepAliveMs, slowAnswerMs, log, headers: { 'mcp-session-id': this.id } };
+    const headers = { 'mcp-session-id': this.id };
+    return { keepAliveMs, slowAnswerMs, log, headers, onWritten: this.#unread.note };
   }
 }

@@ -10,6 +10,7 @@ import type { Incoming } from './incoming.ts';
 import type { Refusal } from './refusal.ts';
 import { Reply, type ReplyTimes } from './reply.ts';
 import { reportBug } from './report-bug.ts';
+import { UnreadResponses } from './unread.ts';
 
 export interface ModernOptions extends ReplyTimes {
   readonly openSession: OpenSession;
@@ -31,7 +32,14 @@ export function serveModernRequest(
     isStream = true;
     return reply.stream();
   };
-  const reply = new Reply(response, { headers: {}, ...options, onSlow: becomeStream });
+  const onBug = reportBug(options.log);
+  const unread = new UnreadResponses({ onFull: (isFull) => session?.setFull(isFull), onBug });
+  const reply = new Reply(response, {
+    ...options,
+    headers: {},
+    onSlow: becomeStream,
+    onWritten: unread.note,
+  });
   const end = (): void => {
     if (isDone) return;
     isDone = true;
@@ -46,7 +54,6 @@ export function serveModernRequest(
     if (isStream) reply.end();
     end();
   };
-  const onBug = reportBug(options.log);
   const fail = (error: unknown): void => {
     onBug(error);
     response.destroy();

@@ -48,6 +48,7 @@ export class Reply {
   json(text: string, status = 200): void {
     clearTimeout(this.#slow);
     sendJson(this.#response, status, text, this.#options.headers);
+    this.#options.onWritten(this.#response);
   }
 
   /** There will be no more, and perhaps nothing has been. */

@@ -35,6 +35,7 @@ async function writtenFor(framing: Framing, ...messages: string[]): Promise<Buff
     messageLimits: { limitBytes: 1 << 20, shape: DEFAULTS.messageShape },
     onFull: () => {},
     onDrained: () => {},
+    onGivenUp: () => {},
     onBug: (error) => expect.unreachable(String(error)),
   });
   for (const json of messages) host.send(json, framing);

@@ -15,6 +15,7 @@ function createHost() {
     messageLimits: { limitBytes: 4096, shape: DEFAULTS.messageShape },
     onFull: () => backlog.push('full'),
     onDrained: () => backlog.push('drained'),
+    onGivenUp: () => backlog.push('given up'),
     onBug,
   });
   const listening = host.listen({
@@ -61,6 +62,22 @@ test('a host that does not read is noticed, and also when it reads again', async
   output.resume();
   await new Promise((resolve) => output.once('drain', resolve));
   expect(backlog).toEqual(['full', 'drained']);
+});
+
+test('a host that lets its queue grow beyond the bound loses its connection', async () => {
+  const { host, listening, backlog } = createHost();
+  const json = JSON.stringify('x'.repeat(60 << 20));
+  for (let sent = 0; sent < 4; sent++) {
+    host.send(json, 'newline');
+    await settled();
+  }
+  expect(backlog).toEqual(['full']);
+
+  host.send(json, 'newline');
+  await host.gone;
+  await listening;
+  host.send(json, 'newline');
+  expect(backlog).toEqual(['full', 'given up']);
 });
 
 test('a broken output ends the listening', async () => {

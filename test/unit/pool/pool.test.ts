@@ -16,6 +16,8 @@ import {
 } from '../../support/fake-child.ts';
 
 const kid = childConfig({ name: 'kid' });
+/** A host's party. */
+const host = {};
 
 afterEach(() => void vi.useRealTimers());
 
@@ -334,10 +336,11 @@ test('one that gives its last answers is read again as the others are', async ()
   child.busy = new Promise((resolve) => {
     finish = resolve;
   });
-  pool.pause();
+  pool.flow.join(host);
+  pool.flow.setFull(host, true);
   expect(child.isPaused).toBe(true);
   pool.update(new Map());
-  pool.resume();
+  pool.flow.setFull(host, false);
   expect(child.isPaused).toBe(false);
   expect(child.stopped).toBe(false);
   finish();
@@ -345,11 +348,44 @@ test('one that gives its last answers is read again as the others are', async ()
   expect(child.stopped).toBe(true);
 });
 
-test('one that starts while nobody reads waits, too', async () => {
+test('a server that starts while no host reads is not read either', async () => {
   const { pool } = createPool(async () => new FakeChild());
-  pool.pause();
+  pool.flow.join(host);
+  pool.flow.setFull(host, true);
   const child = (await use(pool)) as unknown as FakeChild;
   expect(child.isPaused).toBe(true);
-  pool.resume();
+  pool.flow.setFull(host, false);
   expect(child.isPaused).toBe(false);
+});
+
+test('only servers that work for nobody but the slow host have to wait', async () => {
+  const { pool } = createPool(async () => new FakeChild());
+  const slow = {};
+  const child = (await use(pool)) as unknown as FakeChild;
+  const work = (...parties: object[]): void => {
+    child.parties = parties;
+    child.onCallsChanged?.();
+  };
+  pool.flow.join(host);
+  pool.flow.join(slow);
+  work(slow);
+  expect(child.onCallsChanged).toBeUndefined(); // calls cost nothing while every host reads
+  expect(child.isPaused).toBe(false);
+
+  pool.flow.setFull(slow, true);
+  expect(child.isPaused).toBe(true);
+  work(slow, host);
+  expect(child.isPaused).toBe(false);
+  work(slow);
+  expect(child.isPaused).toBe(true);
+  // Its news go to every host, and one of them reads.
+  work();
+  expect(child.isPaused).toBe(false);
+  pool.flow.setFull(host, true);
+  expect(child.isPaused).toBe(true);
+
+  pool.flow.leave(host);
+  pool.flow.leave(slow);
+  expect(child.isPaused).toBe(false);
+  expect(child.onCallsChanged).toBeUndefined();
 });

@@ -5,6 +5,7 @@ import { Cancellation } from '../../../src/base/cancellation.ts';
 import { SwitchboardError } from '../../../src/base/errors.ts';
 import type { ChildConfig } from '../../../src/config/config.ts';
 import { Catalog } from '../../../src/pool/catalog.ts';
+import { Flow } from '../../../src/pool/flow.ts';
 import { Slot } from '../../../src/pool/slot.ts';
 import type { StartAttempt } from '../../../src/pool/starter.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
@@ -32,7 +33,7 @@ function createSlot(
       onResourceUpdated: (_name, params) => news.push(`updated ${params.text}`),
       onLost: () => news.push('lost'),
     },
-    isPaused: () => false,
+    flow: new Flow(() => {}),
     onBug,
   });
   onTestFinished(() => slot.close(new Error('The test is over.')));

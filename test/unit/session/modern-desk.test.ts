@@ -27,6 +27,7 @@ function createDesk() {
     setLogLevel: (level) => void levels.push(level),
   };
   const desk = new ModernDesk({
+    party: {},
     peer: createScriptedPeer().peer,
     openSurface: () => surface,
     log: SILENT_LOG,

@@ -60,6 +60,7 @@ function createServer() {
         const request = value as Request;
         methods[request.method]?.(request);
       },
+      setFull() {},
       close() {
         if (waiting !== undefined) calledOff.push(waiting);
       },

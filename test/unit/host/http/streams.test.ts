@@ -1,11 +1,13 @@
 // Streams of events: what goes where, what is taken up again after a connection breaks, and what
 // becomes of a host that does not read.
+import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { DEFAULTS } from '../../../../src/config/defaults.ts';
 import {
   begin,
   type FakeSession,
   open,
+  openRequest,
   openTestHost,
   rpc,
   StreamReader,
@@ -15,6 +17,7 @@ import {
 import { eventually } from '../../../support/processes.ts';
 
 const news = (n: number) => `{"jsonrpc":"2.0","method":"news","params":{"n":${n}}}`;
+const LARGE_NEWS = JSON.stringify({ method: 'news', params: { pad: 'x'.repeat(8 << 20) } });
 const numbers = ({ messages }: StreamReader) => messages.map(({ params }) => params?.['n']);
 
 async function openStream(host: TestHost, headers: Record<string, string>, from?: string) {
@@ -220,13 +223,36 @@ test('a host that does not read its stream loses it, and nobody else is concerne
     sessionOf(host).tell(json);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(host.logged).toEqual([
-    'a host over HTTP does not read what it is sent: its stream was closed.',
-  ]);
+  expect(host.logged).toEqual(['an HTTP client left too much unread: its stream was closed.']);
   unread.resume();
   expect(await eventually(() => isCut)).toBe(true);
   expect((await send(host, { headers, body: rpc('echo') })).status).toBe(200);
 });
+
+test.each([
+  ['events', (host: TestHost) => sessionOf(host).send(LARGE_NEWS, 5, false)],
+  ['an answer', (host: TestHost) => sessionOf(host).answer(5, { pad: 'x'.repeat(8 << 20) })],
+])(
+  'a session is full while its client leaves %s unread, and no other session is',
+  async (_, say) => {
+    const host = await openTestHost();
+    const headers = await begin(host);
+    const other = await begin(host);
+    const request = openRequest(host, { headers, body: rpc('wait', {}, 5) });
+    const got = new Promise<IncomingMessage>((resolve) => request.once('response', resolve));
+    request.once('socket', (socket) => socket.pause());
+    expect(await eventually(() => host.executed().length === 3)).toBe(true);
+    say(host);
+    expect(await eventually(() => sessionOf(host).isFull)).toBe(true);
+    expect(host.sessions.map(({ isFull }) => isFull)).toEqual([true, false]);
+    expect((await send(host, { headers: other, body: rpc('echo') })).status).toBe(200);
+
+    request.socket?.resume();
+    (await got).resume();
+    expect(await eventually(() => !sessionOf(host).isFull)).toBe(true);
+    expect(host.logged).toEqual([]);
+  },
+);
 
 test('an answer larger than what may be unread arrives whole', async () => {
   const host = await openTestHost({

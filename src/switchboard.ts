@@ -1,5 +1,6 @@
-// Puts the layers together: from a configuration to the pool of its children, the runs of its agents
-// and the surface that shows them.
+// Puts the layers together: from a configuration to the pool of its children, the runs of its agents, the surface
+// that shows them, and the sessions of the hosts that use it. The configuration is kept here and nowhere else: the
+// parts below read it through a function, or are handed the new one by `update`.
 import { join } from 'node:path';
 import type { ListedAgent } from './agents/agent.ts';
 import type { Crew } from './agents/crew.ts';
@@ -22,6 +23,7 @@ import type { StartAttempt } from './pool/starter.ts';
 import type { ReadLimits } from './rpc/framing.ts';
 import { Parking } from './session/parking.ts';
 import { StateSeal } from './session/request-state.ts';
+import { Session, type SessionOptions } from './session/session.ts';
 import { Board } from './surface/board.ts';
 import { Claims, type ClaimsFile } from './surface/claims.ts';
 import type { Audience } from './surface/surface.ts';
@@ -29,21 +31,33 @@ import type { Audience } from './surface/surface.ts';
 export interface SwitchboardOptions {
   readonly config: Config;
   readonly log: Log;
-  readonly env: NodeJS.ProcessEnv;
+  /** What servers and agents inherit. */
+  readonly environment: NodeJS.ProcessEnv;
   /** The agents that were found. */
-  readonly agents?: readonly ListedAgent[];
-  /** The program that runs now, as it was started, where that is known. */
+  readonly agents?: readonly ListedAgent[] | undefined;
+  /** The path this program was started with, if known. */
   readonly program?: string | undefined;
-  /** Whether what is started here is started for an assistant. */
-  readonly isAssistant?: boolean;
-  /** Whether several hosts may be served at once. */
-  readonly isShared?: boolean;
+  /** Whether this is an assistant, in front of one server. */
+  readonly isAssistant?: boolean | undefined;
+  /** Whether several hosts may connect at once. */
+  readonly isShared?: boolean | undefined;
+}
+
+/** What a host's connection brings to its session. */
+export type Connection = Pick<SessionOptions, 'send'> &
+  Partial<Pick<SessionOptions, 'eras' | 'openSurface'>>;
+
+/** A host's session, from its connection's point of view. */
+export interface ConnectedSession {
+  readonly session: Session;
+  /** The host leaves too much unread, or has caught up. */
+  setFull(isFull: boolean): void;
+  close(): void;
 }
 
 export class Switchboard implements AsyncDisposable {
   readonly pool: Pool;
   readonly board: Board;
-  /** Without what a new configuration brings: that is `#config`. */
   readonly #options: Omit<SwitchboardOptions, 'config' | 'agents'>;
   readonly #startedAt = new Date().toISOString();
   #config: Config;
@@ -56,6 +70,7 @@ export class Switchboard implements AsyncDisposable {
   readonly #runNote: RunNote;
   readonly #seal = new StateSeal();
   readonly #parking = new Parking();
+  readonly #sessions = new Set<Session>();
 
   constructor(options: SwitchboardOptions) {
     const { config, agents = [], ...rest } = options;
@@ -79,19 +94,25 @@ export class Switchboard implements AsyncDisposable {
     this.board = new Board(config, this.pool, log, crewed, this.#claims);
   }
 
-  /** What it is made of and what its children do, for people who look. */
-  get facts(): Omit<Facts, 'sessions'> {
+  /** The configuration in effect. */
+  get config(): Config {
+    return this.#config;
+  }
+
+  /** What `status` reports. */
+  get facts(): Facts {
     const { project, files, children } = this.#config;
     return {
       startedAt: this.#startedAt,
       project,
       files,
+      sessions: [...this.#sessions].map(({ report }) => report),
       children: [...children.values()].map((child) => this.#childFacts(child)),
       runs: this.#runs?.underWay ?? [],
     };
   }
 
-  /** The limits of a host's messages. They follow a reload. */
+  /** The limits of a host's messages, as the configuration has them at the moment. */
   get hostLimits(): ReadLimits {
     const current = (): Config => this.#config;
     return {
@@ -105,8 +126,8 @@ export class Switchboard implements AsyncDisposable {
   }
 
   /**
-   * The eras that a host which begins now is offered. A reload may change them. Only the handshake era allows the
-   * tool list to change, so servers that are switched on and off need it.
+   * The eras offered to a host that connects now. Only the handshake era allows the tool list to change, so servers
+   * that are switched on and off need it.
    */
   get offeredEras(): 'both' | Era {
     const { era, children } = this.#config;
@@ -115,20 +136,20 @@ export class Switchboard implements AsyncDisposable {
     return 'both';
   }
 
-  /** Those who run agents. Loaded when they are needed: a host that only lists tools does not wait for it. */
+  /** What runs agents. Lazy: a host that only lists tools doesn't wait for it. */
   crew(): Promise<Crew> {
     this.#crew ??= this.#openCrew();
     return this.#crew;
   }
 
-  /** Takes over a new configuration. Children that it does not concern go on. */
+  /** Puts a new configuration into effect. Servers that it doesn't change keep running. */
   update(config: Config, agents: readonly ListedAgent[] = []): void {
     this.#config = config;
     this.board.update(config, { listed: agents, run: this.#runAgent });
     this.#crew?.then(({ runs }) => runs.letIn()).catch((error) => this.#reportBug(error));
   }
 
-  /** Ends what an earlier run that was killed has left behind. The second call does nothing. */
+  /** Ends what a killed run left behind. The second call does nothing. */
   endOrphans(): Promise<void> {
     this.#orphans ??= this.#endOrphans();
     return this.#orphans;
@@ -140,25 +161,27 @@ export class Switchboard implements AsyncDisposable {
     try {
       const ended = await endOrphans(join(home, 'run'), stopMs);
       if (ended > 0)
-        log.info(`ended what an earlier run had left behind (process groups: ${ended}).`);
+        log.info(`stopped processes that an earlier run left behind (process groups: ${ended}).`);
     } catch (error) {
-      // Not being able to tidy up after others must not end this run.
-      log.warn(`could not end what an earlier run left behind: ${String(error)}`);
+      // This run can do without.
+      log.warn(`could not stop processes that an earlier run left behind: ${String(error)}`);
     }
   }
 
-  /** What marks a process that is started for us, and notes it, so that a later run finds it. */
+  /** Marks our processes and writes them down, so that a later run finds what this one leaves behind. */
   get processes() {
-    const { env, isAssistant = false } = this.#options;
+    const { environment, isAssistant = false } = this.#options;
     return {
-      mark: { ...this.#runNote.environment, ...depthMark(env, isAssistant) },
+      mark: { ...this.#runNote.environment, ...depthMark(environment, isAssistant) },
       onProcess: (pid: number): void => void this.#note(() => this.#runNote.add(pid)),
     };
   }
 
-  /** What is the same for all sessions: how they keep state, and what they change for all children. */
-  get sessionParts() {
-    return {
+  /** Opens the session of a host that has connected. */
+  openSession(connection: Connection): ConnectedSession {
+    const { log, isShared = false } = this.#options;
+    const { flow } = this.pool;
+    const session = new Session({
       openSurface: (audience: Audience) => this.board.open(audience),
       eras: () => this.offeredEras,
       seal: this.#seal,
@@ -166,8 +189,21 @@ export class Switchboard implements AsyncDisposable {
       questionMs: () => this.#config.questionMs,
       onReady: () => this.board.begin(),
       onRootsChanged: () => {
-        // Servers that are shared do not ask for a host's roots.
-        if (!this.#options.isShared) this.pool.notifyAll('notifications/roots/list_changed');
+        // Shared servers don't ask for a host's roots.
+        if (!isShared) this.pool.notifyAll('notifications/roots/list_changed');
+      },
+      log,
+      ...connection,
+    });
+    this.#sessions.add(session);
+    flow.join(session);
+    return {
+      session,
+      setFull: (isFull) => flow.setFull(session, isFull),
+      close: () => {
+        this.#sessions.delete(session);
+        flow.leave(session);
+        session.close();
       },
     };
   }
@@ -188,7 +224,7 @@ export class Switchboard implements AsyncDisposable {
 
   async #openCrew(): Promise<Crew> {
     const { Crew } = await import('./agents/crew.ts');
-    const { env, log, program } = this.#options;
+    const { environment: env, log, program } = this.#options;
     const crew = new Crew({
       config: () => this.#config,
       env,
@@ -205,9 +241,9 @@ export class Switchboard implements AsyncDisposable {
   }
 
   async #startChild(config: ChildConfig, attempt: StartAttempt): Promise<Child> {
-    const { log, env, isShared = false } = this.#options;
+    const { log, environment: env, isShared = false } = this.#options;
     const begin = performance.now();
-    // Loaded with the first child: a host that only lists tools does not wait for it.
+    // Lazy: a host that only lists tools doesn't wait for it.
     const { startChild } = await import('./child/start.ts');
     const child = await startChild(config, {
       ...attempt,
@@ -228,17 +264,17 @@ export class Switchboard implements AsyncDisposable {
     return child;
   }
 
-  /** What a tool takes, of a child that is one of ours; those of agents are only asked for their lists. */
+  /** The input schema of a configured server's tool. Servers of agents are only asked for their lists. */
   #inputSchemaOf({ name }: ChildConfig, tool: string): unknown {
     if (!this.#config.children.has(name)) return undefined;
     return this.pool.tools(name)?.find((known) => known.name === tool)?.['inputSchema'];
   }
 
-  /** What `switchboard login` has kept for a child; a header of the user's own takes its place. */
+  /** The tokens `switchboard login` stored for a server. A header from the user's configuration overrides them. */
   async #credentialsFor(config: ChildConfig): Promise<Credentials | undefined> {
     if (!config.remote || config.remote.type === 'ws' || config.problem) return undefined;
     const { openCredentials } = await import('./child/sign-in/open.ts');
-    const { url, headers } = expandRemote(config, this.#options.env);
+    const { url, headers } = expandRemote(config, this.#options.environment);
     const folder = join(this.#config.home, 'tokens');
     return openCredentials({ childName: config.name, url, headers, folder });
   }
@@ -265,13 +301,13 @@ export class Switchboard implements AsyncDisposable {
     try {
       await write();
     } catch (error) {
-      // A home that cannot be written is no reason not to work.
-      this.#options.log.debug(`could not note what was started: ${String(error)}`);
+      // A read-only home must not keep servers from starting.
+      this.#options.log.debug(`could not write down what was started: ${String(error)}`);
     }
   }
 }
 
-/** What children were found to have, as it is kept for this user. */
+/** This user's cache of what servers list. */
 export function openCatalog({ home }: Config, onProblem: (problem: string) => void): Catalog {
   return new Catalog(join(home, 'cache', 'catalog'), onProblem);
 }
@@ -282,12 +318,12 @@ function claimsFile({ home, project }: Config): ClaimsFile {
   return { path, catalog: join(home, 'cache', 'catalog') };
 }
 
-/** A method's name is the child's own text, in which anything may stand. */
+/** The method's name is the server's own text, so it may contain anything. */
 function nameNotification(method: string): string {
-  return /^notifications\/[a-z_/]{1,40}$/.test(method) ? method : 'a notification of its own';
+  return /^notifications\/[a-z_/]{1,40}$/.test(method) ? method : 'an unknown notification';
 }
 
-/** Where a child's stderr goes: to ours, to a file of its own, or nowhere. */
+/** Where a server's stderr goes: to ours, to its own file, or nowhere. */
 function stderrSink({ name, stderr }: ChildConfig, { home }: Config, log: Log) {
   switch (stderr) {
     case 'inherit':

@@ -62,7 +62,7 @@ export interface ChildParts {
 export class Child {
   readonly greeting: Greeting;
   readonly ended: Promise<LinkEnd>;
-  readonly #config: ChildConfig;
+  #config: ChildConfig;
   readonly #link: Link;
   readonly #conversation: Conversation;
   readonly #mask: Mask;
@@ -106,6 +106,11 @@ export class Child {
   /** Milliseconds since it was last used; 0 while it's in use. */
   get idleMs(): number {
     return this.#inFlight > 0 ? 0 : performance.now() - this.#lastActive;
+  }
+
+  /** Applies settings that need no new process: its errors name the file that declares it now. */
+  reconfigure(config: ChildConfig): void {
+    this.#config = config;
   }
 
   /** The party of each call in flight. */

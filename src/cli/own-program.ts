@@ -1,4 +1,4 @@
-// How this very program is started again, for the parts of it that are processes of their own.
+// How this program starts itself again, for the parts of it that run as their own processes.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Launch } from '../assistant/wrap.ts';
@@ -8,6 +8,7 @@ export interface OwnCommandOptions {
   readonly configFile?: string | undefined;
   readonly serversFile?: string | undefined;
   readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** Starts the assistant of a server with the configuration that this program was started with. */
@@ -20,16 +21,16 @@ export function assistantLaunch(
     commandFor: (name) => assistantCommand(options, [...more, '--', name]),
     hosts,
     cwd: options.cwd,
-    env: process.env,
+    env: options.env,
   };
 }
 
 /** `switchboard assistant serve` with these arguments, and the same files. */
 export function assistantCommand(
-  { configFile, serversFile, cwd }: OwnCommandOptions,
+  { configFile, serversFile, cwd, env }: OwnCommandOptions,
   args: readonly string[],
 ): Pick<Command, 'cmd' | 'args'> {
-  const config = configFile || process.env['SWITCHBOARD_CONFIG'];
+  const config = configFile || env['SWITCHBOARD_CONFIG'];
   const files = [
     ...(config ? ['--config', absolute(config, cwd)] : []),
     ...(serversFile ? ['--servers', absolute(serversFile, cwd)] : []),

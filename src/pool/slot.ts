@@ -105,6 +105,7 @@ export class Slot {
     this.#config = config;
     const child = this.#running?.started;
     if (!child) return;
+    child.reconfigure(config);
     this.#watchIdleness(child);
     // What is known may be kept under another name now.
     this.#keeper.refresh(child, 'tools', ...OTHERS);

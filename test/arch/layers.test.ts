@@ -9,6 +9,7 @@ const LAYERS = [
   'assistant-entry.ts',
   'index.ts',
   'cli',
+  'project.ts',
   'switchboard.ts',
   'host',
   'session',
@@ -24,6 +25,9 @@ const LAYERS = [
   'base',
   'load-start.ts',
 ];
+
+/** The SDK behind it reads the environment by itself. */
+const KNOWS_ENVIRONMENT = new Set(['assistant/providers/anthropic.ts']);
 
 const SOURCE = join(ROOT, 'src');
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
@@ -56,6 +60,13 @@ describe.each(files)('%s', (file) => {
     const uses =
       textOf(file).match(/console\.|(?<![#.\w])process\.(exit|stdout|stderr|argv)/g) ?? [];
     expect(edges.includes(layerOf(file)) ? [] : uses).toEqual([]);
+  });
+
+  test('leaves the folder and the environment of the process to the command line', () => {
+    const knows =
+      ['cli', 'index.ts', 'base'].includes(layerOf(file)) || KNOWS_ENVIRONMENT.has(file);
+    const uses = textOf(file).match(/process\.(cwd|env|chdir)\b|\bhomedir\(/g) ?? [];
+    expect(knows ? [] : uses).toEqual([]);
   });
 
   test('leaves processes, signals and the operating system to the two files that know them', () => {

@@ -73,7 +73,7 @@ describe('settings for agents', () => {
 
   test('nor does a way to be reached that there is not', async () => {
     const host = await RawHost.connect(createProject(), { env: { TRANSPORT: 'sse' } });
-    expect(host.stderr).toContain('TRANSPORT must be stdio or http; what it says is ignored.');
+    expect(host.stderr).toContain('ignoring TRANSPORT: it must be stdio or http.');
     const plain = await RawHost.connect(createProject(), { env: { TRANSPORT: 'stdio' } });
     expect(plain.stderr).not.toContain('TRANSPORT');
   });

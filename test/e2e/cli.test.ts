@@ -749,7 +749,7 @@ describe('on a terminal', () => {
     expect(status).toBe(0);
     expect(screen.replaceAll('\r\n', '\n').replaceAll(PROGRAM, '<program>')).toMatchInlineSnapshot(`
       "Switchboard is an MCP server: a host such as Claude Code, Codex or Cursor starts it and
-      talks to it over stdin. This is a terminal, so there is nobody to talk to.
+      talks to it over stdin. This is a terminal, so there is no host to talk to.
 
       To use it, add it to your host, for example
         claude mcp add --scope user switchboard -- node <program>

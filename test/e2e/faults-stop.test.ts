@@ -125,7 +125,9 @@ test('what stays when the program is killed is ended by the next one, and nothin
 
     await until(() => !isRunning(trial, orphan), 'the orphan is ended');
     await until(() => next.stderr.includes('left behind'), 'it is told');
-    expect(next.stderr).toContain('ended what an earlier run had left behind (process groups: 1).');
+    expect(next.stderr).toContain(
+      'stopped processes that an earlier run left behind (process groups: 1).',
+    );
     expect(await startChild(trial)).toBe(survivor);
   }));
 

@@ -240,7 +240,7 @@ describe('the program', () => {
       "switchboard: serving MCP over HTTP at http://127.0.0.1:PORT/mcp
       In a host's configuration file:
         {"mcpServers":{"switchboard":{"type":"http","url":"http://127.0.0.1:PORT/mcp","headers":{"Authorization":"Bearer TOKEN"}}}}
-      The token is kept in DIR/home/.switchboard/http-token.
+      The token is stored in DIR/home/.switchboard/http-token.
       "
     `);
     expect(await (await connectV1(serving)).toolNames()).toEqual(['box_suite']);

@@ -99,6 +99,8 @@ export class FakeChild implements PublicPart<Child> {
     this.watched.push([...uris]);
   }
 
+  reconfigure(): void {}
+
   setLogLevel(level: LogLevel | undefined): void {
     this.logLevels.push(level);
   }

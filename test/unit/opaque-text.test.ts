@@ -128,6 +128,7 @@ function answering(answerTo: (method: string, id: Id) => Outgoing): OpenSession 
       const { id, method } = value as { id: Id; method: string };
       send(TEXT, answerTo(method, id));
     },
+    setFull() {},
     close() {},
   });
 }

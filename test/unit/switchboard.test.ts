@@ -24,7 +24,11 @@ test('after a reload, everything is done where the new configuration says', asyn
   });
   const load = (home: string) => project.load({ env: { SWITCHBOARD_HOME: home } });
   const [before, after] = [await load('../before'), await load('../after')];
-  await using switchboard = new Switchboard({ config: before, log: SILENT, env: process.env });
+  await using switchboard = new Switchboard({
+    config: before,
+    log: SILENT,
+    environment: process.env,
+  });
   switchboard.update(after);
 
   await switchboard.pool.use('noisy', new Cancellation());

@@ -10,16 +10,14 @@ import { SwitchboardError } from '../../base/errors.ts';
 import { createLog, type Log } from '../../base/log.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
 import { findFolders } from '../../config/files/places.ts';
-import { loadConfig } from '../../config/load.ts';
 import { resolveLogging } from '../../config/settings/logging.ts';
+import { Project } from '../../project.ts';
 import { AssistantSurface, toolboxFor } from '../../surface/assistant.ts';
 import type { Surface } from '../../surface/surface.ts';
-import { Switchboard } from '../../switchboard.ts';
+import type { Switchboard } from '../../switchboard.ts';
 import { assistantCommand } from '../own-program.ts';
-import { aboutServing } from '../serve/about.ts';
-import { endOrphansSoon } from '../serve/accompany.ts';
 import { keepStdout } from '../serve/serving.ts';
-import { leaveStdio, openStdioHost, serveStdioHost } from '../serve/stdio-host.ts';
+import { explainOnTerminal, leaveStdio, serveStdioHost } from '../serve/stdio-host.ts';
 import { onEndSignal } from '../signals.ts';
 import { workingFolder } from '../working-folder.ts';
 import { type CommandOptions, chosenChild } from './with-switchboard.ts';
@@ -40,37 +38,49 @@ export async function serveAssistant(
   serverName: string | undefined,
   flags: AssistantFlags,
 ): Promise<number> {
-  if (process.stdin.isTTY) {
-    process.stderr.write(aboutServing(process.argv[1] ?? 'switchboard'));
-    return 0;
-  }
+  if (explainOnTerminal()) return 0;
   const log = createAssistantLog();
   const write = keepStdout(libraryWords(log));
   const place = findPlace(serverName, flags);
-  const setting = { ...(await loadOne(place, flags)), place, flags, log };
-  await serveUntilHostGoes(setting, write);
+  await serveUntilHostGoes({ place, flags, log }, write);
   return leaveStdio();
 }
 
-/** What is served, and how. */
-interface Setting {
-  readonly config: Config;
-  readonly child: ChildConfig;
+interface Request {
   readonly place: Place;
   readonly flags: AssistantFlags;
   readonly log: Log;
 }
 
+/** What is served, and how. */
+interface Setting extends Request {
+  readonly config: Config;
+  readonly child: ChildConfig;
+}
+
 async function serveUntilHostGoes(
-  setting: Setting,
+  request: Request,
   write: NodeJS.WriteStream['write'],
 ): Promise<void> {
-  const { config, child, flags, log } = setting;
-  const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0));
+  const { place, flags, log } = request;
   const isAssistant = !flags.tools;
+  await using project = await Project.open({
+    folder: place.cwd,
+    environment: process.env,
+    configFile: flags.config,
+    serversFile: flags.servers,
+    assistantFolder: place.folder,
+    adapt: (config) => onlyServer(config, place, flags),
+    isAssistant,
+    log,
+  });
+  const { config, switchboard } = project;
+  const [child] = config.children.values();
+  if (!child) throw new Error('The configuration has no server.');
+  const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0));
   if (isAssistant) refuseTooDeep(process.env, child.name);
-  await using switchboard = new Switchboard({ config, log, env: process.env, isAssistant });
   const { pool } = switchboard;
+  const setting = { ...request, config, child };
   using assistant = isAssistant ? createAssistant(switchboard, setting) : undefined;
   if (!assistant) {
     // Programs that use tools by themselves list them once, and go on without them: one that has none
@@ -79,10 +89,8 @@ async function serveUntilHostGoes(
   }
   const openSurface = assistant && ((): Surface => new AssistantSurface(child, pool, assistant));
   const shown = openSurface ? { openSurface } : {};
-  const opened = openStdioHost(switchboard, { log, write, ...shown });
-  const orphans = endOrphansSoon(switchboard, config);
-  await serveStdioHost(opened, config.stopMs, signalled);
-  orphans[Symbol.dispose]();
+  project.endOrphansSoon();
+  await serveStdioHost(switchboard, { log, write, ...shown }, signalled);
 }
 
 /** Where an assistant's server is declared: by its name in the configuration, or in a folder. */
@@ -110,16 +118,9 @@ function projectOf(folder: string): string {
   return folder.replace(/(?:[\\/]\.switchboard)?[\\/]mcps[\\/][^\\/]+[\\/]?$/, '') || folder;
 }
 
-/** The configuration with the one server in it, as it is started here. */
-async function loadOne({ cwd, folder, serverName }: Place, flags: AssistantFlags) {
+/** The configuration with only this server in it, as it is started here. */
+function onlyServer(loaded: Config, { folder, serverName }: Place, flags: AssistantFlags): Config {
   const { env } = process;
-  const loaded = await loadConfig({
-    cwd,
-    env,
-    configFile: flags.config,
-    serversFile: flags.servers,
-    assistantFolder: folder,
-  });
   const declared =
     folder === undefined ? chosenChild(loaded, serverName ?? '') : childIn(loaded, folder);
   // Where an assistant was laid out in its folder, what is declared is that assistant: this one.
@@ -136,8 +137,7 @@ async function loadOne({ cwd, folder, serverName }: Place, flags: AssistantFlags
     },
     wrapResults: 'mcp',
   };
-  const config: Config = { ...loaded, children: new Map([[name, child]]) };
-  return { config, child };
+  return { ...loaded, children: new Map([[name, child]]) };
 }
 
 /** The server of the folder for which the configuration was read. */
@@ -167,7 +167,7 @@ function createAssistant({ pool, processes }: Switchboard, setting: Setting): As
 /** This program again, with the server's own tools, wherever it is started from. */
 function toolServerFor({ config, child, place, flags }: Setting): ToolServer {
   const { cwd, folder } = place;
-  const files = { configFile: flags.config, serversFile: flags.servers, cwd };
+  const files = { configFile: flags.config, serversFile: flags.servers, cwd, env: process.env };
   const which = folder === undefined ? ['--', child.name] : ['--folder', folder];
   const { cmd, args } = assistantCommand(files, ['--tools', ...which]);
   const env = {

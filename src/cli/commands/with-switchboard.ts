@@ -3,13 +3,16 @@ import { Writable } from 'node:stream';
 import { withAssistants, withoutAssistants } from '../../assistant/wrap.ts';
 import { Cancellation } from '../../base/cancellation.ts';
 import { ERRORS, SwitchboardError } from '../../base/errors.ts';
-import { createLog, type Log, type LogSettings } from '../../base/log.ts';
+import { type AdjustableLog, createLog, type LogSettings } from '../../base/log.ts';
 import { isWritten } from '../../base/log-level.ts';
 import { cleanText } from '../../base/text.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
+import { findFolders } from '../../config/files/places.ts';
 import { loadConfig } from '../../config/load.ts';
+import { resolveLogging } from '../../config/settings/logging.ts';
 import { unknownChild } from '../../pool/pool.ts';
-import { Switchboard } from '../../switchboard.ts';
+import { Project } from '../../project.ts';
+import type { Switchboard } from '../../switchboard.ts';
 import { assistantLaunch } from '../own-program.ts';
 import { onEndSignal } from '../signals.ts';
 import { workingFolder } from '../working-folder.ts';
@@ -35,19 +38,30 @@ export interface Workplace {
 
 /** The configuration that a command's options ask for. */
 export async function loadFor(options: CommandOptions): Promise<Config> {
+  const place = placeOf(options);
+  return adaptFor(options, place)(await loadConfig(place));
+}
+
+function placeOf({ config, servers }: CommandOptions) {
   const cwd = workingFolder();
-  const files = { configFile: options.config, serversFile: options.servers };
-  const config = await loadConfig({ ...files, cwd, env: process.env });
-  return options.assistants === false
-    ? withoutAssistants(config)
-    : withAssistants(config, assistantLaunch({ ...files, cwd }));
+  return { configFile: config, serversFile: servers, cwd, env: process.env };
+}
+
+function adaptFor({ assistants }: CommandOptions, place: ReturnType<typeof placeOf>) {
+  if (assistants === false) return withoutAssistants;
+  const launch = assistantLaunch(place);
+  return (config: Config) => withAssistants(config, launch);
 }
 
 /** The same, with a word on stderr about servers that may be missing because their file is broken. */
 export async function loadWithWarnings(options: CommandOptions): Promise<Config> {
   const config = await loadFor(options);
-  if (options.warnings !== 'shown') printWarnings(config.missing ?? []);
+  warnOfMissing(config, options);
   return config;
+}
+
+function warnOfMissing({ missing = [] }: Config, { warnings }: CommandOptions): void {
+  if (warnings !== 'shown') printWarnings(missing);
 }
 
 export function printWarnings(warnings: readonly string[]): void {
@@ -60,20 +74,27 @@ export async function withSwitchboard<T>(
   options: CommandOptions,
   action: (workplace: Workplace) => Promise<T>,
 ): Promise<T> {
-  const { env, argv } = process;
-  const [, program] = argv;
-  const config = await loadWithWarnings(options);
+  const place = placeOf(options);
+  const { cwd: folder, env: environment, ...files } = place;
+  const log = createQuietLog(resolveLogging(findFolders(place), { env: environment }));
+  await using project = await Project.open({
+    ...files,
+    folder,
+    environment,
+    log,
+    program: process.argv[1],
+    adapt: adaptFor(options, place),
+    onLoaded: ({ config }) => {
+      log.adjust(config.logging);
+      warnOfMissing(config, options);
+    },
+  });
   const cancellation = new Cancellation();
   onEndSignal(
     () => cancellation.cancel(new SwitchboardError('CANCELLED', 'Interrupted.')),
     ERRORS.CANCELLED.exit,
   );
-  await using switchboard = new Switchboard({
-    config,
-    log: quietLog(config.logging),
-    env,
-    program,
-  });
+  const { config, switchboard } = project;
   const result = await action({ config, switchboard, cancellation });
   cancellation.throwIfCancelled();
   return result;
@@ -99,13 +120,26 @@ export function chosenChild({ children, lost }: Config, name: string): ChildConf
   });
 }
 
-/** What children print on stderr is shown only to those who look for something. */
-function quietLog(settings: LogSettings): Log {
+/** Shows warnings and errors, and what servers print on stderr only at the level `debug`. */
+function createQuietLog(first: LogSettings): AdjustableLog {
+  let { level } = first;
+  const log = createLog(quieten(first), process.stderr.isTTY ? overMovingLine() : process.stderr);
+  return {
+    ...log,
+    child: (name, line) => {
+      if (level === 'debug') log.child(name, line);
+    },
+    adjust: (settings) => {
+      level = settings.level;
+      log.adjust(quieten(settings));
+    },
+  };
+}
+
+function quieten(settings: LogSettings): LogSettings {
   const { level } = settings;
-  const stream = process.stderr.isTTY ? overMovingLine() : process.stderr;
-  if (level === 'debug') return createLog(settings, stream);
-  const quiet = isWritten('warn', level) ? 'warn' : level;
-  return { ...createLog({ ...settings, level: quiet }, stream), child: () => {} };
+  if (level === 'debug' || !isWritten('warn', level)) return settings;
+  return { ...settings, level: 'warn' };
 }
 
 /** stderr, where a line that moves (progress.ts) may stand at the moment: it is drawn again soon. */

@@ -1,18 +1,16 @@
-// What serving needs, whichever way hosts reach us: stdout kept for the protocol, the configuration read
-// aloud, and read again when somebody asks for it.
+// What serving needs, however hosts connect: stdout reserved for the protocol, a log, and the project, whose
+// configuration is read out to that log.
 import type { Writable } from 'node:stream';
-import type { ListedAgent } from '../../agents/agent.ts';
-import { type AgentList, listAgents } from '../../agents/list.ts';
 import { withAssistants } from '../../assistant/wrap.ts';
-import { SwitchboardError } from '../../base/errors.ts';
-import { type AdjustableLog, createLog, type Log } from '../../base/log.ts';
+import { type AdjustableLog, createLog } from '../../base/log.ts';
 import type { Config } from '../../config/config.ts';
 import { isScript } from '../../config/files/files.ts';
 import { findFolders } from '../../config/files/places.ts';
-import { loadConfig } from '../../config/load.ts';
 import { resolveLogging } from '../../config/settings/logging.ts';
-import type { Switchboard } from '../../switchboard.ts';
+import { type Loaded, Project, type ProjectOptions } from '../../project.ts';
+import { keepCompiledStart } from '../compiled-start.ts';
 import { assistantLaunch } from '../own-program.ts';
+import { onEndSignal } from '../signals.ts';
 import { workingFolder } from '../working-folder.ts';
 
 export interface ServeOptions {
@@ -20,65 +18,87 @@ export interface ServeOptions {
   readonly serversFile?: string | undefined;
 }
 
+/** Not before the host has its first answers. */
+const COMPILED_AFTER_MS = 1_000;
+
 /**
- * Gives the way to write to stdout, and takes it from everybody else for good: what a configuration
- * that is code prints, or a library, goes to stderr, what they say to `words`.
+ * Returns the only way to write to stdout from now on. Whatever else is printed there, by a configuration that is
+ * code or by a library, goes to stderr, and `console` to `messages`.
  */
-export function keepStdout(words: Writable = process.stderr): NodeJS.WriteStream['write'] {
+export function keepStdout(messages: Writable = process.stderr): NodeJS.WriteStream['write'] {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
   stdout.write = stderr.write.bind(stderr);
-  globalThis.console = new console.Console(words);
+  globalThis.console = new console.Console(messages);
   return write;
 }
 
-/** All that is read before serving, and again at a reload. */
-export interface Loaded {
-  readonly config: Config;
-  readonly agents: readonly ListedAgent[];
+/** The log as the environment wants it. What the configuration says about it follows once that is read. */
+export function createServingLog(folder: string, environment: NodeJS.ProcessEnv): AdjustableLog {
+  const folders = findFolders({ cwd: folder, env: environment });
+  return createLog(resolveLogging(folders, { env: environment }), process.stderr);
 }
 
-type Hosts = 'one' | 'many';
-
-/** The log, and how the configuration is read aloud into it, now and whenever somebody asks for it. */
-export function prepareServing(
-  options: ServeOptions,
-  hosts: Hosts = 'one',
-): {
-  readonly log: Log;
-  readonly load: () => Promise<Loaded>;
-} {
-  const { env, stderr } = process;
-  const cwd = workingFolder();
-  // What a file says about the log follows with the configuration.
-  const log = createLog(resolveLogging(findFolders({ cwd, env }), { env }), stderr);
-  return { log, load: () => loadAloud({ ...options, cwd, hosts }, log) };
+export interface ServedOptions extends ServeOptions, Pick<ProjectOptions, 'environmentOfServers'> {
+  readonly log: AdjustableLog;
+  readonly hosts: 'one' | 'many';
 }
 
-/** Reads the configuration, looks for agents, and says what is worth knowing about both. */
-async function loadAloud(
-  options: ServeOptions & { readonly cwd: string; readonly hosts: Hosts },
-  log: AdjustableLog,
-): Promise<Loaded> {
-  const loaded = await loadConfig({ ...options, env: process.env });
-  const config = withAssistants(loaded, assistantLaunch(options));
+/** Opens the project this process was started in. */
+export function openServedProject(options: ServedOptions): Promise<Project> {
+  const { log, hosts, ...rest } = options;
+  const folder = workingFolder();
+  const { env: environment, argv } = process;
+  const launch = assistantLaunch({ ...rest, cwd: folder, env: environment, hosts });
+  return Project.open({
+    ...rest,
+    folder,
+    environment,
+    log,
+    program: argv[1],
+    isShared: hosts === 'many',
+    hasAgents: true,
+    adapt: (config) => withAssistants(config, launch),
+    onLoaded: (loaded) => announce(loaded, log),
+  });
+}
+
+export interface Serving extends Disposable {
+  /** Resolves when we are told to stop. */
+  readonly stopped: Promise<void>;
+}
+
+/** Begins what goes on beside serving. None of it is for the host, so it waits until the host has its first answers. */
+export function beginServing(project: Project, log: AdjustableLog): Serving {
+  project.endOrphansSoon();
+  project.openControlSoon();
+  const compiled = setTimeout(() => keepCompiledStart(log), COMPILED_AFTER_MS).unref();
+  // Never removed: without a listener, the signal would end the process at once.
+  process.on('SIGHUP', () => void project.reload());
+  return {
+    stopped: new Promise((resolve) => onEndSignal(resolve, 0, ['SIGINT', 'SIGTERM'])),
+    [Symbol.dispose]: () => clearTimeout(compiled),
+  };
+}
+
+/** Logs what is worth knowing about a configuration and its agents. */
+async function announce({ config, found }: Loaded, log: AdjustableLog): Promise<void> {
   log.adjust(config.logging);
-  // A project's file was run with the user's rights: that is worth a word.
+  // Scripts run with the user's permissions, so say that they did.
   for (const file of config.files.filter(isScript)) log.info(`ran ${file} for the configuration.`);
-  const { agents, hidden, problems, skipped } = await findAgents(config);
-  if (config.children.size === 0) await sayWhereSomeAre(config, log);
+  const { agents, hidden, problems, skipped } = found;
+  if (config.children.size === 0) await suggestNearest(config, log);
   for (const warning of [...config.warnings, ...invalidServers(config), ...problems]) {
     log.warn(warning);
   }
   for (const sentence of skipped) log.debug(sentence);
   if (agents.length === 0 && hidden > 0) {
-    log.warn(`AGENTS_FILTER lets none of the agents through that there are (${hidden}).`);
+    log.warn(`AGENTS_FILTER hides every agent (${hidden}).`);
   }
-  return { config, agents };
 }
 
-/** Hosts often start us in a subfolder, in which nothing is found. */
-async function sayWhereSomeAre(config: Config, log: AdjustableLog): Promise<void> {
+/** Hosts often start us in a subfolder, where there is no configuration. */
+async function suggestNearest(config: Config, log: AdjustableLog): Promise<void> {
   const { describeNearest } = await import('../../config/files/nearest.ts');
   const nearest = describeNearest(config);
   if (nearest !== undefined) {
@@ -86,46 +106,8 @@ async function sayWhereSomeAre(config: Config, log: AdjustableLog): Promise<void
   }
 }
 
-/** Nobody may use them for a while, and their hosts don't show why. */
+/** Nobody may use them for a while, and most hosts don't show why they fail. */
 function invalidServers({ children }: Config): string[] {
   const used = [...children.values()].filter(({ show }) => show !== 'off');
   return used.flatMap(({ problem }) => (problem?.code === 'CONFIG_INVALID' ? problem.text : []));
-}
-
-/** Where agents are not shown, nobody looks for them. */
-async function findAgents(config: Config): Promise<AgentList> {
-  const { agents: settings } = config;
-  return settings.show === 'off' ? NO_AGENTS : listAgents({ ...config, settings });
-}
-
-const NO_AGENTS: AgentList = { agents: [], hidden: 0, folders: [], problems: [], skipped: [] };
-
-export type Reload = () => Promise<{ readonly ok: boolean; readonly message: string }>;
-
-/** Reads the configuration again, one time after the other; one that cannot be read changes nothing. */
-export function createReload(
-  switchboard: Switchboard,
-  load: () => Promise<Loaded>,
-  log: Log,
-): Reload {
-  let last: Promise<unknown> = Promise.resolve();
-  const reload: Reload = async () => {
-    try {
-      const { config, agents } = await load();
-      switchboard.update(config, agents);
-      const message = `read the configuration again: ${config.files.join(', ') || 'no files'}.`;
-      log.info(message);
-      return { ok: true, message };
-    } catch (error) {
-      const reason = error instanceof SwitchboardError ? error.text : String(error);
-      const message = `the configuration was not taken over, the one before stays: ${reason}`;
-      log.error(message);
-      return { ok: false, message };
-    }
-  };
-  return () => {
-    const next = last.then(reload);
-    last = next;
-    return next;
-  };
 }

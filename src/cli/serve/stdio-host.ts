@@ -1,62 +1,84 @@
-// The host that has started this very process and talks over its stdin and stdout.
+// The host that started this process and talks to it over stdin and stdout.
 import { describeBug } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { StdioHost } from '../../host/stdio.ts';
-import { Session } from '../../session/session.ts';
 import type { Surface } from '../../surface/surface.ts';
-import type { Switchboard } from '../../switchboard.ts';
+import type { ConnectedSession, Switchboard } from '../../switchboard.ts';
 
 export interface StdioHostOptions {
   readonly log: Log;
   readonly write: NodeJS.WriteStream['write'];
-  /** Shows the host something else than all children. */
+  /** Shows the host something other than all servers. */
   readonly openSurface?: () => Surface;
 }
 
 const LAST_WRITES_MS = 500;
 
-export function openStdioHost(
+/** If a person started the server by hand: tells them how to use it. */
+export function explainOnTerminal(): boolean {
+  if (!process.stdin.isTTY) return false;
+  process.stderr.write(aboutServing(process.argv[1] ?? 'switchboard'));
+  return true;
+}
+
+/** `program` is the path of the running program: what a host has to start. */
+function aboutServing(program: string): string {
+  const entry = { mcpServers: { switchboard: { command: 'node', args: [program] } } };
+  return `Switchboard is an MCP server: a host such as Claude Code, Codex or Cursor starts it and
+talks to it over stdin. This is a terminal, so there is no host to talk to.
+
+To use it, add it to your host, for example
+  claude mcp add --scope user switchboard -- node ${program}
+or, in a host's configuration file
+  ${JSON.stringify(entry)}
+
+To look at your servers from here
+  node ${program} doctor        start each server and report problems
+  node ${program} tools         list the tools of every server
+  node ${program} --help        all commands
+`;
+}
+
+/**
+ * Serves the host until it closes its input, goes away, or we are told to stop. Requests under way when its input
+ * ends are still answered: `echo … | switchboard` is a host like any other.
+ */
+export async function serveStdioHost(
   switchboard: Switchboard,
-  { log, write, ...other }: StdioHostOptions,
-): { readonly host: StdioHost; readonly session: Session } {
-  process.stdout.removeAllListeners('error'); // from here on the host's leaving is an end like others
-  const { flow } = switchboard.pool;
+  options: StdioHostOptions,
+  signalled: Promise<void>,
+): Promise<void> {
+  const { host, connected } = openStdioHost(switchboard, options);
+  const { session } = connected;
+  await Promise.race([host.listen(session), signalled]);
+  await Promise.race([session.finish(switchboard.config.stopMs), host.gone, signalled]);
+  connected.close();
+}
+
+function openStdioHost(
+  switchboard: Switchboard,
+  { log, write, ...shown }: StdioHostOptions,
+): { readonly host: StdioHost; readonly connected: ConnectedSession } {
+  process.stdout.removeAllListeners('error'); // from here on, the host going away is a normal end
   const host = new StdioHost({
     input: process.stdin,
     output: process.stdout,
     write,
     messageLimits: switchboard.hostLimits,
-    onFull: () => flow.setFull(session, true),
-    onDrained: () => flow.setFull(session, false),
+    onFull: () => connected.setFull(true),
+    onDrained: () => connected.setFull(false),
     onGivenUp: (bytes) =>
       log.error(`the host left ${bytes >> 20} MB unread: its connection was closed.`),
     onBug: (error) => log.error(describeBug(error)),
   });
-  const session = new Session({
-    ...switchboard.sessionParts,
-    ...other,
-    log,
+  const connected = switchboard.openSession({
+    ...shown,
     send: (json, framing) => host.send(json, framing),
   });
-  flow.join(session);
-  return { host, session };
+  return { host, connected };
 }
 
-/**
- * Serves the host until it closes its input, is gone, or we are told to end. Calls under way when its
- * input ends are answered: `echo … | switchboard` is a host like others.
- */
-export async function serveStdioHost(
-  { host, session }: ReturnType<typeof openStdioHost>,
-  stopMs: number,
-  signalled: Promise<void>,
-): Promise<void> {
-  await Promise.race([host.listen(session), signalled]);
-  await Promise.race([session.finish(stopMs), host.gone, signalled]);
-  session.close();
-}
-
-/** The host has gone; gives the exit status. */
+/** The host has gone; returns the exit status. */
 export function leaveStdio(): number {
   process.stdin.destroy();
   // A host that never reads its last answers must not keep us here.

@@ -1,6 +1,6 @@
 // Where the configuration lies: the two folders, and the main file in each of them.
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isFolder } from '../../base/process.ts';
@@ -32,7 +32,7 @@ export interface Places extends Folders {
 /** The folders alone: what runs can be asked even where a configuration is wrong. */
 export function findFolders({ cwd, env }: PlaceOptions): Folders {
   // An empty variable is one that somebody tried to unset.
-  const homeFolder = env['HOME'] || findHome(env);
+  const homeFolder = env['HOME'] || env['USERPROFILE'] || findHome(env);
   const absolute = (path: string) => resolve(cwd, expandHome(path, homeFolder));
   return {
     project: absolute(env['WORKSPACE_DIR'] || '.'),
@@ -59,7 +59,7 @@ export function findPlaces(options: PlaceOptions): Places {
 /** The user's home by the system's own list, in which not every user stands. */
 function findHome(env: NodeJS.ProcessEnv): string {
   try {
-    return homedir();
+    return userInfo().homedir; // not os.homedir, which reads this process's environment
   } catch (cause) {
     // Only needed where `~` is written.
     if (env['SWITCHBOARD_HOME']) return env['SWITCHBOARD_HOME'];

@@ -230,7 +230,7 @@ test('a host that does not read its stream loses it, and nobody else is concerne
 });
 
 test.each([
-  ['events', (host: TestHost) => sessionOf(host).send(LARGE_NEWS, 5, false)],
+  ['events', (host: TestHost) => sessionOf(host).tell(LARGE_NEWS, 5)],
   ['an answer', (host: TestHost) => sessionOf(host).answer(5, { pad: 'x'.repeat(8 << 20) })],
 ])(
   'a session is full while its client leaves %s unread, and no other session is',

@@ -1,0 +1,160 @@
+// One project: its configuration, and everything that runs because of it. All it knows comes from the folder and the
+// environment it is given, never from this process, so that a process can hold several projects. Closing one leaves
+// the others alone.
+import { type AgentList, listAgents } from './agents/list.ts';
+import { describeBug, SwitchboardError } from './base/errors.ts';
+import { guard } from './base/guard.ts';
+import type { Log } from './base/log.ts';
+import type { Config } from './config/config.ts';
+import { loadConfig } from './config/load.ts';
+import { openControlLater } from './host/control-later.ts';
+import { createReport } from './host/status-report.ts';
+import { Switchboard, type SwitchboardOptions } from './switchboard.ts';
+
+export interface ProjectOptions
+  extends Pick<SwitchboardOptions, 'program' | 'isAssistant' | 'isShared'> {
+  /** Where the host or the user works: the project is found from here. */
+  readonly folder: string;
+  /** Theirs. It says where the home folders are, and servers inherit it. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly configFile?: string | undefined;
+  readonly serversFile?: string | undefined;
+  readonly assistantFolder?: string | undefined;
+  /** Changes what was read, such as which servers have an assistant in front of them. */
+  readonly adapt?: (config: Config) => Config;
+  /** What servers inherit, if that isn't all of the environment. Called once the configuration has been read. */
+  readonly environmentOfServers?: (environment: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;
+  /** Whether the project's agents are served. */
+  readonly hasAgents?: boolean;
+  readonly log: Log;
+  /** Called with each configuration before it takes effect. */
+  readonly onLoaded?: (loaded: Loaded) => void | Promise<void>;
+}
+
+/** What is read before anything runs, and again on every reload. */
+export interface Loaded {
+  readonly config: Config;
+  readonly found: AgentList;
+}
+
+export interface Reloaded {
+  readonly ok: boolean;
+  readonly message: string;
+}
+
+const NO_AGENTS: AgentList = { agents: [], hidden: 0, folders: [], problems: [], skipped: [] };
+
+/** Not before the host has its first answers; `status` and `reload` should find us soon after. */
+const CONTROL_AFTER_MS = 200;
+/** What a killed run left behind gets SIGTERM and `stopMs`, and should be gone within twice that time. */
+const ORPHANS_AFTER_MS = 1_000;
+
+export class Project implements AsyncDisposable {
+  readonly switchboard: Switchboard;
+  readonly #options: ProjectOptions;
+  #lastReload: Promise<unknown> = Promise.resolve();
+  #control: AsyncDisposable | undefined;
+  #orphans: Disposable | undefined;
+
+  static async open(options: ProjectOptions): Promise<Project> {
+    return new Project(options, await load(options));
+  }
+
+  private constructor(options: ProjectOptions, { config, found }: Loaded) {
+    const { environment, environmentOfServers, log, program, isAssistant, isShared } = options;
+    this.#options = options;
+    this.switchboard = new Switchboard({
+      config,
+      agents: found.agents,
+      environment: environmentOfServers?.(environment) ?? environment,
+      log,
+      program,
+      isAssistant,
+      isShared,
+    });
+  }
+
+  /** The configuration in effect. */
+  get config(): Config {
+    return this.switchboard.config;
+  }
+
+  /** Reads the configuration again, one reload at a time. An invalid one changes nothing. */
+  reload(): Promise<Reloaded> {
+    const next = this.#lastReload.then(() => this.#reload());
+    this.#lastReload = next;
+    return next;
+  }
+
+  /** Lets the user's other commands ask this project for its status, and for a reload. */
+  openControlSoon(): void {
+    const { home, project } = this.config;
+    this.#control ??= openControlLater({
+      afterMs: CONTROL_AFTER_MS,
+      home,
+      project,
+      log: this.#options.log,
+      methods: {
+        status: () => createReport(this.switchboard.facts),
+        reload: () => this.reload(),
+      },
+    });
+  }
+
+  /** Ends what a killed run left behind: once the host has its first answers, or when the project is closed. */
+  endOrphansSoon(): void {
+    if (this.#orphans) return;
+    const { log } = this.#options;
+    const end = guard(
+      (error) => log.error(describeBug(error)),
+      () => void this.switchboard.endOrphans(),
+    );
+    const timer = setTimeout(end, Math.min(ORPHANS_AFTER_MS, this.config.stopMs / 4)).unref();
+    this.#orphans = {
+      [Symbol.dispose]() {
+        clearTimeout(timer);
+        end();
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#orphans?.[Symbol.dispose]();
+    await this.#control?.[Symbol.asyncDispose]();
+    await this.switchboard[Symbol.asyncDispose]();
+  }
+
+  async #reload(): Promise<Reloaded> {
+    const { log } = this.#options;
+    try {
+      const { config, found } = await load(this.#options);
+      this.switchboard.update(config, found.agents);
+      const message = `read the configuration again: ${config.files.join(', ') || 'no files'}.`;
+      log.info(message);
+      return { ok: true, message };
+    } catch (error) {
+      const reason = error instanceof SwitchboardError ? error.text : String(error);
+      const message = `the configuration was not taken over, the one before stays: ${reason}`;
+      log.error(message);
+      return { ok: false, message };
+    }
+  }
+}
+
+async function load(options: ProjectOptions): Promise<Loaded> {
+  const { folder, environment, configFile, serversFile, assistantFolder } = options;
+  const read = await loadConfig({
+    cwd: folder,
+    env: environment,
+    configFile,
+    serversFile,
+    assistantFolder,
+  });
+  const config = options.adapt?.(read) ?? read;
+  const { agents: settings } = config;
+  const isLooking = options.hasAgents === true && settings.show !== 'off';
+  const found = isLooking ? await listAgents({ ...config, settings }) : NO_AGENTS;
+  const loaded = { config, found };
+  await options.onLoaded?.(loaded);
+  return loaded;
+}

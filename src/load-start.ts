@@ -1,32 +1,32 @@
-// The first file of the built program. It refuses a Node that is too old, and runs what every start
-// needs: one script, together with what V8 compiled of it in an earlier run. Compiling it takes a
-// large part of the time until the first answer, and Node 20 has no cache of its own for that.
+// The first file of the built program. It refuses to run on an outdated Node, and runs the script that every start
+// needs, from the form that V8 compiled in an earlier run. Compiling takes much of the time until the first answer, and
+// Node 20 has no cache for it.
 //
-// An old Node has to be able to parse this file, so it is written in ES5, without imports and
-// exports. The build fails on anything newer.
+// An outdated Node must be able to parse this file, so it is ES5, without imports and exports. The build fails on
+// anything newer.
 import type { Stats } from 'node:fs';
 
-/** A compiled form that is not on disk yet. */
+/** A compiled script that isn't on disk yet. */
 export interface UnsavedStart {
   readonly file: string;
-  /** With what has been compiled until now. */
+  /** Includes everything compiled so far. */
   readonly make: () => Uint8Array;
 }
 
-/** The script is the text of a function: what it lacks as a script is handed in. */
+/** The script is a function expression. It gets what a module would have as arguments. */
 type Start = (
   require: NodeJS.Require,
   load: (specifier: string) => Promise<unknown>,
   unsaved: UnsavedStart | undefined,
 ) => Record<string, unknown>;
 
-/** Put in by the build: the script's name, and the oldest Node that can run it, as `20.19`. */
+/** Set by the build: the script's name, and the oldest Node that can run it, such as `20.19`. */
 declare var __START__: string;
 declare var __OLDEST_NODE__: string;
 
 var SUM_BYTES = 4;
 
-// Node 21 and the first versions of 22 are newer, and lack what 20.19 has.
+// Node 21 and early versions of 22 are newer than 20.19, but lack what it has.
 if (isTooOld(process.versions.node, __OLDEST_NODE__) || !process.getBuiltinModule) {
   require('fs').writeSync(
     2,
@@ -36,7 +36,7 @@ if (isTooOld(process.versions.node, __OLDEST_NODE__) || !process.getBuiltinModul
       process.versions.node +
       ' (' +
       process.execPath +
-      ').\nInstall a newer version from https://nodejs.org, or write its path as the command.\n',
+      ').\nInstall a newer version from https://nodejs.org, or use its full path as the command.\n',
   );
   process.exit(2);
 }
@@ -50,16 +50,15 @@ function isTooOld(version: string, oldest: string): boolean {
   return major < 0 || (major === 0 && Number(has[1]) < Number(needs[1]));
 }
 
-/** What the script exports. */
 function loadStart(): Record<string, unknown> {
-  // Not required: that has Node look at every export of its module, and load what it has put off.
+  // `require` would make Node look at every export of the module, and load the lazy ones.
   var fs = process.getBuiltinModule('fs');
   var vm = process.getBuiltinModule('vm');
   var folder = __dirname + '/chunks';
   var file = folder + '/' + __START__;
-  // Beside the program, so that it goes when the program goes.
+  // Beside the program, so that uninstalling removes it.
   var compiledFile = file + '.' + process.versions.v8 + '-' + process.arch;
-  // Nothing is kept where somebody else could put something in its place.
+  // Nothing is stored where another user could replace it.
   var isKept = isOurs(fs.statSync(folder));
   var cachedData = isKept ? readCompiled(compiledFile) : undefined;
   var script = new vm.Script(fs.readFileSync(file, 'latin1'), {
@@ -77,12 +76,12 @@ function loadStart(): Record<string, unknown> {
   return start(require, load, isSaved || !isKept ? undefined : unsaved);
 }
 
-/** In a file of its own: an old Node can't parse `import()`. */
+/** In its own file: an outdated Node can't parse `import()`. */
 function load(specifier: string): Promise<unknown> {
   return require(__dirname + '/chunks/import.cjs')(specifier) as Promise<unknown>;
 }
 
-/** V8 looks at the version and the length of what it is given; a wrong byte further in would crash it. */
+/** V8 checks only version and length of the data. A wrong byte further in would crash it. */
 function readCompiled(file: string): Buffer | undefined {
   var fs = process.getBuiltinModule('fs');
   var content: Buffer;
@@ -95,7 +94,7 @@ function readCompiled(file: string): Buffer | undefined {
       fs.closeSync(descriptor);
     }
   } catch {
-    return undefined; // the first start, or a folder that nobody may write to
+    return undefined; // the first start, or a read-only folder
   }
   var data = content.subarray(0, -SUM_BYTES);
   var isWhole =
@@ -104,11 +103,11 @@ function readCompiled(file: string): Buffer | undefined {
   return isWhole ? data : undefined;
 }
 
-/** Only this user and the administrator can have written it: it is run as code. */
+/** Whether only this user or the administrator can have written it, since it is run as code. */
 function isOurs(stats: Stats): boolean {
   if (!process.getuid) return true; // Windows
   var uid = process.getuid();
-  // Many systems give each user a group of the same number, for that user alone.
+  // Many systems give each user a private group with the same number.
   var others = stats.gid === uid && uid !== 0 ? 2 : 18; // o+w, or g+w and o+w
   return (stats.uid === uid || stats.uid === 0) && (stats.mode & others) === 0;
 }

@@ -1,6 +1,6 @@
 // Puts the layers together: from a configuration to the pool of its children, the runs of its agents, the surface
-// that shows them, and the sessions of the hosts that use it. The configuration is kept here and nowhere else: the
-// parts below read it through a function, or are handed the new one by `update`.
+// that shows them, and the sessions of the hosts that use it. The configuration lives here: parts below read it through
+// a function, or get the new one from `update` because they compare it with the old one.
 import { join } from 'node:path';
 import type { ListedAgent } from './agents/agent.ts';
 import type { Crew } from './agents/crew.ts';
@@ -51,8 +51,8 @@ export type Connection = Pick<SessionOptions, 'send'> &
 export interface ConnectedSession {
   readonly session: Session;
   /** The host leaves too much unread, or has caught up. */
-  setFull(isFull: boolean): void;
-  close(): void;
+  readonly setFull: (isFull: boolean) => void;
+  readonly close: () => void;
 }
 
 export class Switchboard implements AsyncDisposable {

@@ -1,35 +1,39 @@
-// Asking running Switchboards something at their control endpoints: all at once, each with a limit.
+// Asks running Switchboards something at their control endpoints: all at once, each with a time limit.
 import { connect } from 'node:net';
 import { processPlace } from '../base/process-table.ts';
 import { codeOf } from '../base/system-error.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
-import { type Endpoint, findEndpoints, removeEndpoint } from './endpoints.ts';
+import { type ControlEndpoint, findEndpoints, removeEndpoint } from './endpoints.ts';
 import { createSocketPeer } from './socket-peer.ts';
 
-/** What came of asking one program: a value, or a sentence about why there is none. */
-export interface Answer {
+/** What one program answered, or why it didn't. */
+export interface ControlAnswer {
   readonly pid: number;
   readonly project: string;
   readonly value?: unknown;
   readonly problem?: string;
 }
 
-/** An answer may be larger than what is accepted as a question. */
+/** Answers may be larger than questions. */
 const ANSWER_BYTES = 16 << 20;
 
-/** The answers of all running Switchboards of a home, those of programs that are gone left out. */
-export async function askAll(home: string, method: string, limitMs: number): Promise<Answer[]> {
+/** The answers of all Switchboards that run with this home. */
+export async function askRunning(
+  home: string,
+  method: string,
+  limitMs: number,
+): Promise<ControlAnswer[]> {
   const endpoints = await findEndpoints(home);
   const answers = await Promise.all(endpoints.map((endpoint) => ask(endpoint, method, limitMs)));
   return answers.filter((answer) => answer !== undefined);
 }
 
-/** Undefined if it turns out that nobody is there. */
+/** Undefined if nothing listens there any more. */
 async function ask(
-  endpoint: Endpoint,
+  endpoint: ControlEndpoint,
   method: string,
   limitMs: number,
-): Promise<Answer | undefined> {
+): Promise<ControlAnswer | undefined> {
   const { pid, project, address } = endpoint;
   const socket = connect(address);
   const peer = createSocketPeer(socket, {
@@ -37,7 +41,7 @@ async function ask(
     onRequest: ({ method: asked }) => {
       throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${asked}`);
     },
-    onBug: () => {}, // nothing is done here that could have one
+    onBug: () => {}, // this side runs no code that could fail
   });
   try {
     const answer = await peer.request(method, undefined, { timeoutMs: limitMs });
@@ -53,10 +57,10 @@ async function ask(
 }
 
 /**
- * Nobody listens at the address. Where its owner is known to be alive, it is only out of reach; its
- * age is not known on Windows, nor anything of an owner in another container.
+ * Whether nothing listens at the address. An owner known to be alive is only out of reach. On Windows its start time
+ * isn't known, and of an owner in another container nothing is.
  */
-function isNobodyThere(error: unknown, { start, place }: Endpoint): boolean {
+function isNobodyThere(error: unknown, { start, place }: ControlEndpoint): boolean {
   const code = codeOf(error);
   const isRefused = code === 'ECONNREFUSED' || code === 'ENOENT';
   return isRefused && (start === 'unknown' || place !== processPlace());

@@ -1,15 +1,15 @@
-// Opens the control endpoint once the host has got its first answers. What it needs is loaded then,
-// and where it cannot be opened, serving goes on without it.
+// Opens the control endpoint once the host has its first answers. Lazy: what it needs is loaded only then. If it
+// can't be opened, serving goes on without it.
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { ControlOptions } from './control.ts';
 
 export interface LaterOptions extends ControlOptions {
-  /** Milliseconds to leave to the host before. */
+  /** Milliseconds to wait before. */
   readonly afterMs: number;
 }
 
-/** Disposing of it closes the endpoint, or calls the opening off. */
+/** Disposing of it closes the endpoint, or cancels the opening. */
 export function openControlLater({ afterMs, ...options }: LaterOptions): AsyncDisposable {
   let control: Promise<AsyncDisposable | undefined> | undefined;
   const begin = guard(

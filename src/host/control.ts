@@ -1,7 +1,6 @@
-// The control endpoint of a running Switchboard: a socket at which other commands of the same user
-// ask what it does (`status`) or tell it something (`reload`). What can be asked is handed in. It is
-// there for convenience, so nothing that happens at it may disturb serving: a connection is bounded
-// in size, number and time, and one that misbehaves is closed.
+// The control endpoint of a running Switchboard: a socket through which the same user's other commands ask for its
+// status or a reload. Nothing that happens here may disturb serving, so connections are limited in number, size and
+// time, and one that misbehaves is closed.
 import { createServer, type Server, type Socket } from 'node:net';
 import { describeBug, SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
@@ -13,28 +12,28 @@ import { Verbatim } from '../rpc/verbatim.ts';
 import { claimEndpoint, findEndpoints, removeEndpoint } from './endpoints.ts';
 import { createSocketPeer } from './socket-peer.ts';
 
-/** What can be asked: each gives a value, or a promise of one. */
+/** What can be asked for. Each method returns a value or a promise. */
 export type ControlMethods = Readonly<Record<string, (params: unknown) => unknown>>;
 
 export interface ControlOptions {
-  /** Switchboard's own folder: those who ask look there for whom to ask. */
+  /** Switchboard's own folder, where clients look for endpoints. */
   readonly home: string;
   readonly project: string;
   readonly methods: ControlMethods;
   readonly log: Log;
-  /** Milliseconds after which a connection is closed that asks nothing. */
+  /** Milliseconds after which an idle connection is closed. */
   readonly idleMs?: number;
 }
 
 const IDLE_MS = 10_000;
 const MESSAGE_BYTES = 1 << 20;
 const MOST_CONNECTIONS = 32;
-/** Requests of one connection that may be under way at once. */
+/** Requests of one connection that may run at once. */
 const MOST_RUNNING = 16;
-/** What a method refuses on purpose. */
+/** The code for a method's own refusals. */
 const REFUSED = -32000;
 
-/** Listens until it is disposed of; then nothing of it is left on disk. */
+/** Listens until it is disposed of, and leaves nothing on disk then. */
 export async function openControl(options: ControlOptions): Promise<AsyncDisposable> {
   const { home, project, log } = options;
   const connections = new Set<Socket>();
@@ -45,10 +44,10 @@ export async function openControl(options: ControlOptions): Promise<AsyncDisposa
     serveConnection(socket, options);
   };
   const server = createServer((socket) => guard(failing(socket, log), accept)(socket));
-  server.maxConnections = MOST_CONNECTIONS; // more are closed as they come
+  server.maxConnections = MOST_CONNECTIONS; // further ones are closed at once
   const endpoint = await claimEndpoint(home, project);
   const forget = (): void => removeEndpoint(endpoint);
-  // Whatever way we end, short of being killed, no file of ours stays.
+  // However we exit, short of being killed, our files are removed.
   process.once('exit', forget);
   const close = async (): Promise<void> => {
     for (const socket of connections) socket.destroy();
@@ -64,8 +63,8 @@ export async function openControl(options: ControlOptions): Promise<AsyncDisposa
     throw error;
   }
   server.on('error', (error) => log.debug(`control endpoint: ${error.message}`));
-  server.unref(); // it is the host that keeps us running
-  await findEndpoints(home); // removes what killed runs have left
+  server.unref(); // only the host keeps us running
+  await findEndpoints(home); // removes what killed runs left behind
   return { [Symbol.asyncDispose]: close };
 }
 
@@ -92,12 +91,12 @@ function serveConnection(socket: Socket, options: ControlOptions): void {
   let running = 0;
   const endIdle = (): void => {
     if (running === 0) socket.destroy();
-    else idle.refresh(); // an answer may take its time
+    else idle.refresh(); // answers may take a while
   };
   const idle = setTimeout(guard(failing(socket, log), endIdle), idleMs).unref();
   const answer = async (request: IncomingRequest): Promise<Verbatim> => {
     if (running >= MOST_RUNNING) {
-      throw new RpcError(REFUSED, `${MOST_RUNNING} requests are under way already.`);
+      throw new RpcError(REFUSED, `${MOST_RUNNING} requests are already running.`);
     }
     running++;
     try {
@@ -108,7 +107,7 @@ function serveConnection(socket: Socket, options: ControlOptions): void {
     }
   };
   socket.unref();
-  socket.once('close', () => clearTimeout(idle)); // for good: it cannot be refreshed after that
+  socket.once('close', () => clearTimeout(idle)); // a cleared timer can't be refreshed
   createSocketPeer(socket, {
     messageBytes: MESSAGE_BYTES,
     onRequest: answer,

@@ -1,6 +1,5 @@
-// Where running Switchboards can be reached by other commands of the same user. Each leaves a note in
-// `run/` of its home that says at which address it listens; the note goes with the program, and the
-// notes of programs that were killed are removed by whoever finds them.
+// Where the same user's other commands can reach running Switchboards. Each writes a note with its address to `run/`
+// in its home, and removes it on exit. Notes of programs that were killed are removed by whichever program finds them.
 import { lstatSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,24 +7,24 @@ import { isObject } from '../base/object.ts';
 import { isOwnFolder, localAddress, makePrivateFolder, userNumber } from '../base/process.ts';
 import { isAlive, listFolder, processPlace, readText, startTime } from '../base/process-table.ts';
 
-export interface Endpoint {
+export interface ControlEndpoint {
   readonly pid: number;
-  /** When its process began: a process of the same number that began later is another. */
+  /** When its process started. A process with the same pid that started later is a different one. */
   readonly start: string;
-  /** Where its process number means something: a home may be shared with a container. */
+  /** Where its pid is valid: a home may be shared with a container. */
   readonly place: string;
   readonly project: string;
-  /** The path of a socket, or the name of a pipe. */
+  /** A socket's path or a pipe's name. */
   readonly address: string;
-  /** The note itself. */
+  /** The note's path. */
   readonly file: string;
 }
 
-/** Not what `base/orphans.ts` takes for a note of its own in the same folder. */
+/** Must not match the notes of `base/orphans.ts` in the same folder. */
 const NOTE = /^\d+-[0-9a-z]+\.endpoint$/;
 
-/** Chooses an address for this program and writes the note of it. */
-export async function claimEndpoint(home: string, project: string): Promise<Endpoint> {
+/** Chooses an address for this program and writes its note. */
+export async function claimEndpoint(home: string, project: string): Promise<ControlEndpoint> {
   const { pid } = process;
   const folder = join(home, 'run');
   makePrivateFolder(folder);
@@ -37,22 +36,22 @@ export async function claimEndpoint(home: string, project: string): Promise<Endp
   return { ...note, file };
 }
 
-/** Removes the note and the socket. Used while the program ends: it neither waits nor throws. */
-export function removeEndpoint({ address, file }: Endpoint): void {
+/** Removes the note and the socket. Runs while the program exits, so it neither waits nor throws. */
+export function removeEndpoint({ address, file }: ControlEndpoint): void {
   try {
     if (isSocketPath(address) && lstatSync(address, { throwIfNoEntry: false })?.isSocket()) {
       rmSync(address);
     }
     rmSync(file, { force: true });
   } catch {
-    // A folder that cannot be written any more: whoever finds the rest will try again.
+    // The folder isn't writable any more. The next program that finds the note tries again.
   }
 }
 
-/** The endpoints of this home, but for those whose program is gone: these are removed. */
-export async function findEndpoints(home: string): Promise<Endpoint[]> {
+/** The endpoints in this home. Those whose program is gone are removed. */
+export async function findEndpoints(home: string): Promise<ControlEndpoint[]> {
   const folder = join(home, 'run');
-  const found: Endpoint[] = [];
+  const found: ControlEndpoint[] = [];
   for (const name of listFolder(folder).filter((entry) => NOTE.test(entry))) {
     const endpoint = parseNote(join(folder, name));
     if (!endpoint) continue;
@@ -62,32 +61,32 @@ export async function findEndpoints(home: string): Promise<Endpoint[]> {
   return found;
 }
 
-/** Whether the note is of this machine and its program has ended. Of others nothing is known. */
-async function isOwnerGone({ pid, start, place }: Endpoint): Promise<boolean> {
+/** Whether the note's program has exited. Nothing is known about programs on other machines. */
+async function isOwnerGone({ pid, start, place }: ControlEndpoint): Promise<boolean> {
   if (place !== processPlace()) return false;
   return !isAlive(pid) || (await startTime(pid)) !== start;
 }
 
-/** A folder for temporary files is open to all: what somebody else has put there is not asked. */
-function isTrusted({ address }: Endpoint): boolean {
+/** Anyone can write to a folder for temporary files, so sockets of other users are ignored. */
+function isTrusted({ address }: ControlEndpoint): boolean {
   return !isSocketPath(address) || isOwnFolder(dirname(address));
 }
 
-/** A pipe is no file, and looking at it would open it. */
+/** A pipe isn't a file, and looking at it would open it. */
 function isSocketPath(address: string): boolean {
   return address.endsWith('.sock');
 }
 
-/** For a home whose path is too long: a folder of this user's among the temporary files. */
+/** For a home whose path is too long: this user's folder among the temporary files. */
 function shorterAddress(name: string): string {
   const folder = join(tmpdir(), `switchboard-${userNumber()}`);
   makePrivateFolder(folder);
   const address = localAddress(folder, name);
-  if (address === undefined) throw new Error(`${folder} is too long a path for a socket, too.`);
+  if (address === undefined) throw new Error(`${folder} is also too long for a socket.`);
   return address;
 }
 
-function parseNote(file: string): Endpoint | undefined {
+function parseNote(file: string): ControlEndpoint | undefined {
   try {
     const note: unknown = JSON.parse(readText(file));
     if (!isObject(note)) return undefined;
@@ -96,6 +95,6 @@ function parseNote(file: string): Endpoint | undefined {
     if (typeof place !== 'string' || typeof project !== 'string') return undefined;
     return typeof address === 'string' ? { pid, start, place, project, address, file } : undefined;
   } catch {
-    return undefined; // not yet written, or somebody else's
+    return undefined; // not written yet, or not ours
   }
 }

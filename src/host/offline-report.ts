@@ -1,5 +1,4 @@
-// What `switchboard status` can say of children that nobody runs: what the configuration has, and what
-// is remembered of them.
+// What `switchboard status` reports for servers that nothing runs: their configuration, and what the catalog knows.
 import type { ChildConfig, Config } from '../config/config.ts';
 import type { Catalog } from '../pool/catalog.ts';
 import type { ChildStatus } from './status-report.ts';
@@ -8,12 +7,12 @@ export interface OfflineReport {
   readonly project: string;
   readonly files: readonly string[];
   readonly children: readonly OfflineChild[];
-  /** Why a server may be missing. */
+  /** Why servers may be missing. */
   readonly missing: readonly string[];
 }
 
 export interface OfflineChild extends ChildStatus {
-  /** When its tools were listed last, ISO. */
+  /** When its tools were last listed, ISO. */
   readonly listedAt: string | undefined;
 }
 

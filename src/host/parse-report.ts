@@ -1,4 +1,4 @@
-// A report as it comes from another program, which may be of another version than this one.
+// Reads a report from another program, which may be a different version.
 import { RUN_STATES, type RunStatus } from '../agents/run-status.ts';
 import { isObject } from '../base/object.ts';
 import { SHOWS } from '../config/config.ts';
@@ -10,7 +10,7 @@ import {
   type StatusReport,
 } from './status-report.ts';
 
-/** Undefined if it is none; what is missing or strange in one is left open. */
+/** Undefined if it isn't a report. Missing or unknown fields are left out. */
 export function parseReport(value: unknown): StatusReport | undefined {
   if (!isObject(value) || !Array.isArray(value['children'])) return undefined;
   const { version, pid, startedAt, project, files, memoryBytes, sessions, children, runs } = value;

@@ -1,5 +1,5 @@
-// JSON-RPC over a local socket, one message on a line. Both ends are programs of ours, so there is no
-// patience with anything else: what is no message, is too large, or is not read ends the connection.
+// JSON-RPC over a local socket, one message per line. Both ends are Switchboard, so anything else closes the
+// connection: invalid or oversized messages, and output that isn't read.
 import type { Socket } from 'node:net';
 import { guard } from '../base/guard.ts';
 import { isObject } from '../base/object.ts';
@@ -11,11 +11,11 @@ import { Peer, type PeerOptions } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
 export interface SocketPeerOptions extends Pick<PeerOptions, 'onRequest' | 'onBug'> {
-  /** The most bytes that may come without being a whole message. */
+  /** The largest message, in bytes. */
   readonly messageBytes: number;
 }
 
-/** What the other side has not read beyond this many bytes, it will not read. */
+/** Unread output beyond this closes the connection. */
 const MOST_UNREAD_BYTES = 4 << 20;
 
 export function createSocketPeer(
@@ -33,10 +33,10 @@ export function createSocketPeer(
       if (outbox.unreadBytes > MOST_UNREAD_BYTES) socket.destroy();
     },
     onRequest,
-    onNotification: () => {}, // there are none yet
+    onNotification: () => {}, // there are none
     onBug,
   });
-  const tooLong = `A message may have ${messageBytes} bytes.`;
+  const tooLong = `A message may have at most ${messageBytes} bytes.`;
   let bytesWithoutMessage = 0;
   const refuse = (reason: string): void => {
     if (socket.writableEnded) return;
@@ -51,10 +51,10 @@ export function createSocketPeer(
       bytesWithoutMessage = 0;
       if (socket.writableEnded) return;
       if (isObject(value) && value['jsonrpc'] === '2.0') peer.receive(new Verbatim(text, value));
-      else refuse('A message is an object with "jsonrpc": "2.0".');
+      else refuse('A message must be an object with "jsonrpc": "2.0".');
     },
-    onNoise: () => refuse('This is no message.'),
-    onBroken: () => refuse('This is no message.'),
+    onNoise: () => refuse('Invalid message.'),
+    onBroken: () => refuse('Invalid message.'),
     onOversize: ({ limit }) =>
       refuse(limit.name === 'messageBytes' ? tooLong : 'The message is too complex.'),
   });

@@ -1,4 +1,4 @@
-// What a running Switchboard says of itself and its children when `switchboard status` asks.
+// What a running Switchboard tells `switchboard status`.
 import type { RunStatus } from '../agents/run-status.ts';
 import { groupMemory } from '../base/process-table.ts';
 import { VERSION } from '../base/version.ts';
@@ -15,38 +15,38 @@ export interface StatusReport {
   readonly memoryBytes: number | undefined;
   readonly sessions: readonly SessionStatus[];
   readonly children: readonly ChildStatus[];
-  /** Of agents. */
+  /** Agents at work. */
   readonly runs: readonly RunStatus[];
 }
 
 export interface SessionStatus {
-  /** The host's own name for itself. */
+  /** The name the host gives itself. */
   readonly client: string | undefined;
   readonly revision: string | undefined;
-  /** The children that are switched on for it. */
+  /** The servers that are switched on for it. */
   readonly active: readonly string[];
 }
 
 export const STATES = ['idle', 'warming', 'ready', 'active', 'error', 'off'] as const;
 
-export type State = (typeof STATES)[number];
+export type ShownState = (typeof STATES)[number];
 
 export interface ChildStatus {
   readonly name: string;
   readonly show: Show;
-  readonly state: State;
+  readonly state: ShownState;
   readonly pid: number | undefined;
-  /** Of all processes of its group. */
+  /** Of its whole process group. */
   readonly memoryBytes: number | undefined;
   readonly uptimeMs: number | undefined;
   readonly calls: number;
   readonly tools: number | undefined;
-  /** Tools that are not listed because of hidden characters. */
+  /** Tools left out because of hidden characters. */
   readonly refusedTools?: readonly RefusedTool[];
   readonly lastError: string | undefined;
 }
 
-/** What a running Switchboard knows by itself; the rest is asked of the system. */
+/** What Switchboard knows itself. The rest comes from the operating system. */
 export interface Facts extends Omit<StatusReport, 'version' | 'pid' | 'memoryBytes' | 'children'> {
   readonly children: readonly Omit<ChildStatus, 'memoryBytes'>[];
 }

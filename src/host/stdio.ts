@@ -1,4 +1,4 @@
-// A host that has started us and talks over our stdin and stdout.
+// A host on the other end of a pair of streams: one that started us, and talks over our stdin and stdout.
 import type { Readable, Writable } from 'node:stream';
 import { guard } from '../base/guard.ts';
 import { Framer } from '../rpc/framer.ts';
@@ -20,13 +20,13 @@ export interface HostListener {
 export interface StdioOptions {
   readonly input: Readable;
   readonly output: Writable;
-  /** How to write to it, where its own way has been given away to others. */
+  /** How to write to it, if `output.write` was replaced. */
   readonly write?: Writable['write'];
-  /** For each message; a reload may change them. */
+  /** Read for each message, since a reload may change them. */
   readonly messageLimits: ReadLimits;
-  /** The host does not take what we have written. */
+  /** The host leaves too much unread. */
   readonly onFull: () => void;
-  /** It has taken all of it. */
+  /** It has read all of it. */
   readonly onDrained: () => void;
   /** It has left so much unread that the connection was closed. */
   readonly onGivenUp: (unreadBytes: number) => void;
@@ -43,7 +43,7 @@ const MOST_QUEUED_BYTES = 256 << 20;
 const READ_ON_MS = 1_000;
 
 export class StdioHost {
-  /** Resolves when the host takes no more answers; one that only sends nothing more still does. */
+  /** Resolves when the host takes no more answers. One that only closed its input still does. */
   readonly gone: Promise<void>;
   readonly #options: StdioOptions;
   readonly #outbox: Outbox;
@@ -88,7 +88,7 @@ export class StdioHost {
       },
       headers: 'any',
       onMessage: guard(onBug, (message) => listener.receive(message)),
-      onNoise: () => {}, // not JSON at all: ignored
+      onNoise: () => {}, // ignored: not JSON at all
       onBroken: guard(onBug, (event) => listener.receiveBroken(event)),
       onOversize: guard(onBug, (event) => listener.receiveOversize(event)),
     });
@@ -117,7 +117,7 @@ export class StdioHost {
     onFull();
   }
 
-  /** Reads on a little now and then: the end of the input must still be noticed. */
+  /** Still reads a little now and then, to notice the end of the input. */
   #slowDown(): void {
     const { input } = this.#options;
     if (input.isPaused()) return;

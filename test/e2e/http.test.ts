@@ -282,7 +282,7 @@ describe('the program', () => {
     running.catch(() => {}); // looked at below
     expect(await eventually(() => progresses > 0)).toBe(true);
     expect(await serving.stop()).toBe(0);
-    await expect(running).rejects.toThrow(/ending|closed|terminated/i);
+    await expect(running).rejects.toThrow(/shutting down|closed|terminated/i);
     expect(processesWith(here.dir)).toEqual([]);
   });
 
@@ -323,12 +323,14 @@ describe('the program', () => {
     const { port } = new URL(url);
     const taken = await runSwitchboard(here, ['serve', '--http', '--port', port]);
     expect(taken).toMatchObject({ status: 2, stdout: '' });
-    expect(taken.stderr).toContain(`Cannot listen at 127.0.0.1:${port}: another program uses it.`);
+    expect(taken.stderr).toContain(
+      `Cannot listen on 127.0.0.1:${port}: the port is already in use.`,
+    );
     const remote = await runSwitchboard(here, ['serve', '--http', '--host', '0.0.0.0']);
     expect(remote.status).toBe(2);
     expect(remote.stderr).toContain('--allow-remote');
     const open = ['serve', '--http', '--host', '0.0.0.0', '--allow-remote', '--no-auth'];
-    expect((await runSwitchboard(here, open)).stderr).toContain('Without a token');
+    expect((await runSwitchboard(here, open)).stderr).toContain('without authentication');
     for (const secret of ['not a token', 'hunter2']) {
       const env = { SWITCHBOARD_HTTP_TOKEN: secret };
       const wrong = await runSwitchboard(here, ['serve', '--http', '--port', '0'], { env });

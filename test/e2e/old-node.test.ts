@@ -83,7 +83,7 @@ describe('Node', () => {
     expect(runAs(version, process)).toEqual({
       status: 2,
       said: `switchboard: Node.js 20.19, 22.3 or later is required. This is ${version} (/usr/bin/node).
-Install a newer version from https://nodejs.org, or write its path as the command.
+Install a newer version from https://nodejs.org, or use its full path as the command.
 `,
       required: ['fs'],
     });

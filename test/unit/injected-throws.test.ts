@@ -14,7 +14,7 @@ import { StderrReader } from '../../src/child/stderr.ts';
 import type { ChildConfig } from '../../src/config/config.ts';
 import { DEFAULTS } from '../../src/config/defaults.ts';
 import { openControl } from '../../src/host/control.ts';
-import { askAll } from '../../src/host/control-client.ts';
+import { askRunning } from '../../src/host/control-client.ts';
 import { StdioHost } from '../../src/host/stdio.ts';
 import { Catalog } from '../../src/pool/catalog.ts';
 import { Flow } from '../../src/pool/flow.ts';
@@ -458,9 +458,11 @@ const CONTROL: Record<string, Scene> = {
     };
     const control = await openControl(options);
     onTestFinished(() => control[Symbol.asyncDispose]());
-    expect(await askAll(home, 'status', 10_000)).toMatchObject([{ problem: 'does not answer' }]);
+    expect(await askRunning(home, 'status', 10_000)).toMatchObject([
+      { problem: 'does not answer' },
+    ]);
     isBroken = false;
-    expect(await askAll(home, 'status', 10_000)).toMatchObject([{ value: 'fine' }]);
+    expect(await askRunning(home, 'status', 10_000)).toMatchObject([{ value: 'fine' }]);
   },
 };
 

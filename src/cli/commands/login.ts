@@ -7,7 +7,7 @@ import { cleanText, printable } from '../../base/text.ts';
 import type { ChildConfig, Config, Remote } from '../../config/config.ts';
 import { findFolders } from '../../config/files/places.ts';
 import { expandRemote } from '../../config/server/expand.ts';
-import { askAll } from '../../host/control-client.ts';
+import { askRunning } from '../../host/control-client.ts';
 import { createOutput, type Output } from '../terminal/output.ts';
 import { Progress } from '../terminal/progress.ts';
 import { workingFolder } from '../working-folder.ts';
@@ -95,7 +95,7 @@ export async function logout(childName: string, options: CommandOptions): Promis
 /** Programs that run have perhaps given the server up: they try it again now. */
 async function tellRunning(): Promise<void> {
   const { home } = findFolders({ cwd: workingFolder(), env: process.env });
-  await askAll(home, 'reload', RELOAD_MS);
+  await askRunning(home, 'reload', RELOAD_MS);
 }
 
 function tokenFolder({ home }: Config): string {

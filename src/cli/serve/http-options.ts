@@ -1,12 +1,12 @@
-// What was said about serving over HTTP, on the command line or in the environment, and whether it may
-// be done: an address that other machines can reach is never opened by accident, nor without a token.
+// The settings for serving over HTTP, from the command line and the environment. An address that other machines can
+// reach is never opened by accident, nor without a token.
 import { SwitchboardError } from '../../base/errors.ts';
 import { LONGEST_MS } from '../../config/defaults.ts';
 import { BOOLEAN } from '../../config/settings/values.ts';
-import { isLoopback } from '../../host/http/address.ts';
+import { isLoopbackHost } from '../../host/http/address.ts';
 import type { HttpLimits } from '../../host/http/server.ts';
 
-/** As the command line gives it. */
+/** As typed on the command line. */
 export interface HttpFlags {
   readonly http?: boolean | undefined;
   readonly host?: string | undefined;
@@ -22,35 +22,36 @@ export interface HttpSettings {
   readonly port: number;
   readonly names: readonly string[];
   readonly wantsToken: boolean;
-  /** A token of the user's own choice. */
+  /** A token the user chose. */
   readonly token: string | undefined;
-  /** What differs from the usual limits. */
+  /** Those that differ from the defaults. */
   readonly limits: Partial<HttpLimits>;
 }
 
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 8081;
 
-/** Whether hosts are to be served over HTTP. */
+/** Whether to serve over HTTP. */
 export function wantsHttp({ http }: HttpFlags, env: NodeJS.ProcessEnv): boolean {
   return http === true || env['TRANSPORT']?.toLowerCase() === 'http';
 }
 
-/** Over stdin and stdout there is no address; who names one has forgotten something. */
+/** stdio has no address, so a user who gives one forgot `--http`. */
 export function refuseHttpFlags({ host, port, auth, allowRemote, allowHost }: HttpFlags): void {
   if ([host, port, allowRemote, allowHost].every((flag) => flag === undefined) && auth !== false) {
     return;
   }
-  throw new SwitchboardError('USAGE', 'An address was named, and not that it is for HTTP.', {
-    hint: 'Add --http.',
-  });
+  throw new SwitchboardError(
+    'USAGE',
+    '--host, --port, --allow-remote, --allow-host and --no-auth require --http.',
+  );
 }
 
 export function readHttpSettings(flags: HttpFlags, env: NodeJS.ProcessEnv): HttpSettings {
-  const said = (flags.host ?? (env['HOST'] || DEFAULT_HOST)).trim();
-  const host = said.replace(/^\[(.*)\]$/, '$1');
+  const written = (flags.host ?? (env['HOST'] || DEFAULT_HOST)).trim();
+  const host = written.replace(/^\[(.*)\]$/, '$1');
   const wantsToken = flags.auth !== false && !isOn(env['SWITCHBOARD_NO_AUTH']);
-  if (!isLoopback(host)) {
+  if (!isLoopbackHost(host)) {
     const allowed = flags.allowRemote === true || isOn(env['SWITCHBOARD_ALLOW_REMOTE']);
     checkRemote(host, allowed, wantsToken);
   }
@@ -64,7 +65,7 @@ export function readHttpSettings(flags: HttpFlags, env: NodeJS.ProcessEnv): Http
   };
 }
 
-/** Our environment without what was meant for us alone: servers of others read such variables, too. */
+/** The environment without our own HTTP settings: servers may read the same variables. */
 export function withoutHttpSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { SWITCHBOARD_HTTP_TOKEN: _token, ...rest } = env;
   if (!wantsHttp({}, env)) return rest;
@@ -81,13 +82,17 @@ export function withoutHttpSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 function checkRemote(host: string, isAllowed: boolean, wantsToken: boolean): void {
   if (!isAllowed) {
-    throw new SwitchboardError('USAGE', `Other machines could reach ${host}.`, {
-      hint: 'Set --allow-remote (SWITCHBOARD_ALLOW_REMOTE=1) if that is wanted; hosts must then show the token. Or leave --host out: 127.0.0.1 is for this machine alone.',
-    });
+    throw new SwitchboardError(
+      'USAGE',
+      `Refusing to listen on ${host}: other machines can reach it.`,
+      {
+        hint: 'To allow it, add --allow-remote (SWITCHBOARD_ALLOW_REMOTE=1); hosts must send the token. Without --host, Switchboard listens on 127.0.0.1, which only this machine can reach.',
+      },
+    );
   }
   if (!wantsToken) {
-    throw new SwitchboardError('USAGE', `Without a token nobody else may reach ${host}.`, {
-      hint: 'Leave out --no-auth (SWITCHBOARD_NO_AUTH), which is for 127.0.0.1 alone.',
+    throw new SwitchboardError('USAGE', `Refusing to listen on ${host} without authentication.`, {
+      hint: 'Remove --no-auth (SWITCHBOARD_NO_AUTH). It is only allowed on 127.0.0.1.',
     });
   }
 }
@@ -96,24 +101,24 @@ function readPort(text: string | undefined): number {
   if (text === undefined) return DEFAULT_PORT;
   const port = /^\d{1,5}$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
-  throw new SwitchboardError('USAGE', `${text} is no port.`, {
-    hint: 'A port is a number up to 65535; 0 takes one that is free.',
+  throw new SwitchboardError('USAGE', `"${text}" is not a valid port.`, {
+    hint: 'Use a number from 0 to 65535. 0 picks a free port.',
   });
 }
 
 function readLimits(env: NodeJS.ProcessEnv): Partial<HttpLimits> {
   const sessionIdleMs = readAmount('SWITCHBOARD_HTTP_IDLE_MS', env, {
     most: Infinity,
-    means: 'the time in milliseconds after which a session over HTTP ends that nobody uses',
+    means: 'the milliseconds after which an unused HTTP session ends',
   });
   const pingSeconds = readAmount('PING_SECS', env, {
     most: Math.floor(LONGEST_MS / 1_000),
-    means: 'the time in seconds between signs of life on an open stream of events',
+    means: 'the seconds between keep-alives on an open event stream',
   });
   return {
     ...(sessionIdleMs === undefined ? {} : { sessionIdleMs }),
     ...(pingSeconds === undefined ? {} : { keepAliveMs: pingSeconds * 1_000 }),
-    // Plain JSON however long the answer takes.
+    // Always plain JSON, however long the answer takes.
     ...(isOn(env['HTTP_JSON']) ? { slowAnswerMs: undefined } : {}),
   };
 }
@@ -128,12 +133,12 @@ function readAmount(
   const amount = Number(text);
   if (amount > 0 && amount <= most) return amount;
   const range = most === Infinity ? 'above 0' : `above 0 and up to ${most}`;
-  throw new SwitchboardError('CONFIG_INVALID', `${variable} is not a number ${range}.`, {
+  throw new SwitchboardError('CONFIG_INVALID', `${variable} must be a number ${range}.`, {
     hint: `It is ${means}.`,
   });
 }
 
-/** Whatever is not clearly a no. */
+/** Anything but a clear no. */
 function isOn(text: string | undefined): boolean {
   return text !== undefined && text.trim() !== '' && BOOLEAN.fromText(text) !== false;
 }

@@ -1,10 +1,10 @@
 // `switchboard serve --http`: one Switchboard for many hosts, which reach it at a URL. A person or a service manager
 // starts it, and it runs until it is told to stop.
 import type { Config } from '../../config/config.ts';
-import { isLoopback } from '../../host/http/address.ts';
+import { isLoopbackHost } from '../../host/http/address.ts';
 import type { HttpSession, HttpSessionOptions } from '../../host/http/exchange.ts';
 import { type HttpHost, openHttpHost } from '../../host/http/server.ts';
-import { checkToken, keptToken, tokenFile } from '../../host/http/token.ts';
+import { checkToken, httpTokenFile, keptToken } from '../../host/http/token.ts';
 import type { Switchboard } from '../../switchboard.ts';
 import { workingFolder } from '../working-folder.ts';
 import {
@@ -82,8 +82,9 @@ function aboutAddress(
     `  ${JSON.stringify(entry)}`,
   ];
   if (token === undefined) lines.push('Any program on this machine can use it.');
-  else if (settings.token === undefined) lines.push(`The token is stored in ${tokenFile(home)}.`);
-  if (!isLoopback(settings.host)) {
+  else if (settings.token === undefined)
+    lines.push(`The token is stored in ${httpTokenFile(home)}.`);
+  if (!isLoopbackHost(settings.host)) {
     lines.push('Other machines can reach it, and traffic is not encrypted: see docs/http.md.');
   }
   return `${lines.join('\n')}\n`;

@@ -3,7 +3,7 @@
 import { isObject } from '../../base/object.ts';
 import { cleanText } from '../../base/text.ts';
 import { findFolders } from '../../config/files/places.ts';
-import { type Answer, askAll } from '../../host/control-client.ts';
+import { askRunning, type ControlAnswer } from '../../host/control-client.ts';
 import type { CommandOptions } from '../commands/with-switchboard.ts';
 import { createOutput } from '../terminal/output.ts';
 import { workingFolder } from '../working-folder.ts';
@@ -24,7 +24,7 @@ const LIMIT_MS = 10_000;
 export async function reloadRunning(options: CommandOptions): Promise<number> {
   const output = createOutput(options);
   const { home } = findFolders({ cwd: workingFolder(), env: process.env });
-  const outcomes = (await askAll(home, 'reload', LIMIT_MS)).map(outcomeOf);
+  const outcomes = (await askRunning(home, 'reload', LIMIT_MS)).map(outcomeOf);
   output.json({ reloaded: outcomes });
   if (outcomes.length === 0) {
     output.line('No Switchboard is running: the next one reads the configuration as it is.');
@@ -36,7 +36,7 @@ export async function reloadRunning(options: CommandOptions): Promise<number> {
   return outcomes.every(({ ok }) => ok) ? 0 : 2;
 }
 
-function outcomeOf({ pid, project, value, problem }: Answer): Outcome {
+function outcomeOf({ pid, project, value, problem }: ControlAnswer): Outcome {
   const { ok, message } = isObject(value) ? value : {};
   const text = typeof message === 'string' ? message : 'gave an answer that says nothing';
   return { pid, project, ok: ok === true, message: problem ?? text };

@@ -4,7 +4,12 @@
 import type { RunStatus } from '../../agents/run-status.ts';
 import { onOneLine } from '../../base/text.ts';
 import type { OfflineChild, OfflineReport } from '../../host/offline-report.ts';
-import type { ChildStatus, SessionStatus, State, StatusReport } from '../../host/status-report.ts';
+import type {
+  ChildStatus,
+  SessionStatus,
+  ShownState,
+  StatusReport,
+} from '../../host/status-report.ts';
 import { explainRefusedTools } from '../../mcp/clean-lists.ts';
 import { columnsOf, cutEnd, cutStart } from '../terminal/columns.ts';
 import type { Output, Style } from '../terminal/output.ts';
@@ -47,7 +52,7 @@ interface Table<Line> {
   readonly below: (row: Line) => readonly Part[];
 }
 
-const SIGNS: Record<State, { readonly sign: string; readonly style: Style }> = {
+const SIGNS: Record<ShownState, { readonly sign: string; readonly style: Style }> = {
   idle: { sign: '○', style: 'dim' },
   warming: { sign: '◐', style: 'yellow' },
   ready: { sign: '●', style: 'green' },

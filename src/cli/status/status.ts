@@ -2,7 +2,7 @@
 // what one would have to work with.
 import { SwitchboardError } from '../../base/errors.ts';
 import { findFolders } from '../../config/files/places.ts';
-import { type Answer, askAll } from '../../host/control-client.ts';
+import { askRunning, type ControlAnswer } from '../../host/control-client.ts';
 import { createOfflineReport, type OfflineReport } from '../../host/offline-report.ts';
 import { parseReport } from '../../host/parse-report.ts';
 import type { StatusReport } from '../../host/status-report.ts';
@@ -79,7 +79,7 @@ async function lookAround(
   options: StatusOptions,
 ): Promise<Overview> {
   const { home, project } = findFolders({ cwd: workingFolder(), env: process.env });
-  const answers = await askAll(home, 'status', LIMIT_MS);
+  const answers = await askRunning(home, 'status', LIMIT_MS);
   const reports = answers.flatMap(({ value }) => parseReport(value) ?? []);
   const running = reports.map((report) => onlyAsked(report, childName)).filter(isAsked);
   running.sort((a, b) => Number(b.project === project) - Number(a.project === project));
@@ -116,7 +116,7 @@ function onlyChild<Report extends { readonly children: readonly { readonly name:
   return { ...report, children: report.children.filter(({ name }) => name === childName) };
 }
 
-function withoutReport({ pid, project, value, problem }: Answer): Unanswered[] {
+function withoutReport({ pid, project, value, problem }: ControlAnswer): Unanswered[] {
   if (problem !== undefined) return [{ pid, project, problem }];
   return parseReport(value) ? [] : [{ pid, project, problem: 'gave an answer that is no report' }];
 }

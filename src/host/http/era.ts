@@ -1,5 +1,5 @@
-// Which era a request belongs to. A host of the modern era says its revision with every request, in the
-// body and in a header; one that does neither means a session that began with a handshake.
+// Which era a request belongs to. Modern hosts send their revision with every request, in the body and in a header. A
+// request without either belongs to a session that began with a handshake.
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../base/object.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { HANDSHAKE_REVISIONS, isRevision } from '../../mcp/revisions.ts';
 import { INVALID_PARAMS } from '../../rpc/message.ts';
 import { type Body, type Incoming, isBatch } from './incoming.ts';
-import { badRequest, type Refusal } from './refusal.ts';
+import { badRequest, type HttpRefusal } from './refusal.ts';
 
 export type Classified =
   | { readonly era: 'modern'; readonly message: Incoming }
@@ -22,11 +22,11 @@ export function classify(
   body: Body,
   headers: IncomingHttpHeaders,
   eras: readonly Era[],
-): Classified | Refusal {
+): Classified | HttpRefusal {
   const header = versionHeader(headers);
   if (isBatch(body)) {
     const isModern = header === MODERN_REVISION || body.some((one) => claimOf(one) !== undefined);
-    if (isModern) return badRequest('There are no batches in this revision of MCP.');
+    if (isModern) return badRequest('This revision of MCP has no batches.');
     return checkHandshake(header, undefined, eras) ?? { era: 'handshake', body };
   }
   const claim = claimOf(body);
@@ -45,11 +45,11 @@ function checkHandshake(
   header: string | undefined,
   message: Incoming | undefined,
   eras: readonly Era[],
-): Refusal | undefined {
+): HttpRefusal | undefined {
   if (header !== undefined && !isRevision(header)) {
     return unsupported(header, supportedBy(eras), message?.id);
   }
-  // A session that has begun goes on.
+  // Sessions that have begun continue.
   if (message?.method !== 'initialize' || eras.includes('handshake')) return undefined;
   const { params } = message.value;
   const { protocolVersion } = isObject(params) ? params : {};
@@ -62,17 +62,18 @@ function checkModern(
   claim: unknown,
   header: string | undefined,
   eras: readonly Era[],
-): Refusal | undefined {
+): HttpRefusal | undefined {
   const { id, kind } = message;
-  if (kind === 'response') return badRequest('A host of this revision sends no responses.');
+  if (kind === 'response')
+    return badRequest('This revision of MCP has no responses from the host.');
   if (kind === 'notification' && claim === undefined) return undefined;
   const missing = missingKeys(message, claim);
   if (missing.length > 0) {
     const keys = missing.join(', ');
-    return badRequest(`The request lacks in params: ${keys}.`, { id, code: INVALID_PARAMS });
+    return badRequest(`Missing in params: ${keys}.`, { id, code: INVALID_PARAMS });
   }
   if (header !== undefined && header !== claim) {
-    const reason = 'MCP-Protocol-Version and the version in _meta are not the same.';
+    const reason = 'MCP-Protocol-Version and the version in _meta differ.';
     return badRequest(reason, { id, code: HEADER_MISMATCH });
   }
   if (claim !== MODERN_REVISION || !eras.includes('modern')) {
@@ -80,13 +81,13 @@ function checkModern(
     return unsupported(String(claim), supported, id);
   }
   if (header === undefined && kind === 'request') {
-    const reason = 'The request lacks the header MCP-Protocol-Version.';
+    const reason = 'Missing header: MCP-Protocol-Version.';
     return badRequest(reason, { id, code: HEADER_MISMATCH });
   }
   return undefined;
 }
 
-/** What a request must say of its sender and does not. */
+/** The required keys in `_meta` that are missing. */
 function missingKeys({ value, kind }: Incoming, claim: unknown): string[] {
   if (metaOf(value) === undefined) return ['_meta'];
   const missing: string[] = typeof claim === 'string' ? [] : [META.version];
@@ -96,7 +97,7 @@ function missingKeys({ value, kind }: Incoming, claim: unknown): string[] {
   return missing;
 }
 
-/** The revision that a message itself says it is of. */
+/** The revision a message claims in `_meta`. */
 function claimOf({ value }: Incoming): unknown {
   const meta = metaOf(value);
   return meta && Object.hasOwn(meta, META.version) ? meta[META.version] : undefined;
@@ -114,7 +115,7 @@ function supportedBy(eras: readonly Era[]): string[] {
   ];
 }
 
-function unsupported(requested: string, supported: string[], id: Incoming['id']): Refusal {
-  const message = `This revision of MCP is not spoken here. Those that are: ${supported.join(', ')}.`;
+function unsupported(requested: string, supported: string[], id: Incoming['id']): HttpRefusal {
+  const message = `Unsupported MCP revision. Supported: ${supported.join(', ')}.`;
   return badRequest(message, { id, code: UNSUPPORTED_VERSION, data: { supported, requested } });
 }

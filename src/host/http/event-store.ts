@@ -1,16 +1,16 @@
-// Events of a session's streams, kept for a while: a host whose connection broke asks for what came
-// after the last one it has got. Bounded in number, size and time.
+// A session's recent events. A host whose connection broke asks for those after the last one it received. Limited in
+// number, size and age.
 
 interface StoredEvent {
   readonly stream: number;
   readonly number: number;
   readonly json: string;
   readonly bytes: number;
-  /** When it came, on the clock of `performance`. */
+  /** When it was added (`performance.now()`). */
   readonly at: number;
 }
 
-/** Which stream an event belongs to, and its number in the session. */
+/** An event's stream, and its number in the session. */
 export interface EventPlace {
   readonly stream: number;
   readonly number: number;
@@ -25,7 +25,7 @@ export class EventStore {
   #bytes = 0;
   #last = 0;
 
-  /** Numbers an event; gives the number. */
+  /** Adds an event; returns its number. */
   add(stream: number, json: string): number {
     const event = { stream, number: ++this.#last, json, bytes: Buffer.byteLength(json), at: now() };
     this.#events.push(event);
@@ -34,17 +34,17 @@ export class EventStore {
     return event.number;
   }
 
-  /** A number for an event that holds nothing. */
+  /** A number for an event without a message. */
   takeNumber(): number {
     return ++this.#last;
   }
 
-  /** What is left of a stream's events behind one of them, in order. */
+  /** The stored events of a stream after this one, in order. */
   after({ stream, number }: EventPlace): readonly StoredEvent[] {
     return this.#events.filter((event) => event.stream === stream && event.number > number);
   }
 
-  /** Forgets what is too old or too much. */
+  /** Drops what is too old or too much. */
   prune(): void {
     const oldest = now() - LONGEST_MS;
     let gone = 0;

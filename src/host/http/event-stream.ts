@@ -1,5 +1,5 @@
-// A response that is a stream of events, each with one message. It says something now and then, so
-// that nobody on the way takes it for dead; and a client that does not read it loses it.
+// A response that is a stream of events, one message each. It sends keep-alives, and a client that doesn't read it
+// loses it.
 import type { ServerResponse } from 'node:http';
 import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';
@@ -15,7 +15,7 @@ export interface StreamOptions {
   readonly onWritten: (response: ServerResponse) => void;
 }
 
-/** What a client has not read beyond this many bytes, it will not read. */
+/** Unread output beyond this closes the stream. */
 const MOST_UNREAD_BYTES = 4 << 20;
 
 export class EventStream {
@@ -31,7 +31,7 @@ export class EventStream {
     response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
-      'x-accel-buffering': 'no', // proxies that collect would keep events to themselves
+      'x-accel-buffering': 'no', // keeps proxies from buffering
       'x-content-type-options': 'nosniff',
       ...headers,
     });
@@ -45,7 +45,7 @@ export class EventStream {
     return !this.#response.destroyed && !this.#response.writableEnded;
   }
 
-  /** An event without a message: from its id on, the stream can be taken up again. */
+  /** Sends an event without a message, from whose id the stream can be resumed. */
   prime(id: string): void {
     this.#write(`id: ${id}\ndata:\n\n`);
   }

@@ -1,10 +1,10 @@
-// What HTTP needs of a session, and what a session needs of HTTP: messages in, messages out, each with
-// word of the request it is about, since over HTTP that decides which response carries it.
+// What HTTP and a session need of each other: messages in, and messages out together with the request they are about,
+// since that decides which HTTP response carries them.
 import type { Era } from '../../mcp/eras.ts';
 import type { Outgoing } from '../../rpc/message.ts';
 
 export interface HttpSession {
-  /** One message of the host. */
+  /** One message from the host. */
   receive(message: { text: string; value: unknown; framing: 'newline' }): void;
   /** The client has too much unread, or has caught up. */
   setFull(isFull: boolean): void;
@@ -19,5 +19,5 @@ export interface HttpSessionOptions {
 
 export type OpenSession = (options: HttpSessionOptions) => HttpSession;
 
-/** The input schema of a tool by the name that hosts know it by; undefined if it has none. */
+/** The input schema of a tool, by the name it is listed under. */
 export type ToolSchema = (name: string) => unknown;

@@ -1,11 +1,10 @@
-// What is done for a request over HTTP. What every request must pass is in gate.ts; what follows depends on
-// the era that the request belongs to.
+// Serves HTTP requests. Every request passes gate.ts first; what follows depends on the request's era.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Log } from '../../base/log.ts';
 import { type Era, MODERN_REVISION, SESSION_NOT_FOUND } from '../../mcp/eras.ts';
 import type { ReadLimits } from '../../rpc/framing.ts';
-import { checkBodyHeaders, readBody } from './body.ts';
+import { checkBodyHeaders, readRequestBody } from './body.ts';
 import { classify, versionHeader } from './era.ts';
 import type { OpenSession, ToolSchema } from './exchange.ts';
 import { checkGate, type GateOptions, HEALTH_PATH, MCP_PATH, POINTER, pathOf } from './gate.ts';
@@ -13,36 +12,35 @@ import type { HandshakeSession } from './handshake-session.ts';
 import { type Body, isBatch, isRefusal, parseMessages } from './incoming.ts';
 import { checkMirroredHeaders } from './mirrored-headers.ts';
 import { type BreakOff, serveModernRequest } from './modern-request.ts';
-import { badRequest, type Refusal, refusal, sendRefusal } from './refusal.ts';
+import { badRequest, type HttpRefusal, refusal, sendRefusal } from './refusal.ts';
 import type { ReplyTimes } from './reply.ts';
 import { sendJson, sendNothing } from './response.ts';
 import { Sessions } from './sessions.ts';
 
-/** What it is made of. */
 export interface FrontParts extends Pick<GateOptions, 'token'> {
-  /** Read with each request: a reload may change them. */
+  /** Read for each request, since a reload may change them. */
   readonly messageLimits: ReadLimits;
   readonly openSession: OpenSession;
-  /** The eras that a host which begins now is offered. */
+  /** The eras offered to a host that connects now. */
   readonly eras: () => readonly Era[];
   readonly toolSchema: ToolSchema;
   readonly log: Log;
 }
 
 export interface FrontTimes extends ReplyTimes {
-  /** Milliseconds after which a session ends that nobody uses. */
+  /** Milliseconds after which an unused session ends. */
   readonly sessionIdleMs: number;
 }
 
 interface FrontOptions extends FrontParts, FrontTimes, GateOptions {
-  /** A connection has carried a request that passed the gate. */
+  /** Called when a connection has carried a request that passed the gate. */
   readonly onAuthorized: (socket: Socket) => void;
 }
 
-/** The requests that a host of each era begins with. */
+/** The first request of a host, in each era. */
 const BEGINNINGS = new Set(['initialize', 'server/discover']);
 
-const ENDING: Refusal = refusal(503, 'Switchboard is ending.');
+const ENDING: HttpRefusal = refusal(503, 'Switchboard is shutting down.');
 
 export class Front {
   readonly #options: FrontOptions;
@@ -58,7 +56,7 @@ export class Front {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    response.on('error', () => {}); // the client has gone, which `close` says too
+    response.on('error', () => {}); // the client went away; `close` follows
     const refused = await this.#serve(request, response);
     if (refused) sendRefusal(response, refused);
   }
@@ -69,7 +67,10 @@ export class Front {
     for (const breakOff of this.#modern) breakOff(ENDING);
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<Refusal | undefined> {
+  async #serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<HttpRefusal | undefined> {
     const refused = checkGate(request, this.#options);
     if (refused) return refused;
     if (this.#isClosed) return ENDING;
@@ -80,7 +81,7 @@ export class Front {
     return refusal(404, `Not found. ${POINTER}`);
   }
 
-  #serveHealth({ method }: IncomingMessage, response: ServerResponse): Refusal | undefined {
+  #serveHealth({ method }: IncomingMessage, response: ServerResponse): HttpRefusal | undefined {
     if (method !== 'GET' && method !== 'HEAD') return notAllowed('GET, HEAD');
     sendJson(response, 200, '{"status":"ok"}');
     return undefined;
@@ -89,7 +90,7 @@ export class Front {
   async #serveMcp(
     request: IncomingMessage,
     response: ServerResponse,
-  ): Promise<Refusal | undefined> {
+  ): Promise<HttpRefusal | undefined> {
     const { method = '' } = request;
     switch (method) {
       case 'POST':
@@ -102,8 +103,8 @@ export class Front {
     }
   }
 
-  /** GET and DELETE, which only sessions with handshake know. */
-  #serveSession(request: IncomingMessage, response: ServerResponse): Refusal | undefined {
+  /** GET and DELETE, which exist only in the handshake era. */
+  #serveSession(request: IncomingMessage, response: ServerResponse): HttpRefusal | undefined {
     const { method, headers } = request;
     const body = checkNoBody(request);
     if (body) return body;
@@ -124,13 +125,13 @@ export class Front {
   async #servePost(
     request: IncomingMessage,
     response: ServerResponse,
-  ): Promise<Refusal | undefined> {
+  ): Promise<HttpRefusal | undefined> {
     const { limitBytes, shape } = this.#options.messageLimits;
     const { headers } = request;
     const refused = checkBodyHeaders(request, limitBytes);
     if (refused) return refused;
     if (headers.expect !== undefined) response.writeContinue();
-    const text = await readBody(request, limitBytes);
+    const text = await readRequestBody(request, limitBytes);
     if (text === undefined) return undefined;
     if (typeof text !== 'string') return text;
     if (this.#isClosed) return ENDING;
@@ -144,7 +145,7 @@ export class Front {
     const mismatch = checkMirroredHeaders(message, headers, this.#options.toolSchema);
     if (mismatch) return mismatch;
     if (message.kind === 'notification') {
-      sendNothing(response, 202); // there is nothing that a host of this era could tell us
+      sendNothing(response, 202); // none of this era's notifications concern us
       return undefined;
     }
     const { openSession, keepAliveMs, slowAnswerMs, log } = this.#options;
@@ -160,8 +161,8 @@ export class Front {
   }
 
   /**
-   * A request that begins something gets what is offered now. Any other modern request may belong to a host that
-   * began before a reload: there is no session that would know.
+   * A host's first request gets the eras offered now. Any other modern request may come from a host that began before
+   * a reload; there is no session that would know.
    */
   #erasFor(body: Body): readonly Era[] {
     const offered = this.#options.eras();
@@ -176,7 +177,7 @@ export class Front {
     body: Body,
     request: IncomingMessage,
     response: ServerResponse,
-  ): Refusal | undefined {
+  ): HttpRefusal | undefined {
     const { accept } = request.headers;
     const id = isBatch(body) ? undefined : body.id;
     if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
@@ -184,38 +185,40 @@ export class Front {
     }
     const isHandshake = !isBatch(body) && body.kind === 'request' && body.method === 'initialize';
     const hasSession = request.headers['mcp-session-id'] !== undefined;
-    if (isHandshake && hasSession) return badRequest('The session has begun already.', { id });
+    if (isHandshake && hasSession) return badRequest('The session is already initialized.', { id });
     if (!isHandshake) {
       const session = this.#findSession(request);
       return isRefusal(session) ? { ...session, id } : session.receive(body, response);
     }
     const session = this.#sessions.open();
-    if (!session) return refusal(503, 'There are too many sessions.', { id });
+    if (!session) return refusal(503, 'Too many sessions.', { id });
     return session.receive(body, response);
   }
 
-  #findSession({ headers }: IncomingMessage): HandshakeSession | Refusal {
+  #findSession({ headers }: IncomingMessage): HandshakeSession | HttpRefusal {
     const id = headers['mcp-session-id'];
     if (typeof id !== 'string') {
-      return badRequest('The header Mcp-Session-Id is missing. A session begins with initialize.');
+      return badRequest('Missing header: Mcp-Session-Id. Start a session with initialize.');
     }
-    const unknown = 'There is no such session. Begin a new one with initialize.';
+    const unknown = 'Session not found. Start a new one with initialize.';
     return this.#sessions.get(id) ?? refusal(404, unknown, { code: SESSION_NOT_FOUND });
   }
 }
 
-/** Only a POST has one; on others it could be a request that hides in another. */
-function checkNoBody({ headers }: IncomingMessage): Refusal | undefined {
+/** Only a POST has a body. Elsewhere it could smuggle in a second request. */
+function checkNoBody({ headers }: IncomingMessage): HttpRefusal | undefined {
   const hasBody =
     headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  return hasBody ? badRequest('This method has no body.') : undefined;
+  return hasBody ? badRequest('This method takes no body.') : undefined;
 }
 
-function notAllowed(allow: string): Refusal {
-  return refusal(405, `Here one may use ${allow}.`, { headers: { allow } });
+function notAllowed(allow: string): HttpRefusal {
+  return refusal(405, `Method not allowed. Use ${allow.replace(/, (?=\w+$)/, ' or ')}.`, {
+    headers: { allow },
+  });
 }
 
-/** Whether a client takes a type, by the header Accept. */
+/** Whether a client accepts a type, according to its Accept header. */
 function accepts(header: string | undefined, type: string): boolean {
   const ranges = (header ?? '').toLowerCase().split(',');
   return ranges.some((range) => {

@@ -1,14 +1,14 @@
-// What every request must pass before anything is done for it, whatever it is for. The token comes
-// first and is wanted everywhere: a path that is forgotten here is a path that is closed.
+// What every request must pass before anything is done for it. The token comes first, and every path but one needs it,
+// so a forgotten path is a closed one.
 import type { IncomingMessage } from 'node:http';
 import { isSameSecret } from '../../base/secrets.ts';
 import { isOurOrigin, isOurs, type ListenAddress } from './address.ts';
-import { badRequest, type Refusal, refusal } from './refusal.ts';
+import { badRequest, type HttpRefusal, refusal } from './refusal.ts';
 import type { WrongTokens } from './wrong-tokens.ts';
 
 export interface GateOptions {
   readonly address: ListenAddress;
-  /** What clients must show; undefined if they need not show anything. */
+  /** The token clients must send; undefined if they need none. */
   readonly token: string | undefined;
   readonly wrongTokens: WrongTokens;
 }
@@ -16,7 +16,7 @@ export interface GateOptions {
 export const MCP_PATH = '/mcp';
 export const HEALTH_PATH = '/healthz';
 
-/** Two of one of these could mean one thing to us and another to a proxy before us. */
+/** If one of these came twice, we and a proxy in front of us could read different values. */
 const SINGLE = [
   'authorization',
   'content-encoding',
@@ -30,7 +30,7 @@ const SINGLE = [
   'origin',
 ];
 
-export function checkGate(request: IncomingMessage, options: GateOptions): Refusal | undefined {
+export function checkGate(request: IncomingMessage, options: GateOptions): HttpRefusal | undefined {
   const { headers, headersDistinct } = request;
   const { address, token } = options;
   if (pathOf(request) !== HEALTH_PATH && token !== undefined && !shows(headers, token)) {
@@ -39,37 +39,40 @@ export function checkGate(request: IncomingMessage, options: GateOptions): Refus
       : explainWrong(request, options);
   }
   const twice = SINGLE.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
-  if (twice !== undefined) return badRequest(`The header ${twice} may come once.`);
+  if (twice !== undefined) return badRequest(`Duplicate header: ${twice}.`);
   const { host = '', origin } = headers;
   if (!isOurs(host, address)) {
-    return refusal(421, 'The header Host names another server; --allow-host adds a name to ours.');
+    return refusal(
+      421,
+      'Unknown name in the Host header. To allow it, start Switchboard with --allow-host.',
+    );
   }
   const site = headers['sec-fetch-site'];
   const isForeignPage = site !== undefined && site !== 'same-origin' && site !== 'none';
   if (isForeignPage || (origin !== undefined && !isOurOrigin(origin, host, address))) {
-    return refusal(403, 'Web pages of others may not use this server.');
+    return refusal(403, 'Cross-origin requests are not allowed.');
   }
   return undefined;
 }
 
-/** What to say at any path but the one that hosts need. */
+/** Added to the errors of every other path. */
 export const POINTER = `The MCP endpoint is ${MCP_PATH}.`;
 
-function unauthorized(request: IncomingMessage): Refusal {
+function unauthorized(request: IncomingMessage): HttpRefusal {
   const pointer = pathOf(request) === MCP_PATH ? '' : ` ${POINTER}`;
   const message = `Missing or wrong token. Send the header "Authorization: Bearer <token>".${pointer}`;
   return refusal(401, message, { headers: { 'www-authenticate': 'Bearer realm="switchboard"' } });
 }
 
-function explainWrong(request: IncomingMessage, { wrongTokens }: GateOptions): Refusal {
+function explainWrong(request: IncomingMessage, { wrongTokens }: GateOptions): HttpRefusal {
   const seconds = wrongTokens.note(request.socket.remoteAddress ?? '');
   if (seconds === undefined) return unauthorized(request);
-  return refusal(429, 'Too many wrong tokens. Check the token, and wait before you try again.', {
+  return refusal(429, 'Too many wrong tokens. Check the token, and wait before you retry.', {
     headers: { 'retry-after': String(seconds), connection: 'close' },
   });
 }
 
-/** The path that is asked for. Not resolved: only exact paths are known. */
+/** The path as sent: only exact paths match. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);

@@ -1,5 +1,5 @@
-// A session that began with a handshake: the host's POSTs, the one stream for what belongs to none of
-// them, and what is kept for connections that break.
+// A session that began with a handshake: the host's POSTs, the one stream for messages that belong to none of them, and
+// recent events for connections that break.
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { guard } from '../../base/guard.ts';
@@ -12,28 +12,28 @@ import { EventStream } from './event-stream.ts';
 import type { HttpSession, OpenSession } from './exchange.ts';
 import { type Body, type Incoming, isBatch } from './incoming.ts';
 import { PostExchange } from './post-exchange.ts';
-import { badRequest, type Refusal, refusal } from './refusal.ts';
-import { Reply, type ReplyTimes } from './reply.ts';
+import { badRequest, type HttpRefusal, refusal } from './refusal.ts';
+import { PostReply, type ReplyTimes } from './reply.ts';
 import { reportBug } from './report-bug.ts';
 import { sendNothing } from './response.ts';
 import { UnreadResponses } from './unread.ts';
 
-export interface HandshakeOptions extends ReplyTimes {
+export interface HandshakeSessionOptions extends ReplyTimes {
   readonly openSession: OpenSession;
   readonly log: Log;
-  /** The session has come to nothing: its handshake was refused. */
+  /** The handshake was refused, so there is no session. */
   readonly onFailed: () => void;
 }
 
-/** The stream for what belongs to no request. */
+/** The stream for messages that belong to no request. */
 const OWN_STREAM = 0;
-const FAILED: Refusal = refusal(500, 'Internal error in Switchboard. See its log on stderr.');
-/** More requests than this are not under way at once: nobody waits for their answers any more. */
+const FAILED: HttpRefusal = refusal(500, 'Internal error in Switchboard. See its log on stderr.');
+/** With more requests than this under way, the host can't be waiting for all of them. */
 const MOST_RUNNING = 1_000;
 
 export class HandshakeSession {
   readonly id = randomBytes(24).toString('base64url');
-  readonly #options: HandshakeOptions;
+  readonly #options: HandshakeSessionOptions;
   readonly #session: HttpSession;
   readonly #onBug: (error: unknown) => void;
   readonly #unread: UnreadResponses;
@@ -42,14 +42,14 @@ export class HandshakeSession {
   readonly #byStream = new Map<number, PostExchange>();
   #lastStream = OWN_STREAM;
   #events: EventStream | undefined;
-  /** The last event of the own stream that was written to a connection. */
+  /** The last event of its own stream that was written to a connection. */
   #sentUpTo = 0;
   #handshake: Id | undefined;
   #revision: string | undefined;
   #usedAt = performance.now();
   #isClosed = false;
 
-  constructor(options: HandshakeOptions) {
+  constructor(options: HandshakeSessionOptions) {
     this.#options = options;
     this.#onBug = reportBug(options.log);
     this.#session = options.openSession({
@@ -62,14 +62,14 @@ export class HandshakeSession {
     });
   }
 
-  /** Milliseconds since the host last used it; 0 while it is connected. */
+  /** Milliseconds since the host last used it; 0 while the host is connected. */
   get idleMs(): number {
     const isInUse = this.#byRequest.size > 0 || this.#events?.isOpen === true;
     return isInUse ? 0 : performance.now() - this.#usedAt;
   }
 
-  /** Takes what a POST carries; gives why not. */
-  receive(body: Body, response: ServerResponse): Refusal | undefined {
+  /** Handles the body of a POST, or says why not. */
+  receive(body: Body, response: ServerResponse): HttpRefusal | undefined {
     this.#usedAt = performance.now();
     const messages = isBatch(body) ? body : [body];
     const ids = messages.flatMap(({ id }) => id ?? []);
@@ -84,13 +84,13 @@ export class HandshakeSession {
     return undefined;
   }
 
-  /** Opens the stream for what belongs to no POST, or takes up one that broke off. */
-  openStream({ headers }: IncomingMessage, response: ServerResponse): Refusal | undefined {
+  /** Opens the stream for messages that belong to no POST, or resumes one that broke. */
+  openStream({ headers }: IncomingMessage, response: ServerResponse): HttpRefusal | undefined {
     this.#usedAt = performance.now();
     const lastEventId = headers['last-event-id'];
     const from = typeof lastEventId === 'string' ? parseEventId(lastEventId) : undefined;
     if (lastEventId !== undefined && from === undefined) {
-      return badRequest('Last-Event-ID is not an id of this session.');
+      return badRequest('Invalid Last-Event-ID.');
     }
     if (from && from.stream !== OWN_STREAM) {
       const events = this.#eventStream(response);
@@ -99,9 +99,9 @@ export class HandshakeSession {
       else this.#replay(events, from.stream, from.number).end();
       return undefined;
     }
-    // Who asks for what came after an event has lost the stream before, even if we have not noticed.
+    // A client that resumes has lost the stream before, even if we haven't noticed.
     if (this.#events?.isOpen && !from) {
-      return refusal(409, 'The session has a stream already; there may be one at a time.');
+      return refusal(409, 'The session already has a stream. Only one at a time is allowed.');
     }
     this.#events?.end();
     this.#events = this.#eventStream(response);
@@ -113,12 +113,12 @@ export class HandshakeSession {
     return undefined;
   }
 
-  /** Forgets events that nobody has come back for. */
+  /** Drops events that nobody came back for. */
   prune(): void {
     this.#store.prune();
   }
 
-  close(reason: Refusal): void {
+  close(reason: HttpRefusal): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     guard(this.#onBug, () => this.#session.close())();
@@ -128,7 +128,7 @@ export class HandshakeSession {
     this.#events?.end();
   }
 
-  #checkBatch(batch: readonly Incoming[]): Refusal | undefined {
+  #checkBatch(batch: readonly Incoming[]): HttpRefusal | undefined {
     if (this.#revision !== BATCH_REVISION) {
       return badRequest(
         `Only MCP revision ${BATCH_REVISION} has batches. Send each message separately.`,
@@ -138,13 +138,13 @@ export class HandshakeSession {
     return isHandshake ? badRequest('initialize cannot be part of a batch.') : undefined;
   }
 
-  #checkIds(ids: readonly Id[]): Refusal | undefined {
+  #checkIds(ids: readonly Id[]): HttpRefusal | undefined {
     const [id] = ids;
     if (new Set(ids).size < ids.length || ids.some((one) => this.#byRequest.has(one))) {
-      return badRequest('A request with this id is under way in this session.', { id });
+      return badRequest('Duplicate id: a request with this id is still running.', { id });
     }
     if (this.#byRequest.size + ids.length <= MOST_RUNNING) return undefined;
-    return refusal(503, `${MOST_RUNNING} requests of this session are under way already.`, { id });
+    return refusal(503, `This session already has ${MOST_RUNNING} requests running.`, { id });
   }
 
   #openExchange(messages: readonly Incoming[], isOfBatch: boolean, response: ServerResponse): void {
@@ -157,7 +157,7 @@ export class HandshakeSession {
       stream: ++this.#lastStream,
       store: this.#store,
       canPrime: this.#revision === NEWEST_REVISION,
-      openReply: (onSlow) => new Reply(response, { ...this.#streamOptions(), onSlow }),
+      openReply: (onSlow) => new PostReply(response, { ...this.#streamOptions(), onSlow }),
       onDone: () => this.#forget(exchange),
     });
     for (const id of ids) this.#byRequest.set(id, exchange);
@@ -193,7 +193,7 @@ export class HandshakeSession {
     else this.#sendAside(json);
   }
 
-  /** For the host, and about none of its requests: kept until it has a stream open. */
+  /** A message about none of the host's requests: kept until the host opens a stream. */
   #sendAside(json: string): void {
     const number = this.#store.add(OWN_STREAM, json);
     if (!this.#events?.isOpen) return;
@@ -208,11 +208,11 @@ export class HandshakeSession {
     this.#revision = typeof protocolVersion === 'string' ? protocolVersion : undefined;
   }
 
-  /** A request that is called off gets no answer, and so its POST has nothing to wait for. */
+  /** A cancelled request gets no answer, so its POST has nothing to wait for. */
   #noteCancelled({ kind, method, value }: Incoming): void {
     if (kind !== 'notification' || method !== 'notifications/cancelled') return;
     const { requestId } = isObject(value['params']) ? value['params'] : {};
-    if (isId(requestId)) this.#byRequest.get(requestId)?.callOff(requestId);
+    if (isId(requestId)) this.#byRequest.get(requestId)?.cancel(requestId);
   }
 
   #replay(events: EventStream, stream: number, after: number): EventStream {

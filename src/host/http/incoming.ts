@@ -1,31 +1,31 @@
-// What a POST carries: one message, or in one old revision several. What is no message is refused
-// here, so that a session never has to say anything that belongs to no request.
+// Parses the body of a POST: one message, or in one old revision a batch. Invalid messages are refused here, so that a
+// session never has to answer anything that belongs to no request.
 import { isObject } from '../../base/object.ts';
 import { parseWithin } from '../../rpc/json-text.ts';
 import { type Id, isId, PARSE_ERROR } from '../../rpc/message.ts';
 import { idFromOversize } from '../../rpc/oversize.ts';
 import { describeExceeded, type ShapeLimits, TooComplex } from '../../rpc/shape.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
-import { badRequest, type Refusal, refusal } from './refusal.ts';
+import { badRequest, type HttpRefusal, refusal } from './refusal.ts';
 
 export interface Incoming {
   readonly text: string;
   readonly value: Record<string, unknown>;
   readonly kind: 'request' | 'notification' | 'response';
-  /** Of a request. */
+  /** Only requests have one. */
   readonly id: Id | undefined;
-  /** Of a request or a notification; else empty. */
+  /** Empty for responses. */
   readonly method: string;
 }
 
-/** One message by itself, or a batch of them. */
+/** One message, or a batch. */
 export type Body = Incoming | readonly Incoming[];
 
 export function isBatch(body: Body): body is readonly Incoming[] {
   return Array.isArray(body);
 }
 
-export function parseMessages(text: string, limits: ShapeLimits): Body | Refusal {
+export function parseMessages(text: string, limits: ShapeLimits): Body | HttpRefusal {
   const value = parseWithin(text, limits);
   if (value instanceof TooComplex) return refuseComplex(value);
   if (value === undefined) return badRequest('The body is not valid JSON.', { code: PARSE_ERROR });
@@ -40,22 +40,22 @@ export function parseMessages(text: string, limits: ShapeLimits): Body | Refusal
   return messages;
 }
 
-function refuseComplex(limit: TooComplex): Refusal {
+function refuseComplex(limit: TooComplex): HttpRefusal {
   const found = idFromOversize(limit.head, limit.tail);
   const id = found?.kind === 'request' ? found.id : undefined;
   return refusal(413, describeExceeded(limit), { id });
 }
 
-export function isRefusal(value: object): value is Refusal {
+export function isRefusal(value: object): value is HttpRefusal {
   return 'status' in value && 'code' in value;
 }
 
-function parseMessage({ text, value }: Verbatim): Incoming | Refusal {
+function parseMessage({ text, value }: Verbatim): Incoming | HttpRefusal {
   if (!isObject(value)) return badRequest('A message must be a JSON object.');
   const { id, method, jsonrpc } = value;
   if (id !== undefined && !isId(id)) {
     const isError = id === null && method === undefined && 'error' in value;
-    if (!isError) return badRequest('An id is a string or a number.');
+    if (!isError) return badRequest('An id must be a string or a number.');
   }
   const known = isId(id) ? id : undefined;
   if (jsonrpc !== '2.0') return badRequest('A message needs "jsonrpc": "2.0".', { id: known });

@@ -1,30 +1,30 @@
-// Headers that repeat what stands in the body of a modern request, so that proxies can route without
-// reading it. They must say the same: what was let through by its headers must not be something else.
+// Headers that repeat parts of a modern request's body, so that proxies can route without reading it. Both must agree:
+// otherwise a proxy could let something through that it didn't mean to.
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../base/object.ts';
 import { HEADER_MISMATCH } from '../../mcp/eras.ts';
 import { headerOf, NAMED_BY } from '../../mcp/repeated.ts';
 import type { ToolSchema } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
-import { badRequest, type Refusal } from './refusal.ts';
+import { badRequest, type HttpRefusal } from './refusal.ts';
 
 export function checkMirroredHeaders(
   { id, kind, method, value }: Incoming,
   headers: IncomingHttpHeaders,
   toolSchema: ToolSchema,
-): Refusal | undefined {
+): HttpRefusal | undefined {
   const mismatch = (reason: string) => badRequest(reason, { id, code: HEADER_MISMATCH });
   const said = headers['mcp-method'];
-  if (said === undefined && kind === 'request') return mismatch(lacks('Mcp-Method'));
+  if (said === undefined && kind === 'request') return mismatch(missing('Mcp-Method'));
   if (said !== undefined && said !== method) return mismatch(differs('Mcp-Method'));
   const namedBy = NAMED_BY.get(method);
   if (kind !== 'request' || namedBy === undefined) return undefined;
 
   const params = isObject(value['params']) ? value['params'] : {};
   const name = params[namedBy];
-  if (typeof name !== 'string') return undefined; // wrong in itself, and answered as such
+  if (typeof name !== 'string') return undefined; // invalid anyway, and answered as such
   const saidName = textOf(headers['mcp-name']);
-  if (saidName === undefined) return mismatch(lacks('Mcp-Name'));
+  if (saidName === undefined) return mismatch(missing('Mcp-Name'));
   if (decodeValue(saidName) !== name) return mismatch(differs('Mcp-Name'));
   if (method !== 'tools/call') return undefined;
 
@@ -32,12 +32,12 @@ export function checkMirroredHeaders(
   return wrong === undefined ? undefined : mismatch(wrong);
 }
 
-/** The text that a header stands for; undefined where it is encoded and wrongly so. */
+/** A header's decoded value; undefined if its encoding is invalid. */
 function decodeValue(value: string): string | undefined {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
   if (encoded === undefined) return value;
   const bytes = Buffer.from(encoded, 'base64');
-  if (bytes.toString('base64') !== encoded) return undefined; // Buffer skips what is no base64
+  if (bytes.toString('base64') !== encoded) return undefined; // Buffer skips invalid characters
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -51,7 +51,7 @@ interface Repeated {
   readonly isNumber: boolean;
 }
 
-/** Arguments that a tool wants repeated in `Mcp-Param-…`: each that is there must be. */
+/** Checks the arguments a tool wants repeated in `Mcp-Param-…` headers. */
 function findWrongParameter(
   schema: unknown,
   args: unknown,
@@ -65,7 +65,7 @@ function findWrongParameter(
     const expected = textOfArgument(argument);
     if (expected === undefined) continue;
     const said = textOf(headers[header.toLowerCase()]);
-    if (said === undefined) return lacks(header);
+    if (said === undefined) return missing(header);
     const decoded = decodeValue(said);
     const isSame = decoded === expected || (isNumber && isSameNumber(decoded, argument));
     if (!isSame) return differs(header);
@@ -73,7 +73,7 @@ function findWrongParameter(
   return undefined;
 }
 
-/** Deeper than any schema that people write. */
+/** Deeper than any schema people write. */
 const DEEPEST = 32;
 
 function findRepeated(schema: unknown, path: readonly string[]): Repeated[] {
@@ -91,15 +91,15 @@ function findRepeated(schema: unknown, path: readonly string[]): Repeated[] {
   return found;
 }
 
-/** An argument as a header has it; undefined where it is not to be repeated. */
+/** An argument as written in a header; undefined if it isn't repeated. */
 function textOfArgument(value: unknown): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean') return String(value);
-  // A number beyond 2^53 may have been another before it was read.
+  // A number beyond 2^53 may have lost digits when it was parsed.
   const isExact = typeof value === 'number' && (Number.isSafeInteger(value) || value % 1 !== 0);
   return isExact ? String(value) : undefined;
 }
 
-/** `42.0` and `42` are one number. */
+/** `42.0` and `42` are the same number. */
 function isSameNumber(text: string | undefined, value: unknown): boolean {
   return text !== undefined && /^-?\d+(\.\d+)?$/.test(text) && Number(text) === value;
 }
@@ -108,10 +108,10 @@ function textOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-function lacks(header: string): string {
-  return `The request lacks the header ${header}.`;
+function missing(header: string): string {
+  return `Missing header: ${header}.`;
 }
 
 function differs(header: string): string {
-  return `The header ${header} and the body do not say the same.`;
+  return `The header ${header} and the body differ.`;
 }

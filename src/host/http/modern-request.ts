@@ -1,5 +1,5 @@
-// One request of a host without handshake. It is a session of its own, which begins with the POST and
-// ends with the response; a client that closes the connection before calls it off.
+// One request of a modern host. It is a session of its own, from the POST to the end of the response. A client that
+// closes the connection earlier cancels it.
 import type { ServerResponse } from 'node:http';
 import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';
@@ -7,23 +7,23 @@ import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from '../../
 import { METHOD_NOT_FOUND, type Outgoing, type OutgoingAnswer } from '../../rpc/message.ts';
 import type { HttpSession, OpenSession } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
-import type { Refusal } from './refusal.ts';
-import { Reply, type ReplyTimes } from './reply.ts';
+import type { HttpRefusal } from './refusal.ts';
+import { PostReply, type ReplyTimes } from './reply.ts';
 import { reportBug } from './report-bug.ts';
 import { UnreadResponses } from './unread.ts';
 
-export interface ModernOptions extends ReplyTimes {
+export interface ModernRequestOptions extends ReplyTimes {
   readonly openSession: OpenSession;
   readonly log: Log;
 }
 
-/** Ends the request before it is answered. */
-export type BreakOff = (reason: Refusal) => void;
+/** Ends the request before its answer. */
+export type BreakOff = (reason: HttpRefusal) => void;
 
 export function serveModernRequest(
   { id, method, text, value }: Incoming,
   response: ServerResponse,
-  { openSession, ...options }: ModernOptions,
+  { openSession, ...options }: ModernRequestOptions,
 ): BreakOff {
   let session: HttpSession | undefined;
   let isDone = false;
@@ -34,7 +34,7 @@ export function serveModernRequest(
   };
   const onBug = reportBug(options.log);
   const unread = new UnreadResponses({ onFull: (isFull) => session?.setFull(isFull), onBug });
-  const reply = new Reply(response, {
+  const reply = new PostReply(response, {
     ...options,
     headers: {},
     onSlow: becomeStream,
@@ -68,7 +68,7 @@ export function serveModernRequest(
   };
 }
 
-/** The status that goes with an answer. What a server behind us answers is no failure of ours. */
+/** The HTTP status for an answer. An error from a server behind us is not an HTTP error. */
 function statusOf({ error }: OutgoingAnswer, method: string): number {
   const code = error?.code;
   if (code === MISSING_CAPABILITY) return 400;

@@ -1,21 +1,21 @@
-// One POST of a session with handshake, from its requests to their answers. It outlives its
-// connection: a client that loses it may take up the stream where it broke off, and a call goes on.
+// One POST of a handshake session, from its requests to their answers. It outlives its connection: calls go on, and a
+// client can resume the stream where it broke.
 import { errorText, type Id, RpcError } from '../../rpc/message.ts';
 import { type EventPlace, type EventStore, formatEventId } from './event-store.ts';
 import type { EventStream } from './event-stream.ts';
-import type { Refusal } from './refusal.ts';
-import type { Reply } from './reply.ts';
+import type { HttpRefusal } from './refusal.ts';
+import type { PostReply } from './reply.ts';
 
 export interface PostExchangeOptions {
-  /** The requests that it waits for. */
+  /** The requests it waits for. */
   readonly ids: readonly Id[];
   readonly isBatch: boolean;
   readonly stream: number;
   readonly store: EventStore;
-  /** Whether the host understands an event without a message. */
+  /** Whether the host understands events without a message. */
   readonly canPrime: boolean;
-  readonly openReply: (onSlow: () => void) => Reply;
-  /** Every request has been answered or called off. */
+  readonly openReply: (onSlow: () => void) => PostReply;
+  /** Every request was answered or cancelled. */
   readonly onDone: () => void;
 }
 
@@ -23,8 +23,8 @@ export class PostExchange {
   readonly stream: number;
   readonly #options: PostExchangeOptions;
   readonly #waiting: Set<Id>;
-  readonly #reply: Reply;
-  /** Answers that may still leave as plain JSON. */
+  readonly #reply: PostReply;
+  /** Answers that can still be sent as plain JSON. */
   #answers: string[] = [];
   #isStream = false;
   #events: EventStream | undefined;
@@ -40,25 +40,25 @@ export class PostExchange {
     return this.#options.ids;
   }
 
-  /** Something that concerns its requests and answers none. */
+  /** A message about its requests that isn't an answer. */
   send(json: string): void {
     this.#becomeStream();
     this.#emit(json);
   }
 
   answer(id: Id, json: string): void {
-    if (!this.#waiting.delete(id)) return; // answered already
+    if (!this.#waiting.delete(id)) return; // already answered
     if (this.#isStream) this.#emit(json);
     else this.#answers.push(json);
     this.#endIfDone();
   }
 
-  /** The host has called the request off: there will be no answer. */
-  callOff(id: Id): void {
+  /** The host has cancelled the request: there will be no answer. */
+  cancel(id: Id): void {
     if (this.#waiting.delete(id)) this.#endIfDone();
   }
 
-  /** A new connection takes the place of the one that broke. */
+  /** A new connection replaces the one that broke. */
   resume(events: EventStream, from: EventPlace): void {
     this.#events?.end();
     this.#events = events;
@@ -67,8 +67,8 @@ export class PostExchange {
     }
   }
 
-  /** What still waits is told why; a stream that just ended would be waited for by its client. */
-  breakOff(reason: Refusal): void {
+  /** Ends it early. Open requests get an error: a client would wait for a stream that simply ended. */
+  breakOff(reason: HttpRefusal): void {
     if (this.#isStream) {
       const error = new RpcError(reason.code, reason.message);
       for (const id of this.#waiting) this.#emit(errorText(JSON.stringify(id), error));

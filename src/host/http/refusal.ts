@@ -1,11 +1,11 @@
-// A request that is not taken up: the HTTP status, and the same as a JSON-RPC error for the client's
-// protocol layer. Nothing of the request is repeated in it but its id.
+// A refused request: an HTTP status, and a JSON-RPC error for the client's protocol layer. It repeats nothing of the
+// request but its id.
 import type { ServerResponse } from 'node:http';
 import { errorText, type Id, INVALID_REQUEST, RpcError } from '../../rpc/message.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import { sendJson } from './response.ts';
 
-export interface Refusal {
+export interface HttpRefusal {
   readonly status: number;
   readonly code: number;
   readonly message: string;
@@ -14,24 +14,24 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What JSON-RPC leaves to servers: used where HTTP's own status says it all. */
+/** JSON-RPC's code for server errors, used when the HTTP status says it all. */
 const NOT_ACCEPTED = -32000;
-/** How long a client may go on sending a body that nobody wants, so that it sees why. */
+/** How long a client may go on sending a refused body, so that it gets to read why. */
 const LINGER_MS = 2_000;
 
 export function refusal(
   status: number,
   message: string,
-  { code = NOT_ACCEPTED, ...more }: Partial<Refusal> = {},
-): Refusal {
+  { code = NOT_ACCEPTED, ...more }: Partial<HttpRefusal> = {},
+): HttpRefusal {
   return { ...more, status, code, message };
 }
 
-export function badRequest(message: string, more: Partial<Refusal> = {}): Refusal {
+export function badRequest(message: string, more: Partial<HttpRefusal> = {}): HttpRefusal {
   return refusal(400, message, { code: INVALID_REQUEST, ...more });
 }
 
-export function sendRefusal(response: ServerResponse, refused: Refusal): void {
+export function sendRefusal(response: ServerResponse, refused: HttpRefusal): void {
   const { status, code, message, id, data, headers } = refused;
   const error = new RpcError(code, message, data === undefined ? undefined : Verbatim.of(data));
   sendJson(response, status, errorText(JSON.stringify(id ?? null), error), headers);
@@ -39,8 +39,8 @@ export function sendRefusal(response: ServerResponse, refused: Refusal): void {
 }
 
 /**
- * A client that is still sending does not look at the answer yet, and one whose connection is cut may
- * never see it. So the rest is read and thrown away for a while.
+ * A client that is still sending hasn't read the answer yet, and never will if the connection is cut. So the rest of
+ * the body is read and dropped for a while.
  */
 function endUnreadBody({ req }: ServerResponse): void {
   if (req.complete) return;

@@ -1,26 +1,25 @@
-// The response to one POST. It is plain JSON if the answer is all there is to say, and a stream of
-// events if anything comes before; or if the answer takes its time, since clients and proxies give up
-// on a response that has not begun after a while.
+// The response to one POST: plain JSON if there is only the answer, and a stream of events if anything comes before it.
+// Slow answers are streamed as well, since clients and proxies give up on a response that doesn't begin.
 import type { ServerResponse } from 'node:http';
 import { guard } from '../../base/guard.ts';
 import { EventStream, type StreamOptions } from './event-stream.ts';
-import { type Refusal, sendRefusal } from './refusal.ts';
+import { type HttpRefusal, sendRefusal } from './refusal.ts';
 import { reportBug } from './report-bug.ts';
 import { sendJson } from './response.ts';
 
 export interface ReplyTimes {
-  /** Milliseconds between signs of life on an open stream. */
+  /** Milliseconds between keep-alives on an open stream. */
   readonly keepAliveMs: number;
-  /** Milliseconds that an answer may take and still be plain JSON; undefined for any time. */
+  /** Milliseconds an answer may take and still be plain JSON; undefined for no limit. */
   readonly slowAnswerMs: number | undefined;
 }
 
 export interface ReplyOptions extends StreamOptions, ReplyTimes {
-  /** The answer takes its time: the reply should become a stream. */
+  /** The answer is slow: the reply should become a stream. */
   readonly onSlow: () => void;
 }
 
-export class Reply {
+export class PostReply {
   readonly #response: ServerResponse;
   readonly #options: ReplyOptions;
   readonly #slow: NodeJS.Timeout | undefined;
@@ -35,7 +34,7 @@ export class Reply {
     response.once('close', () => clearTimeout(this.#slow));
   }
 
-  /** The stream, which the reply becomes by this; undefined if the client has gone before. */
+  /** Turns the reply into a stream; undefined if the client has gone. */
   stream(): EventStream | undefined {
     clearTimeout(this.#slow);
     if (this.#stream === undefined && !this.#response.headersSent && !this.#response.destroyed) {
@@ -44,20 +43,20 @@ export class Reply {
     return this.#stream;
   }
 
-  /** Everything at once. Only for a reply that has not become a stream. */
+  /** Sends everything at once. Only for a reply that isn't a stream yet. */
   json(text: string, status = 200): void {
     clearTimeout(this.#slow);
     sendJson(this.#response, status, text, this.#options.headers);
     this.#options.onWritten(this.#response);
   }
 
-  /** There will be no more, and perhaps nothing has been. */
+  /** Ends the reply, even if nothing was sent. */
   end(): void {
     this.stream()?.end();
   }
 
-  /** Ends it before it is complete. */
-  breakOff(reason: Refusal): void {
+  /** Ends the reply before it is complete. */
+  breakOff(reason: HttpRefusal): void {
     clearTimeout(this.#slow);
     if (this.#stream) this.#stream.end();
     else sendRefusal(this.#response, reason);

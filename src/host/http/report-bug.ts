@@ -1,4 +1,4 @@
-// Logs a bug in serving a host over HTTP. At most that host's request fails.
+// Logs a bug in serving an HTTP host. At most that host's request fails.
 import { describeBug } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 

@@ -1,8 +1,8 @@
-// Writing a response whole, to a client that may not read it.
+// Writes whole responses to clients that may not read them.
 import type { ServerResponse } from 'node:http';
 import { toOneLine } from '../../rpc/one-line.ts';
 
-/** For the rest of what has been written to its end. */
+/** How long a client may take to read a response that is complete. */
 const LAST_BYTES_MS = 60_000;
 
 export function sendJson(
@@ -29,7 +29,7 @@ export function sendNothing(response: ServerResponse, status: number): void {
   response.end();
 }
 
-/** Ends a response; a client that never reads the rest of it does not keep it for ever. */
+/** Ends a response, and drops it if the client never reads the rest. */
 export function endInTime(response: ServerResponse, body?: Buffer): void {
   const cut = setTimeout(() => response.destroy(), LAST_BYTES_MS).unref();
   response.once('close', () => clearTimeout(cut));

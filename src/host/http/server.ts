@@ -1,5 +1,4 @@
-// Hosts that reach us over HTTP: where we listen, and how much of what comes in is put up with. What is
-// done for a request is in front.ts.
+// The HTTP server for hosts: where it listens, and its limits. Requests are served in front.ts.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { SwitchboardError } from '../../base/errors.ts';
@@ -16,18 +15,17 @@ export interface HttpHostOptions extends ListenAddress, FrontParts {
 }
 
 export interface HttpLimits extends FrontTimes {
-  /** Connections at once; more are closed as they come. A quarter may be without an authorized request. */
+  /** Connections at once; further ones are closed. A quarter may be without an authorized request. */
   readonly connections: number;
-  /** Milliseconds until the headers of a request must have come. */
+  /** Milliseconds for a request's headers to arrive. */
   readonly headersMs: number;
-  /** Milliseconds until a request must have come, with its body. */
+  /** Milliseconds for a whole request to arrive. */
   readonly requestMs: number;
-  /** Milliseconds that an idle connection is kept for the next request. */
+  /** Milliseconds an idle connection is kept for the next request. */
   readonly idleConnectionMs: number;
 }
 
 export interface HttpHost extends AsyncDisposable {
-  /** Where hosts find it. */
   readonly url: string;
   readonly port: number;
 }
@@ -43,9 +41,9 @@ const LIMITS: HttpLimits = {
 };
 const HEADER_BYTES = 16 << 10;
 const MOST_HEADERS = 100;
-/** A flood of connections is not to become a flood of lines. */
+/** A flood of connections must not become a flood of log lines. */
 const WARN_AGAIN_MS = 60_000;
-/** At the end, for responses that are on their way. */
+/** For the last responses, when it closes. */
 const LAST_RESPONSES_MS = 500;
 
 /** Listens until it is disposed of. */
@@ -71,7 +69,7 @@ export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> 
   };
   const noteDropped = (): void => {
     server.closeIdleConnections();
-    warn(`more than ${limits.connections} connections over HTTP: some were turned away.`);
+    warn(`more than ${limits.connections} HTTP connections: some were refused.`);
   };
   server.on('drop', guard(onBug, noteDropped));
   const most = Math.ceil(limits.connections / 4);
@@ -94,7 +92,7 @@ export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> 
     });
   };
   server.on('request', guard(onBug, serve));
-  server.on('checkContinue', guard(onBug, serve)); // the body is only asked for once it is wanted
+  server.on('checkContinue', guard(onBug, serve)); // the client sends the body only once we ask for it
   server.on('error', (error) => log.error(`HTTP: ${error.message}`));
   return {
     url: urlOf(address, MCP_PATH),
@@ -114,10 +112,10 @@ async function listen(server: Server, { host, port }: ListenAddress): Promise<nu
   await new Promise<void>((resolve, reject) => {
     const refuse = (cause: NodeJS.ErrnoException): void => {
       const where = `${formatHost(host)}:${port}`;
-      const reason = cause.code === 'EADDRINUSE' ? 'another program uses it' : cause.message;
+      const reason = cause.code === 'EADDRINUSE' ? 'the port is already in use' : cause.message;
       reject(
-        new SwitchboardError('LISTEN_FAILED', `Cannot listen at ${where}: ${reason}.`, {
-          hint: 'Choose another with --port or --host; --port 0 takes one that is free.',
+        new SwitchboardError('LISTEN_FAILED', `Cannot listen on ${where}: ${reason}.`, {
+          hint: 'Choose another with --port or --host. --port 0 picks a free port.',
           cause,
         }),
       );

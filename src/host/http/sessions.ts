@@ -1,26 +1,25 @@
-// The sessions of all hosts that began with a handshake. Most hosts just leave: what they leave behind
-// ends by itself after a while without a word from them.
+// All handshake sessions. Most hosts go away without ending theirs, so idle sessions expire.
 import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';
 import { SESSION_NOT_FOUND } from '../../mcp/eras.ts';
 import type { OpenSession } from './exchange.ts';
 import { HandshakeSession } from './handshake-session.ts';
-import { type Refusal, refusal } from './refusal.ts';
+import { type HttpRefusal, refusal } from './refusal.ts';
 import type { ReplyTimes } from './reply.ts';
 import { reportBug } from './report-bug.ts';
 
 export interface SessionsOptions extends ReplyTimes {
   readonly openSession: OpenSession;
-  /** Milliseconds without a request and without an open stream after which a session ends. */
+  /** Milliseconds without a request or an open stream after which a session ends. */
   readonly idleMs: number;
   readonly log: Log;
 }
 
-/** Beyond this, the one that has been idle for longest makes room. */
+/** Beyond this, the longest idle session makes room. */
 const MOST_SESSIONS = 1_000;
 const LOOK_EVERY_MS = 60_000;
 
-const EXPIRED: Refusal = refusal(404, 'The session has ended.', { code: SESSION_NOT_FOUND });
+const EXPIRED: HttpRefusal = refusal(404, 'The session has ended.', { code: SESSION_NOT_FOUND });
 
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -43,13 +42,13 @@ export class Sessions {
     return undefined;
   }
 
-  /** A new session; undefined if there are too many that are all in use. */
+  /** A new session; undefined if there are too many and all are in use. */
   open(): HandshakeSession | undefined {
     if (this.#byId.size >= MOST_SESSIONS && !this.#makeRoom()) return undefined;
     const end = guard(this.#onBug, () => this.end(session));
     const session = new HandshakeSession({
       ...this.#options,
-      onFailed: () => setImmediate(end), // its answer is still to be sent
+      onFailed: () => setImmediate(end), // after its answer is sent
     });
     this.#byId.set(session.id, session);
     return session;
@@ -60,7 +59,7 @@ export class Sessions {
     session.close(reason);
   }
 
-  close(reason: Refusal): void {
+  close(reason: HttpRefusal): void {
     clearInterval(this.#timer);
     for (const session of this.#byId.values()) this.end(session, reason);
   }
@@ -76,7 +75,9 @@ export class Sessions {
     const [first, ...others] = this.#byId.values();
     const idle = others.reduce((a, b) => (b.idleMs > (a?.idleMs ?? 0) ? b : a), first);
     if (!idle || idle.idleMs === 0) return false;
-    this.#options.log.warn(`more than ${MOST_SESSIONS} sessions over HTTP: the idlest has ended.`);
+    this.#options.log.warn(
+      `more than ${MOST_SESSIONS} HTTP sessions: the longest idle one was closed.`,
+    );
     this.end(idle);
     return true;
   }

@@ -1,5 +1,5 @@
-// The token that hosts over HTTP must show: made once, kept for this user alone, the same for all
-// programs that use the same home.
+// The token that HTTP hosts must send: generated once, readable only by this user, and shared by all programs with the
+// same home.
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -18,36 +18,33 @@ import { codeOf } from '../../base/system-error.ts';
 import { unfinishedName } from '../../base/whole-file.ts';
 
 const TOKEN_BYTES = 32;
-/** What may stand in a header behind `Bearer`. */
+/** What may follow `Bearer` in a header. */
 const TOKEN = /^[\w.~+/-]+=*$/;
 const SHORTEST = 32;
 
-export function tokenFile(home: string): string {
+export function httpTokenFile(home: string): string {
   return join(home, 'http-token');
 }
 
-/** Reads the token, or makes one. Of several programs that make one at once, all get the same. */
+/** Reads the token, or generates it. Programs that do so at the same time all get the same one. */
 export function keptToken(home: string): string {
-  const file = tokenFile(home);
+  const file = httpTokenFile(home);
   try {
     return readToken(file) ?? makeToken(file);
   } catch (cause) {
     if (cause instanceof SwitchboardError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new SwitchboardError('CONFIG_INVALID', `The token for HTTP cannot be kept: ${reason}.`, {
-      hint: 'Make that folder writable, or set SWITCHBOARD_HTTP_TOKEN.',
+    throw new SwitchboardError('CONFIG_INVALID', `Cannot store the HTTP token: ${reason}.`, {
+      hint: 'Make the folder writable, or set SWITCHBOARD_HTTP_TOKEN.',
       cause,
     });
   }
 }
 
-/** A token of the user's own choice, if it can be sent in a header and is hard to guess. */
+/** A token the user chose, if it fits in a header and is hard to guess. */
 export function checkToken(token: string): string {
   if (!TOKEN.test(token)) {
-    throw invalidToken(
-      'contains characters that are not allowed in a token',
-      'Use letters and digits.',
-    );
+    throw invalidToken('contains invalid characters', 'Use letters and digits.');
   }
   if (token.length < SHORTEST) {
     throw invalidToken('is too short', `Use at least ${SHORTEST} characters.`);
@@ -70,15 +67,15 @@ function readToken(file: string): string | undefined {
     throw error;
   }
   if (text.length < SHORTEST || !TOKEN.test(text)) {
-    throw new SwitchboardError('CONFIG_INVALID', `${file} holds no token.`, {
-      hint: 'Delete it: a new one is made then.',
+    throw new SwitchboardError('CONFIG_INVALID', `${file} does not contain a valid token.`, {
+      hint: 'Delete it to generate a new one.',
     });
   }
   if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
   return text;
 }
 
-/** Written whole beside its place, then put there unless somebody else was faster. */
+/** Written beside its place first, then moved there unless another program was faster. */
 function makeToken(file: string): string {
   makeFolder(dirname(file));
   const unfinished = unfinishedName(file);
@@ -97,12 +94,12 @@ function makeToken(file: string): string {
   }
 }
 
-/** Fails with EEXIST if there is a file already. */
+/** Fails with EEXIST if the file exists. */
 function putInPlace(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw error;
-    copyFileSync(unfinished, file, constants.COPYFILE_EXCL); // a disk without hard links
+    copyFileSync(unfinished, file, constants.COPYFILE_EXCL); // the disk has no hard links
   }
 }

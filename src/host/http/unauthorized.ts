@@ -1,5 +1,5 @@
-// Connections that have not sent an authorized request yet. Anybody who reaches the port can open them, so there
-// may be only so many: beyond that the oldest is closed, and a host that connects always gets through.
+// Connections without an authorized request so far. Anyone who can reach the port can open them, so their number is
+// limited: beyond it the oldest is closed, and a host that connects always gets through.
 import type { Socket } from 'node:net';
 
 export interface UnauthorizedOptions {
@@ -26,7 +26,7 @@ export class UnauthorizedConnections {
     this.#options.onEvict();
   }
 
-  /** The connection has carried an authorized request. */
+  /** The connection carried an authorized request. */
   release(socket: Socket): void {
     this.#sockets.delete(socket);
   }

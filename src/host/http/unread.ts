@@ -13,7 +13,8 @@ const MOST_UNREAD_BYTES = 1 << 20;
 
 export class UnreadResponses {
   readonly #options: UnreadOptions;
-  readonly #full = new Set<ServerResponse>();
+  /** Created on first use: most clients read. */
+  #full: Set<ServerResponse> | undefined;
 
   constructor(options: UnreadOptions) {
     this.#options = options;
@@ -21,15 +22,17 @@ export class UnreadResponses {
 
   /** To be called after each write. */
   readonly note = (response: ServerResponse): void => {
-    if (response.writableLength <= MOST_UNREAD_BYTES || this.#full.has(response)) return;
-    this.#full.add(response);
+    if (response.writableLength <= MOST_UNREAD_BYTES) return;
+    const full = (this.#full ??= new Set());
+    if (full.has(response)) return;
+    full.add(response);
     const { onFull, onBug } = this.#options;
     const goOn = guard(onBug, () => {
-      if (this.#full.delete(response) && this.#full.size === 0) onFull(false);
+      if (full.delete(response) && full.size === 0) onFull(false);
     });
     response.once('drain', goOn);
     response.once('finish', goOn);
     response.once('close', goOn);
-    if (this.#full.size === 1) onFull(true);
+    if (full.size === 1) onFull(true);
   };
 }

@@ -1,9 +1,9 @@
-// Counts wrong tokens by address, so that guessing is slowed down. The right token is never counted or held up: a
-// host with an outdated token, or an attacker behind the same proxy, must not lock others out.
+// Counts wrong tokens by address, to slow down guessing. The right token always works: a host with an outdated token, or
+// an attacker behind the same proxy, must not lock others out.
 
 const MOST = 10;
 const WINDOW_MS = 60_000;
-/** Beyond this the address seen first is forgotten. */
+/** Beyond this the oldest address is forgotten. */
 const MOST_ADDRESSES = 1_000;
 
 interface Count {
@@ -14,7 +14,7 @@ interface Count {
 export class WrongTokens {
   readonly #byAddress = new Map<string, Count>();
 
-  /** Counts a wrong token; gives the seconds to wait if the address has sent too many. */
+  /** Counts a wrong token; returns the seconds to wait if the address sent too many. */
   note(address: string, now = performance.now()): number | undefined {
     const count = this.#countOf(address, now);
     count.wrong++;

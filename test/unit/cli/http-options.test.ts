@@ -48,13 +48,13 @@ function refusalOf(flags: HttpFlags, env: NodeJS.ProcessEnv = {}): string {
 }
 
 test.each(['0.0.0.0', '::', '192.168.1.5', 'box.local', '127.0.0.1.evil.example'])(
-  '%s is opened only where that is said, and never without a token',
+  '%s needs --allow-remote, and always a token',
   (host) => {
     expect(refusalOf({ host })).toBe(
-      `Other machines could reach ${host}. Set --allow-remote (SWITCHBOARD_ALLOW_REMOTE=1) if that is wanted; hosts must then show the token. Or leave --host out: 127.0.0.1 is for this machine alone.`,
+      `Refusing to listen on ${host}: other machines can reach it. To allow it, add --allow-remote (SWITCHBOARD_ALLOW_REMOTE=1); hosts must send the token. Without --host, Switchboard listens on 127.0.0.1, which only this machine can reach.`,
     );
     expect(refusalOf({}, { HOST: host })).toContain('--allow-remote');
-    const both = `Without a token nobody else may reach ${host}. Leave out --no-auth (SWITCHBOARD_NO_AUTH), which is for 127.0.0.1 alone.`;
+    const both = `Refusing to listen on ${host} without authentication. Remove --no-auth (SWITCHBOARD_NO_AUTH). It is only allowed on 127.0.0.1.`;
     expect(refusalOf({ host, allowRemote: true, auth: false })).toBe(both);
     expect(refusalOf({ host, allowRemote: true }, { SWITCHBOARD_NO_AUTH: 'true' })).toBe(both);
     expect(readHttpSettings({ host }, { SWITCHBOARD_ALLOW_REMOTE: '1' })).toMatchObject({
@@ -64,11 +64,11 @@ test.each(['0.0.0.0', '::', '192.168.1.5', 'box.local', '127.0.0.1.evil.example'
   },
 );
 
-test.each(['x', '-1', '65536', '1e3', '80.5', ' '])('%j is no port', (port) => {
-  expect(refusalOf({ port })).toContain('is no port');
+test.each(['x', '-1', '65536', '1e3', '80.5', ' '])('%j is not a valid port', (port) => {
+  expect(refusalOf({ port })).toContain('is not a valid port');
 });
 
-test('what is said about time replaces the usual limits', () => {
+test('variables replace the default limits', () => {
   const limitsOf = (env: NodeJS.ProcessEnv) => readHttpSettings({}, env).limits;
   expect(
     limitsOf({ PING_SECS: '0.5', SWITCHBOARD_HTTP_IDLE_MS: '1000', HTTP_JSON: 'true' }),
@@ -85,16 +85,19 @@ test('what is said about time replaces the usual limits', () => {
   }
 });
 
-test.each(['x', '0', '-1', '2147484'])('%j seconds between signs of life are refused', (text) => {
-  expect(refusalOf({}, { PING_SECS: text })).toBe(
-    'PING_SECS is not a number above 0 and up to 2147483. It is the time in seconds between signs of life on an open stream of events.',
-  );
-});
+test.each(['x', '0', '-1', '2147484'])(
+  '%j is not a valid number of seconds between keep-alives',
+  (text) => {
+    expect(refusalOf({}, { PING_SECS: text })).toBe(
+      'PING_SECS must be a number above 0 and up to 2147483. It is the seconds between keep-alives on an open event stream.',
+    );
+  },
+);
 
-test('an address is of no use without HTTP', () => {
+test('an address requires --http', () => {
   expect(() => refuseHttpFlags({ auth: true })).not.toThrow();
   for (const flags of [{ port: '1' }, { host: 'h' }, { auth: false }, { allowRemote: true }]) {
-    expect(() => refuseHttpFlags(flags)).toThrow('not that it is for HTTP');
+    expect(() => refuseHttpFlags(flags)).toThrow('require --http');
   }
 });
 

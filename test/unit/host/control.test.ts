@@ -17,7 +17,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SwitchboardError } from '../../../src/base/errors.ts';
 import { endOrphans } from '../../../src/base/orphans.ts';
 import { type ControlOptions, openControl } from '../../../src/host/control.ts';
-import { askAll } from '../../../src/host/control-client.ts';
+import { askRunning } from '../../../src/host/control-client.ts';
 import { openControlLater } from '../../../src/host/control-later.ts';
 import { startControlProgram } from '../../support/control.ts';
 import { eventually } from '../../support/processes.ts';
@@ -95,7 +95,7 @@ test('a method that was handed in is answered, and one that was not is refused',
     },
   });
   const ask = async (method: string) => {
-    const [answer] = await askAll(home, method, LIMIT_MS);
+    const [answer] = await askRunning(home, method, LIMIT_MS);
     return { value: answer?.value, problem: answer?.problem };
   };
   expect(await ask('value')).toEqual({ value: { a: [1] } });
@@ -116,10 +116,10 @@ test('a method with a bug is answered and logged, and the next is answered all t
       works: () => 1,
     },
   });
-  const [answer] = await askAll(home, 'bug', LIMIT_MS);
+  const [answer] = await askRunning(home, 'bug', LIMIT_MS);
   expect(answer?.problem).toContain('Internal error');
   expect(logged.join()).toContain('a bug');
-  expect(await askAll(home, 'works', LIMIT_MS)).toMatchObject([{ value: 1 }]);
+  expect(await askRunning(home, 'works', LIMIT_MS)).toMatchObject([{ value: 1 }]);
 });
 
 test('socket, note and folder are for this user alone, also where the folder was open', async () => {
@@ -143,7 +143,7 @@ test('where the home has a long path, the socket is among the temporary files', 
   expect(dirname(dirname(address))).toBe(temporary);
   expect(statSync(dirname(address)).mode & 0o777).toBe(0o700);
   expect(statSync(address).mode & 0o777).toBe(0o600);
-  expect(await askAll(home, 'echo', LIMIT_MS)).toMatchObject([{ value: 'nothing' }]);
+  expect(await askRunning(home, 'echo', LIMIT_MS)).toMatchObject([{ value: 'nothing' }]);
   await close();
   expect(existsSync(address)).toBe(false);
   expect(readdirSync(join(home, 'run'))).toEqual([]);
@@ -161,7 +161,7 @@ test('among the temporary files, what somebody else may have left is refused', a
 test('where no path is short enough, it is not opened', async () => {
   const home = createHome('a'.repeat(100));
   useTemporaryFolder('b'.repeat(100));
-  await expect(open(home)).rejects.toThrow('is too long a path');
+  await expect(open(home)).rejects.toThrow('is also too long for a socket');
 });
 
 test('a folder that is a link, as somebody else may have left it, is refused', async () => {
@@ -188,9 +188,9 @@ test('an address in a folder that is not this user’s is not asked', async () =
   const file = noteIn(home);
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.replaceAll(dirname(address), link));
-  expect(await askAll(home, 'echo', LIMIT_MS)).toEqual([]);
+  expect(await askRunning(home, 'echo', LIMIT_MS)).toEqual([]);
   writeFileSync(file, text);
-  expect(await askAll(home, 'echo', LIMIT_MS)).toHaveLength(1);
+  expect(await askRunning(home, 'echo', LIMIT_MS)).toHaveLength(1);
 });
 
 test('closing it cuts connections off and leaves nothing', async () => {
@@ -228,7 +228,7 @@ test('what a killed program left is removed by who asks, and by the next that op
     expect(readdirSync(run)).toHaveLength(2);
   };
   await killed();
-  expect(await askAll(home, 'echo', LIMIT_MS)).toEqual([]);
+  expect(await askRunning(home, 'echo', LIMIT_MS)).toEqual([]);
   expect(readdirSync(run)).toEqual([]);
 
   await killed();
@@ -250,7 +250,7 @@ test('a note whose process number is another’s by now is removed, one of elsew
   write('2-elsewhere.endpoint', { place: 'elsewhere', pid: 4_000_000 });
   writeFileSync(join(run, '3-empty.endpoint'), '');
   writeFileSync(join(run, '4-odd.endpoint'), '{"pid":"x"}');
-  expect(await askAll(home, 'echo', LIMIT_MS)).toEqual([]);
+  expect(await askRunning(home, 'echo', LIMIT_MS)).toEqual([]);
   expect(readdirSync(run)).toEqual(['2-elsewhere.endpoint', '3-empty.endpoint', '4-odd.endpoint']);
   expect(existsSync(address)).toBe(false);
 });
@@ -267,7 +267,7 @@ test('a note is no licence to remove other files', async () => {
     join(run, '1-bad.endpoint'),
     JSON.stringify({ ...note, start: '1', address: precious }),
   );
-  expect(await askAll(home, 'echo', LIMIT_MS)).toEqual([]);
+  expect(await askRunning(home, 'echo', LIMIT_MS)).toEqual([]);
   expect(readdirSync(run)).toEqual([]);
   expect(existsSync(precious)).toBe(true);
 });
@@ -285,11 +285,11 @@ test('a program that is alive and out of reach, or hangs, does not answer', asyn
   const home = createHome();
   const { address } = await open(home, { methods: { hang: () => new Promise(() => {}) } });
   const pid = process.pid;
-  expect(await askAll(home, 'hang', 50)).toEqual([
+  expect(await askRunning(home, 'hang', 50)).toEqual([
     { pid, project: '/project', problem: 'does not answer' },
   ]);
   rmSync(address);
-  expect(await askAll(home, 'hang', LIMIT_MS)).toEqual([
+  expect(await askRunning(home, 'hang', LIMIT_MS)).toEqual([
     { pid, project: '/project', problem: 'does not answer' },
   ]);
 });
@@ -309,7 +309,7 @@ test.each([
   socket.write(garbage);
   await closed;
   expect(lines()).toEqual([expect.stringContaining('"code":-32600')]);
-  expect(await askAll(home, 'echo', LIMIT_MS)).toMatchObject([{ value: 'nothing' }]);
+  expect(await askRunning(home, 'echo', LIMIT_MS)).toMatchObject([{ value: 'nothing' }]);
 });
 
 test.each([
@@ -331,7 +331,7 @@ test.each([
   write();
   await closed;
   expect(socket.bytesWritten).toBeLessThan(10 << 20);
-  expect(await askAll(home, 'echo', LIMIT_MS)).toMatchObject([{ value: 'nothing' }]);
+  expect(await askRunning(home, 'echo', LIMIT_MS)).toMatchObject([{ value: 'nothing' }]);
 });
 
 test('a request of nearly the largest size is answered', async () => {
@@ -350,7 +350,10 @@ test('a request beyond it is refused, also behind another', async () => {
   const { socket, closed, lines } = connectTo(address);
   socket.write(`${ECHO}{"jsonrpc":"2.0","id":2,"method":"${'x'.repeat(1 << 20)}"}\n`);
   await closed;
-  expect(lines()).toEqual([ECHOED, expect.stringContaining('A message may have 1048576 bytes.')]);
+  expect(lines()).toEqual([
+    ECHOED,
+    expect.stringContaining('A message may have at most 1048576 bytes.'),
+  ]);
 });
 
 test('one that asks much and reads nothing is cut off', async () => {
@@ -380,7 +383,7 @@ test('more requests at once than a few are refused, one by one', async () => {
     socket.write(`{"jsonrpc":"2.0","id":${id},"method":"wait"}\n`);
   }
   expect(await eventually(() => lines().length === 4)).toBe(true);
-  expect(lines().every((line) => line.includes('16 requests are under way'))).toBe(true);
+  expect(lines().every((line) => line.includes('16 requests are already running'))).toBe(true);
   release();
   expect(await eventually(() => lines().length === 20)).toBe(true);
 });
@@ -397,7 +400,7 @@ test('no more than 32 connections are held; when they go, others are served', as
   expect(beyond.lines()).toEqual([]);
   for (const { socket } of held) socket.destroy();
   await Promise.all(held.map(({ closed }) => closed));
-  const isServed = async () => (await askAll(home, 'echo', LIMIT_MS))[0]?.value === 'nothing';
+  const isServed = async () => (await askRunning(home, 'echo', LIMIT_MS))[0]?.value === 'nothing';
   let served = await isServed();
   for (let tries = 0; !served && tries < 100; tries++) served = await isServed();
   expect(served).toBe(true);
@@ -408,7 +411,7 @@ test('1,000 connections at once do no harm', async () => {
   const { address } = await open(home, { idleMs: 200 });
   const crowd = Array.from({ length: 1_000 }, () => connectTo(address));
   await Promise.all(crowd.map(({ closed }) => closed));
-  expect(await askAll(home, 'echo', LIMIT_MS)).toMatchObject([{ value: 'nothing' }]);
+  expect(await askRunning(home, 'echo', LIMIT_MS)).toMatchObject([{ value: 'nothing' }]);
 });
 
 test('a connection that asks nothing is closed, also one that sends a byte now and then', async () => {

@@ -53,7 +53,7 @@ test('a refusal says which request it is about', async () => {
       id: 'mine',
       error: {
         code: -32600,
-        message: 'The header Mcp-Session-Id is missing. A session begins with initialize.',
+        message: 'Missing header: Mcp-Session-Id. Start a session with initialize.',
       },
     },
   ]);

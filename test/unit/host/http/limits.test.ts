@@ -219,7 +219,7 @@ test('connections beyond the limit are closed as they come', async () => {
   await expect(open(host, { body: rpc('initialize') })).rejects.toThrow(
     /socket hang up|ECONNRESET/,
   );
-  expect(host.logged).toEqual(['more than 4 connections over HTTP: some were turned away.']);
+  expect(host.logged).toEqual(['more than 4 HTTP connections: some were refused.']);
   streams[0]?.destroy();
   expect(await eventually(() => streams[0]?.destroyed === true)).toBe(true);
   await vi.waitFor(() => begin(host), { timeout: 60_000 });
@@ -254,7 +254,7 @@ test('a port that is taken is said in a sentence', async () => {
   const { port } = await openTestHost();
   await expect(openTestHost({ port })).rejects.toMatchObject({
     code: 'LISTEN_FAILED',
-    message: `Cannot listen at 127.0.0.1:${port}: another program uses it.`,
-    hint: 'Choose another with --port or --host; --port 0 takes one that is free.',
+    message: `Cannot listen on 127.0.0.1:${port}: the port is already in use.`,
+    hint: 'Choose another with --port or --host. --port 0 picks a free port.',
   });
 });

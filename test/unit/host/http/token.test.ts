@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SwitchboardError } from '../../../../src/base/errors.ts';
-import { checkToken, keptToken, tokenFile } from '../../../../src/host/http/token.ts';
+import { checkToken, httpTokenFile, keptToken } from '../../../../src/host/http/token.ts';
 import { eventually } from '../../../support/processes.ts';
 import { createProject, FIXTURES } from '../../../support/project.ts';
 
@@ -13,7 +13,7 @@ test('it is made once, of 256 random bits, and only its user can read it', () =>
   const token = keptToken(home);
   expect(token).toMatch(/^[0-9a-f]{64}$/);
   expect(keptToken(home)).toBe(token);
-  expect(statSync(tokenFile(home)).mode & 0o777).toBe(0o600);
+  expect(statSync(httpTokenFile(home)).mode & 0o777).toBe(0o600);
   expect(statSync(home).mode & 0o777).toBe(0o700);
   expect(readdirSync(home)).toEqual(['http-token']);
   expect(keptToken(join(createProject().dir, 'other'))).not.toBe(token);
@@ -22,22 +22,22 @@ test('it is made once, of 256 random bits, and only its user can read it', () =>
 test('a file that others can read is closed to them', () => {
   const { dir } = createProject();
   const token = keptToken(dir);
-  chmodSync(tokenFile(dir), 0o644);
+  chmodSync(httpTokenFile(dir), 0o644);
   expect(keptToken(dir)).toBe(token);
-  expect(statSync(tokenFile(dir)).mode & 0o777).toBe(0o600);
+  expect(statSync(httpTokenFile(dir)).mode & 0o777).toBe(0o600);
 });
 
 test('a file without a token is not overwritten, and not taken for one', () => {
   for (const text of ['', '\n', 'short', 'a token with spaces that is long enough for one']) {
     const { dir } = createProject({ 'http-token': text });
-    expect(() => keptToken(dir)).toThrow(/holds no token/);
-    expect(readFileSync(tokenFile(dir), 'utf8')).toBe(text);
+    expect(() => keptToken(dir)).toThrow(/does not contain a valid token/);
+    expect(readFileSync(httpTokenFile(dir), 'utf8')).toBe(text);
   }
 });
 
 test('a home that cannot be used is said in a sentence', () => {
   const { dir } = createProject({ home: 'a file' });
-  expect(() => keptToken(join(dir, 'home'))).toThrow(/^The token for HTTP cannot be kept: /);
+  expect(() => keptToken(join(dir, 'home'))).toThrow(/^Cannot store the HTTP token: /);
 });
 
 test("the user's own token must fit into a header and be hard to guess", () => {
@@ -45,7 +45,7 @@ test("the user's own token must fit into a header and be hard to guess", () => {
   expect(checkToken(long)).toBe(long);
   for (const token of ['with space', 'line\nbreak', 'é', '"quoted"']) {
     expect(refusalOf(token.padEnd(40, 'x'))).toBe(
-      'SWITCHBOARD_HTTP_TOKEN contains characters that are not allowed in a token. Use letters and digits. To generate one, run: openssl rand -hex 32',
+      'SWITCHBOARD_HTTP_TOKEN contains invalid characters. Use letters and digits. To generate one, run: openssl rand -hex 32',
     );
   }
   for (const token of ['x', 'secret', long.slice(1)]) {
@@ -74,7 +74,7 @@ test('programs that make it at once all get the same', async () => {
   const tokens = programs.map(({ lines }) => lines()[1]);
   expect(tokens[0]).toMatch(/^[0-9a-f]{64}$/);
   expect(new Set(tokens).size).toBe(1);
-  expect(readFileSync(tokenFile(home), 'utf8')).toBe(`${tokens[0]}\n`);
+  expect(readFileSync(httpTokenFile(home), 'utf8')).toBe(`${tokens[0]}\n`);
   expect(readdirSync(home).sort()).toEqual(['go', 'http-token']);
 }, 90_000);
 

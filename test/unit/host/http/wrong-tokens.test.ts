@@ -16,7 +16,7 @@ test('after ten wrong tokens from an address it is told to wait, and the right o
   expect(status).toBe(429);
   expect(headers).toMatchObject({ 'retry-after': '60', connection: 'close' });
   expect(messages[0]?.error?.message).toBe(
-    'Too many wrong tokens. Check the token, and wait before you try again.',
+    'Too many wrong tokens. Check the token, and wait before you retry.',
   );
   expect((await send(host, { body: rpc('initialize') })).status).toBe(200);
 });

@@ -3,7 +3,7 @@
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { formatLimit } from '../base/text.ts';
+import { formatDuration } from '../base/text.ts';
 import type { AgentSettings } from '../config/config.ts';
 import type { Caller } from '../mcp/caller.ts';
 import type { Agent, ListedAgent } from './agent.ts';
@@ -250,7 +250,7 @@ function cut(text: string, most: number): string {
 }
 
 function timeLimit({ toolName }: ListedAgent, ms: number): SwitchboardError {
-  const text = `The agent ${toolName} was stopped: it had not finished after ${formatLimit(ms)}.`;
+  const text = `The agent ${toolName} was stopped: it had not finished after ${formatDuration(ms)}.`;
   return new SwitchboardError('AGENT_TIMEOUT', text, {
     hint: 'Give it a smaller task, or raise agents.timeoutMs (AGENTS_TIMEOUT_MS).',
   });

@@ -1,6 +1,6 @@
 // Sentences for what can go wrong with a model.
 import { SwitchboardError } from '../base/errors.ts';
-import { formatLimit } from '../base/text.ts';
+import { formatDuration } from '../base/text.ts';
 import { head } from './cut.ts';
 import type { Delegate, ModelFailure, Provider } from './provider.ts';
 
@@ -25,7 +25,7 @@ export function explainModelFailure(failure: ModelFailure, asked: Asked): Switch
 export function tooLate(limitMs: number): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The assistant was not done within ${formatLimit(limitMs)}, and was stopped.`,
+    `The assistant was not done within ${formatDuration(limitMs)}, and was stopped.`,
     {
       hint: 'Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
       data: { timeoutMs: limitMs },
@@ -123,10 +123,7 @@ function hintFor(
 /** Nobody waits for longer than a day: that is "later". */
 const LONGEST_NAMED_MS = 86_400_000;
 
-/** A wait as one says it, in whole seconds. */
+/** In whole seconds, rounded up. */
 export function formatWait(ms: number): string {
-  const seconds = Math.ceil(ms / 1_000);
-  // From there on nobody counts the seconds.
-  const rounded = seconds > 120 ? Math.ceil(seconds / 60) * 60 : seconds;
-  return rounded === 0 ? 'a moment' : formatLimit(rounded * 1_000);
+  return ms === 0 ? 'a moment' : formatDuration(Math.ceil(ms / 1_000) * 1_000);
 }

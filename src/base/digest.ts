@@ -1,5 +1,5 @@
-// A short digest that tells names apart. Not for secrets: loading node:crypto would cost every start
-// milliseconds, for a few digits.
+// A short digest for telling names apart, not for secrets: loading node:crypto would cost every start
+// milliseconds.
 
 /** Eight hexadecimal digits (FNV-1a, 32 bit). */
 export function shortDigest(text: string): string {

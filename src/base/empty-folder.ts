@@ -1,10 +1,10 @@
-// Removes a folder that somebody was made to leave behind, unless it has become somebody's.
+// Removes a folder that was left behind, unless something has been put in it.
 import { rmdirSync } from 'node:fs';
 
 export function removeEmptyFolder(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // not there, or something is in it
+    // missing, or not empty
   }
 }

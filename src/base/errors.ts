@@ -1,8 +1,7 @@
-// How Switchboard says that something went wrong. A failure that was foreseen has a code that programs
-// can tell apart, one sentence about what happened, and advice. Whatever else is thrown was not
-// foreseen, and is treated as our own mistake.
+// Expected failures: a code for programs, a sentence about what happened, and a hint what to do. Anything
+// else that is thrown is a bug.
 
-/** The codes, with the exit status of a command that fails so. docs/errors.md explains each. */
+/** The codes, with their exit status. docs/errors.md explains each. */
 export const ERRORS = {
   USAGE: { exit: 2 },
   CONFIG_INVALID: { exit: 2 },
@@ -59,13 +58,13 @@ export class SwitchboardError extends Error {
     this.data = data;
   }
 
-  /** The message and the way out, as one text for a person or a model. */
+  /** Message and hint, for a person or a model. */
   get text(): string {
     return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
   }
 }
 
-/** What was not foreseen, for the log: with where it came from, since somebody has to mend it. */
+/** For the log, with the stack. */
 export function describeBug(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

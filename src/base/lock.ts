@@ -1,6 +1,5 @@
-// One at a time, across programs. The lock is a file that says who has it, so that what a killed
-// program leaves does not lock out the others: it is taken over once its owner is gone, or once it
-// is older than any work under it takes.
+// A lock across processes: a file that names its owner. If the owner is gone, or the lock is older than any
+// work under it takes, another process takes it over.
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isObject } from './object.ts';
 import { isAlive, processPlace } from './process-table.ts';
@@ -8,25 +7,25 @@ import { codeOf } from './system-error.ts';
 import { sleep } from './time.ts';
 
 export interface LockTimes {
-  /** Who holds the lock for longer than this many milliseconds is gone. */
+  /** After this many milliseconds, the owner counts as gone. */
   readonly staleMs: number;
-  /** How long to wait for others, in milliseconds: longer than that, so that a wait ends well. */
+  /** Milliseconds to wait for the lock; longer than `staleMs`, so that a stale lock is always taken over. */
   readonly waitMs: number;
 }
 
 interface Owner {
   readonly pid: number;
-  /** Where that number means something. */
+  /** The machine and container the pid belongs to. */
   readonly place: string;
 }
 
 const RETRY_MS = 20;
-/** Two who take over a lock at once see within this time which of them has it. */
+/** If two processes take over a lock at once, this settles which of them has it. */
 const SETTLE_MS = 100;
 
 /**
- * Does the work while nobody else does any under the same lock. Its folder must be there. Throws a
- * `LockedError` if others have it all the time, and what the system says where no lock can be made.
+ * Does the work under the lock, whose folder must exist. Throws a `LockedError` if the lock stays taken, and
+ * the system's error if it can't be created.
  */
 export async function withLockFile<T>(
   lock: string,
@@ -36,7 +35,7 @@ export async function withLockFile<T>(
   const owner = JSON.stringify({
     pid: process.pid,
     place: processPlace(),
-    // Tells two of one program apart.
+    // Distinguishes two locks of the same process.
     id: Math.random().toString(36).slice(2),
   });
   const end = performance.now() + waitMs;
@@ -68,12 +67,12 @@ async function take(lock: string, owner: string, staleMs: number): Promise<boole
   }
   const found = contentOf(lock);
   if (!isStale(lock, found, staleMs)) return false;
-  // Put in the place of the old one, not created after its removal: then one of two is left.
+  // Replaces the old file instead of removing it first, so that one of two processes wins.
   const mine = `${lock}.${process.pid}-${Math.random().toString(36).slice(2)}`;
   writeFileSync(mine, owner, { flag: 'wx', mode: 0o600 });
   if (contentOf(lock) !== found) {
     rmSync(mine, { force: true });
-    return false; // somebody was faster
+    return false; // another process was faster
   }
   renameSync(mine, lock);
   await sleep(SETTLE_MS);
@@ -82,14 +81,14 @@ async function take(lock: string, owner: string, staleMs: number): Promise<boole
 
 function isStale(lock: string, content: string | undefined, staleMs: number): boolean {
   const stat = statSync(lock, { throwIfNoEntry: false });
-  if (!stat || content === undefined) return false; // gone meanwhile: to be taken in the usual way
-  // Also of the future: such a time is not one that a program wrote just now.
+  if (!stat || content === undefined) return false; // released in the meantime
+  // A time in the future is just as wrong.
   if (Math.abs(Date.now() - stat.mtimeMs) > staleMs) return true;
   const owner = parseOwner(content);
   return owner?.place === processPlace() && !isAlive(owner.pid);
 }
 
-/** Undefined while it is being written. */
+/** Undefined while the file is being written. */
 function parseOwner(text: string): Owner | undefined {
   try {
     const owner: unknown = JSON.parse(text);
@@ -106,6 +105,6 @@ function contentOf(lock: string): string | undefined {
   try {
     return readFileSync(lock, 'utf8');
   } catch {
-    return undefined; // given back meanwhile
+    return undefined; // released in the meantime
   }
 }

@@ -1,5 +1,5 @@
-// Log files: one for each child whose stderr is to be kept but not shown, and one for each day of
-// our own log. A file and one older file, neither of which grows without end.
+// Log files: one per server whose stderr goes to a file, and one per day of Switchboard's own log. A full
+// file becomes the older one, of which there is only one.
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shortDigest } from './digest.ts';
@@ -7,26 +7,26 @@ import { makeFolder } from './make-folder.ts';
 import { cleanText, fileNamePart } from './text.ts';
 import { followLinks } from './whole-file.ts';
 
-const LARGEST_BYTES = 5 << 20;
-const LARGEST_DAY_BYTES = 50 << 20;
+const MAX_BYTES = 5 << 20;
+const MAX_DAY_BYTES = 50 << 20;
 
 type Append = (text: string) => void;
 
-/** Gives a function that writes a line of a child. The first failure is reported and is the last try. */
+/** Returns a function that logs a line of a server. Gives up after reporting the first failure. */
 export function createLogFile(
   folder: string,
   name: string,
   onProblem: (problem: string) => void,
 ): (line: string) => void {
   const file = join(folder, `${fileName(name)}.log`);
-  const append = createFile(file, LARGEST_BYTES);
+  const append = createFile(file, MAX_BYTES);
   return onceReported(
     (line) => append(`${new Date().toISOString()} ${cleanText(line)}\n`),
-    (error) => onProblem(`${file} cannot be written: ${String(error)}`),
+    (error) => onProblem(`can't write ${file}: ${String(error)}`),
   );
 }
 
-/** The same for a log with a file for each day, by the clock of UTC as the times in it are. */
+/** The same for a log with one file per day, in UTC like the times in it. */
 export function createDailyFile(
   folder: string,
   onProblem: (problem: string) => void,
@@ -38,11 +38,11 @@ export function createDailyFile(
       const day = new Date().toISOString().slice(0, 10);
       if (day !== today) {
         today = day;
-        append = createFile(join(folder, `switchboard.${day}.log`), LARGEST_DAY_BYTES);
+        append = createFile(join(folder, `switchboard.${day}.log`), MAX_DAY_BYTES);
       }
       append(`${line}\n`);
     },
-    (error) => onProblem(`the log cannot be written to ${folder}: ${String(error)}`),
+    (error) => onProblem(`can't write the log to ${folder}: ${String(error)}`),
   );
 }
 
@@ -59,7 +59,7 @@ function onceReported(write: Append, onProblem: (error: unknown) => void): Appen
   };
 }
 
-/** Appends to a file; one that is full becomes the older one. */
+/** Appends to a file; a full one becomes the older one. */
 function createFile(file: string, largestBytes: number): Append {
   let size: number | undefined;
   return (text) => {
@@ -77,7 +77,7 @@ function createFile(file: string, largestBytes: number): Append {
   };
 }
 
-/** Two names of which the same is left are told apart. */
+/** The digest tells apart names that become the same. */
 function fileName(name: string): string {
   const safe = fileNamePart(name);
   return safe === name ? safe : `${safe}-${shortDigest(name)}`;

@@ -1,10 +1,9 @@
-// How much is logged. Besides our own variables we understand the filters that many programs take in
-// RUST_LOG: a level, or directives such as `info,switchboard=debug,hyper=warn`, of which only what
-// concerns us counts.
+// Log levels. Besides Switchboard's own variables, RUST_LOG-style filters work: a level, or directives such
+// as `info,switchboard=debug,hyper=warn`. Directives for other programs are ignored.
 
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 
-/** The least important level that is written; with `off` nothing is. */
+/** The lowest level that is written; `off` writes nothing. */
 export type LeastLevel = Level | 'off';
 
 const RANK: Record<LeastLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, off: 4 };
@@ -13,14 +12,14 @@ export function isWritten(level: Level, least: LeastLevel): boolean {
   return RANK[level] >= RANK[least];
 }
 
-/** What our own variables say: SWITCHBOARD_LOG, or SWITCHBOARD_DEBUG=1. */
+/** From SWITCHBOARD_LOG or SWITCHBOARD_DEBUG=1. */
 export function ownLevel(env: NodeJS.ProcessEnv): LeastLevel | undefined {
   const wanted = toLevel(env['SWITCHBOARD_LOG'] ?? '');
   if (wanted !== undefined) return wanted;
   return env['SWITCHBOARD_DEBUG'] && env['SWITCHBOARD_DEBUG'] !== '0' ? 'debug' : undefined;
 }
 
-/** What a filter means for us. The last word counts; one about us is stronger than one about all. */
+/** The last directive wins, and one for Switchboard takes precedence over a general one. */
 export function parseFilter(filter: string): LeastLevel {
   let all: LeastLevel | undefined;
   let ours: LeastLevel | undefined;
@@ -28,7 +27,7 @@ export function parseFilter(filter: string): LeastLevel {
     const [target = '', level] = directive.split('=', 2);
     const bare = level === undefined ? toLevel(target) : undefined;
     if (bare !== undefined) all = bare;
-    // A name without a level means everything that it logs.
+    // A name without a level means everything.
     else if (isUs(target)) ours = toLevel(level ?? 'trace') ?? ours;
   }
   return ours ?? all ?? 'info';
@@ -36,7 +35,7 @@ export function parseFilter(filter: string): LeastLevel {
 
 function toLevel(word: string): LeastLevel | undefined {
   const level = word.trim().toLowerCase();
-  if (level === 'trace') return 'debug'; // the most that we have
+  if (level === 'trace') return 'debug'; // the lowest level we have
   return Object.hasOwn(RANK, level) ? (level as LeastLevel) : undefined;
 }
 

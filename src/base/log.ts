@@ -1,46 +1,49 @@
-// Lines on stderr, for people who look at their host's logs; on request in a file as well. stdout
-// belongs to the protocol.
+// The log: lines on stderr, where hosts collect them, and optionally in a file. stdout belongs to the
+// protocol.
 import type { Writable } from 'node:stream';
 import { createDailyFile } from './log-file.ts';
-import { formatForFile, formatLine, type LogForm, type LogLine } from './log-form.ts';
 import { isWritten, type LeastLevel, type Level } from './log-level.ts';
+import { cleanText, printable } from './text.ts';
+
+/** `compact` is short, `pretty` adds time and level, `json` is for programs. */
+type LogForm = 'compact' | 'pretty' | 'json';
 
 export interface Log {
   debug(message: string): void;
   info(message: string): void;
   warn(message: string): void;
   error(message: string): void;
-  /** A line that a child printed on its stderr. */
+  /** A line that a server printed on stderr. */
   child(name: string, line: string): void;
 }
 
 export interface LogSettings {
   readonly level: LeastLevel;
   readonly form: LogForm;
-  /** Where a file for each day is written; undefined for stderr alone. */
+  /** Gets one log file per day; undefined for stderr only. */
   readonly folder: string | undefined;
 }
 
 export interface AdjustableLog extends Log {
-  /** From now on it is like this: what the configuration says is known only when that has been read. */
+  /** Changes the settings, once the configuration has been read. */
   adjust(settings: LogSettings): void;
 }
 
-/** A host that does not read our stderr must not make us keep all of it: beyond this we drop. */
+/** If the host doesn't read stderr, lines beyond this are dropped. */
 const MAX_UNREAD_BYTES = 1 << 20;
 
 export function createLog(first: LogSettings, stream: Writable): AdjustableLog {
   let settings = first;
   let toFile = fileFor(first);
   let dropped = 0;
-  stream.on('error', () => {}); // nobody reads our log any more: that stops nothing
+  stream.on('error', () => {}); // a host that closes stderr must not stop us
   const show = (line: LogLine): void => {
     if (stream.writableLength > MAX_UNREAD_BYTES) {
       dropped++;
       return;
     }
     if (dropped > 0) {
-      const message = `${dropped} lines left out, because nobody read them in time.`;
+      const message = `${dropped} log lines dropped because stderr was not read in time.`;
       dropped = 0;
       show(ownLine('info', message));
     }
@@ -76,4 +79,37 @@ export function createLog(first: LogSettings, stream: Writable): AdjustableLog {
 
 function ownLine(level: Level, message: string): LogLine {
   return { at: new Date(), level, server: undefined, message };
+}
+
+interface LogLine {
+  readonly at: Date;
+  readonly level: Level;
+  /** The server that printed it; undefined for Switchboard's own lines. */
+  readonly server: string | undefined;
+  readonly message: string;
+}
+
+const FORMATS: Record<LogForm, (line: LogLine) => string> = {
+  compact: ({ level, server, message }) => {
+    const text = message.replaceAll('\n', '\n  '); // indents all lines but the first
+    if (server !== undefined) return `[${printable(server)}] ${text}`;
+    return `switchboard: ${level === 'info' ? '' : `${level}: `}${text}`;
+  },
+  pretty: ({ at, level, server, message }) => {
+    const source = server === undefined ? 'switchboard' : `[${printable(server)}]`;
+    const start = `${at.toISOString()}  ${level.toUpperCase().padEnd(5)}  ${source.padEnd(11)}  `;
+    return start + message.replaceAll('\n', `\n${' '.repeat(start.length)}`);
+  },
+  json: ({ at, level, server, message }) =>
+    JSON.stringify({ timestamp: at.toISOString(), level, server, message: cleanText(message) }),
+};
+
+function formatLine(form: LogForm, line: LogLine): string {
+  return cleanText(FORMATS[form](line));
+}
+
+/** In a file, every line has a time. */
+function formatForFile(form: LogForm, line: LogLine): string {
+  const text = formatLine(form, line);
+  return form === 'compact' ? `${line.at.toISOString()} ${text}` : text;
 }

@@ -1,10 +1,10 @@
-// Making a folder together with those above it, one level at a time. Node 20's own `recursive` never returns
-// where nothing can be made, such as below /proc, and blocks the program for good.
+// Creates a folder and its parents, one level at a time. Node 20's `recursive` option never returns if
+// nothing can be created there, such as below /proc, and hangs the process.
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from './system-error.ts';
 
-/** Throws what the system says. Without a mode, what is made is for this user alone. */
+/** Throws the system's errors. By default, new folders are for this user only. */
 export function makeFolder(folder: string, mode = 0o700): void {
   if (isThere(folder)) return;
   const parent = dirname(folder);
@@ -12,7 +12,7 @@ export function makeFolder(folder: string, mode = 0o700): void {
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
-    // Somebody else may have been faster.
+    // Another process may have been faster.
     if (codeOf(error) !== 'EEXIST' || !isThere(folder)) throw error;
   }
 }
@@ -21,6 +21,6 @@ function isThere(folder: string): boolean {
   try {
     return statSync(folder).isDirectory();
   } catch {
-    return false; // not there, or not for us to see
+    return false; // missing, or not accessible
   }
 }

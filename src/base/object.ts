@@ -1,4 +1,4 @@
-// What JSON calls an object, as opposed to what JavaScript does.
+// An object as in JSON: neither an array nor null.
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

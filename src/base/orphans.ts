@@ -15,7 +15,7 @@ import {
   isAlive,
   listFolder,
   processPlace,
-  readText,
+  readTextOrEmpty,
   startTime,
 } from './process-table.ts';
 import { waitUntil } from './time.ts';
@@ -126,7 +126,7 @@ async function readNotes(folder: string): Promise<FoundNote[]> {
   const found: FoundNote[] = [];
   for (const id of listFolder(folder)) {
     const owner = Number(NOTE.exec(id)?.[1]);
-    const note = parseNote(readText(join(folder, id)));
+    const note = parseNote(readTextOrEmpty(join(folder, id)));
     if (Number.isNaN(owner) || note?.place !== processPlace()) continue;
     const isGone = !isAlive(owner) || (await startTime(owner)) !== note.start;
     found.push({ id, note, isGone });

@@ -1,5 +1,4 @@
-// What can be found out about processes that are not our children: whether they live, when they
-// began, which group they are in, how much memory they hold, and which of them carry a mark in their
+// Facts about any process: whether it is alive, when it started, its group, its memory, and marks in its
 // environment.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -16,14 +15,14 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process began, in a form that serves to tell it from another of the same number. */
+/** When a process started, in a form that tells it from others with the same pid. */
 export async function startTime(pid: number): Promise<string> {
   if (LINUX) return statFields(pid)[19] ?? 'unknown';
   if (process.platform === 'win32') return 'unknown';
   return (await ps('-o', 'lstart=', '-p', String(pid))).trim() || 'unknown';
 }
 
-/** Where process numbers are those that we see: this machine and, on Linux, this container. */
+/** Identifies the set of pids: this machine and, on Linux, this container. */
 export function processPlace(): string {
   if (!LINUX) return hostname();
   try {
@@ -33,28 +32,27 @@ export function processPlace(): string {
   }
 }
 
-/** The groups of all processes whose environment holds `mark`, as NAME=value, and has a variable `beside`. */
+/** The groups of processes with `mark` (NAME=value) and the variable `beside` in their environment. */
 export async function groupsMarked(mark: string, beside?: string): Promise<Set<number>> {
   const isMarked = (variables: readonly string[]): boolean =>
     variables.includes(mark) &&
     (beside === undefined || variables.some((one) => one.startsWith(`${beside}=`)));
-  if (process.platform === 'win32') return new Set(); // it has no groups
+  if (process.platform === 'win32') return new Set(); // has no groups
   if (!LINUX) {
     const lines = (await ps('-AEww', '-o', 'pgid=,command=')).split('\n');
     const marked = lines.filter((line) => isMarked(line.split(' ')));
     return new Set(marked.map((line) => Number.parseInt(line, 10)));
   }
   const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
-  const marked = pids.filter((pid) => isMarked(readText(`/proc/${pid}/environ`).split('\0')));
+  const marked = pids.filter((pid) =>
+    isMarked(readTextOrEmpty(`/proc/${pid}/environ`).split('\0')),
+  );
   const groups = marked.map((pid) => Number(statFields(Number(pid))[2]));
-  // One that has just ended has none any more, and one of another container none that we could name.
+  // A process that has just exited has no group, and one in another container none we can address.
   return new Set(groups.filter((group) => group > 1));
 }
 
-/**
- * Whether a group has only processes that have ended and that nobody has asked about yet. In a
- * container whose first process does not do that, they stay for good.
- */
+/** Whether a group has only zombies. They stay forever in a container whose init doesn't reap them. */
 export function isGroupDead(leader: number): boolean {
   if (!LINUX) return false;
   const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
@@ -64,7 +62,7 @@ export function isGroupDead(leader: number): boolean {
   return members.every(([state]) => state === 'Z' || state === 'X');
 }
 
-/** The resident memory of each group in bytes, all its processes together; none if it is gone. */
+/** The resident memory of each group in bytes; groups that are gone are missing. */
 export async function groupMemory(leaders: readonly number[]): Promise<Map<number, number>> {
   const sums = new Map<number, number>();
   if (process.platform === 'win32' || leaders.length === 0) return sums;
@@ -75,11 +73,11 @@ export async function groupMemory(leaders: readonly number[]): Promise<Map<numbe
   return sums;
 }
 
-/** Tells groups that work from those that wait for something, from one look to the next. */
+/** Tells busy groups from waiting ones by comparing CPU time between two looks. */
 export class WorkWatch {
   #before = new Map<number, number>();
 
-  /** How many of these groups have worked since the last look; undefined where the system does not say. */
+  /** How many of these groups were busy since the last look; undefined if the system doesn't tell. */
   async countWorking(leaders: readonly number[]): Promise<number | undefined> {
     if (!LINUX) return undefined;
     const used = new Map<number, number>();
@@ -87,7 +85,7 @@ export class WorkWatch {
     for await (const { group, fields } of membersOf(new Set(leaders))) {
       const [state] = fields;
       if (state === 'R' || state === 'D') working.add(group);
-      const ticks = Number(fields[11]) + Number(fields[12]); // as a user's program, and in the system
+      const ticks = Number(fields[11]) + Number(fields[12]); // user and system time
       used.set(group, (used.get(group) ?? 0) + ticks);
     }
     for (const [group, ticks] of used) if (this.#before.get(group) !== ticks) working.add(group);
@@ -101,14 +99,14 @@ interface MemoryUse {
   readonly kibibytes: number;
 }
 
-/** So many processes are looked at before others get their turn. */
-const AT_ONCE = 64;
+/** Processes per turn of the event loop. */
+const BATCH = 64;
 
-/** One pass over /proc, with pauses: it is made while calls are being passed on. */
+/** Reads /proc in batches, because calls are being forwarded at the same time. */
 async function* membersOf(wanted: ReadonlySet<number>) {
   const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
   for (const [index, pid] of pids.entries()) {
-    if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+    if (index % BATCH === BATCH - 1) await new Promise((resolve) => setImmediate(resolve));
     const fields = statFields(Number(pid));
     const group = Number(fields[2]);
     if (wanted.has(group)) yield { pid, group, fields };
@@ -117,7 +115,8 @@ async function* membersOf(wanted: ReadonlySet<number>) {
 
 async function* readMemory(wanted: ReadonlySet<number>): AsyncGenerator<MemoryUse> {
   for await (const { pid, group } of membersOf(wanted)) {
-    const [, kibibytes = '0'] = /^VmRSS:\s*(\d+) kB$/m.exec(readText(`/proc/${pid}/status`)) ?? [];
+    const [, kibibytes = '0'] =
+      /^VmRSS:\s*(\d+) kB$/m.exec(readTextOrEmpty(`/proc/${pid}/status`)) ?? [];
     yield { group, kibibytes: Number(kibibytes) };
   }
 }
@@ -129,33 +128,32 @@ async function* psMemory(): AsyncGenerator<MemoryUse> {
   }
 }
 
-/** The fields of Linux's /proc/PID/stat behind the program's name: state, parent, group, … */
+/** The fields of /proc/PID/stat after the program's name: state, parent, group, … */
 function statFields(pid: number): string[] {
-  const stat = readText(`/proc/${pid}/stat`);
+  const stat = readTextOrEmpty(`/proc/${pid}/stat`);
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 async function ps(...args: string[]): Promise<string> {
   const { execFile } = await import('node:child_process');
   return new Promise((resolve) => {
-    // Where it fails, as for a process that is gone, there is nothing to be found.
-    // Times in its output must read alike for all who compare them.
+    // It fails for processes that are gone, which gives no output. Times must not depend on the locale.
     const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
     execFile('ps', args, { env, maxBuffer: 64 << 20 }, (_error, output) => resolve(output));
   });
 }
 
-/** The names in a folder; none where it cannot be read. */
+/** The names in a folder; none if it can't be read. */
 export function listFolder(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // not there, or gone meanwhile
+    return []; // missing, or just removed
   }
 }
 
-/** The text of a file; empty where it cannot be read, as for a process that has just ended. */
-export function readText(file: string): string {
+/** Empty if the file can't be read, as for a process that has just exited. */
+export function readTextOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {

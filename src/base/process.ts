@@ -1,6 +1,5 @@
-// Processes as groups. A child server may start others (npx does, browsers do), so each runs in a
-// process group of its own and is signalled as a group. How operating systems differ is known here
-// and in process-table.ts, and nowhere else.
+// Process groups. A server may start other processes (npx does, browsers do), so each gets its own group and
+// is signalled as a group. Only this file and process-table.ts know how operating systems differ.
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +15,7 @@ export interface GroupCommand {
 
 const WINDOWS = process.platform === 'win32';
 
-/** Leaders of the groups that are not known to be gone yet. */
+/** Leaders of groups that may still exist. */
 const liveGroups = new Set<number>();
 let isWatchingExit = false;
 
@@ -25,8 +24,8 @@ let isWatchingExit = false;
  * operating system cannot start it.
  */
 export async function spawnGroup({ cmd, args, cwd, env }: GroupCommand): Promise<ChildProcess> {
-  // Loaded with the first child: a host that only lists tools does not wait for it. npx and its
-  // like are .cmd files on Windows, which Node does not start by itself.
+  // Lazy: a host that only lists tools doesn't need it. On Windows, npx and the like are .cmd files, which
+  // Node can't start by itself.
   const spawn = WINDOWS
     ? (await import('cross-spawn')).default
     : (await import('node:child_process')).spawn;
@@ -34,23 +33,23 @@ export async function spawnGroup({ cmd, args, cwd, env }: GroupCommand): Promise
     cwd,
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: !WINDOWS, // a process group of its own; Windows has none, and ends trees instead
+    detached: !WINDOWS, // its own process group; Windows has none and stops process trees instead
     windowsHide: true,
   });
   const { pid } = child;
   if (pid !== undefined) liveGroups.add(pid);
-  // Whatever way we end, no group of ours stays.
+  // However we exit, no group is left behind.
   if (!isWatchingExit) process.once('exit', killAllGroups);
   isWatchingExit = true;
   await new Promise((resolve, reject) => {
-    child.on('error', reject); // later ones, of signals that cannot be sent, change nothing
+    child.on('error', reject); // later errors, of failed signals, change nothing
     child.once('spawn', resolve);
   });
   if (WINDOWS && pid !== undefined) child.once('exit', () => liveGroups.delete(pid));
   return child;
 }
 
-/** Sends a signal to every process of the group. A group that is gone already is no error. */
+/** Signals every process of the group. Does nothing if the group is gone. */
 export function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (WINDOWS) return endTree(leader, signal);
   try {
@@ -60,7 +59,7 @@ export function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void
   }
 }
 
-/** Whether any process of the group is left. A leader that has exited may leave others behind. */
+/** Whether any process of the group is left, even without the leader. */
 export function isGroupAlive(leader: number): boolean {
   if (WINDOWS) return liveGroups.has(leader);
   try {
@@ -73,12 +72,11 @@ export function isGroupAlive(leader: number): boolean {
   }
 }
 
-/** The leaders of the groups that we have started and that may still be there. */
 export function startedGroups(): readonly number[] {
   return [...liveGroups];
 }
 
-/** For the last moment before we end: kills what is still there, without waiting. */
+/** For the last moment before we exit: kills without waiting. */
 export function killAllGroups(): void {
   for (const leader of liveGroups) signalGroup(leader, 'SIGKILL');
   liveGroups.clear();
@@ -88,56 +86,56 @@ export function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    return false; // not there, or not for us to see
+    return false; // missing, or not accessible
   }
 }
 
-/** The most bytes that every system takes as the path of a socket. */
-const LONGEST_SOCKET_PATH = 103;
+/** The most bytes all systems allow in a socket's path. */
+const MAX_SOCKET_PATH = 103;
 
 /**
- * An address in a folder, for programs of one user to meet at: a socket, on Windows a named pipe.
+ * An address where one user's processes can meet: a socket, or a named pipe on Windows.
  * Undefined if the path would be too long for a socket.
  */
 export function localAddress(folder: string, name: string): string | undefined {
   if (WINDOWS) return `\\\\.\\pipe\\switchboard-${name}`;
   const path = join(folder, `${name}.sock`);
-  return Buffer.byteLength(path) <= LONGEST_SOCKET_PATH ? path : undefined;
+  return Buffer.byteLength(path) <= MAX_SOCKET_PATH ? path : undefined;
 }
 
-/** Leaves the socket at an address to this user alone. Pipes on Windows are by themselves. */
+/** Restricts a socket to this user. Named pipes on Windows already are. */
 export function makePrivateSocket(address: string): void {
   if (!WINDOWS) chmodSync(address, 0o600);
 }
 
-/** Sees to it that a folder exists, is this user's and is open to nobody else. */
+/** Makes sure a folder exists, belongs to this user and is closed to others. */
 export function makePrivateFolder(folder: string): void {
   makeFolder(folder);
-  if (!isOwnFolder(folder)) throw new Error(`${folder} is not a folder of this user.`);
+  if (!isOwnFolder(folder)) throw new Error(`${folder} is not owned by this user.`);
   if (!WINDOWS && (lstatSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }
 
-/** Whether a folder is this user's own. A link is not: whoever made it may turn it elsewhere. */
+/** Whether this user owns the folder. A link doesn't count: its owner can change its target. */
 export function isOwnFolder(folder: string): boolean {
   try {
     const stat = lstatSync(folder);
     return stat.isDirectory() && (WINDOWS || stat.uid === userNumber());
   } catch {
-    return false; // not there, or not for us to see
+    return false; // missing, or not accessible
   }
 }
 
-/** This kind of machine, as packages that hold programs for one kind are named: `linux-x64`. */
+/** As in the names of platform-specific packages: `linux-x64`. */
 export function machineKind(): string {
   return `${process.platform}-${process.arch}`;
 }
 
-/** The number that the system knows this user by. Windows has none. */
+/** The user id. Windows has none. */
 export function userNumber(): number | undefined {
   return process.getuid?.();
 }
 
-/** An environment with some variables set; on Windows their names have no upper and lower case. */
+/** Sets variables in a copy of the environment. Their names ignore case on Windows. */
 export function withVariables(
   env: NodeJS.ProcessEnv,
   variables: Readonly<Record<string, string>>,
@@ -148,7 +146,7 @@ export function withVariables(
   return { ...Object.fromEntries(others), ...variables };
 }
 
-/** What a program needs of our environment to run at all, and nothing that may be a secret. */
+/** The variables that any program needs, none of which are secret. */
 export function minimalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const wanted = new Set((WINDOWS ? WINDOWS_BASICS : POSIX_BASICS).split(' '));
   const names = Object.keys(env).filter((name) => wanted.has(WINDOWS ? name.toUpperCase() : name));
@@ -161,22 +159,22 @@ const WINDOWS_BASICS =
   'PATH PATHEXT APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) HOMEDRIVE HOMEPATH USERNAME USERPROFILE SYSTEMDRIVE SYSTEMROOT WINDIR COMSPEC TEMP TMP';
 
 /**
- * Opens an address in the user's browser; BROWSER names another program for it. Without a shell, and
- * only http and https: the address is somebody else's text. Gives whether a program was started.
+ * Opens a URL in the user's browser, or in the program that BROWSER names. Without a shell, and only http
+ * and https: the URL comes from a server. Resolves with whether a program was started.
  */
 export async function openInBrowser(address: URL, env: NodeJS.ProcessEnv): Promise<boolean> {
   const { href } = new URL(address);
-  if (!/^https?:\/\//.test(href)) return false; // also keeps it from being read as an option
+  if (!/^https?:\/\//.test(href)) return false; // so it can't be mistaken for an option either
   const [program, ...args] = browserCommand(env);
   const { spawn } = await import('node:child_process');
   return new Promise((resolve) => {
-    // In a group of its own, so that Ctrl-C for us does not close the user's browser.
+    // In its own group, so that Ctrl-C doesn't close the user's browser.
     const browser = spawn(program, [...args, href], {
       detached: !WINDOWS,
       stdio: 'ignore',
       windowsHide: true,
     });
-    browser.once('error', () => resolve(false)); // there is none
+    browser.once('error', () => resolve(false)); // there is no such program
     browser.once('spawn', () => resolve(true));
     browser.unref();
   });
@@ -191,18 +189,18 @@ function browserCommand(env: NodeJS.ProcessEnv): [string, ...string[]] {
 }
 
 /**
- * Windows' way to end a process and what it started. It waits, since it must also work in the last
- * moment of ours. Programs without a window do not hear of the milder form, so that is only a wait.
+ * Stops a process and its descendants on Windows. Synchronous, because it must also work while we exit.
+ * Programs without a window ignore the milder form, so that one is only a wait.
  */
 function endTree(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const program = `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\taskkill.exe`;
   const force = signal === 'SIGKILL' ? ['/F'] : [];
-  // It fails when the process is gone, which is what was wanted.
+  // It fails if the process is already gone, which is fine.
   spawnSync(program, ['/PID', String(leader), '/T', ...force], { windowsHide: true });
 }
 
-/** EPERM: what is left of the group is not ours any more. */
+/** EPERM: the number belongs to another user's group now. */
 function isGone(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'ESRCH' || code === 'EPERM';

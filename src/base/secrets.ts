@@ -1,5 +1,5 @@
-// Values that were configured as somebody's secret (env, headers, tokens) and must not be
-// repeated in anything we write: logs, errors, what children print on stderr.
+// Masks configured secrets (env, headers, tokens) in everything Switchboard writes: logs, errors, and what
+// servers print on stderr.
 
 /** Shorter values are words such as `true` or `8080`; masking them would only garble text. */
 const SHORTEST = 8;
@@ -13,7 +13,7 @@ export function createMask(values: Iterable<string>): Mask {
   return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
 }
 
-/** For a text that was cut: also masks the beginning of a secret that stands at its end. */
+/** For truncated text: also masks the start of a secret at its end. */
 export function createCutMask(values: Iterable<string>): Mask {
   const secrets = collectForms(values);
   const mask = createMask(secrets);
@@ -25,7 +25,7 @@ export function createCutMask(values: Iterable<string>): Mask {
   };
 }
 
-/** A value with the secrets in its texts masked, and a number that is one. */
+/** Masks secrets in a JSON value, including numbers. */
 export function maskValue(value: unknown, mask: Mask): unknown {
   if (typeof value === 'string') return mask(value);
   if (typeof value === 'number') return mask(String(value)) === String(value) ? value : MASK;
@@ -38,17 +38,17 @@ export function maskValue(value: unknown, mask: Mask): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Whether somebody knows a secret. Takes the same time whatever is wrong with what he says. */
+/** Compares in constant time. */
 export function isSameSecret(given: string, expected: string): boolean {
-  // Asked for with the first use: every start reads this file, and few have such a secret.
+  // Lazy: every start loads this file, and few need this.
   const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto');
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }
 
 /**
- * For the lines of an output that may have been wrapped: also masks half a secret or more at the
- * beginning and at the end of a line, so that no two lines show it together.
+ * For lines of output that may be wrapped: also masks half a secret or more at either end of a line, so
+ * that no two lines reveal it together.
  */
 export function createLineMask(values: Iterable<string>): Mask {
   const all = [...new Set(values)];
@@ -81,14 +81,14 @@ function maskStart(line: string, secret: string, half: number): string {
   return line;
 }
 
-/** Every form in which a value is recognised, the longest first: one may begin another. */
+/** Every form in which a value is recognised, longest first, because one may start with another. */
 function collectForms(values: Iterable<string>): string[] {
   const forms = new Set<string>();
   for (const value of values) {
     for (const part of partsOf(value)) {
       if (part.length < SHORTEST) continue;
       forms.add(part);
-      forms.add(JSON.stringify(part).slice(1, -1)); // the same inside a JSON text
+      forms.add(JSON.stringify(part).slice(1, -1)); // inside JSON
       forms.add(urlEncoded(part));
       forms.add(urlEncoded(part).replaceAll(/%../g, (code) => code.toLowerCase()));
       for (const form of base64Forms(part)) forms.add(form);
@@ -97,7 +97,7 @@ function collectForms(values: Iterable<string>): string[] {
   return [...forms].filter((form) => form.length >= SHORTEST).sort((a, b) => b.length - a.length);
 }
 
-/** A value, and what of it is met alone: its lines, the token behind its scheme, passwords and keys in it. */
+/** A value and the parts that may appear alone: lines, the token after its scheme, passwords and keys. */
 function partsOf(value: string): string[] {
   return [
     value,
@@ -111,16 +111,16 @@ const CREDENTIALS =
   /^(?:bearer|basic|token|apikey)\s+(\S+)|:\/\/[^/\s:@]*:([^@\s/]+)@|(?:key|token|secret|passw(?:or)?d|pwd)["']?\s*[=:]\s*["']?([^\s"'&;,]+)/gi;
 
 function urlEncoded(text: string): string {
-  // Half of a pair, which cannot be encoded, is met as it is.
+  // A lone surrogate can't be encoded.
   return text.isWellFormed() ? encodeURIComponent(text) : text;
 }
 
-/** Base64 of any text that contains this one, as far as it depends on this one alone. */
+/** The part of the base64 of a longer text that depends only on this one. */
 function base64Forms(text: string): string[] {
   const bytes = Buffer.from(text);
   return [0, 1, 2].flatMap((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
-    // Characters that also encode bits of what precedes or follows are left out.
+    // Leaves out characters that also encode neighbouring bits.
     const start = [0, 2, 3][before];
     const whole = Math.floor(((before + bytes.length) * 8) / 6);
     const form = encoded.slice(start, whole);

@@ -1,7 +1,6 @@
-// What the operating system says when it refuses something. That is for the user to mend; any other
-// error is a bug of ours.
+// Errors from the operating system, which the user can fix. Any other error is a bug.
 
-/** Such as `ENOENT`; undefined for an error that has none. */
+/** Such as `ENOENT`. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }

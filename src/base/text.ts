@@ -1,4 +1,4 @@
-// Text that people and models read: cleaned of what they cannot see, and near misses found.
+// Text for people and models: removing hidden characters, formatting, finding similar names.
 
 /**
  * Invisible characters that change what a reader gets: control characters except tab and line feed,
@@ -20,15 +20,12 @@ export function cleanText(text: string): string {
   return plain.replace(HIDDEN, (hidden, at: number) => (isSeen(plain, at) ? hidden : ''));
 }
 
-/**
- * A name in a list or a table: what can't be seen, and what would begin another row, is written as
- * an escape, so that no name looks like another or like several.
- */
+/** A name in a list or a table: escapes hidden characters and line breaks, so that names can't be confused. */
 export function printable(name: string): string {
   return escapeHidden(name).replaceAll('\n', String.raw`\n`).replaceAll('\t', String.raw`\t`);
 }
 
-/** JSON that means the same and is safe to print: hidden characters as \u escapes. */
+/** Equivalent JSON that is safe to print, with hidden characters as \u escapes. */
 export function escapeHidden(json: string): string {
   return json.replace(HIDDEN, (character) =>
     Array.from({ length: character.length }, (_, index) => {
@@ -44,7 +41,7 @@ export function hasHiddenCharacters(text: string): boolean {
   return false;
 }
 
-/** The text with hidden characters escaped, so that they can be seen: `\u200b`. */
+/** Escapes hidden characters so that they can be seen: `\u200b`. */
 export function revealHidden(text: string): string {
   return text.replace(HIDDEN, (hidden, at: number) =>
     isSeen(text, at) ? hidden : hidden.split('').map(escapeUnit).join(''),
@@ -62,9 +59,9 @@ function isSeen(text: string, at: number): boolean {
   return visibleUse.test(text);
 }
 
-let visibleUse: RegExp | undefined; // made on first use: hardly any text needs it
+let visibleUse: RegExp | undefined; // lazy: hardly any text needs it
 
-/** Matches hidden characters where they belong: in emoji, and in words of scripts whose letters join. */
+/** Matches hidden characters in their proper place: in emoji, and in scripts whose letters join. */
 function createVisibleUse(): RegExp {
   const letter = `[${JOINING_SCRIPTS.map((script) => `\\p{Script=${script}}`).join('')}]`;
   const uses = [
@@ -81,36 +78,43 @@ const JOINING_SCRIPTS = [
   ['Malayalam', 'Sinhala', 'Balinese', 'Javanese'],
 ].flat();
 
-/** Text without line breaks, and without what cannot be seen: such as a name in a sentence. */
+/** Without line breaks and hidden characters, such as for a name in a sentence. */
 export function onOneLine(text: string): string {
   return cleanText(text).replaceAll(/\s+/g, ' ');
 }
 
-/** Somebody else's text in a sentence of ours: on one line, visible, of bounded length, and masked. */
+/** Text from another party for quoting in a sentence: one line, cleaned, truncated and masked. */
 export function excerpt(
   text: string,
   longest: number,
   mask: (text: string) => string = (same) => same,
 ): string {
-  // Masked again behind the cleaning: what is hidden in a secret would hide it from the mask.
+  // Masked again after cleaning: a hidden character inside a secret would hide it from the mask.
   const words = mask(onOneLine(mask(text)).trim());
   return words.length > longest ? `${words.slice(0, longest)}…` : words;
 }
 
-/** Somebody else's text as a part of a path: of its characters the harmless ones, and not too many. */
+/** Makes text from another party safe as part of a file name. */
 export function fileNamePart(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60);
 }
 
-/** A limit as one says it: 300 ms, 5 seconds, 5 minutes. */
-export function formatLimit(ms: number): string {
-  if (ms < 1_000 || ms % 1_000 !== 0) return `${ms} ms`;
-  const seconds = ms / 1_000;
-  const [count, unit] = seconds % 60 === 0 ? [seconds / 60, 'minute'] : [seconds, 'second'];
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+const UNITS = [
+  { unit: 'd', ms: 86_400_000, from: 2 },
+  { unit: 'h', ms: 3_600_000, from: 2 },
+  { unit: 'min', ms: 60_000, from: 2 },
+  { unit: 's', ms: 1_000, from: 1 },
+];
+
+/** In the largest unit that says enough: 300 ms, 1.5 s, 90 s, 5 min, 24 h, 3 d. */
+export function formatDuration(ms: number): string {
+  const fitting = UNITS.find((one) => ms >= one.from * one.ms);
+  if (!fitting) return `${Math.round(ms)} ms`;
+  const count = ms / fitting.ms;
+  return `${count < 10 ? Number(count.toFixed(1)) : Math.round(count)} ${fitting.unit}`;
 }
 
-/** Up to `count` of the names that a person who wrote `word` most likely meant, best first. */
+/** Up to `count` names that `word` was most likely meant to be, best first. */
 export function nearest(word: string, names: Iterable<string>, count = 3): string[] {
   const wanted = word.toLowerCase();
   const scored: { name: string; score: number }[] = [];
@@ -126,7 +130,7 @@ export function nearest(word: string, names: Iterable<string>, count = 3): strin
   return scored.slice(0, count).map(({ name }) => name);
 }
 
-/** `Did you mean "x"?` for the name that is nearest to a word that nobody knows; empty where none is near. */
+/** `Did you mean "x"?` for the name closest to an unknown word; empty if none is close. */
 export function didYouMean(word: string, names: Iterable<string>): string {
   const [meant] = nearest(word, names, 1);
   return meant === undefined ? '' : `Did you mean "${meant}"?`;
@@ -134,7 +138,7 @@ export function didYouMean(word: string, names: Iterable<string>): string {
 
 /** How many letters must be added, dropped or changed to turn one word into the other. */
 function editDistance(a: string, b: string): number {
-  // Names of this length are not typed by hand; comparing them letter by letter would be slow.
+  // Nobody types names this long, and comparing them would be slow.
   if (a.length > 128 || b.length > 128) return a === b ? 0 : Math.max(a.length, b.length);
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

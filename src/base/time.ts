@@ -1,4 +1,4 @@
-// Waiting, and not for ever.
+// Waiting with limits.
 import { Cancellation } from './cancellation.ts';
 
 export function sleep(ms: number): Promise<void> {
@@ -7,7 +7,7 @@ export function sleep(ms: number): Promise<void> {
 
 const POLL_MS = 15;
 
-/** Resolves when it is true, at the latest after the limit. */
+/** Resolves when the condition is true, at the latest after the limit. */
 export async function waitUntil(isTrue: () => boolean, limitMs: number): Promise<void> {
   const end = performance.now() + limitMs;
   while (!isTrue() && performance.now() < end) {
@@ -15,7 +15,7 @@ export async function waitUntil(isTrue: () => boolean, limitMs: number): Promise
   }
 }
 
-/** The promise's outcome, or undefined where that takes longer; the promise goes on. */
+/** Settles like the promise, or resolves with undefined after the limit; the promise keeps running. */
 export async function soon<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -24,7 +24,7 @@ export async function soon<T>(promise: Promise<T>, limitMs: number): Promise<T |
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** The work's outcome. It is called off when its time is over, or together with what it is a part of. */
+/** Runs work that is cancelled after the limit, or together with `cancellation`. */
 export async function withinLimit<T>(
   limitMs: number,
   cancellation: Cancellation,

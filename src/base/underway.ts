@@ -1,37 +1,35 @@
-// Things that are under way, in the order they began; each leaves when it is done.
+// Things in progress, in the order they started, as a linked list.
 //
-// Not a Set: V8 makes a new table of one for every few dozen things that come and go, and has the old
-// table point to the new one. As soon as one of the tables has lived long, everything that was in any of
-// those after it is kept until memory is collected as a whole. With many calls at a time that was a
-// third of all work.
+// Not a Set: V8 replaces a Set's table every few dozen changes, and old tables point to newer ones. Once one
+// of them is in the old generation, everything in later tables lives until the next full collection. With
+// many calls at a time, that took a third of the CPU time.
 
-/** The place of one thing among those under way. */
-export interface Place<T> {
+export interface UnderwayPlace<T> {
   readonly item: T;
-  before: Place<T> | undefined;
-  behind: Place<T> | undefined;
+  before: UnderwayPlace<T> | undefined;
+  behind: UnderwayPlace<T> | undefined;
 }
 
 export class Underway<T> {
-  #oldest: Place<T> | undefined;
-  #newest: Place<T> | undefined;
+  #oldest: UnderwayPlace<T> | undefined;
+  #newest: UnderwayPlace<T> | undefined;
 
-  add(item: T): Place<T> {
-    const place: Place<T> = { item, before: this.#newest, behind: undefined };
+  add(item: T): UnderwayPlace<T> {
+    const place: UnderwayPlace<T> = { item, before: this.#newest, behind: undefined };
     if (this.#newest) this.#newest.behind = place;
     else this.#oldest = place;
     this.#newest = place;
     return place;
   }
 
-  /** To be called once for each place. */
-  remove(place: Place<T>): void {
+  /** Must be called only once per place. */
+  remove(place: UnderwayPlace<T>): void {
     const { before, behind } = place;
     if (before) before.behind = behind;
     else this.#oldest = behind;
     if (behind) behind.before = before;
     else this.#newest = before;
-    // What is gone must not keep alive what is still under way.
+    // A removed place must not keep others alive.
     place.before = undefined;
     place.behind = undefined;
   }
@@ -40,7 +38,7 @@ export class Underway<T> {
     return this.#oldest === undefined;
   }
 
-  /** From the oldest to the newest. */
+  /** Oldest first. */
   all(): T[] {
     const items: T[] = [];
     for (let place = this.#oldest; place; place = place.behind) items.push(place.item);

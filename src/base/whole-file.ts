@@ -1,5 +1,5 @@
-// Files that are replaced whole or not at all: the new text is written beside the old one and then
-// put in its place, so that others see the one or the other, also if we are killed in between.
+// Replaces files atomically: writes the new content next to the file and renames it, so that readers see
+// either version, even if we are killed in between.
 import {
   chmodSync,
   chownSync,
@@ -17,15 +17,15 @@ import { dirname, resolve } from 'node:path';
 import { codeOf } from './system-error.ts';
 
 export interface WholeFileOptions {
-  /** Of the file, less what the user's mask takes away. */
+  /** The file's mode, before the umask. */
   readonly mode: number;
-  /** The file that is replaced: the new one gets its owner and its mode instead. */
+  /** The replaced file: the new one gets its owner and mode instead. */
   readonly like?: Stats | undefined;
-  /** Called as late as can be. If it throws, all stays as it was. */
+  /** Called right before the rename. If it throws, nothing changes. */
   readonly beforeReplacing?: (() => void) | undefined;
 }
 
-/** The folder must be there. Throws what the system says; then the old file is still whole. */
+/** The folder must exist. Throws the system's errors; the old file is then intact. */
 export function writeWhole(
   file: string,
   content: string | Uint8Array,
@@ -35,7 +35,7 @@ export function writeWhole(
   try {
     const descriptor = openSync(unfinished, 'wx', like ? 0o600 : mode);
     try {
-      if (like) copyRights(like, unfinished); // before there is anything in it to read
+      if (like) copyRights(like, unfinished); // while it is still empty
       writeFileSync(descriptor, content);
       fsyncSync(descriptor);
     } finally {
@@ -49,14 +49,14 @@ export function writeWhole(
   }
 }
 
-/** A name beside a file that nobody else uses; programs in two containers may have the same number. */
+/** A unique name next to the file; processes in two containers may have the same pid. */
 export function unfinishedName(file: string): string {
   return `${file}.${process.pid}-${Math.random().toString(36).slice(2)}.new`;
 }
 
 /**
- * The file itself, there or not: a link to it shall stay one. Throws a `DanglingLink` for a link to
- * nothing: whoever put it there, a project say, would choose where we create a file.
+ * The file that a link points to, whether it exists or not, so that the link is preserved. Throws a
+ * `DanglingLink` for a broken link: its author, such as a project, would choose where we create a file.
  */
 export function followLinks(file: string): string {
   try {
@@ -76,7 +76,7 @@ export class DanglingLink extends Error {
   }
 }
 
-/** What a link leads to; undefined if it is none. */
+/** The target of a link; undefined for anything else. */
 function targetOf(path: string): string | undefined {
   try {
     return resolve(dirname(path), readlinkSync(path));
@@ -89,10 +89,10 @@ function copyRights({ mode, uid, gid }: Stats, file: string): void {
   try {
     chownSync(file, uid, gid);
   } catch {
-    // Only an administrator can give a file to others. What its group and the rest may do with it
-    // was said of another group, and is not for ours.
+    // Only root can change the owner. The permissions for group and others were meant for another group, so
+    // they are dropped.
     chmodSync(file, mode & 0o700);
     return;
   }
-  chmodSync(file, mode & 0o7777); // after the owner: a change of that takes some of it away
+  chmodSync(file, mode & 0o7777); // after chown, which clears some bits
 }

@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isObject } from '../base/object.ts';
 import { isOwnFolder, localAddress, makePrivateFolder, userNumber } from '../base/process.ts';
-import { isAlive, listFolder, processPlace, readText, startTime } from '../base/process-table.ts';
+import {
+  isAlive,
+  listFolder,
+  processPlace,
+  readTextOrEmpty,
+  startTime,
+} from '../base/process-table.ts';
 
 export interface ControlEndpoint {
   readonly pid: number;
@@ -88,7 +94,7 @@ function shorterAddress(name: string): string {
 
 function parseNote(file: string): ControlEndpoint | undefined {
   try {
-    const note: unknown = JSON.parse(readText(file));
+    const note: unknown = JSON.parse(readTextOrEmpty(file));
     if (!isObject(note)) return undefined;
     const { pid, start, place, project, address } = note;
     if (typeof pid !== 'number' || typeof start !== 'string') return undefined;

@@ -68,7 +68,7 @@ describe('the provider', () => {
     const busy = { status: 429, message: 'Slow down', headers: { 'retry-after': '600' } };
     const scene = await createScene(() => busy, memoryServer);
     expect(await failure(scene)).toBe(
-      'The assistant\'s provider "anthropic" allows no more requests at the moment (HTTP status 429): Slow down. Try again in 10 minutes.',
+      'The assistant\'s provider "anthropic" allows no more requests at the moment (HTTP status 429): Slow down. Try again in 10 min.',
     );
     expect(scene.model.requests).toHaveLength(1);
   });
@@ -103,7 +103,7 @@ describe('the provider', () => {
     onTestFinished(() => host.close());
     expect(textOf(await ask(host, 'suite', QUERY))).toBe('Nothing.'); // all is loaded and started
     expect(textOf(await ask(host, 'suite', QUERY))).toBe(
-      'The assistant was not done within 10 seconds, and was stopped. Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
+      'The assistant was not done within 10 s, and was stopped. Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
     );
     expect(scene.model.requests).toHaveLength(2);
     expect(await eventually(() => scene.model.requests[1]?.isAborted === true)).toBe(true);

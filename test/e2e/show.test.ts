@@ -94,7 +94,7 @@ describe('without a way to show it, says how servers are shown', () => {
         because   no file says otherwise
         tools     memory_suite
         start     lazy, on first use: no file says otherwise
-        stop      after 90.0 s without a call: suites.memory.idleMs in <project>/switchboard.config.json
+        stop      after 90 s without a call: suites.memory.idleMs in <project>/switchboard.config.json
         declared  <project>/switchboard.config.json
 
       github is shown as direct
@@ -102,7 +102,7 @@ describe('without a way to show it, says how servers are shown', () => {
         tools     its own; \`switchboard tools github\` tells which
         also      gh, listed or not
         start     lazy, on first use: no file says otherwise
-        stop      after 10 minutes without a call: no file says otherwise
+        stop      after 10 min without a call: no file says otherwise
         declared  <project>/switchboard.config.json
 
       old is shown as off

@@ -8,7 +8,7 @@ import { isObject } from '../../base/object.ts';
 import { isFolder, isGroupAlive, signalGroup } from '../../base/process.ts';
 import { groupsMarked, isGroupDead } from '../../base/process-table.ts';
 import { codeOf } from '../../base/system-error.ts';
-import { excerpt, formatLimit } from '../../base/text.ts';
+import { excerpt, formatDuration } from '../../base/text.ts';
 import { sleep } from '../../base/time.ts';
 import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import { ProcessLink, type ProcessLinkOptions } from '../../child/process-link.ts';
@@ -197,7 +197,7 @@ export class AppServer {
     }
     if (error instanceof RpcTimeout) {
       const reason = this.#reason;
-      const limit = formatLimit(initializeMs);
+      const limit = formatDuration(initializeMs);
       const sentence = `Codex did not answer within ${limit}${reason && `: ${reason}`}`;
       return failure(`${sentence.replace(/\.$/, '')}.`, binary, error);
     }

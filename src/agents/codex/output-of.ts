@@ -3,7 +3,7 @@ import { Cancellation } from '../../base/cancellation.ts';
 import { guard } from '../../base/guard.ts';
 import { isGroupAlive, signalGroup, spawnGroup } from '../../base/process.ts';
 import { isGroupDead } from '../../base/process-table.ts';
-import { formatLimit } from '../../base/text.ts';
+import { formatDuration } from '../../base/text.ts';
 import { sleep } from '../../base/time.ts';
 
 export interface OutputOptions {
@@ -51,7 +51,7 @@ export async function outputOf(
         else if (signal === null) giveUp(`ended with status ${String(status)}`);
         else giveUp(`was ended by ${signal}`);
       };
-      const late = (): void => giveUp(`did not end within ${formatLimit(limitMs)}`);
+      const late = (): void => giveUp(`did not end within ${formatDuration(limitMs)}`);
       const keep = (piece: Buffer): void => {
         bytes += piece.length;
         if (bytes > MOST_BYTES) giveUp('printed too much');

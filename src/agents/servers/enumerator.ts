@@ -2,7 +2,7 @@
 // that alone. Each is asked once in a run of this program, however many agents want to know.
 import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
-import { formatLimit } from '../../base/text.ts';
+import { formatDuration } from '../../base/text.ts';
 import { withinLimit } from '../../base/time.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import { parseTools } from '../../mcp/tools.ts';
@@ -166,7 +166,7 @@ function notKnown(name: string): SwitchboardError {
 function tooLate(name: string, task: string, limitMs: number): SwitchboardError {
   return new SwitchboardError(
     'CHILD_TIMEOUT',
-    `Server "${name}" did not ${task} within ${formatLimit(limitMs)}.`,
+    `Server "${name}" did not ${task} within ${formatDuration(limitMs)}.`,
     { hint: 'If it needs longer, raise AGENTS_MCP_ENUM_TIMEOUT_MS.', data: { child: name } },
   );
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isObject } from '../../base/object.ts';
 import { isOwnFolder } from '../../base/process.ts';
-import { isAlive, listFolder, processPlace, readText } from '../../base/process-table.ts';
+import { isAlive, listFolder, processPlace, readTextOrEmpty } from '../../base/process-table.ts';
 
 const PREFIX = 'switchboard-assistant-';
 /** Says whose it is. */
@@ -35,7 +35,7 @@ function removeLeftovers(): void {
 function isLeft(folder: string): boolean {
   let note: unknown;
   try {
-    note = JSON.parse(readText(join(folder, NOTE)));
+    note = JSON.parse(readTextOrEmpty(join(folder, NOTE)));
   } catch {
     return false;
   }

@@ -15,7 +15,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { guard } from '../../base/guard.ts';
-import { formatLimit } from '../../base/text.ts';
+import { formatDuration } from '../../base/text.ts';
 import { withinLimit } from '../../base/time.ts';
 import { VERSION } from '../../base/version.ts';
 import { type AddressKind, kindOfAddress } from './addresses.ts';
@@ -81,7 +81,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   const send = async (address: string | URL, init: RequestInit, body: 'read' | 'drop') => {
     const url = parseUrl(childName, address);
     const tooLate = () =>
-      signInFailed(childName, `${quote(url.host)} did not answer within ${formatLimit(limitMs)}`);
+      signInFailed(childName, `${quote(url.host)} did not answer within ${formatDuration(limitMs)}`);
     try {
       return await withinLimit(limitMs, cancellation, tooLate, async (end) => {
         const addresses = await end.orElse(allowedAddresses(url));

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
-import { formatLimit } from '../../base/text.ts';
+import { formatDuration } from '../../base/text.ts';
 import { withinLimit } from '../../base/time.ts';
 import type { OAuthSettings } from '../../config/config.ts';
 import { checkBrowserAddress } from './browser-address.ts';
@@ -185,7 +185,7 @@ function inTime(
   { answer }: Callback,
 ): Promise<URLSearchParams> {
   const tooLate = () =>
-    signInFailed(childName, `nobody came back from the browser within ${formatLimit(limitMs)}`, {
+    signInFailed(childName, `nobody came back from the browser within ${formatDuration(limitMs)}`, {
       hint: `Run again: switchboard login ${childName}`,
     });
   return withinLimit(limitMs, cancellation, tooLate, (limited) => limited.orElse(answer));

@@ -1,10 +1,10 @@
 // What the host sees of a server, and why, as `switchboard show` tells it.
-import { printable } from '../../base/text.ts';
+import { formatDuration, printable } from '../../base/text.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
 import { OwnTools } from '../../surface/own-tools.ts';
 import type { Switchboard } from '../../switchboard.ts';
 import { formatRows } from '../terminal/layout.ts';
-import { count, formatMs, type Output } from '../terminal/output.ts';
+import type { Output } from '../terminal/output.ts';
 import { noServers } from './no-servers.ts';
 
 export interface Appearance
@@ -81,7 +81,7 @@ export function printAppearance(one: Appearance, output: Output): void {
   output.line(`${output.style('bold', printable(name))} is shown as ${output.style('bold', show)}`);
   const when = start === 'eager' ? 'eager, as soon as the host is connected' : 'lazy, on first use';
   const stop =
-    idleMs === 0 ? 'never for want of use' : `after ${formatIdle(idleMs)} without a call`;
+    idleMs === 0 ? 'never for want of use' : `after ${formatDuration(idleMs)} without a call`;
   const lines = [
     ['because', showBecause],
     ['tools', describeTools(one)],
@@ -117,8 +117,4 @@ function describeTools({ name, show, suite, tools }: Appearance): string {
 function inShort(names: readonly string[]): string {
   const more = names.length > MOST_NAMES ? `, and ${names.length - MOST_NAMES} more` : '';
   return `${names.slice(0, MOST_NAMES).map(printable).join(', ') || 'none'}${more}`;
-}
-
-function formatIdle(ms: number): string {
-  return ms % 60_000 === 0 ? count(ms / 60_000, 'minute') : formatMs(ms);
 }

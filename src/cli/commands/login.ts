@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { openInBrowser } from '../../base/process.ts';
-import { cleanText, printable } from '../../base/text.ts';
+import { cleanText, formatDuration, printable } from '../../base/text.ts';
 import type { ChildConfig, Config, Remote } from '../../config/config.ts';
 import { findFolders } from '../../config/files/places.ts';
 import { expandRemote } from '../../config/server/expand.ts';
@@ -59,7 +59,10 @@ export async function login(childName: string, options: LoginOptions): Promise<n
     expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt).toISOString(),
     isRenewed,
   });
-  const lasts = expiresAt === undefined ? '' : ` The token is valid for ${formatLife(expiresAt)}`;
+  const lasts =
+    expiresAt === undefined
+      ? ''
+      : ` The token is valid for ${formatDuration(Math.max(0, expiresAt - Date.now()))}`;
   const renewal = isRenewed ? ' and is renewed by itself.' : '; then sign in again.';
   output.line(
     `${output.style('green', '✓')} Signed in to server "${printable(childName)}".${lasts === '' ? '' : lasts + renewal}`,
@@ -147,13 +150,4 @@ function say(output: Output, line: string): void {
 function invitation(childName: string, issuer: string, isOpen: boolean): string {
   const what = `To sign in to server "${printable(childName)}" at ${cleanText(issuer)}`;
   return isOpen ? `${what}, go to your browser. If nothing opens there:` : `${what}, open:`;
-}
-
-/** How long something lives from now on: 45 s, 59 min, 12 h, 30 days. */
-function formatLife(expiresAt: number): string {
-  const seconds = Math.max(0, Math.round((expiresAt - Date.now()) / 1_000));
-  if (seconds < 90) return `${seconds} s`;
-  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
-  return `${Math.round(seconds / 86_400)} days`;
 }

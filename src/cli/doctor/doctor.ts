@@ -3,7 +3,7 @@
 import { chooseProvider } from '../../assistant/choose.ts';
 import { settleAssistant } from '../../assistant/settings.ts';
 import { ERRORS } from '../../base/errors.ts';
-import { cleanText, printable } from '../../base/text.ts';
+import { cleanText, formatDuration, printable } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Child } from '../../child/child.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
@@ -22,7 +22,7 @@ import {
 } from '../commands/with-switchboard.ts';
 import { describeFailure, type Failure } from '../terminal/failure.ts';
 import { formatRows, indentText } from '../terminal/layout.ts';
-import { count, createOutput, formatMs, type Output, type Style } from '../terminal/output.ts';
+import { count, createOutput, type Output, type Style } from '../terminal/output.ts';
 import { Progress } from '../terminal/progress.ts';
 import { adviceOnTools } from './advice.ts';
 import { inspectAgentFiles, printAgentFiles } from './agent-files.ts';
@@ -244,7 +244,7 @@ function printFinding(finding: Finding, output: Output): void {
 
 function describeTools({ tools = 0, allowedTools, startMs = 0, listMs = 0 }: Finding): string {
   const allowed = tools === allowedTools ? '' : ` (${allowedTools} allowed)`;
-  const times = `started in ${formatMs(startMs)}, listed in ${formatMs(listMs)}`;
+  const times = `started in ${formatDuration(startMs)}, listed in ${formatDuration(listMs)}`;
   return `${count(tools, 'tool')}${allowed}, ${times}`;
 }
 

@@ -2,7 +2,7 @@
 // line for each server, and below it what last went wrong there; and one line for each run of an
 // agent, and below it what it does and where.
 import type { RunStatus } from '../../agents/run-status.ts';
-import { onOneLine } from '../../base/text.ts';
+import { formatDuration, onOneLine } from '../../base/text.ts';
 import type { OfflineChild, OfflineReport } from '../../host/offline-report.ts';
 import type {
   ChildStatus,
@@ -78,7 +78,11 @@ const SERVERS: Table<Row> = {
     { title: 'shown', align: 'left', cell: ({ show }) => show },
     { title: 'pid', align: 'right', cell: ({ pid }) => String(pid ?? '') },
     { title: 'memory', align: 'right', cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
-    { title: 'uptime', align: 'right', cell: ({ uptimeMs }) => formatDuration(uptimeMs) },
+    {
+      title: 'uptime',
+      align: 'right',
+      cell: ({ uptimeMs }) => (uptimeMs === undefined ? '' : formatDuration(uptimeMs)),
+    },
     { title: 'calls', align: 'right', cell: ({ calls }) => (calls === 0 ? '' : String(calls)) },
     { title: 'tools', align: 'right', cell: ({ tools }) => String(tools ?? '') },
     { title: 'listed', align: 'right', cell: ({ listedAt }, now) => formatAgo(listedAt, now) },
@@ -250,16 +254,6 @@ function formatAgo(iso: string | undefined, now: number): string {
 function formatElapsed(iso: string | undefined, now: number): string {
   const ms = iso === undefined ? Number.NaN : now - Date.parse(iso);
   return Number.isNaN(ms) ? '' : formatDuration(Math.max(0, ms));
-}
-
-/** In the largest unit that fits: 45 s, 12 min, 3 h, 2 d. */
-function formatDuration(ms: number | undefined): string {
-  if (ms === undefined) return '';
-  const seconds = Math.floor(ms / 1_000);
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h`;
-  return `${Math.floor(seconds / 86_400)} d`;
 }
 
 function formatBytes(bytes: number | undefined): string {

@@ -43,11 +43,6 @@ function formatJson(document: unknown): string {
   return escapeHidden(JSON.stringify(document, null, 2));
 }
 
-/** A duration for people: 480 ms, 12.3 s. */
-export function formatMs(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
-}
-
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,7 +1,7 @@
 // `switchboard tools [server] [tool]` and `--dry-run`: lists the current tools of every server with their
 // signatures, or shows one tool with its schema.
 import { SwitchboardError } from '../../base/errors.ts';
-import { cleanText, escapeHidden, printable } from '../../base/text.ts';
+import { cleanText, escapeHidden, formatDuration, printable } from '../../base/text.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
 import { isExposed } from '../../config/server/expose.ts';
 import { signatureOf } from '../../mcp/signature.ts';
@@ -20,7 +20,7 @@ import { downloadNote } from '../doctor/download.ts';
 import { wrapText } from '../terminal/columns.ts';
 import { describeFailure, type Failure } from '../terminal/failure.ts';
 import { formatRows, indentText } from '../terminal/layout.ts';
-import { count, createOutput, formatMs, type Output } from '../terminal/output.ts';
+import { count, createOutput, type Output } from '../terminal/output.ts';
 import { Progress } from '../terminal/progress.ts';
 import { findTarget } from './target.ts';
 
@@ -140,8 +140,8 @@ async function findTool(
 
 function printListing({ name, ms, tools, error }: Listing, output: Output): void {
   const about = error
-    ? `failed after ${formatMs(ms)}`
-    : `${count(tools.length, 'tool')}, ${formatMs(ms)}`;
+    ? `failed after ${formatDuration(ms)}`
+    : `${count(tools.length, 'tool')}, ${formatDuration(ms)}`;
   const heading = [
     { text: printable(name), style: 'bold' as const },
     { text: about, style: error && ('red' as const) },

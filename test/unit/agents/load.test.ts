@@ -11,7 +11,7 @@ test.each([
   [
     'gone',
     'rm',
-    'It is not there. Put it back, or run `switchboard reload` to have the agents listed anew.',
+    'It does not exist. Put it back, or run `switchboard reload` to have the agents listed anew.',
   ],
   ['broken', 'name = \n', 'Correct the file.'],
   ['without a name', 'description = "x"\n', ':1: It has no name. Correct the file.'],

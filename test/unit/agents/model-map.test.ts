@@ -249,7 +249,7 @@ Acme = "acme-inference"
     });
     expect(run).toEqual({ model: 'x' });
     expect(agents.plain(warnings)).toEqual([
-      'user/gone.toml: It is not there. The built-in map holds.',
+      'user/gone.toml: It does not exist. The built-in map holds.',
     ]);
   });
 });

@@ -128,7 +128,7 @@ test('a run that takes too long is called off, and what it said is kept', async 
   const { run } = createRuns({ settings: { timeoutMs: 2_000 }, engine: endless });
   const { ok, output } = await run(TASK).result;
   expect(ok).toBe(false);
-  expect(output).toContain('it had not finished after 2 seconds. ');
+  expect(output).toContain('it had not finished after 2 s. ');
   expect(output).toContain('agents.timeoutMs');
   expect(output).toContain('First.\nSecond');
 });

@@ -82,7 +82,7 @@ test.each([400, 413, 422])('a request that is refused with %i may be too much', 
 
 test.each([
   ['1000000000', 'Try again later.'],
-  ['3600', 'Try again in 60 minutes.'],
+  ['3600', 'Try again in 60 min.'],
 ])('a wait of %s seconds is told as one would say it', async (seconds, hint) => {
   const headers = { 'retry-after': seconds };
   const { answer } = await ask(() => ({ status: 429, headers }));
@@ -100,10 +100,10 @@ test('a wait without end is none that was named', async () => {
 
 test.each([
   [0, 'a moment'],
-  [0.4, '1 second'],
-  [1_500, '2 seconds'],
-  [119_000, '119 seconds'],
-  [601_000, '11 minutes'],
+  [0.4, '1 s'],
+  [1_500, '2 s'],
+  [119_000, '119 s'],
+  [601_000, '10 min'],
 ])('%d milliseconds are %s', (ms, words) => {
   expect(formatWait(ms)).toBe(words);
 });

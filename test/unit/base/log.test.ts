@@ -114,7 +114,7 @@ test('lines that nobody reads are left out, and counted', async () => {
   await expect
     .poll(() => written.slice(-2))
     .toEqual([
-      'switchboard: 2 lines left out, because nobody read them in time.\n',
+      'switchboard: 2 log lines dropped because stderr was not read in time.\n',
       'switchboard: again\n',
     ]);
 });
@@ -159,7 +159,7 @@ describe('with a folder, the log is also kept there', () => {
     opened.log.info('two');
     expect(opened.written().replaceAll(dir, '<project>')).toMatchInlineSnapshot(`
       "switchboard: one
-      switchboard: warn: the log cannot be written to <project>/x/logs: Error: EEXIST: file already exists, mkdir '<project>/x/logs'
+      switchboard: warn: can't write the log to <project>/x/logs: Error: EEXIST: file already exists, mkdir '<project>/x/logs'
       switchboard: two
       "
     `);

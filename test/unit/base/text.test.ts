@@ -3,7 +3,7 @@ import { createCutMask, createLineMask, createMask, maskValue } from '../../../s
 import {
   cleanText,
   excerpt,
-  formatLimit,
+  formatDuration,
   hasHiddenCharacters,
   nearest,
   revealHidden,
@@ -177,12 +177,17 @@ test("somebody else's text is one line of ours, cut and without the secrets", ()
 
 test.each([
   [50, '50 ms'],
-  [1_000, '1 second'],
-  [1_500, '1500 ms'],
-  [5_000, '5 seconds'],
-  [60_000, '1 minute'],
-  [90_000, '90 seconds'],
-  [300_000, '5 minutes'],
-])('a limit of %d ms is said as %s', (ms, words) => {
-  expect(formatLimit(ms)).toBe(words);
+  [299.6, '300 ms'],
+  [1_000, '1 s'],
+  [1_500, '1.5 s'],
+  [9_960, '10 s'],
+  [12_345, '12 s'],
+  [90_000, '90 s'],
+  [150_000, '2.5 min'],
+  [300_000, '5 min'],
+  [3_600_000, '60 min'],
+  [86_400_000, '24 h'],
+  [3 * 86_400_000, '3 d'],
+])('%d ms are formatted as %s', (ms, words) => {
+  expect(formatDuration(ms)).toBe(words);
 });

@@ -86,8 +86,8 @@ test('at 80 columns', () => {
     "
     /home/ada/shop  pid 4242, since 12:03, claude-code 2.1, a host, 48 MB
       server    state      shown      pid  memory  uptime  calls  tools
-      github    ● ready    suite     4250  123 MB     2 h     14     42
-      browser   ▶ active   flip    104251  1.2 GB   1 min   1208     21
+      github    ● ready    suite     4250  123 MB   2.1 h     14     42
+      browser   ▶ active   flip    104251  1.2 GB    61 s   1208     21
         The page did not load within 30 s.
       memory    ◐ warming  direct    4252  9.9 MB
       notes     ○ idle     suite
@@ -103,8 +103,8 @@ test('at 120 columns', () => {
     "
     /home/ada/shop  pid 4242, since 12:03, claude-code 2.1, a host, 48 MB
       server    state      shown      pid  memory  uptime  calls  tools
-      github    ● ready    suite     4250  123 MB     2 h     14     42
-      browser   ▶ active   flip    104251  1.2 GB   1 min   1208     21
+      github    ● ready    suite     4250  123 MB   2.1 h     14     42
+      browser   ▶ active   flip    104251  1.2 GB    61 s   1208     21
         The page did not load within 30 s.
       memory    ◐ warming  direct    4252  9.9 MB
       notes     ○ idle     suite
@@ -120,8 +120,8 @@ test('in colour', () => {
     "
     <bold>/home/ada/shop</bold>  pid 4242, since 12:03, claude-code 2.1, a host, 48 MB
       <dim>server  </dim>  <dim>state    </dim>  <dim>shown </dim>  <dim>   pid</dim>  <dim>memory</dim>  <dim>uptime</dim>  <dim>calls</dim>  <dim>tools</dim>
-      <bold>github  </bold>  <green>● ready  </green>  suite     4250  123 MB     2 h     14     42
-      <bold>browser </bold>  <green>▶ active </green>  flip    104251  1.2 GB   1 min   1208     21
+      <bold>github  </bold>  <green>● ready  </green>  suite     4250  123 MB   2.1 h     14     42
+      <bold>browser </bold>  <green>▶ active </green>  flip    104251  1.2 GB    61 s   1208     21
         <dim>The page did not load within 30 s.</dim>
       <bold>memory  </bold>  <yellow>◐ warming</yellow>  direct    4252  9.9 MB
       <bold>notes   </bold>  <dim>○ idle   </dim>  suite
@@ -159,8 +159,8 @@ test('a long name and a long path give way', () => {
     "
     …s/projects/projects/shop  pid 4242, since 12:03, claude-code 2.1, a host, 48 MB
       server                   state     shown     pid  memory  uptime  calls  tools
-      github                   ● ready   suite    4250  123 MB     2 h     14     42
-      browser                  ▶ active  flip   104251  1.2 GB   1 min   1208     21
+      github                   ● ready   suite    4250  123 MB   2.1 h     14     42
+      browser                  ▶ active  flip   104251  1.2 GB    61 s   1208     21
         The page did not load within 30 s.
       a-server-whose-name-no…  ○ idle    suite
     "
@@ -210,7 +210,7 @@ test('runs of agents, with what each does and where', () => {
       ...running,
       agent: 'agent_review',
       cwd: '/home/ada/shop',
-      since: ago(130),
+      since: ago(120),
       doing: 'runs: npm\u001b[31m test',
     },
     { ...running, agent: 'anth_triage', cwd: '/tmp', since: ago(4), doing: undefined },
@@ -255,7 +255,7 @@ test('servers that nobody runs', () => {
     files: [],
     children: [
       { ...child({ name: 'github', tools: 42 }), listedAt: ago(3) },
-      { ...child({ name: 'browser', show: 'flip', tools: 0 }), listedAt: ago(50) },
+      { ...child({ name: 'browser', show: 'flip', tools: 0 }), listedAt: ago(48) },
       {
         ...child({ name: 'bare', state: 'error', lastError: 'Server "bare" has no command.' }),
         listedAt: undefined,

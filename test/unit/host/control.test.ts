@@ -154,7 +154,7 @@ test('among the temporary files, what somebody else may have left is refused', a
   const elsewhere = createHome();
   const temporary = useTemporaryFolder();
   symlinkSync(elsewhere, join(temporary, `switchboard-${process.getuid?.()}`));
-  await expect(open(home)).rejects.toThrow('is not a folder of this user.');
+  await expect(open(home)).rejects.toThrow('is not owned by this user.');
   expect(readdirSync(join(home, 'run'))).toEqual([]);
 });
 
@@ -168,7 +168,7 @@ test('a folder that is a link, as somebody else may have left it, is refused', a
   const home = createHome();
   mkdirSync(join(home, 'elsewhere'), { recursive: true });
   symlinkSync(join(home, 'elsewhere'), join(home, 'run'));
-  await expect(open(home)).rejects.toThrow('is not a folder of this user.');
+  await expect(open(home)).rejects.toThrow('is not owned by this user.');
   expect(readdirSync(join(home, 'elsewhere'))).toEqual([]);
 });
 
@@ -177,7 +177,7 @@ test.skipIf(process.getuid?.() !== 0)('a folder of another user is refused', asy
   const home = createHome();
   mkdirSync(join(home, 'run'), { recursive: true });
   chownSync(join(home, 'run'), 12_345, 12_345);
-  await expect(open(home)).rejects.toThrow('is not a folder of this user.');
+  await expect(open(home)).rejects.toThrow('is not owned by this user.');
 });
 
 test('an address in a folder that is not this user’s is not asked', async () => {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Candidate } from '../../../../src/agents/servers/candidate.ts';
 import { Enumerator } from '../../../../src/agents/servers/enumerator.ts';
 import { Cancellation } from '../../../../src/base/cancellation.ts';
-import { formatLimit } from '../../../../src/base/text.ts';
+import { formatDuration } from '../../../../src/base/text.ts';
 import { Pool } from '../../../../src/pool/pool.ts';
 import { childConfig } from '../../../support/child-config.ts';
 import { byName, onBug, temporaryFolder } from '../../../support/fake-child.ts';
@@ -112,7 +112,7 @@ test.each([
     const { server, running, starts } = faulty(fault, '--stubborn', '--stubborn-grandchild');
     await expect(ask(server, { limitMs })).rejects.toMatchObject({
       code: 'CHILD_TIMEOUT',
-      message: `Server "faulty" did not ${task} within ${formatLimit(limitMs)}.`,
+      message: `Server "faulty" did not ${task} within ${formatDuration(limitMs)}.`,
       hint: 'If it needs longer, raise AGENTS_MCP_ENUM_TIMEOUT_MS.',
     });
     expect(running()).toBe(0);

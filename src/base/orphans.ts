@@ -1,15 +1,14 @@
-// What a Switchboard that was killed left behind. Children normally go when their stdin closes, but
-// some do not. Each run therefore notes the process groups it starts in a file, and marks them by
-// an environment variable; the next run ends groups whose Switchboard is gone. Group numbers are
-// used again by the system, so only a process that carries the mark is ours to end. Programs that a
-// child has put into groups of their own, such as a browser, are not followed; but what an agent has
-// started is, wherever it has gone. Empty folders that an agent leaves when it is ended in the middle
-// are noted, too, and removed.
+// Cleans up after a Switchboard that was killed. Servers normally exit when their stdin closes, but some
+// don't. So each run notes the process groups it starts in a file and marks them with an environment
+// variable; the next run stops groups whose Switchboard is gone. The system reuses group numbers, so only
+// marked processes are stopped. Programs that a server moved to their own groups, such as a browser, are
+// not followed; those that an agent started are. Empty folders that a killed agent leaves are noted and
+// removed as well.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeEmptyFolder } from './empty-folder.ts';
 import { makeFolder } from './make-folder.ts';
-import { isGroupAlive, signalGroup } from './process.ts';
+import { isGroupAlive } from './process.ts';
 import {
   groupsMarked,
   isAlive,
@@ -18,27 +17,26 @@ import {
   readTextOrEmpty,
   startTime,
 } from './process-table.ts';
-import { waitUntil } from './time.ts';
+import { stopGroups } from './stop-groups.ts';
 import { unfinishedName } from './whole-file.ts';
 
 const MARK = 'SWITCHBOARD_RUN';
-/** What every process of an agent's run carries besides, with the name of that run. */
+/** The second mark on processes of an agent's run, with the name of that run. */
 export const AGENT_MARK = 'SWITCHBOARD_AGENT_RUN';
-/** The number of the process, and something that no other run has. */
+/** The pid, and something unique to the run. */
 const NOTE = /^(\d+)-[0-9a-z]+-[0-9a-z]+$/;
 
-/** What a run notes of itself and its children. */
 interface Note {
-  /** When the run's process began: a process of the same number that began later is another. */
+  /** When the run's process started: a later process with the same pid is another one. */
   readonly start: string;
-  /** Where its process numbers mean something: a home may be shared with a container. */
+  /** The machine and container its pids belong to: a container may share the home folder. */
   readonly place: string;
   readonly groups: readonly number[];
-  /** Folders to be removed where they are there and empty; absent in notes of older versions. */
+  /** Folders to remove if they are empty; older versions don't write it. */
   readonly folders?: readonly string[];
 }
 
-/** The note of one run. The file exists from the first child on and goes with the run. */
+/** The note of one run. The file exists from the first process until the run ends. */
 export class RunNote {
   readonly #folder: string;
   readonly #id = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
@@ -51,18 +49,18 @@ export class RunNote {
     this.#folder = folder;
   }
 
-  /** What marks the environment of a child. */
+  /** The mark, for the environment of each process. */
   get environment(): Record<string, string> {
     return { [MARK]: this.#id };
   }
 
   async add(leader: number): Promise<void> {
-    // Those that are gone are forgotten: children come and go for as long as the run lasts.
+    // Forgets groups that are gone, or the list would grow as long as the run lasts.
     this.#groups = [...this.#groups.filter(isGroupAlive), leader];
     await this.#write();
   }
 
-  /** These folders, and no others, are to be removed where they are left empty. */
+  /** Replaces the folders to remove if they are left empty. */
   async noteFolders(folders: readonly string[]): Promise<void> {
     this.#folders = folders;
     await this.#write();
@@ -72,7 +70,7 @@ export class RunNote {
     if (this.#exists) rmSync(this.#file, { force: true });
   }
 
-  /** The note is written whole each time, so that it is whole even if somebody has removed it. */
+  /** Writes the whole note each time, in case the file was removed. */
   async #write(): Promise<void> {
     this.#start ??= startTime(process.pid);
     const start = await this.#start;
@@ -90,15 +88,13 @@ export class RunNote {
   }
 }
 
-/** Ends the groups of runs that are gone, all at once; answers how many groups that were. */
+/** Stops the groups of runs that are gone and returns how many there were. */
 export async function endOrphans(folder: string, graceMs: number): Promise<number> {
   const found = await readNotes(folder);
   const gone = found.filter(({ isGone }) => isGone);
   const left = await Promise.all(gone.map(groupsLeftBy));
   const orphans = [...new Set(left.flat())];
-  for (const group of orphans) signalGroup(group, 'SIGTERM');
-  await waitUntil(() => !orphans.some(isGroupAlive), graceMs);
-  for (const group of orphans.filter(isGroupAlive)) signalGroup(group, 'SIGKILL');
+  await stopGroups(orphans, graceMs);
   const inUse = new Set(found.flatMap(({ note, isGone }) => (isGone ? [] : foldersIn(note))));
   for (const { id, note } of gone) {
     for (const unused of foldersIn(note)) if (!inUse.has(unused)) removeEmptyFolder(unused);
@@ -117,11 +113,11 @@ async function groupsLeftBy({ id, note }: FoundNote): Promise<number[]> {
 interface FoundNote {
   readonly id: string;
   readonly note: Note;
-  /** Whether the run that wrote it is over. */
+  /** Whether the run that wrote it has ended. */
   readonly isGone: boolean;
 }
 
-/** What is no note of ours, or of another place, is left alone. */
+/** Ignores other files, and notes from other machines and containers. */
 async function readNotes(folder: string): Promise<FoundNote[]> {
   const found: FoundNote[] = [];
   for (const id of listFolder(folder)) {
@@ -143,6 +139,6 @@ function parseNote(text: string): Note | undefined {
     const note = JSON.parse(text) as Note;
     return Array.isArray(note?.groups) ? note : undefined;
   } catch {
-    return undefined; // a folder, an empty file, somebody else's
+    return undefined; // a folder, an empty file, or not ours
   }
 }

@@ -1,7 +1,7 @@
 // Stops a process and everything it started, with time to react after each step: close its input, where well-behaved
 // servers exit, then SIGTERM, then SIGKILL.
-import { isGroupAlive, signalGroup } from '../base/process.ts';
-import { isGroupDead } from '../base/process-table.ts';
+import { isGroupAlive } from '../base/process.ts';
+import { stopGroups } from '../base/stop-groups.ts';
 import { waitUntil } from '../base/time.ts';
 
 export interface StoppableGroup {
@@ -16,10 +16,5 @@ export async function stopGroup(group: StoppableGroup, graceMs: number): Promise
   closeInput();
   // Only the leader reads our stdin, so once it has exited there's no point in waiting.
   await waitUntil(() => hasExited() || !isGroupAlive(leader), graceMs);
-  if (!isGroupAlive(leader) || (hasExited() && isGroupDead(leader))) return;
-  signalGroup(leader, 'SIGTERM');
-  await waitUntil(() => !isGroupAlive(leader), graceMs);
-  if (!isGroupAlive(leader)) return;
-  signalGroup(leader, 'SIGKILL');
-  await waitUntil(() => !isGroupAlive(leader), graceMs);
+  await stopGroups([leader], graceMs);
 }

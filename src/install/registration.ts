@@ -3,10 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { keepBackup } from '../base/backup.ts';
 import { SwitchboardError } from '../base/errors.ts';
-import { guard } from '../base/guard.ts';
 import { isObject } from '../base/object.ts';
-import { isGroupAlive, signalGroup, spawnGroup } from '../base/process.ts';
-import { cleanText } from '../base/text.ts';
+import { ProgramNotStarted, ProgramTimeout, runProgram } from '../base/run-program.ts';
+import { cleanText, formatDuration } from '../base/text.ts';
 import { explainFailure } from './disk.ts';
 import { isOnPath } from './find-program.ts';
 import type { InstallPlaces } from './places.ts';
@@ -151,36 +150,24 @@ async function runClaude(
   args: readonly string[],
   { cwd, env, limitMs = LIMIT_MS }: RegistrationOptions,
 ): Promise<string | undefined> {
-  const claude = await spawnGroup({ cmd: 'claude', args, cwd, env }).catch((cause: unknown) => {
-    throw new SwitchboardError('INSTALL_FAILED', `claude cannot be started: ${String(cause)}.`, {
-      hint: 'With --no-register it is left alone.',
-      cause,
-    });
-  });
-  const { pid, stdin, stdout, stderr } = claude;
   let said = '';
   const keep = (text: string): void => {
     said = (said + text).slice(-LONGEST_SAYING);
   };
-  for (const pipe of [stdin, stdout, stderr]) pipe?.on('error', () => {}); // its exit says more
-  stdin?.end();
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => {
-      if (pid !== undefined) signalGroup(pid, 'SIGKILL');
-      resolve(`it did not end within ${limitMs / 1_000} seconds`);
-    };
-    const timer = setTimeout(guard(reject, giveUp), limitMs);
-    const finish = (status: number | null, signal: string | null): void => {
-      clearTimeout(timer);
-      if (pid !== undefined) isGroupAlive(pid); // one that is gone is forgotten, and its number free
-      const words = cleanText(said).trim();
-      resolve(status === 0 ? undefined : words || `it ended with ${signal ?? `status ${status}`}`);
-    };
-    for (const stream of [stdout, stderr]) {
-      stream?.setEncoding('utf8').on('data', guard(reject, keep));
-    }
-    claude.once('close', guard(reject, finish));
-  });
+  try {
+    const command = { cmd: 'claude', args, cwd, env };
+    const output = { onStdout: keep, onStderr: keep };
+    const { status, signal } = await runProgram({ ...command, ...output, limitMs });
+    const words = cleanText(said).trim();
+    return status === 0 ? undefined : words || `it ended with ${signal ?? `status ${status}`}`;
+  } catch (error) {
+    if (error instanceof ProgramTimeout) return `it did not end within ${formatDuration(limitMs)}`;
+    if (!(error instanceof ProgramNotStarted)) throw error;
+    throw new SwitchboardError('INSTALL_FAILED', `claude cannot be started: ${error.message}.`, {
+      hint: 'With --no-register it is left alone.',
+      cause: error,
+    });
+  }
 }
 
 /** A command as a person can paste it into a shell. */

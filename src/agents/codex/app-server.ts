@@ -5,11 +5,11 @@ import { parse } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { isObject } from '../../base/object.ts';
-import { isFolder, isGroupAlive, signalGroup } from '../../base/process.ts';
-import { groupsMarked, isGroupDead } from '../../base/process-table.ts';
+import { isFolder } from '../../base/process.ts';
+import { groupsMarked } from '../../base/process-table.ts';
+import { stopGroups } from '../../base/stop-groups.ts';
 import { codeOf } from '../../base/system-error.ts';
 import { excerpt, formatDuration } from '../../base/text.ts';
-import { sleep } from '../../base/time.ts';
 import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import { ProcessLink, type ProcessLinkOptions } from '../../child/process-link.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
@@ -182,12 +182,7 @@ export class AppServer {
     await this.#link.stop();
     const { name, value } = this.#options.mark;
     const left = await groupsMarked(`${name}=${value}`);
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      const running = [...left].filter(isRunning);
-      for (const group of running) signalGroup(group, signal);
-      const end = performance.now() + GONE_MS;
-      while (running.some(isRunning) && performance.now() < end) await sleep(10);
-    }
+    await stopGroups([...left], GONE_MS);
   }
 
   #explainStart(error: unknown, binary: string): unknown {
@@ -205,10 +200,6 @@ export class AppServer {
     const reason = excerpt((error as Error).message, LONGEST_REASON);
     return failure(`Codex refused to begin: ${reason}`, binary, error);
   }
-}
-
-function isRunning(group: number): boolean {
-  return isGroupAlive(group) && !isGroupDead(group);
 }
 
 function describeEnd(end: LinkEnd): string {

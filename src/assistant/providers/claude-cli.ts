@@ -1,12 +1,11 @@
 // Claude through the program `claude`, with the user's own sign-in. It uses tools by itself, so it is
 // given a server with exactly those of this child, and nothing else: none of its own tools, no other
 // servers, no files that a query names, and its permissions as they are.
-import type { ChildProcess } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { guard } from '../../base/guard.ts';
 import { isObject } from '../../base/object.ts';
-import { isGroupAlive, signalGroup, spawnGroup, withVariables } from '../../base/process.ts';
+import { type GroupCommand, withVariables } from '../../base/process.ts';
+import { ProgramNotStarted, runProgram } from '../../base/run-program.ts';
 import { excerpt } from '../../base/text.ts';
 import type { ChoiceParts } from '../choose.ts';
 import { tooManyRounds } from '../failures.ts';
@@ -25,7 +24,7 @@ import { ClaudeEvents } from './claude-events.ts';
 import { makeRunFolder } from './run-folder.ts';
 
 const KEPT_STDERR_CHARS = 2_000;
-/** Milliseconds between SIGTERM and SIGKILL for one that was called off. */
+/** Milliseconds between SIGTERM and SIGKILL for one that was cancelled. */
 const GRACE_MS = 2_000;
 /** Inside Claude Code these say so to what it starts: `claude` would not run there again, or take itself for a part of it. */
 const OF_THE_HOST = new Set([
@@ -72,16 +71,11 @@ export class ClaudeCli implements Delegate, Disposable {
   }
 
   async run(task: DelegatedTask): Promise<DelegatedAnswer> {
-    const { processes, settings } = this.#options;
-    task.cancellation.throwIfCancelled();
+    const { settings } = this.#options;
     const cwd = (this.#folder ??= makeRunFolder());
     const args = this.#arguments(task, cwd);
     const env = this.#environment();
-    const claude = await spawnGroup({ cmd: 'claude', args, cwd, env }).catch((cause: unknown) => {
-      throw new ModelFailure(`the program claude cannot be started: ${String(cause)}`);
-    });
-    if (claude.pid !== undefined) processes.onProcess(claude.pid);
-    const answer = readAnswer(await this.#finish(claude, task));
+    const answer = readAnswer(await this.#finish({ cmd: 'claude', args, cwd, env }, task));
     if (answer === 'too many rounds') throw tooManyRounds(settings.maxRounds);
     return answer;
   }
@@ -140,47 +134,33 @@ export class ClaudeCli implements Delegate, Disposable {
     return words.flat();
   }
 
-  /** Hands it what it is asked and waits for its end; one that is called off is ended with all it has started. */
-  async #finish(claude: ChildProcess, task: DelegatedTask): Promise<Finished> {
+  /** Hands it what it is asked and waits for its end; one that is cancelled is stopped with all it has started. */
+  async #finish(command: GroupCommand, task: DelegatedTask): Promise<Finished> {
     const { cancellation, onUse, onRound } = task;
-    const { pid, stdin, stdout, stderr } = claude;
-    let killing: NodeJS.Timeout | undefined;
-    const end = (): void => {
-      if (pid === undefined) return;
-      signalGroup(pid, 'SIGTERM');
-      killing = setTimeout(() => signalGroup(pid, 'SIGKILL'), GRACE_MS);
-    };
-    let isWithoutServer = false;
     const events = new ClaudeEvents({
       onServer: (name, state) => {
         // It would go on at once, and answer without any tool, out of nothing.
-        if (name !== this.#server || state !== 'failed') return;
-        isWithoutServer = true;
-        if (pid !== undefined) signalGroup(pid, 'SIGKILL');
+        if (name === this.#server && state === 'failed') throw new ServerUnreachable();
       },
       onUse: (tool) => onUse(tool.replace(`mcp__${this.#server}__`, '')),
       onResults: onRound,
     });
     let complained = '';
-    const read = (text: string): void => events.take(text);
-    const keepWords = (text: string): void => {
-      complained = (complained + text).slice(-KEPT_STDERR_CHARS);
-    };
-    for (const pipe of [stdin, stdout, stderr]) pipe?.on('error', () => {}); // its exit says why
-    const closed = new Promise<number | null>((resolve, reject) => {
-      stdout?.setEncoding('utf8').on('data', guard(reject, read));
-      stderr?.setEncoding('utf8').on('data', guard(reject, keepWords));
-      claude.once('close', resolve);
-    });
-    stdin?.end(inputOf(task));
-    cancellation.listen(end);
-    const status = await closed.finally(() => {
-      cancellation.unlisten(end);
-      clearTimeout(killing);
-      if (pid !== undefined && isGroupAlive(pid)) signalGroup(pid, 'SIGKILL'); // what it has left behind
+    const { status } = await runProgram({
+      ...command,
+      input: inputOf(task),
+      onStdout: (text) => events.take(text),
+      onStderr: (text) => {
+        complained = (complained + text).slice(-KEPT_STDERR_CHARS);
+      },
+      onProcess: this.#options.processes.onProcess,
+      cancellation,
+      graceMs: GRACE_MS,
+    }).catch((error: unknown) => {
+      if (!(error instanceof ProgramNotStarted)) throw error;
+      throw new ModelFailure(`the program claude cannot be started: ${error.message}`);
     });
     cancellation.throwIfCancelled();
-    if (isWithoutServer) throw new ServerUnreachable();
     events.end();
     return { status, answer: events.answer, words: complained || events.words };
   }

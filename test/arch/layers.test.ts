@@ -20,6 +20,7 @@ const LAYERS = [
   'pool',
   'child',
   'mcp',
+  'net',
   'rpc',
   'config',
   'base',

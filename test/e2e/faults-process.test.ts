@@ -1,7 +1,7 @@
 // What may end the whole program: a bug of its own, and nothing that a server or the network does.
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { tokenFile, writeSignIn } from '../../src/child/sign-in/token-store.ts';
+import { signInFile, writeSignIn } from '../../src/child/sign-in/token-store.ts';
 import { startAuthorizationServer } from '../support/authorization-server.ts';
 import { withFaults } from '../support/faults.ts';
 import { FIXTURES } from '../support/project.ts';
@@ -20,7 +20,7 @@ test('a sign-in service that refuses connections at once fails only the calls of
   await withFaults(
     { far: { url: serverUrl } },
     async (trial) => {
-      const file = await tokenFile(join(trial.project.dir, 'home/.switchboard/tokens'), serverUrl);
+      const file = await signInFile(join(trial.project.dir, 'home/.switchboard/tokens'), serverUrl);
       writeSignIn(file, {
         version: 1,
         serverUrl,

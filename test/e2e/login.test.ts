@@ -106,7 +106,7 @@ test('with --json there is one document, and the address is on stderr', async ()
     child: 'files',
     wasSignedIn: true,
     revoked: false,
-    note: 'taking the tokens back was refused (HTTP 500): {}',
+    note: 'revoking the tokens was refused (HTTP 500): {}',
   });
 });
 

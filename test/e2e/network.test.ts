@@ -142,7 +142,7 @@ test('a server that is not there costs its own call alone', async () => {
   expect(await said('gone')).toContain('Server "gone"');
   expect(await said('gone')).toContain('127.0.0.1:9');
   expect(await said('here')).toBe('done');
-  expect(await said('strange')).toContain('begins with ftp:');
+  expect(await said('strange')).toContain('starts with ftp:');
   expect(await said('unknown')).toContain('"pigeon"');
 });
 

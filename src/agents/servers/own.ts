@@ -2,7 +2,7 @@
 // keeps from agents, too; and the engine has no part in what only we can do, such as signing in.
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
-import { readSignIn, tokenFile } from '../../child/sign-in/token-store.ts';
+import { readSignIn, signInFile } from '../../child/sign-in/token-store.ts';
 import type { ChildConfig, Config, Remote } from '../../config/config.ts';
 import { expandRemote } from '../../config/server/expand.ts';
 import type { Candidate, Candidates } from './candidate.ts';
@@ -49,7 +49,7 @@ async function isSignedIn(
 ): Promise<boolean> {
   if (oauth) return true;
   try {
-    return readSignIn(await tokenFile(tokens, expandRemote(child, env).url)) !== 'nothing';
+    return readSignIn(await signInFile(tokens, expandRemote(child, env).url)) !== 'nothing';
   } catch (error) {
     // A variable is missing, or it is no address: that is told when the server is to be used.
     if (error instanceof SwitchboardError || error instanceof TypeError) return false;

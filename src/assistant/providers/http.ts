@@ -3,8 +3,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../base/object.ts';
 import { createMask, type Mask } from '../../base/secrets.ts';
-import { readText } from '../../child/remote/body.ts';
-import { ACCEPTED_ENCODINGS, HttpClient } from '../../child/remote/http.ts';
+import { readText } from '../../net/body.ts';
+import { ACCEPTED_ENCODINGS, HttpClient } from '../../net/http-client.ts';
 
 /** What every provider with an address and a key is made of. */
 export interface ApiOptions {

@@ -4,7 +4,7 @@ import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
 import { soon } from '../../base/time.ts';
-import { type Place, Underway } from '../../base/underway.ts';
+import { Underway, type UnderwayPlace } from '../../base/underway.ts';
 import type { Caller, Question } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS } from '../../mcp/eras.ts';
 import type { LogLevel } from '../../mcp/logging.ts';
@@ -264,7 +264,7 @@ class Call implements RequestOptions {
   /** The peer's id for it, once it is sent. */
   id = 0;
   readonly #listener: CallListener;
-  #place: Place<Call> | undefined;
+  #place: UnderwayPlace<Call> | undefined;
 
   constructor(request: ChildRequest, caller: Caller, target: string, listener: CallListener) {
     this.timeoutMs = request.timeoutMs;

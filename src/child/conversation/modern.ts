@@ -2,7 +2,7 @@
 // them, and gets the request again with the answers.
 import { Cancellation } from '../../base/cancellation.ts';
 import { isObject } from '../../base/object.ts';
-import { type Place, Underway } from '../../base/underway.ts';
+import { Underway, type UnderwayPlace } from '../../base/underway.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Caller, QuestionMethod } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS, META, MODERN_REVISION } from '../../mcp/eras.ts';
@@ -182,7 +182,7 @@ class ModernCall implements RequestOptions {
   readonly mirrored: Verbatim;
   readonly #caller: Caller | undefined;
   readonly #callers: Underway<Caller>;
-  #place: Place<Caller> | undefined;
+  #place: UnderwayPlace<Caller> | undefined;
 
   constructor(request: ChildRequest, callers: Underway<Caller>) {
     this.timeoutMs = request.timeoutMs;

@@ -1,28 +1,27 @@
-// The address of a server as it was configured: checked, and taken apart into what is sent, what may
-// be printed and what is secret.
+// Checks a server's configured URL and headers, and separates the secrets in them.
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
+import { isLoopbackHost } from '../../net/address-kind.ts';
 import { filledIn } from '../secrets.ts';
-import { isLoopback } from '../sign-in/addresses.ts';
 
 export interface Address {
-  /** Without the name and password that may have stood in it. */
+  /** Without credentials. */
   readonly url: URL;
   readonly kind: 'http' | 'sse' | 'ws';
-  /** The configured headers, their names in lower case. */
+  /** The configured headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
-  /** Something of it is secret, and everybody on the way can read it. */
+  /** Sends secrets over an unencrypted connection. */
   readonly isExposed: boolean;
 }
 
-/** Shorter parts of a path are words such as `api` and `mcp`. */
+/** Shorter path segments are words such as `api` and `mcp`. */
 const SHORTEST_SECRET_SEGMENT = 12;
 
 const SECRET_NAME = /auth|token|key|secret|cookie|passw|credential|session/i;
 
-/** `env` is what the variables in the address were filled in from. */
+/** `env` has the values of the variables in the URL and the headers. */
 export function parseAddress(
   config: ChildConfig,
   remote: Remote,
@@ -45,23 +44,25 @@ export function parseAddress(
     kind: url.protocol.startsWith('ws') ? 'ws' : remote.type,
     headers,
     secrets: [
-      ...Object.values(headers).flatMap(secretsOf),
+      ...Object.values(headers).flatMap(secretsInHeader),
       password,
       writtenPassword,
       ...secretsInTarget(url),
       ...filledInto(config, url, env),
     ].filter((secret) => secret !== ''),
     isExposed:
-      isPlain && !isLoopback(url.hostname) && secretNames.some((name) => SECRET_NAME.test(name)),
+      isPlain &&
+      !isLoopbackHost(url.hostname) &&
+      secretNames.some((name) => SECRET_NAME.test(name)),
   };
 }
 
-/** What must be hidden of a header's value: all of it, and a token behind the name of its scheme. */
-export function secretsOf(value: string): string[] {
+/** The whole value, and the token after the name of its scheme. */
+export function secretsInHeader(value: string): string[] {
   return [value, value.replace(/^[\w-]+\s+/, '')];
 }
 
-/** Servers quote what they were asked for, as it was sent or decoded: in whole, or a part of it. */
+/** Servers quote the path and query, whole or in part, encoded or decoded. */
 function secretsInTarget({ pathname, search, searchParams }: URL): string[] {
   const segments = pathname.split('/').filter(({ length }) => length >= SHORTEST_SECRET_SEGMENT);
   const pairs = search.slice(1).split('&');
@@ -70,7 +71,7 @@ function secretsInTarget({ pathname, search, searchParams }: URL): string[] {
   return [...new Set([...written, ...written.map(decode), ...searchParams.values()])];
 }
 
-/** What variables were filled in with, unless it is where the server is, which is no secret. */
+/** The values of variables, except those in the origin, which isn't secret. */
 function filledInto({ remote }: ChildConfig, { origin }: URL, env: NodeJS.ProcessEnv): string[] {
   const { url = '', headers = {} } = remote ?? {};
   const values = [url, ...Object.values(headers)].flatMap((text) => filledIn(text, env));
@@ -79,20 +80,18 @@ function filledInto({ remote }: ChildConfig, { origin }: URL, env: NodeJS.Proces
 
 function parseUrl(config: ChildConfig, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || url.hostname === '') throw notAnAddress(config, 'is none');
+  if (!url || url.hostname === '') throw notAnAddress(config, 'is invalid');
   if (!/^(https?|wss?):$/.test(url.protocol)) {
-    throw notAnAddress(config, `begins with ${url.protocol}, which Switchboard cannot reach`);
+    throw notAnAddress(config, `starts with ${url.protocol}, which Switchboard doesn't support`);
   }
   return url;
 }
 
-/** The text itself is not quoted: it may hold a password. */
+/** Doesn't quote the URL, which may contain a password. */
 function notAnAddress({ name, origin }: ChildConfig, problem: string): SwitchboardError {
-  return new SwitchboardError(
-    'CHILD_NOT_CONFIGURED',
-    `The address of server "${name}" ${problem}.`,
-    { hint: `Write "url" in ${origin} as https://host/path (or http, ws, wss).` },
-  );
+  return new SwitchboardError('CHILD_NOT_CONFIGURED', `The URL of server "${name}" ${problem}.`, {
+    hint: `Write "url" in ${origin} as https://host/path (or http, ws, wss).`,
+  });
 }
 
 function checkHeaders(
@@ -101,14 +100,14 @@ function checkHeaders(
 ): Record<string, string> {
   const checked: Record<string, string> = {};
   for (const [key, value] of Object.entries(headers)) {
-    const trimmed = value.trim(); // a token read from a file often ends in a line break
+    const trimmed = value.trim(); // a token read from a file often ends with a line break
     try {
       validateHeaderName(key);
       validateHeaderValue(key, trimmed);
     } catch {
       throw new SwitchboardError(
         'CHILD_NOT_CONFIGURED',
-        `Header ${JSON.stringify(key)} of server "${name}" has characters that HTTP does not allow.`,
+        `Header ${JSON.stringify(key)} of server "${name}" contains characters that HTTP doesn't allow.`,
         { hint: `Check "headers" in ${origin}.` },
       );
     }
@@ -121,6 +120,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a lone % stands for itself
+    return text; // a stray %
   }
 }

@@ -1,41 +1,40 @@
-// The stream of events that a request is answered with: progress, whatever else the server has to say
-// meanwhile, and at its end the answer. A stream that was cut is taken up again where it ended, if
-// the server numbers its events; the request itself is not sent again. However a server behaves, one
-// call does not make us knock without end, nor without pause.
+// Reads the event stream that answers a request: progress, other messages and finally the answer. If
+// the stream is cut and the server numbers its events, it is resumed after the last one; the request
+// itself is never sent again. The number of attempts is limited, with a pause between them.
+
+import type { HttpReply } from '../../net/http-client.ts';
 import { parseWithin } from '../../rpc/json-text.ts';
 import { idFromOversize } from '../../rpc/oversize.ts';
 import { TooComplex } from '../../rpc/shape.ts';
 import { explainOversize } from '../failures.ts';
 import { type EventHandlers, readEvents, type ServerEvent } from './events.ts';
 import { explainCut } from './failures.ts';
-import type { HttpReply } from './http.ts';
 import { answers, isEventStream, isSameId } from './reply.ts';
 import { discard } from './sender.ts';
 import type { RemoteServer } from './server.ts';
-import { sleep } from './wire.ts';
+import { sleepUnlessAborted } from './wire.ts';
 
 export interface AnswerStreamOptions {
   readonly server: RemoteServer;
-  /** The request that is answered. */
+  /** Of the request. */
   readonly id: number;
   readonly signal: AbortSignal;
   readonly onMessage: (text: string, value: unknown) => void;
-  /** A stream is about to be read. */
+  /** Called before each stream is read. */
   readonly onOpen: (reply: HttpReply) => void;
-  /** Asks for what comes behind an event; undefined where nothing is taken up again. */
+  /** Requests the events after this one; undefined if streams can't be resumed. */
   readonly resume: ((lastEventId: string) => Promise<HttpReply>) | undefined;
 }
 
-/** A stream that has brought its answer should end by itself. */
+/** How long the server has to end the stream after the answer. */
 const LINGER_MS = 1_000;
-/** A stream that was cut is taken up again after so long, unless the server names a time. */
+/** Until a cut stream is resumed, unless the server sets a time. */
 const RESUME_MS = 500;
-/** It may name no shorter one. */
-const SHORTEST_RESUME_MS = 100;
+const MIN_RESUME_MS = 100;
 const MAX_EMPTY_STREAMS = 3;
 const MAX_STREAMS = 1_000;
 
-/** Rejects where the answer does not come. */
+/** Rejects if no answer comes. */
 export async function readAnswerStream(
   first: HttpReply,
   options: AnswerStreamOptions,
@@ -61,7 +60,7 @@ export async function readAnswerStream(
       linger = setTimeout(() => reply?.body.destroy(), LINGER_MS).unref();
     },
     onRetry: (ms) => {
-      retryMs = Math.max(ms, SHORTEST_RESUME_MS);
+      retryMs = Math.max(ms, MIN_RESUME_MS);
     },
   };
   for (let streams = 1; ; streams++) {
@@ -74,13 +73,13 @@ export async function readAnswerStream(
     if (lastEventId === undefined || isEnough) {
       throw explainCut(server, how);
     }
-    await sleep(retryMs, signal);
+    await sleepUnlessAborted(retryMs, signal);
     reply = await resume(lastEventId, options);
     if (!reply) throw explainCut(server, how);
   }
 }
 
-/** Throws if the message is the answer. */
+/** Throws if the oversized message is the answer. */
 function refuseAnswer(limit: TooComplex, { server, id }: AnswerStreamOptions): void {
   const found = idFromOversize(limit.head, limit.tail);
   if (found?.kind === 'response' && isSameId(found.id, id)) {
@@ -88,7 +87,7 @@ function refuseAnswer(limit: TooComplex, { server, id }: AnswerStreamOptions): v
   }
 }
 
-/** Undefined where the server does not offer it. */
+/** Undefined if the server can't resume. */
 async function resume(
   lastEventId: string,
   options: AnswerStreamOptions,
@@ -98,7 +97,7 @@ async function resume(
     if (reply && isEventStream(reply)) return reply;
     if (reply) discard(reply);
   } catch {
-    // that the answer was lost says more than why it cannot be had again
+    // the caller reports the lost answer
   }
   return undefined;
 }

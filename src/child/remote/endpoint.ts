@@ -1,25 +1,24 @@
-// The address of a server over Streamable HTTP, and the three requests that it knows: a message of ours,
-// the stream of what it says of its own accord, and the end of a session.
-import type { HttpReply } from './http.ts';
+// The three requests of Streamable HTTP: POST a message, GET the server's own stream, DELETE the session.
+import type { HttpReply } from '../../net/http-client.ts';
 import { discard, type Sender } from './sender.ts';
-import { type Session, sessionHeaders } from './session.ts';
-import { sleep } from './wire.ts';
+import { type RemoteSession, sessionHeaders } from './session.ts';
+import { sleepUnlessAborted } from './wire.ts';
 
-export interface EndpointOptions {
+export interface StreamableEndpointOptions {
   readonly url: URL;
   readonly sender: Sender;
 }
 
 const GOODBYE_MS = 1_000;
 
-export class Endpoint {
-  readonly #options: EndpointOptions;
+export class StreamableEndpoint {
+  readonly #options: StreamableEndpointOptions;
 
-  constructor(options: EndpointOptions) {
+  constructor(options: StreamableEndpointOptions) {
     this.#options = options;
   }
 
-  /** `about` is what the headers say of the message itself. */
+  /** `about` has the headers that depend on the message. */
   post(
     json: string,
     about: Readonly<Record<string, string>>,
@@ -34,7 +33,11 @@ export class Endpoint {
     return sender.send({ method: 'POST', url, headers, body: json, signal });
   }
 
-  get(session: Session, lastEventId: string | undefined, signal: AbortSignal): Promise<HttpReply> {
+  get(
+    session: RemoteSession,
+    lastEventId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<HttpReply> {
     const { sender, url } = this.#options;
     const headers = {
       accept: 'text/event-stream',
@@ -44,16 +47,16 @@ export class Endpoint {
     return sender.send({ method: 'GET', url, headers, signal });
   }
 
-  async endSession(session: Session): Promise<void> {
+  async endSession(session: RemoteSession): Promise<void> {
     const { sender, url } = this.#options;
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), GOODBYE_MS);
     const headers = sessionHeaders(session);
     const { signal } = controller;
     const sent = sender.send({ method: 'DELETE', url, headers, signal }).then(discard, () => {
-      // a server that does not hear of it ends the session by itself
+      // the server expires the session by itself
     });
-    await Promise.race([sent, sleep(GOODBYE_MS, signal)]);
+    await Promise.race([sent, sleepUnlessAborted(GOODBYE_MS, signal)]);
     clearTimeout(timer);
   }
 }

@@ -1,10 +1,10 @@
-// A stream of events, of which each carries the text of one message.
+// Parses server-sent events. Each one carries a message.
 import type { Readable } from 'node:stream';
 import { createParser, type EventSourceParser } from 'eventsource-parser';
-import { BrokenOff, Oversize, readBody } from './body.ts';
+import { BrokenOff, Oversize, readPieces } from '../../net/body.ts';
 
 export interface ServerEvent {
-  /** `message` where the server does not say. */
+  /** `message` by default. */
   readonly type: string;
   readonly id: string | undefined;
   readonly data: string;
@@ -12,14 +12,14 @@ export interface ServerEvent {
 
 export interface EventHandlers {
   readonly onEvent: (event: ServerEvent) => void;
-  /** How long the server wants us to wait before we connect again. */
+  /** The server sets how long to wait before reconnecting. */
   readonly onRetry?: (ms: number) => void;
 }
 
-/** The name of a field before its value, which the parser counts too. */
+/** The parser's limit includes the field name. */
 const FIELD_NAME_CHARS = 16;
 
-/** Cuts a stream of bytes into events. */
+/** Splits a stream of bytes into events. */
 export class EventReader {
   readonly #decoder = new TextDecoder();
   readonly #parser: EventSourceParser;
@@ -41,12 +41,12 @@ export class EventReader {
     });
   }
 
-  /** Throws Oversize when an event is larger than the limit. */
+  /** Throws Oversize if an event exceeds the limit. */
   push(piece: Buffer): void {
     this.#feed(this.#decoder.decode(piece, { stream: true }));
   }
 
-  /** The stream is over: an event that lacks only the empty line behind it still counts. */
+  /** Call at the end of the stream: accepts a last event without the empty line after it. */
   end(): void {
     this.#feed(`${this.#decoder.decode()}\n\n`);
   }
@@ -57,8 +57,8 @@ export class EventReader {
   }
 
   /**
-   * Lines may end in CR LF, LF or CR. The parser cannot tell whether an LF still follows a CR at the
-   * end of what has come, and would keep the event back until then; and many lone CRs are slow.
+   * Lines may end in CR LF, LF or CR. After a CR the parser would hold back the event until it knows
+   * that no LF follows, and it is slow with many lone CRs.
    */
   #unifyLineEnds(text: string): string {
     if (text === '') return text;
@@ -68,7 +68,7 @@ export class EventReader {
   }
 }
 
-/** Reads a stream to its end, whichever way that comes. Throws Oversize, and what a handler throws. */
+/** Reads a stream until it ends or breaks. Rejects with Oversize or what a handler throws. */
 export async function readEvents(
   body: Readable,
   limitBytes: number,
@@ -76,7 +76,7 @@ export async function readEvents(
 ): Promise<'ended' | 'broke'> {
   const reader = new EventReader(limitBytes, handlers);
   try {
-    await readBody(body, (piece) => reader.push(piece));
+    await readPieces(body, (piece) => reader.push(piece));
     reader.end();
     return 'ended';
   } catch (error) {

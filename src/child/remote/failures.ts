@@ -1,22 +1,22 @@
-// Sentences for the ways in which a server that is reached over the network fails.
+// Errors of servers that are reached over the network.
 import { SwitchboardError } from '../../base/errors.ts';
-import { cleanText, excerpt } from '../../base/text.ts';
+import { cleanText, excerpt, formatDuration } from '../../base/text.ts';
+import { ProxyError } from '../../net/proxy.ts';
 import type { RemoteServer } from './server.ts';
 
-/** So much of a body that is no answer is quoted. */
 const QUOTED_CHARS = 500;
 
-/** Nobody means more than a day, whatever the header says. */
-const LONGEST_WAIT_SECONDS = 86_400;
+/** A day. */
+const MAX_WAIT_SECONDS = 86_400;
 
-/** A reply that refuses a request: its status, and as much of its body as was read. */
-export interface Refusal {
+/** A reply that refuses a request, with the start of its body. */
+export interface RefusedReply {
   readonly status: number;
   readonly text: string;
   readonly retryAfter: string | undefined;
 }
 
-/** No connection could be made, or it broke before anything came back. */
+/** The connection failed, or closed before a reply. */
 export function explainNetworkError(server: RemoteServer, error: unknown): SwitchboardError {
   const { code = '', message } = error as NodeJS.ErrnoException;
   const { name, origin, place } = server;
@@ -26,69 +26,79 @@ export function explainNetworkError(server: RemoteServer, error: unknown): Switc
       'CHILD_UNREACHABLE',
       `Server "${name}" cannot be trusted: the certificate of ${place} ${certificate} (${code}).`,
       {
-        hint: 'Have it put right; this check cannot be switched off. For a certificate authority of your own, set NODE_EXTRA_CA_CERTS where the host starts Switchboard.',
+        hint: "Replace the certificate; this check can't be turned off. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS where the host starts Switchboard.",
         cause: error,
         data: { child: name, reason: code },
       },
     );
   }
-  const problem = NETWORK_PROBLEMS[code] ?? quote(server, message);
+  if (error instanceof ProxyError) {
+    return new SwitchboardError(
+      'CHILD_UNREACHABLE',
+      `Server "${name}" can't be reached at ${place}: ${message}.`,
+      { hint: PROXY_HINT, cause: error, data: { child: name, reason: 'PROXY' } },
+    );
+  }
+  const problem = NETWORK_PROBLEMS[code] ?? quoteServer(server, message);
   const wasCut = code === 'ECONNRESET' || code === 'EPIPE';
   return new SwitchboardError(
     'CHILD_UNREACHABLE',
-    `Server "${name}" cannot be reached at ${place}: ${problem}${code === '' ? '' : ` (${code})`}.`,
+    `Server "${name}" can't be reached at ${place}: ${problem}${code === '' ? '' : ` (${code})`}.`,
     {
-      hint: wasCut ? NOT_REPEATED : `Check that it runs, and "url" in ${origin}.`,
+      hint: wasCut ? NOT_REPEATED : `Check that it is running, and check "url" in ${origin}.`,
       cause: error,
       data: { child: name, reason: code },
     },
   );
 }
 
-const NOT_REPEATED = 'The request was not sent again, because it may have had an effect.';
+const PROXY_HINT =
+  'Check HTTPS_PROXY and HTTP_PROXY where the host starts Switchboard, or list the server in NO_PROXY.';
+
+const NOT_REPEATED = 'The request was not sent again because it may already have had an effect.';
 
 const NETWORK_PROBLEMS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'there is no such name',
-  EAI_AGAIN: 'its name cannot be looked up at the moment',
-  ECONNRESET: 'the connection was cut',
-  EPIPE: 'the connection was cut',
-  ETIMEDOUT: 'no connection came about in time',
-  EHOSTUNREACH: 'there is no way to that machine',
-  ENETUNREACH: 'there is no way to that network',
-  EPROTO: 'it does not speak TLS; is it http:// and not https://?',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; is it http:// and not https://?',
-  HPE_HEADER_OVERFLOW: 'the headers of its reply are too large',
-  HPE_INVALID_CONSTANT: 'it does not speak HTTP',
-  HPE_INVALID_VERSION: 'it does not speak HTTP',
+  ECONNREFUSED: 'nothing is listening there',
+  ENOTFOUND: "the host name doesn't exist",
+  EAI_AGAIN: "its name can't be resolved right now",
+  ECONNRESET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
+  ETIMEDOUT: 'the connection timed out',
+  EHOSTUNREACH: 'there is no route to that machine',
+  ENETUNREACH: 'there is no route to that network',
+  EPROTO: "it doesn't speak TLS (did you mean http://?)",
+  ERR_SSL_WRONG_VERSION_NUMBER: "it doesn't speak TLS (did you mean http://?)",
+  HPE_HEADER_OVERFLOW: 'its response headers are too large',
+  HPE_INVALID_CONSTANT: "it doesn't speak HTTP",
+  HPE_INVALID_VERSION: "it doesn't speak HTTP",
 };
 
 const CERTIFICATE_PROBLEMS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired',
   CERT_NOT_YET_VALID: 'is not valid yet',
   CERT_REVOKED: 'has been revoked',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'was signed by nobody but itself',
-  SELF_SIGNED_CERT_IN_CHAIN: 'was signed by an authority that is not known here',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'was signed by an authority that is not known here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'was signed by an authority that is not known here',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'belongs to another name',
-  HOSTNAME_MISMATCH: 'belongs to another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'is not signed by a trusted authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'is not signed by a trusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'is not signed by a trusted authority',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host name',
+  HOSTNAME_MISMATCH: 'is for another host name',
 };
 
-export function explainStatus(server: RemoteServer, refusal: Refusal): SwitchboardError {
+export function explainStatus(server: RemoteServer, refusal: RefusedReply): SwitchboardError {
   const { name, origin } = server;
   const { status } = refusal;
-  const words = quote(server, refusal.text);
+  const words = quoteServer(server, refusal.text);
   const wait = parseRetryAfter(refusal.retryAfter);
   const hints: Record<number, string> = {
     404: `Check "url" in ${origin}.`,
     405: `Check "url" in ${origin}.`,
-    403: `It may not be for you: check "headers" in ${origin}.`,
+    403: `You may not have access: check "headers" in ${origin}.`,
   };
   const hint =
     hints[status] ??
     (status >= 500
-      ? `The failure is the server's own. Try again ${wait === undefined ? 'later' : inWords(wait)}.`
+      ? `The server failed. Try again ${wait === undefined ? 'later' : `in ${formatDuration(wait * 1_000)}`}.`
       : `Run: switchboard doctor ${name}`);
   return new SwitchboardError(
     'CHILD_UNREACHABLE',
@@ -97,14 +107,14 @@ export function explainStatus(server: RemoteServer, refusal: Refusal): Switchboa
   );
 }
 
-/** The server has said how long it wants to be left alone, or just that it wants to be. */
+/** `waitMs` is undefined if the server doesn't say how long to wait. */
 export function explainTooMany(server: RemoteServer, waitMs: number | undefined): SwitchboardError {
   const wait = waitMs === undefined ? undefined : Math.ceil(waitMs / 1_000);
   return new SwitchboardError(
     'CHILD_UNREACHABLE',
-    `Server "${server.name}" has had too many requests (HTTP 429).`,
+    `Server "${server.name}" is limiting requests (HTTP 429).`,
     {
-      hint: `Try again ${wait === undefined ? 'later' : inWords(wait)}${wait === undefined ? '' : '; nothing is sent to it before'}.`,
+      hint: `Try again ${wait === undefined ? 'later' : `in ${formatDuration(wait * 1_000)}`}${wait === undefined ? '' : '; until then, Switchboard sends it nothing'}.`,
       data: { child: server.name, status: 429, ...retryData(wait) },
     },
   );
@@ -116,13 +126,14 @@ export function explainSignIn(
   status: 401 | 403,
   challenge: string | undefined,
 ): SwitchboardError {
-  const wants = status === 401 ? 'wants you to sign in' : 'wants you to sign in with more rights';
+  const wants =
+    status === 401 ? 'wants you to sign in' : 'wants you to sign in with more permissions';
   const otherwise = canSignIn
     ? `Run: switchboard login ${name}`
-    : `Check "headers" in ${origin}: over WebSocket they are all that opens its door.`;
+    : `Check "headers" in ${origin}: WebSocket servers can only be authenticated with headers.`;
   return new SwitchboardError('CHILD_SIGN_IN', `Server "${name}" ${wants} (HTTP ${status}).`, {
     hint: hasAuthorization
-      ? `It refused the Authorization header that is configured: check it in ${origin}.`
+      ? `It rejected the configured Authorization header. Check it in ${origin}.`
       : otherwise,
     data: {
       child: name,
@@ -132,7 +143,7 @@ export function explainSignIn(
   });
 }
 
-export function explainRedirect(
+export function explainServerRedirect(
   { name, origin }: RemoteServer,
   status: number,
   target: URL | undefined,
@@ -140,73 +151,67 @@ export function explainRedirect(
   const where = target ? `to ${target.protocol}//${target.host}` : 'to nowhere';
   return new SwitchboardError(
     'CHILD_UNREACHABLE',
-    `Server "${name}" redirects ${where} (HTTP ${status}), which is not followed.`,
+    `Server "${name}" redirects ${where} (HTTP ${status}), which Switchboard doesn't follow.`,
     {
-      hint: `If that is where it is now, write that address as "url" in ${origin}.`,
+      hint: `If the server has moved, set "url" to that address in ${origin}.`,
       data: { child: name, status },
     },
   );
 }
 
-/** The older transport has the server name the address for our messages. */
+/** For the older transport, where the server names the URL to POST to. */
 export function explainForeignEndpoint(
   { name, place }: RemoteServer,
   endpoint: URL | undefined,
 ): SwitchboardError {
-  const where = endpoint ? `to ${endpoint.protocol}//${endpoint.host}` : 'to what is no address';
+  const where = endpoint ? `to ${endpoint.protocol}//${endpoint.host}` : 'to an invalid URL';
   return new SwitchboardError(
     'CHILD_PROTOCOL',
-    `Server "${name}" wants its messages sent ${where}, which is not done.`,
-    { hint: `Only an address at ${place} itself is accepted.`, data: { child: name } },
+    `Server "${name}" wants messages sent ${where}, which Switchboard refuses.`,
+    { hint: `Only URLs at ${place} are accepted.`, data: { child: name } },
   );
 }
 
-/** The reply is neither JSON nor a stream of events. */
+/** The reply is neither JSON nor an event stream. */
 export function explainContent(server: RemoteServer, type: string, text: string): SwitchboardError {
   const what = type === '' ? 'something' : cleanText(type).slice(0, 100);
-  const words = quote(server, text);
+  const words = quoteServer(server, text);
   return new SwitchboardError(
     'CHILD_PROTOCOL',
-    `Server "${server.name}" answered with ${what} where JSON or a stream of events was due${words === '' ? '.' : `: ${words}`}`,
+    `Server "${server.name}" answered with ${what} instead of JSON or an event stream${words === '' ? '.' : `: ${words}`}`,
     {
-      hint: `Check that "url" in ${server.origin} is the address for MCP.`,
+      hint: `Check that "url" in ${server.origin} is the server's MCP endpoint.`,
       data: { child: server.name },
     },
   );
 }
 
-/** The reply ended, or broke off, without what was asked for. */
+/** The reply ended or was cut before the answer. */
 export function explainCut({ name }: RemoteServer, how: 'ended' | 'broke'): SwitchboardError {
   const what =
     how === 'ended'
-      ? `Server "${name}" ended its reply without the answer.`
-      : `The connection to server "${name}" was cut before the answer.`;
+      ? `Server "${name}" ended its reply without an answer.`
+      : `The connection to server "${name}" was closed before the answer arrived.`;
   return new SwitchboardError('CHILD_UNREACHABLE', what, {
     hint: NOT_REPEATED,
     data: { child: name },
   });
 }
 
-/** Text of the server's, as far as it is fit to be shown. */
-export function quote({ secrets }: RemoteServer, text: string): string {
+/** Text from the server, safe to show. */
+export function quoteServer({ secrets }: RemoteServer, text: string): string {
   return excerpt(text, QUOTED_CHARS, secrets.mask);
 }
 
-/** Seconds from now; undefined where the header says nothing that can be understood. */
+/** Seconds from now; undefined if the header is missing or invalid. */
 export function parseRetryAfter(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   const at = Date.parse(header);
   const seconds = /^\s*\d+\s*$/.test(header) ? Number(header) : (at - Date.now()) / 1_000;
   if (Number.isNaN(seconds)) return undefined;
-  return Math.min(Math.max(0, Math.ceil(seconds)), LONGEST_WAIT_SECONDS);
+  return Math.min(Math.max(0, Math.ceil(seconds)), MAX_WAIT_SECONDS);
 }
 
 function retryData(wait: number | undefined): { retryAfterSeconds?: number } {
   return wait === undefined ? {} : { retryAfterSeconds: wait };
-}
-
-function inWords(seconds: number): string {
-  if (seconds < 120) return `in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes < 120 ? `in ${minutes} minutes` : `in ${Math.ceil(minutes / 60)} hours`;
 }

@@ -1,30 +1,30 @@
-// The stream on which a server over Streamable HTTP says what nobody has asked for. Not every server
-// offers one. It is opened again whenever it ends, behind what has come already.
+// The stream for messages a Streamable HTTP server sends on its own. Not every server offers one. When
+// it ends, it is reopened after the last event.
 import { SwitchboardError } from '../../base/errors.ts';
+import { Oversize } from '../../net/body.ts';
+import type { HttpReply } from '../../net/http-client.ts';
 import { parseWithin } from '../../rpc/json-text.ts';
-import { Oversize } from './body.ts';
 import { readEvents, type ServerEvent } from './events.ts';
-import type { HttpReply } from './http.ts';
 import { isEventStream } from './reply.ts';
 import { discard } from './sender.ts';
 import type { RemoteServer } from './server.ts';
-import { sleep } from './wire.ts';
+import { sleepUnlessAborted } from './wire.ts';
 
 export interface ListenOptions {
   readonly server: RemoteServer;
   readonly signal: AbortSignal;
   readonly get: (lastEventId: string | undefined) => Promise<HttpReply>;
   readonly onMessage: (text: string, value: unknown) => void;
-  /** The stream is about to be read. */
+  /** Called before the stream is read. */
   readonly onOpen: (reply: HttpReply) => void;
   readonly onClose: () => void;
 }
 
-/** It is opened again after so long; doubled each time that it brings nothing. */
+/** Doubles each time the stream brings nothing. */
 const REOPEN_MS = 1_000;
-const LONGEST_REOPEN_MS = 60_000;
+const MAX_REOPEN_MS = 60_000;
 
-/** Listens until it is called off, or the server turns out to offer no such stream. */
+/** Listens until aborted, or until the server turns out not to offer the stream. */
 export async function listen(options: ListenOptions): Promise<void> {
   const { server, signal, get, onMessage, onOpen, onClose } = options;
   let lastEventId: string | undefined;
@@ -47,13 +47,13 @@ export async function listen(options: ListenOptions): Promise<void> {
       onOpen(reply);
       await readEvents(reply.body, server.messageBytes, { onEvent, onRetry });
     } catch (error) {
-      if (error instanceof Oversize) lastEventId = undefined; // or it would come again
-      // Who has to sign in is told so by the next request; what else failed may work later.
+      if (error instanceof Oversize) lastEventId = undefined; // or it would be sent again
+      // The next request reports a missing sign-in. Anything else may work later.
       if (error instanceof SwitchboardError && error.code === 'CHILD_SIGN_IN') return;
     } finally {
       onClose();
     }
-    await sleep(Math.max(waitMs, leastMs), signal);
-    waitMs = Math.min(2 * waitMs, LONGEST_REOPEN_MS);
+    await sleepUnlessAborted(Math.max(waitMs, leastMs), signal);
+    waitMs = Math.min(2 * waitMs, MAX_REOPEN_MS);
   }
 }

@@ -1,23 +1,23 @@
-// Whether a refusal means that the server no longer knows the session. The protocol has a status for it,
-// and servers have several; where it is not clear, they are asked something that nobody can take amiss.
+// Finds out whether a refusal means that the server has lost the session. The protocol defines one status
+// for it, but servers use several. If it isn't clear, a harmless ping tells.
 import { SESSION_NOT_FOUND } from '../../mcp/eras.ts';
+import type { HttpReply } from '../../net/http-client.ts';
 import { METHOD_NOT_FOUND } from '../../rpc/message.ts';
-import type { Refusal } from './failures.ts';
-import type { HttpReply } from './http.ts';
+import type { RefusedReply } from './failures.ts';
 import { errorIn, readRefusal } from './reply.ts';
 import type { RemoteServer } from './server.ts';
-import type { Session } from './session.ts';
+import type { RemoteSession } from './session.ts';
 
 /** Sends a ping in the session. */
 type Ping = (json: string) => Promise<HttpReply>;
 
-/** JSON-RPC's code for whatever a server has no code for. */
+/** JSON-RPC's generic code. */
 const SERVER_ERROR = -32000;
 
-/** Of a request that was not looked at. */
+/** For a request that the server didn't process. */
 export async function isLost(
-  { id }: Session,
-  refusal: Refusal,
+  { id }: RemoteSession,
+  refusal: RefusedReply,
   isRefusedPing: () => Promise<boolean>,
 ): Promise<boolean> {
   const { status } = refusal;
@@ -26,12 +26,12 @@ export async function isLost(
   return mayBeLost({ id }, refusal) && isRefusedPing();
 }
 
-/** Many servers answer so, and 400, though 404 is what the protocol has for it. */
-export function mayBeLost({ id }: Pick<Session, 'id'>, refusal: Refusal): boolean {
+/** Many servers use this code with status 400 instead of the protocol's 404. */
+export function mayBeLost({ id }: Pick<RemoteSession, 'id'>, refusal: RefusedReply): boolean {
   return id !== undefined && errorIn(refusal)?.code === SERVER_ERROR;
 }
 
-/** Who does not reply has not refused it. */
+/** No reply doesn't count as refused. */
 export async function isRefused(ping: Ping, server: RemoteServer): Promise<boolean> {
   try {
     const reply = await ping(PING);

@@ -1,16 +1,15 @@
-// Requests of the era without handshakes (since revision 2026-07-28) over HTTP. Each stands for
-// itself: no session, nothing that is resumed, and what those on the way need to know of it stands in
-// headers as well.
+// HTTP requests of the modern era (since revision 2026-07-28), which has no handshake: no session, no
+// resumption, and headers that repeat what proxies need to know.
 import { isObject } from '../../base/object.ts';
 import { MODERN_REVISION } from '../../mcp/eras.ts';
 import { NAMED_BY } from '../../mcp/repeated.ts';
 import { METHOD_NOT_FOUND, type OutgoingRequest, RpcError } from '../../rpc/message.ts';
 import { headerValue, type InputSchemaOf, paramHeaders } from './param-headers.ts';
 
-/** The question whether a server knows this era, before anything is known of it. */
+/** Asks whether a server supports this era. */
 const DISCOVER = 'server/discover';
 
-/** The headers of a request of that era; undefined for one that belongs to a handshake. */
+/** Undefined for a request of the handshake era. */
 export function modernHeaders(
   { method, mirrored }: OutgoingRequest,
   inputSchemaOf?: InputSchemaOf,
@@ -29,9 +28,8 @@ export function modernHeaders(
 }
 
 /**
- * A server of the other era may reply anything to the question whether it is of this one: that it has
- * no session, that there is no such page. All of it means that it does not know the question; what is
- * wrong with it otherwise shows in the handshake.
+ * A server of the handshake era may answer `server/discover` with any error, such as a missing session or
+ * page. They all mean that it doesn't know the method; real problems show up in the handshake.
  */
 export function explainReply(method: string, failure: Error): Error {
   if (method !== DISCOVER) return failure;

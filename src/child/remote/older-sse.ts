@@ -1,12 +1,12 @@
-// The older HTTP+SSE transport: one GET whose stream of events first names the address to POST to
-// and then brings everything the server says. With that stream the connection ends.
+// The older HTTP+SSE transport: the event stream of one GET first names the URL to POST to, then
+// carries all of the server's messages. When the stream ends, so does the connection.
 import { SwitchboardError } from '../../base/errors.ts';
+import { OpenBodies, Oversize } from '../../net/body.ts';
+import type { HttpReply } from '../../net/http-client.ts';
 import { parseJson, parseWithin } from '../../rpc/json-text.ts';
 import type { Outgoing, OutgoingRequest } from '../../rpc/message.ts';
-import { OpenBodies, Oversize } from './body.ts';
 import { readEvents, type ServerEvent } from './events.ts';
 import { explainContent, explainForeignEndpoint, explainStatus } from './failures.ts';
-import type { HttpReply } from './http.ts';
 import { explainReply } from './modern.ts';
 import {
   drain,
@@ -25,16 +25,16 @@ export interface OlderSseOptions extends WireEvents {
   readonly server: RemoteServer;
   readonly url: URL;
   readonly sender: Sender;
-  /** How long the reply to what has no answer may take. */
+  /** Milliseconds for the reply to a notification. */
   readonly handshakeMs: number;
-  /** What is to be reported where the address does not know this transport either. */
+  /** Reported if the server doesn't support this transport either. */
   readonly insteadOf?: Error | undefined;
 }
 
-/** A request on its way. */
+/** A request in flight. */
 interface Post {
   readonly controller: AbortController;
-  /** The server may have heard of it. */
+  /** The server may have received it. */
   isSent: boolean;
 }
 
@@ -43,12 +43,12 @@ export class OlderSseWire implements Wire {
   readonly #bodies = new OpenBodies();
   readonly #stream = new AbortController();
   readonly #posts = new Map<number, Post>();
-  /** What has no answer, on its way. */
-  readonly #tellings = new Set<AbortController>();
-  /** Where to post to. It never rejects: where the address does not come, the wire ends. */
+  /** Notifications and answers in flight. */
+  readonly #notices = new Set<AbortController>();
+  /** Where to POST. Never rejects: if the URL doesn't arrive, the wire ends. */
   readonly #endpoint: Promise<URL>;
   #resolveEndpoint: (url: URL) => void = () => {};
-  /** The messages before, which must arrive first. */
+  /** Earlier messages, which must arrive first. */
   #sent: Promise<void> = Promise.resolve();
   #hasOpened = false;
   #isClosed = false;
@@ -68,7 +68,7 @@ export class OlderSseWire implements Wire {
     const { method, cancels } = message;
     const post = cancels === undefined ? undefined : this.#posts.get(cancels);
     post?.controller.abort();
-    if (post?.isSent === false) return; // there is nothing to end
+    if (post?.isSent === false) return; // nothing to cancel
     const sent = this.#tell(json, before);
     if (method === 'notifications/initialized') this.#sent = sent;
   }
@@ -85,7 +85,7 @@ export class OlderSseWire implements Wire {
     this.#isClosed = true;
     this.#stream.abort();
     for (const { controller } of this.#posts.values()) controller.abort();
-    for (const controller of this.#tellings) controller.abort();
+    for (const controller of this.#notices) controller.abort();
     this.#options.sender.close();
     return Promise.resolve();
   }
@@ -124,7 +124,7 @@ export class OlderSseWire implements Wire {
     const { server, url, onMessage } = this.#options;
     if (type === 'endpoint') {
       const endpoint = URL.canParse(data, url.href) ? new URL(data, url) : undefined;
-      // Our credentials go to no other place, whoever asks for it.
+      // Credentials never go to another origin.
       if (endpoint?.origin !== url.origin) throw explainForeignEndpoint(server, endpoint);
       this.#resolveEndpoint(endpoint);
       return;
@@ -159,20 +159,20 @@ export class OlderSseWire implements Wire {
     return undefined;
   }
 
-  /** Sends what has no answer. That it did not arrive has no one to be told. */
+  /** Sends a message that has no answer. Failures are ignored. */
   async #tell(json: string, before: Promise<void>): Promise<void> {
     const controller = new AbortController();
-    this.#tellings.add(controller);
+    this.#notices.add(controller);
     const timer = setTimeout(() => controller.abort(), this.#options.handshakeMs).unref();
     try {
       const url = await this.#endpoint;
       await before;
       await drain(await this.#post(json, url, controller.signal));
     } catch {
-      // the next request finds out, and can say so
+      // the next request reports it
     } finally {
       clearTimeout(timer);
-      this.#tellings.delete(controller);
+      this.#notices.delete(controller);
     }
   }
 
@@ -182,7 +182,7 @@ export class OlderSseWire implements Wire {
   }
 }
 
-/** That one has to sign in is worth knowing, whichever transport the server knows. */
+/** A missing sign-in is worth reporting, whichever transport found it. */
 function signInOf(error: Error | undefined): Error | undefined {
   return error instanceof SwitchboardError && error.code === 'CHILD_SIGN_IN' ? error : undefined;
 }

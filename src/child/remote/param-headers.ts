@@ -1,22 +1,22 @@
-// Arguments that a tool's schema wants to see in headers as well (`x-mcp-header`), so that those on
-// the way can sort calls by them without reading bodies.
+// Repeats arguments in headers if the tool's schema asks for it (`x-mcp-header`), so that proxies can
+// route calls without reading bodies.
 import { isObject } from '../../base/object.ts';
 import { headerOf } from '../../mcp/repeated.ts';
 
-/** The input schema of a tool, where it is known. */
+/** The input schema of a tool, if known. */
 export type InputSchemaOf = (tool: string) => unknown;
 
-/** Text that a header carries as it is: visible, with blanks only inside. */
+/** A string that a header can carry unchanged: visible, with spaces only inside. */
 const PLAIN = /^[!-~](?:[\t -~]*[!-~])?$/;
 const ENCODED = /^=\?base64\?.*\?=$/;
 
-/** Deeper than anybody describes arguments. */
-const DEEPEST = 64;
+/** Deeper than any real schema. */
+const MAX_DEPTH = 64;
 
-/** Only properties of properties count; what is null or missing has no header. */
+/** Follows nested properties only. Null and missing arguments have no header. */
 export function paramHeaders(schema: unknown, args: unknown, depth = 0): Record<string, string> {
   const properties = isObject(schema) ? schema['properties'] : undefined;
-  if (!isObject(properties) || !isObject(args) || depth > DEEPEST) return {};
+  if (!isObject(properties) || !isObject(args) || depth > MAX_DEPTH) return {};
   const headers: Record<string, string> = {};
   for (const [key, property] of Object.entries(properties)) {
     if (!isObject(property) || !Object.hasOwn(args, key)) continue;
@@ -30,13 +30,13 @@ export function paramHeaders(schema: unknown, args: unknown, depth = 0): Record<
   return headers;
 }
 
-/** A text as the value of a header; encoded where it would not arrive as it is. */
+/** Encodes the string if it would not arrive unchanged. */
 export function headerValue(text: string): string {
   if (PLAIN.test(text) && !ENCODED.test(text)) return text;
   return `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
-/** Numbers beyond what JavaScript keeps exactly have none: servers do not compare those. */
+/** Undefined for numbers that JavaScript can't represent exactly: servers don't compare those. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);

@@ -1,5 +1,4 @@
-// The connection to a server that is reached over the network. Whichever way its messages travel,
-// from above it is a link as that to a process is.
+// The link to a server over the network, whichever transport it uses.
 import { guard } from '../../base/guard.ts';
 import type { Mask } from '../../base/secrets.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
@@ -22,12 +21,12 @@ import { WebSocketWire } from './websocket.ts';
 import type { Wire, WireEvents } from './wire.ts';
 
 export interface RemoteLinkOptions {
-  /** What the variables in the address were filled in from. */
+  /** Has the values of the variables in the URL and the headers, and names the proxy. */
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly credentials?: Credentials | undefined;
-  /** The input schema of a tool, where it is known: it may want arguments repeated in headers. */
+  /** The input schema of a tool, if known: it may want arguments repeated in headers. */
   readonly inputSchemaOf?: InputSchemaOf | undefined;
-  /** Where warnings go, as lines that the server itself might have printed. */
+  /** Gets warnings, as if the server had printed them. */
   readonly onStderr: (line: string) => void;
   readonly onRequest: PeerOptions['onRequest'];
   readonly onNotification: PeerOptions['onNotification'];
@@ -38,7 +37,7 @@ export interface RemoteLinkOptions {
 export class RemoteLink implements Link {
   readonly peer: Peer;
   readonly pid = undefined;
-  readonly hasSpoken = true; // over the network there is one framing only, which cannot be wrong
+  readonly hasSpoken = true; // network transports have a single framing
   readonly lastOutput = '';
   readonly mask: Mask;
   readonly ended: Promise<LinkEnd>;
@@ -52,7 +51,7 @@ export class RemoteLink implements Link {
   #resolveEnded: (end: LinkEnd) => void = () => {};
   #stopping: Promise<void> | undefined;
 
-  /** Connects with the first message. Throws where the address is none. */
+  /** Connects with the first message. Throws if the URL is invalid. */
   constructor(config: ChildConfig, remote: Remote, options: RemoteLinkOptions) {
     const address = parseAddress(config, remote, options.env);
     const { name, origin, messageBytes, messageShape } = config;
@@ -110,20 +109,20 @@ export class RemoteLink implements Link {
     const { kind, url, headers, isExposed } = this.#address;
     if (isExposed) {
       this.#options.onStderr(
-        `warning: server "${name}" is sent secrets over ${url.protocol}//, where everybody on the way can read them; use ${url.protocol === 'ws:' ? 'wss' : 'https'}://.`,
+        `warning: server "${name}" receives secrets over ${url.protocol}//, where anyone on the network can read them; use ${url.protocol === 'ws:' ? 'wss' : 'https'}://.`,
       );
     }
-    const { credentials } = this.#options;
+    const { credentials, env } = this.#options;
     const server = this.#server;
     if (kind === 'ws') {
       const target = new URL(url.href.replace(/^http/, 'ws'));
-      return new WebSocketWire({ server, url: target, headers, ...this.#events() });
+      return new WebSocketWire({ server, url: target, headers, env, ...this.#events() });
     }
     if (kind === 'sse') return this.#connectOlder();
     return new StreamableWire({
       server,
       url,
-      sender: new Sender({ server, headers, credentials }),
+      sender: new Sender({ server, headers, credentials, env }),
       handshakeMs: this.#config.timeouts.spawnMs,
       inputSchemaOf: this.#options.inputSchemaOf,
       onOlder: (handshake, error) => this.#goBack(handshake, error),
@@ -131,7 +130,7 @@ export class RemoteLink implements Link {
     });
   }
 
-  /** The server may know the older transport only: what was refused is tried that way. */
+  /** The server may only support the older transport: sends the handshake over that. */
   #goBack({ json, message }: SentRequest, error: Error): void {
     if (this.#hasEnded) return;
     void this.#closeWire();
@@ -146,9 +145,9 @@ export class RemoteLink implements Link {
 
   #connectOlder(insteadOf?: Error): Wire {
     const { url, headers } = this.#address;
-    const { credentials } = this.#options;
+    const { credentials, env } = this.#options;
     const server = this.#server;
-    const sender = new Sender({ server, headers, credentials });
+    const sender = new Sender({ server, headers, credentials, env });
     const { spawnMs: handshakeMs } = this.#config.timeouts;
     const events = this.#events();
     return new OlderSseWire({ server, url, sender, handshakeMs, insteadOf, ...events });

@@ -1,13 +1,13 @@
-// What a reply to a POST is: an answer in JSON, a stream of events, or a refusal.
+// Classifies the reply to a POST: a JSON answer, an event stream, or a refusal.
 import { isObject } from '../../base/object.ts';
+import { readBeginning } from '../../net/body.ts';
+import type { HttpReply } from '../../net/http-client.ts';
 import { parseJson } from '../../rpc/json-text.ts';
 import { findExceeded } from '../../rpc/shape.ts';
-import { readBeginning } from './body.ts';
-import type { Refusal } from './failures.ts';
-import type { HttpReply } from './http.ts';
+import type { RefusedReply } from './failures.ts';
 import type { RemoteServer } from './server.ts';
 
-/** More of a page that explains a failure is not read; nor is it waited for longer. */
+/** How much of an error page is read, and for how long. */
 const REFUSAL_BYTES = 64 * 1024;
 const REFUSAL_MS = 1_000;
 
@@ -26,31 +26,31 @@ export function isSuccess({ status }: HttpReply): boolean {
 export async function readRefusal(
   reply: HttpReply,
   { messageBytes, messageShape }: Pick<RemoteServer, 'messageBytes' | 'messageShape'>,
-): Promise<Refusal> {
+): Promise<RefusedReply> {
   const isJson = mediaType(reply) === 'application/json';
   const body = await readBeginning(reply.body, isJson ? messageBytes : REFUSAL_BYTES, REFUSAL_MS);
-  // Beyond the limits it is only quoted: cut off, it is no longer JSON.
+  // Beyond the limits it is cut to a quote, which is no longer valid JSON.
   const isComplex = findExceeded(Buffer.from(body), messageShape) !== undefined;
   const text = isComplex ? body.slice(0, REFUSAL_BYTES) : body;
   return { status: reply.status, text, retryAfter: reply.headers['retry-after'] };
 }
 
-/** Reads what nobody needs, so that the connection can be used again; if there is little of it. */
+/** Reads a short body that isn't needed, so that the connection can be reused. */
 export async function drain(reply: HttpReply): Promise<void> {
   await readBeginning(reply.body, REFUSAL_BYTES, REFUSAL_MS);
 }
 
-/** The JSON-RPC error in a refusal, and the id it is for. */
-export function errorIn({ text }: Refusal): { id: unknown; code: unknown } | undefined {
+/** The JSON-RPC error in a refusal, with its id. */
+export function errorIn({ text }: RefusedReply): { id: unknown; code: unknown } | undefined {
   const value = parseJson(text);
   const error = isObject(value) ? value['error'] : undefined;
   return isObject(value) && isObject(error) ? { id: value['id'], code: error['code'] } : undefined;
 }
 
-/** Whether the message, or one of the batch, answers the request. */
+/** Whether the message, or one in the batch, answers the request. */
 export function answers(value: unknown, id: number): boolean {
   if (Array.isArray(value)) return value.some((one) => answers(one, id));
-  // Some servers hand a number back as a string.
+  // Some servers return a numeric id as a string.
   return isObject(value) && value['method'] === undefined && isSameId(value['id'], id);
 }
 

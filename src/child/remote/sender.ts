@@ -1,40 +1,47 @@
-// Requests to one server: with the configured headers and the user's credentials, which go to no
-// other place, whatever the server says. What every reply may mean (sign in, go there, wait) is
-// settled here; the rest is for those who asked.
+// Sends requests to one server, with the configured headers and the user's credentials, which never go
+// anywhere else. Handles what any reply may demand: sign in, follow a redirect, wait.
 import { VERSION } from '../../base/version.ts';
+import {
+  ACCEPTED_ENCODINGS,
+  HttpClient,
+  type HttpReply,
+  type HttpRequest,
+} from '../../net/http-client.ts';
 import type { Credentials } from '../credentials.ts';
 import {
   explainNetworkError,
-  explainRedirect,
+  explainServerRedirect,
   explainSignIn,
   explainTooMany,
   parseRetryAfter,
 } from './failures.ts';
-import { ACCEPTED_ENCODINGS, HttpClient, type HttpReply, type HttpRequest } from './http.ts';
 import type { RemoteServer } from './server.ts';
 
 export interface SenderOptions {
   readonly server: RemoteServer;
-  /** The configured ones, their names in lower case. */
+  /** The configured ones, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials: Credentials | undefined;
+  /** Names the proxy. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 const MAX_REDIRECTS = 3;
 
 export class Sender {
   readonly #options: SenderOptions;
-  readonly #client = new HttpClient();
-  /** The server wants to be left alone until then, on the clock of `performance`. */
+  readonly #client: HttpClient;
+  /** Rate limited until then, in `performance` time. */
   #notBefore = 0;
 
   constructor(options: SenderOptions) {
     this.#options = options;
+    this.#client = new HttpClient({ env: options.env });
   }
 
   /**
-   * Rejects with a SwitchboardError where nothing came back, or what came back concerns all
-   * requests alike. A request that was refused for its credentials is sent once more with newer ones.
+   * Rejects with a SwitchboardError if there is no reply, or one that isn't about this request. A request
+   * whose credentials were rejected is sent once more with renewed ones.
    */
   async send(request: HttpRequest): Promise<HttpReply> {
     const { server } = this.#options;
@@ -73,7 +80,7 @@ export class Sender {
     return value;
   }
 
-  /** Follows redirects that stay where they are: same scheme, host and port, same method. */
+  /** Follows redirects within the origin that keep the method. */
   async #follow(request: HttpRequest, authorization: string | undefined): Promise<HttpReply> {
     const headers = {
       'user-agent': `switchboard/${VERSION}`,
@@ -89,10 +96,10 @@ export class Sender {
       if (status < 300 || status >= 400 || status === 304) return reply;
       discard(reply);
       const target = locate(reply.headers.location, url);
-      // The others may mean that a POST has been done, and that its outcome is to be had there.
+      // Other statuses may mean that a POST was processed and its result is over there.
       const keepsMethod = status === 307 || status === 308 || request.method === 'GET';
       if (!target || target.origin !== url.origin || !keepsMethod || left === 0) {
-        throw explainRedirect(this.#options.server, status, target);
+        throw explainServerRedirect(this.#options.server, status, target);
       }
       url = target;
     }
@@ -124,7 +131,7 @@ export class Sender {
   }
 }
 
-/** Lets go of a reply that nobody wants to read. */
+/** Closes a reply that won't be read. */
 export function discard({ body }: HttpReply): void {
   body.destroy();
 }

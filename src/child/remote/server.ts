@@ -1,27 +1,27 @@
-// What all that deals with one remote server has to know about it, mostly in order to speak of it.
+// Facts about a remote server that its transports share, mostly for error messages.
 import { createMask, type Mask } from '../../base/secrets.ts';
 import type { ShapeLimits } from '../../rpc/shape.ts';
-import { secretsOf } from './address.ts';
+import { secretsInHeader } from './address.ts';
 
 export interface RemoteServer {
   readonly name: string;
-  /** The file that declares it. */
+  /** The file that configures it. */
   readonly origin: string;
-  /** Scheme, host and port: as much of the address as may be printed. */
+  /** Scheme, host and port: the part of the URL that is safe to print. */
   readonly place: string;
-  /** Whether an Authorization header is configured, so that signing in would change nothing. */
+  /** Whether an Authorization header is configured, which makes a sign-in pointless. */
   readonly hasAuthorization: boolean;
-  /** Whether one can sign in to it at all: not over WebSocket. */
+  /** False for WebSocket. */
   readonly canSignIn: boolean;
   readonly messageBytes: number;
   readonly messageShape: ShapeLimits;
   readonly secrets: Secrets;
 }
 
-/** Tokens are renewed, and the last ones may still be met in what a server says. */
+/** Tokens get renewed, and a server may still quote the previous ones. */
 const KEPT_HEADERS = 8;
 
-/** Secrets of which others become known as time goes on: the configured ones, and the last tokens. */
+/** The configured secrets and the most recent tokens. */
 export class Secrets {
   readonly #configured: readonly string[];
   #headers: string[] = [];
@@ -36,7 +36,7 @@ export class Secrets {
     if (this.#headers.at(-1) === value) return;
     const others = this.#headers.filter((header) => header !== value);
     this.#headers = [...others, value].slice(-KEPT_HEADERS);
-    this.#mask = createMask([...this.#configured, ...this.#headers.flatMap(secretsOf)]);
+    this.#mask = createMask([...this.#configured, ...this.#headers.flatMap(secretsInHeader)]);
   }
 
   readonly mask: Mask = (text) => this.#mask(text);

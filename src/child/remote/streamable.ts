@@ -1,19 +1,17 @@
-// Streamable HTTP: each message of ours is a POST, whose reply is the answer, as JSON or as a stream
-// of events that ends with it; what the server says of its own accord comes on a GET that stays
-// open. A server may keep a session, which it may also lose. In the era without handshakes there are
-// only the POSTs.
+// Streamable HTTP: each message is a POST. The reply to a request is its answer, as JSON or at the end
+// of an event stream. Other messages from the server arrive on a GET that stays open. The server may
+// have a session, and may lose it. The modern era only has POSTs.
 import { SwitchboardError } from '../../base/errors.ts';
 import { SESSION_NOT_FOUND } from '../../mcp/eras.ts';
+import { BrokenOff, OpenBodies, Oversize, readText } from '../../net/body.ts';
+import type { HttpReply } from '../../net/http-client.ts';
 import { parseJson, parseWithin } from '../../rpc/json-text.ts';
 import type { Outgoing, OutgoingRequest } from '../../rpc/message.ts';
 import { TooComplex } from '../../rpc/shape.ts';
 import { explainOversize } from '../failures.ts';
 import { readAnswerStream } from './answer-stream.ts';
-import { BrokenOff, OpenBodies, Oversize, readText } from './body.ts';
-import { Endpoint, type EndpointOptions } from './endpoint.ts';
-import { explainContent, explainCut, explainStatus, type Refusal } from './failures.ts';
-import { readGreeting } from './greeting.ts';
-import type { HttpReply } from './http.ts';
+import { StreamableEndpoint, type StreamableEndpointOptions } from './endpoint.ts';
+import { explainContent, explainCut, explainStatus, type RefusedReply } from './failures.ts';
 import { listen } from './listener.ts';
 import { isLost, isRefused, mayBeLost } from './lost-session.ts';
 import { explainReply, modernHeaders } from './modern.ts';
@@ -29,15 +27,21 @@ import {
   readRefusal,
 } from './reply.ts';
 import type { RemoteServer } from './server.ts';
-import { NO_SESSION, type Session, sessionHeaders, settleSession } from './session.ts';
+import {
+  NO_SESSION,
+  type RemoteSession,
+  readGreeting,
+  sessionHeaders,
+  settleSession,
+} from './session.ts';
 import type { Wire, WireEvents } from './wire.ts';
 
-export interface StreamableOptions extends WireEvents, EndpointOptions {
+export interface StreamableOptions extends WireEvents, StreamableEndpointOptions {
   readonly server: RemoteServer;
-  /** How long a handshake may take that is made again, and the reply to what has no answer. */
+  /** Milliseconds for a repeated handshake, and for the reply to a notification. */
   readonly handshakeMs: number;
   readonly inputSchemaOf?: InputSchemaOf | undefined;
-  /** The address does not know this transport: `handshake` was refused with `error`. */
+  /** The server doesn't support this transport: it refused `handshake` with `error`. */
   readonly onOlder: (handshake: SentRequest, error: Error) => void;
 }
 
@@ -46,29 +50,29 @@ export interface SentRequest {
   readonly message: OutgoingRequest;
 }
 
-/** One request on its way. */
+/** A request in flight. */
 interface Call extends SentRequest {
   readonly controller: AbortController;
   readonly signal: AbortSignal;
-  /** Set for a request of the era without handshakes. */
+  /** The headers of a modern request. */
   readonly modern: Readonly<Record<string, string>> | undefined;
-  /** The server may have heard of it. */
+  /** The server may have received it. */
   isSent: boolean;
 }
 
-/** Replies to the handshake of a server that may know only the older transport. */
+/** A server that only supports the older transport may answer the handshake like this. */
 const OLDER_STATUSES = new Set([400, 404, 405]);
 const PING_MS = 1_000;
 
 export class StreamableWire implements Wire {
   readonly #options: StreamableOptions;
-  readonly #endpoint: Endpoint;
+  readonly #endpoint: StreamableEndpoint;
   readonly #bodies = new OpenBodies();
   readonly #calls = new Map<number, Call>();
   readonly #open = new Set<AbortController>();
   #session = NO_SESSION;
   #handshake: SentRequest | undefined;
-  /** Done when the server knows that the handshake is: nothing else may reach it before. */
+  /** Resolves when the server knows that the handshake is complete; everything else waits for it. */
   #greeted: Promise<void> = Promise.resolve();
   #renewal: Promise<void> | undefined;
   #listener: AbortController | undefined;
@@ -77,7 +81,7 @@ export class StreamableWire implements Wire {
 
   constructor(options: StreamableOptions) {
     this.#options = options;
-    this.#endpoint = new Endpoint(options);
+    this.#endpoint = new StreamableEndpoint(options);
   }
 
   send(json: string, message: Outgoing): void {
@@ -90,7 +94,7 @@ export class StreamableWire implements Wire {
     const { method, cancels } = message;
     const call = cancels === undefined ? undefined : this.#calls.get(cancels);
     call?.controller.abort();
-    // A server without sessions sees it by that, and one that was sent nothing has nothing to end.
+    // Closing the request cancels a modern one. An unsent one needs no cancelling.
     if (call?.modern || call?.isSent === false) return;
     const sent = this.#tell(json);
     if (method === 'notifications/initialized') {
@@ -114,7 +118,7 @@ export class StreamableWire implements Wire {
     this.#options.sender.close();
   }
 
-  /** Whoever shakes hands does not wait any more for what was asked before. */
+  /** Cancels earlier modern requests: the handshake replaces them. */
   #beginHandshake(handshake: SentRequest): void {
     this.#handshake = handshake;
     for (const { modern, controller } of this.#calls.values()) if (modern) controller.abort();
@@ -154,12 +158,12 @@ export class StreamableWire implements Wire {
     if (isSuccess(reply)) return this.#readReply(call, reply);
     const refusal = await readRefusal(reply, server);
     const error = errorIn(refusal);
-    // An error for this very request is its answer: it may have had an effect, and is not repeated.
+    // An error with the request's id is its answer. It may have had an effect, so it isn't repeated.
     if (isSameId(error?.id, call.message.id) && error?.code !== SESSION_NOT_FOUND) {
       await this.#checkSession(session, refusal);
       return this.#takeRefusal(call, refusal);
     }
-    // A request that was refused for its session has not been looked at, and may be sent again.
+    // A request refused for its session was not processed, so it is safe to send again.
     if (!isRepeated && (await isLost(session, refusal, () => this.#isRefusedPing(session)))) {
       await this.#renew(session);
       return this.#exchange(call, true);
@@ -167,7 +171,7 @@ export class StreamableWire implements Wire {
     return this.#takeRefusal(call, refusal);
   }
 
-  #takeRefusal({ message: { id, method } }: Call, refusal: Refusal): void {
+  #takeRefusal({ message: { id, method } }: Call, refusal: RefusedReply): void {
     const { server, onMessage } = this.#options;
     if (isSameId(errorIn(refusal)?.id, id)) {
       return onMessage(refusal.text, parseJson(refusal.text));
@@ -177,7 +181,6 @@ export class StreamableWire implements Wire {
     throw isOlder ? new OlderServer(failure) : explainReply(method, failure);
   }
 
-  /** Reads what came with a status of success. */
   async #readReply(call: Call, reply: HttpReply): Promise<void> {
     try {
       await this.#readAnswer(call, reply);
@@ -196,12 +199,12 @@ export class StreamableWire implements Wire {
       const text = await readText(reply.body, server.messageBytes);
       const value = parseWithin(text, server.messageShape);
       if (value instanceof TooComplex) throw explainOversize(server.name, value);
-      if (value === undefined) throw explainContent(server, 'what is no JSON', text);
+      if (value === undefined) throw explainContent(server, 'invalid JSON', text);
       this.#receive(call, reply, text, value);
       return onFailure(id, explainReply(method, explainCut(server, 'ended')));
     }
     const { text } = await readRefusal(reply, server);
-    // Accepted: the answer may come on the stream for the server's own messages.
+    // Accepted: the answer may arrive on the GET stream.
     if (reply.status === 202 && this.#isListening && !call.modern) return undefined;
     throw explainContent(server, type, text);
   }
@@ -226,23 +229,23 @@ export class StreamableWire implements Wire {
     this.#options.onMessage(text, value);
   }
 
-  /** The answer may still be about the session: then the requests behind it get a new one. */
-  async #checkSession(session: Session, refusal: Refusal): Promise<void> {
+  /** The answer may still mean a lost session: then later requests get a new one. */
+  async #checkSession(session: RemoteSession, refusal: RefusedReply): Promise<void> {
     if (!mayBeLost(session, refusal) || !(await this.#isRefusedPing(session))) return;
     await this.#renew(session).catch(() => {
-      // they will find out for themselves
+      // the next request will find out
     });
   }
 
-  async #isRefusedPing(session: Session): Promise<boolean> {
+  async #isRefusedPing(session: RemoteSession): Promise<boolean> {
     using scope = this.#begin(PING_MS);
     const { signal } = scope.controller;
     const ping = (json: string) => this.#endpoint.post(json, sessionHeaders(session), signal);
     return await isRefused(ping, this.#options.server);
   }
 
-  /** Shakes hands again, once for all who have noticed. */
-  #renew(lost: Session): Promise<void> {
+  /** Repeats the handshake, once for all requests that noticed. */
+  #renew(lost: RemoteSession): Promise<void> {
     if (!this.#renewal && this.#session === lost) {
       this.#renewal = this.#shakeHandsAgain().finally(() => {
         this.#renewal = undefined;
@@ -270,14 +273,14 @@ export class StreamableWire implements Wire {
     }
   }
 
-  /** Sends what has no answer. That it did not arrive has no one to be told. */
+  /** Sends a message that has no answer. Failures are ignored. */
   async #tell(json: string): Promise<void> {
     using scope = this.#begin(this.#options.handshakeMs);
     const { signal } = scope.controller;
     try {
       await drain(await this.#endpoint.post(json, sessionHeaders(this.#session), signal));
     } catch {
-      // the next request finds out, and can say so
+      // the next request reports it
     }
   }
 
@@ -289,7 +292,7 @@ export class StreamableWire implements Wire {
     const { server, onMessage } = this.#options;
     using scope = this.#begin();
     const { controller } = scope;
-    this.#listener?.abort(); // of the session before
+    this.#listener?.abort(); // of the previous session
     this.#listener = controller;
     await listen({
       server,
@@ -306,7 +309,7 @@ export class StreamableWire implements Wire {
     });
   }
 
-  /** Something that `close` has to end, or its limit, until it has ended by itself. */
+  /** A controller that `close` or the time limit aborts. */
   #begin(limitMs?: number): Disposable & { readonly controller: AbortController } {
     const controller = new AbortController();
     if (this.#isClosed) controller.abort();
@@ -321,7 +324,7 @@ export class StreamableWire implements Wire {
     };
   }
 
-  /** What is none of these is a mistake of ours, and to be seen as such. */
+  /** Anything unexpected is a bug and passes through unchanged. */
   #explain(error: unknown): Error {
     const { server } = this.#options;
     if (error instanceof Oversize) {
@@ -333,7 +336,7 @@ export class StreamableWire implements Wire {
 
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
-/** The handshake was refused as by a server that knows only the older transport. */
+/** The server probably only supports the older transport. */
 class OlderServer extends Error {
   readonly failure: SwitchboardError;
 

@@ -1,19 +1,19 @@
-// WebSocket: every message is a text frame, in both directions, and the end of the socket is the end
-// of the connection.
-import type { ClientRequest, IncomingMessage } from 'node:http';
+// WebSocket: each message is a text frame. When the socket closes, the connection ends.
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import { SwitchboardError } from '../../base/errors.ts';
 import { guard } from '../../base/guard.ts';
 import { VERSION } from '../../base/version.ts';
+import { createTunnelAgent, proxyFor } from '../../net/proxy.ts';
 import { parseWithin } from '../../rpc/json-text.ts';
 import {
   explainNetworkError,
-  explainRedirect,
+  explainServerRedirect,
   explainSignIn,
   explainStatus,
   explainTooMany,
   parseRetryAfter,
-  quote,
+  quoteServer,
 } from './failures.ts';
 import { readRefusal } from './reply.ts';
 import type { RemoteServer } from './server.ts';
@@ -23,17 +23,20 @@ export interface WebSocketOptions extends WireEvents {
   readonly server: RemoteServer;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  /** Names the proxy; Switchboard's own environment by default. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 const CONNECT_MS = 10_000;
-/** What the server does not take is kept up to here. */
+/** How much unsent data may pile up. */
 const UNSENT_BYTES = 64 << 20;
-/** `ws` tells a frame beyond its limit from other failures so. */
+/** The code `ws` uses for a frame beyond its limit. */
 const TOO_LARGE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
 export class WebSocketWire implements Wire {
   readonly #options: WebSocketOptions;
   #socket: WebSocket | undefined;
+  #tunnel: Agent | undefined;
   #waiting: string[] = [];
   #isOpen = false;
   #isPaused = false;
@@ -67,7 +70,7 @@ export class WebSocketWire implements Wire {
 
   close(): Promise<void> {
     this.#hasEnded = true;
-    this.#socket?.terminate();
+    this.#terminate();
     return Promise.resolve();
   }
 
@@ -77,11 +80,14 @@ export class WebSocketWire implements Wire {
     if (refusal) throw await explainRefusal(server, url, refusal);
   }
 
-  /** Resolves when the socket is open; with the reply where the server refuses to open one. */
+  /** Resolves when the socket is open, or with the reply if the server refuses. */
   async #open(): Promise<IncomingMessage | undefined> {
-    const { server, url, headers } = this.#options;
+    const { server, url, headers, env = process.env } = this.#options;
     const { WebSocket } = await import('ws');
     if (this.#hasEnded) return undefined;
+    const proxy = proxyFor(url, env);
+    const inside = url.protocol === 'wss:' ? 'tls' : 'plain';
+    this.#tunnel = proxy && createTunnelAgent({ proxy, inside, connectMs: CONNECT_MS }, {});
     const socket = new WebSocket(url, 'mcp', {
       headers: { 'user-agent': `switchboard/${VERSION}`, ...headers },
       followRedirects: false,
@@ -89,6 +95,7 @@ export class WebSocketWire implements Wire {
       maxPayload: server.messageBytes,
       perMessageDeflate: false,
       rejectUnauthorized: true,
+      agent: this.#tunnel,
     });
     this.#socket = socket;
     return new Promise((resolve, reject) => {
@@ -127,7 +134,7 @@ export class WebSocketWire implements Wire {
 
   #disconnect(code: number, words: string): void {
     const { server, onEnd } = this.#options;
-    const why = quote(server, words);
+    const why = quoteServer(server, words);
     const reason = `code ${code}${why === '' ? '' : `: ${why}`}`;
     this.#end(() => onEnd({ kind: 'disconnected', reason }));
   }
@@ -142,7 +149,12 @@ export class WebSocketWire implements Wire {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     tell();
+    this.#terminate();
+  }
+
+  #terminate(): void {
     this.#socket?.terminate();
+    this.#tunnel?.destroy();
   }
 }
 
@@ -165,7 +177,7 @@ async function explainRefusal(
   if (status >= 300 && status < 400) {
     const { location } = headers;
     const isUrl = location !== undefined && URL.canParse(location, url.href);
-    return explainRedirect(server, status, isUrl ? new URL(location, url) : undefined);
+    return explainServerRedirect(server, status, isUrl ? new URL(location, url) : undefined);
   }
   return explainStatus(server, refusal);
 }

@@ -1,6 +1,5 @@
-// The address on this machine to which the browser comes back. It takes one answer, and only the
-// one that carries our `state`: any web page may send the browser to a port of this machine, which
-// must neither sign anybody in nor end the sign-in.
+// The local URL that the browser returns to. It accepts one answer, and only with the right `state`: any
+// web page can send a browser to a local port, which must neither complete nor abort the sign-in.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,16 +9,16 @@ import { signInFailed } from './failures.ts';
 
 export interface Callback extends AsyncDisposable {
   readonly redirectUrl: string;
-  /** What the answer must carry. */
+  /** The answer must contain it. */
   readonly state: string;
-  /** What came back for this sign-in. */
+  /** The parameters that came back. */
   readonly answer: Promise<URLSearchParams>;
 }
 
 const HOST = '127.0.0.1';
 const PATH = '/callback';
 
-/** Listens on the port, or on any that is free. */
+/** Listens on the port, or on any free one. */
 export async function openCallback(childName: string, port: number | undefined): Promise<Callback> {
   const state = randomBytes(32).toString('base64url');
   let take: (answer: URLSearchParams) => void = () => {};
@@ -28,32 +27,32 @@ export async function openCallback(childName: string, port: number | undefined):
     take = resolve;
     fail = reject;
   });
-  answer.catch(() => {}); // it may fail before anybody waits for it
+  answer.catch(() => {}); // it may fail before anything awaits it
   let isAnswered = false;
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const [path = '', query] = (request.url ?? '').split('?', 2);
     const searchParams = new URLSearchParams(query);
     if (request.method !== 'GET' || path !== PATH || isAnswered) {
-      return sendPage(response, 404, 'There is nothing here.');
+      return sendPage(response, 404, 'Not found.');
     }
     if (!isSameSecret(searchParams.get('state') ?? '', state)) {
-      return sendPage(response, 400, 'This answer does not belong to the sign-in.');
+      return sendPage(response, 400, "This answer doesn't belong to the current sign-in.");
     }
     isAnswered = true;
-    // Told after the page has left, because then the server is closed.
+    // Only after the page was sent: the server closes next.
     response.once(
       'close',
       guard(fail, () => take(searchParams)),
     );
     return searchParams.has('code')
-      ? sendPage(response, 200, 'Thank you.')
-      : sendPage(response, 200, 'You have not been signed in.');
+      ? sendPage(response, 200, 'You are signed in.')
+      : sendPage(response, 200, 'You were not signed in.');
   };
   const server = createServer(guard(fail, serve));
   await new Promise<void>((resolve, reject) => {
     const refuse = (cause: NodeJS.ErrnoException): void => {
-      const reason = `port ${port ?? 0} of this machine cannot be used (${cause.code})`;
+      const reason = `port ${port ?? 0} on this machine can't be used (${cause.code})`;
       reject(signInFailed(childName, reason, { cause, hint: PORT_HINT }));
     };
     server.on('error', guard(reject, refuse));
@@ -71,9 +70,10 @@ export async function openCallback(childName: string, port: number | undefined):
   };
 }
 
-const PORT_HINT = 'The browser comes back to it. End what uses it, or set another "callbackPort".';
+const PORT_HINT =
+  'The browser returns to this port. Stop the program that uses it, or set another "callbackPort".';
 
-/** Nothing of the request is repeated in it. */
+/** Contains nothing from the request. */
 function sendPage(response: ServerResponse, status: number, sentence: string): void {
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',

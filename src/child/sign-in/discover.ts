@@ -1,6 +1,6 @@
-// Where a server wants its users to sign in: it says so when it refuses a request, or at a
-// well-known place; the issuer that it names says the rest. Asked anew at each sign-in and each
-// renewal, because a server may change its issuer, and nothing of the old one is for the new one.
+// Finds out where to sign in to a server: it says so when it refuses a request, or at a well-known URL,
+// and the issuer it names says the rest. Repeated for each sign-in and each renewal, because a server
+// may change its issuer, and the new one must not get anything that belongs to the old one.
 import {
   type AuthorizationServerMetadata,
   checkResourceAllowed,
@@ -16,41 +16,43 @@ import { explain } from './explain.ts';
 import { quote, signInFailed } from './failures.ts';
 import type { SafeFetch } from './safe-fetch.ts';
 
-/** Where to sign in, and for what. */
 export interface SignInPlace {
-  /** What the tokens are for, as the server calls itself. */
+  /** What the tokens are for, as named by the server. */
   readonly resource: string;
   readonly issuer: string;
   readonly metadata: AuthorizationServerMetadata;
-  /** What the server asks for, if it says so. */
+  /** The scope that the server asks for, if any. */
   readonly scope: string | undefined;
 }
 
-export interface DiscoverOptions {
+export interface SignInPlaceOptions {
   readonly childName: string;
   readonly serverUrl: URL;
-  /** What is sent to the server besides, such as a tenant. */
+  /** The configured headers, such as a tenant. */
   readonly headers: Readonly<Record<string, string>>;
   readonly net: SafeFetch;
 }
 
-/** Undefined where the server wants no sign-in. */
-export async function discover(options: DiscoverOptions): Promise<SignInPlace | undefined> {
+/** Undefined if the server doesn't require a sign-in. */
+export async function findSignInPlace(
+  options: SignInPlaceOptions,
+): Promise<SignInPlace | undefined> {
   const { childName, serverUrl, net } = options;
   const answer = await knock(options);
   const challenge = answer.status === 401 ? extractWWWAuthenticateParams(answer) : {};
   const described = await describeResource(options, challenge.resourceMetadataUrl);
   const issuerUrl = described?.authorization_servers?.[0] ?? String(new URL('/', serverUrl));
   const wantsSignIn = answer.status === 401 || described !== undefined;
-  const metadata = await explain({ childName, what: 'what its sign-in service says' }, () =>
-    discoverAuthorizationServerMetadata(issuerUrl, { fetchFn: net.fetch }),
+  const metadata = await explain(
+    { childName, what: 'the metadata of its authorization server' },
+    () => discoverAuthorizationServerMetadata(issuerUrl, { fetchFn: net.fetch }),
   ).catch((error: unknown) => {
-    if (wantsSignIn || !isNoJson(error)) throw error;
+    if (wantsSignIn || !isNotJson(error)) throw error;
   });
   if (!metadata) {
     if (!wantsSignIn) return undefined;
-    throw signInFailed(childName, 'it does not say where to sign in', {
-      hint: 'If it takes a key, write that into its configuration: "headers": {"Authorization": "Bearer ${KEY}"}.',
+    throw signInFailed(childName, "it doesn't say where to sign in", {
+      hint: 'If it takes an API key, set it in the configuration: "headers": {"Authorization": "Bearer ${KEY}"}.',
     });
   }
   return {
@@ -61,8 +63,8 @@ export async function discover(options: DiscoverOptions): Promise<SignInPlace | 
   };
 }
 
-/** A first request without a token: a server that wants a sign-in refuses it and says where. */
-function knock({ serverUrl, headers, net }: DiscoverOptions): Promise<Response> {
+/** A request without a token: a server that requires a sign-in refuses it and says where. */
+function knock({ serverUrl, headers, net }: SignInPlaceOptions): Promise<Response> {
   const params = {
     protocolVersion: NEWEST_REVISION,
     capabilities: {},
@@ -79,9 +81,9 @@ function knock({ serverUrl, headers, net }: DiscoverOptions): Promise<Response> 
   });
 }
 
-/** What the server says of itself as something to sign in to; undefined where it says nothing. */
+/** The server's resource metadata; undefined if it has none. */
 async function describeResource(
-  { childName, serverUrl, net }: DiscoverOptions,
+  { childName, serverUrl, net }: SignInPlaceOptions,
   resourceMetadataUrl: URL | undefined,
 ): Promise<OAuthProtectedResourceMetadata | undefined> {
   let lastStatus = 0;
@@ -92,24 +94,24 @@ async function describeResource(
   };
   const where = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl };
   try {
-    return await explain({ childName, what: 'what it says about signing in' }, () =>
+    return await explain({ childName, what: 'its resource metadata' }, () =>
       discoverOAuthProtectedResourceMetadata(serverUrl, where, fetchFn),
     );
   } catch (error) {
-    // An older server says nothing: then it is its own issuer. Trouble is not the same as nothing.
-    const saysNothing = (lastStatus >= 300 && lastStatus < 500) || isNoJson(error);
-    if (saysNothing && resourceMetadataUrl === undefined) return undefined;
+    // Older servers have no metadata and are their own issuers. A failure doesn't mean that.
+    const hasNone = (lastStatus >= 300 && lastStatus < 500) || isNotJson(error);
+    if (hasNone && resourceMetadataUrl === undefined) return undefined;
     throw error;
   }
 }
 
-/** Many a website has a page for every address, also for those at which nothing is meant to be. */
-function isNoJson(error: unknown): boolean {
+/** Many websites answer any URL with a page. */
+function isNotJson(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof SyntaxError;
 }
 
 function resourceOf(
-  { childName, serverUrl }: DiscoverOptions,
+  { childName, serverUrl }: SignInPlaceOptions,
   described: OAuthProtectedResourceMetadata | undefined,
 ): string {
   const own = resourceUrlFromServerUrl(serverUrl);
@@ -117,6 +119,6 @@ function resourceOf(
   const configuredResource = described.resource;
   if (checkResourceAllowed({ requestedResource: own, configuredResource }))
     return described.resource;
-  const reason = `it says that it is ${quote(described.resource)}, which is another server`;
+  const reason = `it says it is ${quote(described.resource)}, which is another server`;
   throw signInFailed(childName, reason);
 }

@@ -1,5 +1,5 @@
-// What the SDK throws, as sentences. It quotes other people's texts at full length, and those may
-// repeat what was sent to them.
+// Turns the SDK's errors into sentences. The SDK quotes responses in full, and they may repeat what was
+// sent.
 import {
   IssuerMismatchError,
   OAuthError,
@@ -10,14 +10,14 @@ import { quote, signInFailed } from './failures.ts';
 
 export interface Step {
   readonly childName: string;
-  /** What is asked for or looked at, as the subject of a sentence. */
+  /** The subject of the sentence. */
   readonly what: string;
-  /** What must not be repeated. */
+  /** Masked in the message. */
   readonly secrets?: readonly (string | undefined)[];
   readonly hint?: string;
 }
 
-/** Does a step of a sign-in; what goes wrong with it is said in a sentence of ours. */
+/** Runs a step of a sign-in and explains its failure. */
 export async function explain<T>(step: Step, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -41,22 +41,21 @@ function reasonOf(error: unknown, { what, secrets = [] }: Step): string {
     return `${what} was refused (HTTP ${error.status}): ${quote(error.body, known)}`;
   }
   if (error instanceof IssuerMismatchError) {
-    // In an answer through the browser, what was received is an attacker's text.
+    // What came through the browser may be an attacker's text.
     if (error.kind === 'authorization_response') {
-      return 'the answer in the browser came from another sign-in service than the one that was asked';
+      return 'the answer in the browser came from a different authorization server';
     }
-    return `the sign-in service at ${quote(error.expected ?? '')} calls itself ${quote(error.received ?? '')}`;
+    return `the authorization server at ${quote(error.expected ?? '')} calls itself ${quote(error.received ?? '')}`;
   }
   return `${what} cannot be used (${quote(problemOf(error), known)})`;
 }
 
-/** Of a document with wrong values, their names: the rest is for programmers. */
+/** For a document with invalid values, their names. */
 function problemOf(error: unknown): string {
   const { issues, message } = error as { issues?: unknown; message?: unknown };
   if (!Array.isArray(issues)) return String(message);
   const names = issues.map(({ path }: { path?: readonly unknown[] }) => (path ?? []).join('.'));
   return (
-    [...new Set(names)].filter((name) => name !== '').join(', ') ||
-    'not the document that was expected'
+    [...new Set(names)].filter((name) => name !== '').join(', ') || 'not the expected document'
   );
 }

@@ -1,5 +1,4 @@
-// What is said when somebody cannot be signed in, or is not any more. Other people's texts are cut,
-// cleaned and masked before they become part of a sentence.
+// Errors of signing in. Text from other parties is truncated, cleaned and masked before it is quoted.
 import { SwitchboardError } from '../../base/errors.ts';
 import { createMask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
@@ -9,7 +8,7 @@ export interface FailureDetails {
   readonly cause?: unknown;
 }
 
-/** A sign-in or its renewal came to nothing. `reason` goes on the sentence, without a full stop. */
+/** A sign-in or a renewal failed. `reason` ends the sentence, without a full stop. */
 export function signInFailed(
   childName: string,
   reason: string,
@@ -22,7 +21,7 @@ export function signInFailed(
   );
 }
 
-/** Only a new sign-in helps. */
+/** Only a new sign-in can help. */
 export function signInNeeded(
   childName: string,
   reason: string,
@@ -35,9 +34,9 @@ export function signInNeeded(
   );
 }
 
-const LONGEST_QUOTE = 300;
+const MAX_QUOTE_CHARS = 300;
 
-/** Somebody else's text before the full stop of a sentence of ours, without the secrets. */
+/** Text from another party, for the end of a sentence. */
 export function quote(text: string, secrets: Iterable<string> = []): string {
-  return excerpt(text, LONGEST_QUOTE, createMask(secrets)).replace(/\.$/, '');
+  return excerpt(text, MAX_QUOTE_CHARS, createMask(secrets)).replace(/\.$/, '');
 }

@@ -1,6 +1,5 @@
-// The credentials of one server, from the token store. The file is read whenever they are asked for,
-// so that a sign-in, a sign-out or a renewal by another program counts at once. Renewals need the SDK,
-// which is loaded only then.
+// The credentials of one server, from the token store. The file is read on each use, so that a sign-in,
+// sign-out or renewal by another process takes effect at once. Lazy: only renewals load the SDK.
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Credentials } from '../credentials.ts';
 import { quote, signInFailed, signInNeeded } from './failures.ts';
@@ -9,59 +8,59 @@ import {
   readSignIn,
   removeSignIn,
   type StoredSignIn,
-  tokenFile,
+  signInFile,
   writeSignIn,
 } from './token-store.ts';
 
 export interface CredentialsOptions {
   readonly childName: string;
-  /** Variables in it are filled in. */
+  /** With its variables filled in. */
   readonly url: string;
-  /** What is sent to the server besides. */
+  /** The configured headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Where sign-ins are kept. */
+  /** Where sign-ins are saved. */
   readonly folder: string;
   readonly resolve?: Resolve | undefined;
 }
 
 /**
- * Makes no effort until asked. Both functions reject with CHILD_SIGN_IN where there is more to say
- * than that nobody has signed in, and with SIGN_IN_FAILED where a renewal met trouble.
+ * Does nothing until used. Both functions reject with CHILD_SIGN_IN if a new sign-in is needed for a reason
+ * worth telling, and with SIGN_IN_FAILED if a renewal failed.
  */
 export function openCredentials(options: CredentialsOptions): Credentials {
   const { childName, url, folder } = options;
   let renewal: Promise<string | undefined> | undefined;
-  /** Refresh tokens whose successors could not be saved: using them again looks like a theft. */
+  /** Refresh tokens whose successors could not be saved: using them again looks like theft. */
   const spent = new Set<string>();
 
   const read = (file: string): StoredSignIn | undefined => {
     const kept = readSignIn(file);
     if (kept === 'nothing') return undefined;
     if (kept !== 'damaged') return kept;
-    throw signInNeeded(childName, `what was kept of the last sign-in is damaged (${file})`);
+    throw signInNeeded(childName, `the saved sign-in is damaged (${file})`);
   };
 
   const renewNow = async (used: string | undefined): Promise<string | undefined> => {
-    const file = await tokenFile(folder, url);
+    const file = await signInFile(folder, url);
     const before = read(file);
     if (before && isNews(before, used)) return headerOf(before);
     if (before?.refreshToken === undefined) return undefined;
     const { withLock } = await import('./lock.ts');
     try {
       return await withLock(file, async () => {
-        // Another program may have been faster.
+        // Another process may have been faster.
         const kept = read(file);
         if (kept && isNews(kept, used)) return headerOf(kept);
         return kept && exchange(file, kept);
       });
     } catch (cause) {
       if (cause instanceof SwitchboardError) throw cause;
-      const reason = `it cannot be renewed, because ${folder} cannot be written (${quote(String(cause))})`;
+      const reason = `it can't be renewed because ${folder} is not writable (${quote(String(cause))})`;
       throw signInFailed(childName, reason, { cause });
     }
   };
 
-  /** Renews what is kept. Done under the lock. */
+  /** Renews the saved sign-in. Runs under the lock. */
   const exchange = async (file: string, kept: StoredSignIn): Promise<string | undefined> => {
     const { refreshToken } = kept;
     if (refreshToken === undefined) return undefined;
@@ -74,7 +73,7 @@ export function openCredentials(options: CredentialsOptions): Credentials {
       { childName, url, headers, resolve, onRefused },
     );
     try {
-      writeSignIn(file, renewed); // before anybody uses it: what is lost now cannot be renewed
+      writeSignIn(file, renewed); // before it is used: if it is lost, it can't be renewed
     } catch (cause) {
       spent.add(refreshToken);
       forget(file);
@@ -91,13 +90,13 @@ export function openCredentials(options: CredentialsOptions): Credentials {
       return renewal;
     };
     const value = await join();
-    // It may have been under way for an older value already.
+    // The renewal may have started before this value was refused.
     return value !== undefined && value === used ? join() : value;
   };
 
   return {
     async authorization() {
-      const kept = read(await tokenFile(folder, url));
+      const kept = read(await signInFile(folder, url));
       if (!kept) return undefined;
       return isExpired(kept) ? renew(headerOf(kept)) : headerOf(kept);
     },
@@ -105,7 +104,7 @@ export function openCredentials(options: CredentialsOptions): Credentials {
   };
 }
 
-/** Something else than the value that was refused, and worth a try. */
+/** Whether it differs from the refused value and may still be valid. */
 function isNews(kept: StoredSignIn, used: string | undefined): boolean {
   return headerOf(kept) !== used && !isExpired(kept);
 }
@@ -122,7 +121,7 @@ function forget(file: string): void {
   try {
     removeSignIn(file);
   } catch {
-    // Then it stays, and fails again with the same words.
+    // it stays, and fails the same way next time
   }
 }
 

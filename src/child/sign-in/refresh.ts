@@ -1,46 +1,45 @@
-// Renewing a sign-in. The refresh token goes to nobody but the issuer that gave it, and only as long
-// as the server still names that one.
+// Renews a sign-in. The refresh token goes only to the issuer it came from, and only while the server
+// still names that issuer.
 import { OAuthError, OAuthErrorCode, refreshAuthorization } from '@modelcontextprotocol/client';
-import { informationOf } from './client.ts';
-import { discover } from './discover.ts';
+import { findSignInPlace } from './discover.ts';
 import { explain } from './explain.ts';
 import { quote, signInNeeded } from './failures.ts';
 import { createSafeFetch, type Resolve } from './safe-fetch.ts';
 import type { StoredSignIn } from './token-store.ts';
-import { tokensToKeep } from './tokens.ts';
+import { informationOf, tokensToKeep } from './tokens.ts';
 
 export interface RefreshOptions {
   readonly childName: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly resolve: Resolve | undefined;
-  /** The issuer does not know the sign-in any more: nobody is to try again with it. */
+  /** The issuer no longer accepts the sign-in, so it must not be tried again. */
   readonly onRefused: () => void;
 }
 
-/** Answers that are not about this moment, but about the sign-in. */
+/** Errors that trying again won't fix. */
 const FINAL = new Set<string>([
   OAuthErrorCode.InvalidGrant,
   OAuthErrorCode.InvalidClient,
   OAuthErrorCode.UnauthorizedClient,
 ]);
 
-/** What takes the place of `signIn`. CHILD_SIGN_IN where only a new one helps, SIGN_IN_FAILED else. */
+/** Rejects with CHILD_SIGN_IN if only a new sign-in can help, otherwise with SIGN_IN_FAILED. */
 export async function refresh(
   signIn: StoredSignIn & { readonly refreshToken: string },
   { childName, url, headers, resolve, onRefused }: RefreshOptions,
 ): Promise<StoredSignIn> {
   const serverUrl = new URL(url);
   const net = createSafeFetch({ childName, serverUrl, resolve });
-  const place = await discover({ childName, serverUrl, headers, net });
+  const place = await findSignInPlace({ childName, serverUrl, headers, net });
   const { issuer, resource, client, refreshToken, scope } = signIn;
   if (place?.issuer !== issuer) {
-    const now = place ? `is ${quote(place.issuer)} now` : 'is gone';
-    const reason = `you have signed in at ${quote(issuer)}, but its sign-in service ${now}, which was sent nothing of that`;
+    const now = place ? `is now ${quote(place.issuer)}` : 'is gone';
+    const reason = `you signed in at ${quote(issuer)}, but its authorization server ${now}; your tokens were not sent there`;
     throw signInNeeded(childName, reason);
   }
   if (place.resource !== resource) {
-    const reason = `you have signed in to ${quote(resource)}, and it calls itself ${quote(place.resource)} now`;
+    const reason = `you signed in to ${quote(resource)}, but it now calls itself ${quote(place.resource)}`;
     throw signInNeeded(childName, reason);
   }
   const secrets = [refreshToken, client.client_secret, signIn.accessToken];
@@ -56,7 +55,7 @@ export async function refresh(
     } catch (cause) {
       if (!(cause instanceof OAuthError) || !FINAL.has(cause.code)) throw cause;
       onRefused();
-      const reason = `the last sign-in is not valid any more (${quote(cause.code)})`;
+      const reason = `the last sign-in is no longer valid (${quote(cause.code)})`;
       throw signInNeeded(childName, reason, { cause });
     }
   });

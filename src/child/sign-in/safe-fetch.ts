@@ -1,95 +1,106 @@
-// How the documents of a sign-in are fetched. Their addresses come from a server that we do not
-// trust yet, so that they must not lead into the user's own network: https only, no redirects, and
-// only addresses on the internet or of the kind that the server itself has. A name is resolved once
-// and the address that was checked is the one that is connected to.
-//
-// What is allowed, precisely:
-// - the host that the user has configured, wherever it is;
-// - hosts on the internet;
-// - where the configured host is on this machine (loopback), other ports of this machine, and there
-//   also plain http; where it is at a private address, other private addresses.
+// Fetches the documents of a sign-in. Their URLs come from a server we don't trust yet, so they must
+// not lead into the user's own network. Allowed are:
+// - the host the user configured, wherever it is;
+// - hosts on the internet, over https;
+// - if the configured host is on this machine, other ports of this machine, also over plain http;
+//   if it has a private address, other private addresses.
+// Redirects are not followed. A name is resolved once, and the connection goes to the address that was
+// checked. Only a proxy resolves the name again; it may know names this machine doesn't.
 import { lookup as lookupName } from 'node:dns/promises';
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
-import { guard } from '../../base/guard.ts';
 import { formatDuration } from '../../base/text.ts';
 import { withinLimit } from '../../base/time.ts';
 import { VERSION } from '../../base/version.ts';
-import { type AddressKind, kindOfAddress } from './addresses.ts';
+import { type AddressKind, kindOfAddress } from '../../net/address-kind.ts';
+import { Oversize, readText } from '../../net/body.ts';
+import { HttpClient } from '../../net/http-client.ts';
+import { proxyFor } from '../../net/proxy.ts';
 import { quote, signInFailed } from './failures.ts';
 
-const LARGEST_BYTES = 1 << 20;
+const MAX_BYTES = 1 << 20;
 const LIMIT_MS = 5_000;
 
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export interface SafeFetchOptions {
   readonly childName: string;
-  /** The address that the user has configured. */
+  /** The URL that the user configured. */
   readonly serverUrl: URL;
-  /** Ends what is under way. */
   readonly cancellation?: Cancellation | undefined;
-  /** How names become addresses; the system's way unless set. */
+  /** Resolves host names; the system's resolver by default. */
   readonly resolve?: Resolve | undefined;
   /** Milliseconds for each document. */
   readonly limitMs?: number | undefined;
+  /** Names the proxy; Switchboard's own environment by default. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 export interface SafeFetch {
-  /** As the global fetch, for what the SDK asks of it. A redirect is answered as it is. */
+  /** Like the global fetch, as far as the SDK uses it. */
   readonly fetch: (address: string | URL, init?: RequestInit) => Promise<Response>;
-  /** Status and headers of an answer whose body may have no end. */
+  /** Status and headers only: the body may never end. */
   readonly probe: (address: string | URL, init?: RequestInit) => Promise<Response>;
 }
 
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   const { childName, serverUrl, cancellation = new Cancellation(), limitMs = LIMIT_MS } = options;
-  const resolve = options.resolve ?? resolveName;
-  let home: Promise<Place> | undefined;
+  const { resolve = resolveName, env = process.env } = options;
+  let home: Promise<HostLocation> | undefined;
 
-  /** The addresses to connect to; throws where one of them is not allowed. */
+  /** The addresses to connect to; throws if one of them is not allowed. */
   const allowedAddresses = async (url: URL): Promise<readonly string[]> => {
     const shown = `${url.protocol}//${quote(url.host)}`;
     if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-      throw signInFailed(childName, `it leads to ${quote(url.href)}, and only https is asked`);
+      throw signInFailed(childName, `it points to ${quote(url.href)}, but only https is allowed`);
     }
     if (url.username !== '' || url.password !== '') {
-      throw signInFailed(childName, `it leads to an address at ${shown} that has a password in it`);
+      throw signInFailed(childName, `it points to a URL at ${shown} that contains a password`);
     }
-    // Resolved once: a name that changes meanwhile must not change what the others may do.
-    home ??= findPlace(serverUrl.hostname, resolve);
+    // Resolved once: if the name changes its address, that must not change what others may do.
+    home ??= locate(serverUrl, resolve, env);
     const server = await home;
     const isServer = url.hostname === serverUrl.hostname;
-    const place = isServer ? server : await findPlace(url.hostname, resolve);
-    if (url.protocol === 'http:' && !(place.kind === 'loopback' && server.kind === 'loopback')) {
-      throw signInFailed(childName, `it leads to ${shown}, and only https is asked`, {
-        hint: 'Plain http is for servers on this machine.',
+    const location = isServer ? server : await locate(url, resolve, env);
+    if (url.protocol === 'http:' && !(location.kind === 'loopback' && server.kind === 'loopback')) {
+      throw signInFailed(childName, `it points to ${shown}, but only https is allowed`, {
+        hint: 'Plain http is only for servers on this machine.',
       });
     }
-    const refused = isServer ? undefined : place.kinds.find((kind) => !isAllowed(kind, server));
+    const refused = isServer ? undefined : location.kinds.find((kind) => !isAllowed(kind, server));
     if (refused !== undefined) {
-      throw signInFailed(childName, `it leads to ${shown}, which is ${WORDS[refused]}`, {
-        hint: 'A server may send you to the internet, or to the kind of network that it is in itself.',
+      throw signInFailed(childName, `it points to ${shown}, which is ${WORDS[refused]}`, {
+        hint: 'A server may only point to the internet or to the kind of network it is in itself.',
       });
     }
-    return place.addresses;
+    return location.addresses;
   };
 
   const send = async (address: string | URL, init: RequestInit, body: 'read' | 'drop') => {
     const url = parseUrl(childName, address);
     const tooLate = () =>
-      signInFailed(childName, `${quote(url.host)} did not answer within ${formatDuration(limitMs)}`);
+      signInFailed(
+        childName,
+        `${quote(url.host)} did not answer within ${formatDuration(limitMs)}`,
+      );
     try {
-      return await withinLimit(limitMs, cancellation, tooLate, async (end) => {
-        const addresses = await end.orElse(allowedAddresses(url));
-        end.throwIfCancelled();
-        return exchange(url, init, { addresses, body, end, childName });
+      return await withinLimit(limitMs, cancellation, tooLate, async (limited) => {
+        const addresses = await limited.orElse(allowedAddresses(url));
+        limited.throwIfCancelled();
+        const client = new HttpClient({ env, lookup: lookupIn(addresses) });
+        try {
+          return await limited.orElse(exchange(client, url, init, body));
+        } finally {
+          client.close();
+        }
       });
     } catch (error) {
       if (error instanceof SwitchboardError) throw error;
+      if (error instanceof Oversize) {
+        throw signInFailed(childName, `${quote(url.host)} sent more than a megabyte`);
+      }
       const reason = `${quote(url.host)} could not be reached (${quote(reasonOf(error))})`;
       throw signInFailed(childName, reason, { cause: error });
     }
@@ -101,23 +112,36 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   };
 }
 
-/** Where a host is. */
-interface Place {
+interface HostLocation {
   readonly addresses: readonly string[];
   readonly kinds: readonly AddressKind[];
-  /** The one kind of all its addresses; one that is in several networks counts as public. */
+  /** The kind of all its addresses; if they differ, it counts as public. */
   readonly kind: AddressKind;
 }
 
-async function findPlace(hostname: string, resolve: Resolve): Promise<Place> {
-  const literal = hostname.replace(/^\[(.*)\]$/, '$1');
-  const addresses = isIP(literal) === 0 ? await resolve(hostname) : [literal];
+async function locate(url: URL, resolve: Resolve, env: NodeJS.ProcessEnv): Promise<HostLocation> {
+  const literal = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const addresses = isIP(literal) === 0 ? await resolveFor(url, resolve, env) : [literal];
   const kinds = [...new Set(addresses.map(kindOfAddress))];
   const [only = 'special', ...others] = kinds;
   return { addresses, kinds, kind: others.length === 0 ? only : 'public' };
 }
 
-function isAllowed(kind: AddressKind, server: Place): boolean {
+/** Behind a proxy, names may exist that only the proxy can resolve. */
+async function resolveFor(
+  url: URL,
+  resolve: Resolve,
+  env: NodeJS.ProcessEnv,
+): Promise<readonly string[]> {
+  try {
+    return await resolve(url.hostname);
+  } catch (error) {
+    if (proxyFor(url, env) === undefined) throw error;
+    return [];
+  }
+}
+
+function isAllowed(kind: AddressKind, server: HostLocation): boolean {
   if (kind === 'public') return true;
   return (kind === 'loopback' || kind === 'private') && kind === server.kind;
 }
@@ -125,9 +149,9 @@ function isAllowed(kind: AddressKind, server: Place): boolean {
 const WORDS: Record<AddressKind, string> = {
   public: 'on the internet',
   loopback: 'on this machine',
-  private: 'inside a private network',
-  'link-local': 'inside the local network',
-  special: 'no address of a server',
+  private: 'in a private network',
+  'link-local': 'in the local network',
+  special: 'a reserved address',
 };
 
 async function resolveName(hostname: string): Promise<string[]> {
@@ -139,77 +163,38 @@ function parseUrl(childName: string, address: string | URL): URL {
   try {
     return new URL(address);
   } catch (cause) {
-    throw signInFailed(childName, `it leads to ${quote(String(address))}, which is no address`, {
-      cause,
-    });
+    const reason = `it points to ${quote(String(address))}, which is not a valid URL`;
+    throw signInFailed(childName, reason, { cause });
   }
 }
 
-interface ExchangeOptions {
-  readonly childName: string;
-  readonly addresses: readonly string[];
-  readonly body: 'read' | 'drop';
-  readonly end: Cancellation;
-}
-
-/** One request and its answer, over a connection of its own to one of the addresses. */
-function exchange(url: URL, init: RequestInit, options: ExchangeOptions): Promise<Response> {
-  const { childName, addresses, end } = options;
-  const headers = Object.fromEntries(new Headers(init.headers));
-  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
-  return new Promise((resolve, reject) => {
-    const request = send(url, {
-      method: init.method ?? 'GET',
-      // Without compression a megabyte is a megabyte.
-      headers: {
-        ...headers,
-        'accept-encoding': 'identity',
-        'user-agent': `switchboard/${VERSION}`,
-      },
-      agent: false,
-      lookup: lookupIn(addresses),
-      rejectUnauthorized: true, // whatever the environment says: tokens travel here
-    });
-    const stop = (): void => void request.destroy(end.reason);
-    end.listen(stop);
-    request.once('close', () => end.unlisten(stop));
-    request.on('error', reject);
-    const fail = (error: unknown): void => {
-      reject(error);
-      request.destroy();
-    };
-    const read = (response: IncomingMessage): void => {
-      response.on('error', reject);
-      const { statusCode: status = 0 } = response;
-      // Throws on an invalid status.
-      const answer = (text: string | null): void =>
-        resolve(new Response(text, { status, headers: answerHeaders(response.headers, status) }));
-      if (options.body === 'drop' || status === 204 || status === 205 || status === 304) {
-        answer(null);
-        request.destroy();
-        return;
-      }
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      const keep = (chunk: Buffer): void => {
-        bytes += chunk.length;
-        if (bytes > LARGEST_BYTES) {
-          throw signInFailed(childName, `${quote(url.host)} sent more than a megabyte`);
-        }
-        chunks.push(chunk);
-      };
-      const done = (): void => answer(Buffer.concat(chunks).toString('utf8'));
-      response.on('data', guard(fail, keep));
-      response.once('end', guard(fail, done));
-    };
-    request.once('response', guard(fail, read));
-    request.end(bodyOf(init));
+async function exchange(
+  client: HttpClient,
+  url: URL,
+  init: RequestInit,
+  body: 'read' | 'drop',
+): Promise<Response> {
+  const reply = await client.send({
+    method: init.method ?? 'GET',
+    url,
+    headers: {
+      ...Object.fromEntries(new Headers(init.headers)),
+      'accept-encoding': 'identity', // so that a megabyte stays a megabyte
+      'user-agent': `switchboard/${VERSION}`,
+    },
+    body: bodyOf(init),
+    signal: new AbortController().signal, // closing the client ends it
   });
+  const { status } = reply;
+  const headers = headersOf(reply.headers, status);
+  const isEmpty = body === 'drop' || status === 204 || status === 205 || status === 304;
+  const text = isEmpty ? null : await readText(reply.body, MAX_BYTES);
+  return new Response(text, { status, headers });
 }
 
 /**
- * Resolves every name to the addresses that were checked. Calls back on the next tick: a connection that
- * fails at once would otherwise emit its error before Node listens for it, and end the process.
+ * Resolves every name to the addresses that were checked. Calls back on the next tick: otherwise a
+ * connection that fails at once would emit its error before Node listens for it, and crash the process.
  */
 function lookupIn(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
@@ -221,8 +206,8 @@ function lookupIn(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Those of the answer; of a redirect not its target, so that nobody follows it. */
-function answerHeaders(received: NodeJS.Dict<string | string[]>, status: number): Headers {
+/** Without the target of a redirect, so that nobody follows it. */
+function headersOf(received: IncomingHttpHeaders, status: number): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(received)) {
     if (name === 'location' && status >= 300 && status < 400) continue;
@@ -235,10 +220,10 @@ function bodyOf({ body }: RequestInit): string | undefined {
   if (body === undefined || body === null) return undefined;
   if (typeof body === 'string') return body;
   if (body instanceof URLSearchParams) return body.toString();
-  throw new TypeError('Only texts and forms are sent.');
+  throw new TypeError('Only strings and forms can be sent.');
 }
 
-/** Why there is no connection. An error of several attempts has its reasons inside. */
+/** If several attempts failed, the reason of the first. */
 function reasonOf(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { code, message } = first as NodeJS.ErrnoException;

@@ -1,5 +1,5 @@
-// Signing a user in to a server: the authorization code flow of OAuth 2.1 with PKCE, a browser and a
-// port of this machine to come back to. What comes out is kept in the token store.
+// Signs a user in to a server: OAuth 2.1's authorization code flow with PKCE, a browser and a local port
+// to return to. The token store keeps the result.
 import {
   exchangeAuthorization,
   type OAuthTokens,
@@ -12,10 +12,9 @@ import { SwitchboardError } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
 import { withinLimit } from '../../base/time.ts';
 import type { OAuthSettings } from '../../config/config.ts';
-import { checkBrowserAddress } from './browser-address.ts';
+import { isLoopbackHost } from '../../net/address-kind.ts';
 import { type Callback, openCallback } from './callback.ts';
-import { informationOf } from './client.ts';
-import { discover, type SignInPlace } from './discover.ts';
+import { findSignInPlace, type SignInPlace } from './discover.ts';
 import { explain } from './explain.ts';
 import { quote, signInFailed } from './failures.ts';
 import { withLock } from './lock.ts';
@@ -24,37 +23,39 @@ import {
   canonicalUrl,
   type StoredClient,
   type StoredSignIn,
-  tokenFile,
+  signInFile,
   writeSignIn,
 } from './token-store.ts';
-import { tokensToKeep } from './tokens.ts';
+import { informationOf, tokensToKeep } from './tokens.ts';
 
-/** How long somebody may take in the browser. */
+/** How long the user has in the browser. */
 const LIMIT_MS = 5 * 60_000;
+/** Browsers and the programs that open them don't reliably take longer ones. */
+const MAX_URL_CHARS = 8_000;
 
 export interface SignInOptions {
   readonly childName: string;
-  /** Variables in it are filled in. */
+  /** With its variables filled in. */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly oauth?: OAuthSettings | undefined;
-  /** Where sign-ins are kept. */
+  /** Where sign-ins are saved. */
   readonly folder: string;
   readonly cancellation: Cancellation;
-  /** Brings the user to the address, which has been checked. */
+  /** Shows the user the sign-in page, whose URL has been checked. */
   readonly visit: (address: URL, issuer: string) => Promise<void>;
   readonly resolve?: Resolve | undefined;
   readonly limitMs?: number | undefined;
 }
 
-/** Gives what was kept; undefined where the server wants no sign-in. */
+/** Resolves with the saved sign-in; undefined if the server doesn't require one. */
 export async function signIn(options: SignInOptions): Promise<StoredSignIn | undefined> {
   const { childName, url, headers = {}, folder, oauth = {}, cancellation, resolve } = options;
   const serverUrl = new URL(url);
   const net = createSafeFetch({ childName, serverUrl, cancellation, resolve });
-  const place = await discover({ childName, serverUrl, headers, net });
+  const place = await findSignInPlace({ childName, serverUrl, headers, net });
   if (!place) return undefined;
-  // Before anything is told to an issuer that we would not send anybody to.
+  // Checked before the issuer gets any data.
   checkBrowserAddress(childName, new URL(place.metadata.authorization_endpoint), serverUrl);
   await using callback = await openCallback(childName, oauth.callbackPort);
   const client = await findClient(childName, oauth, place, callback, net);
@@ -68,11 +69,11 @@ export async function signIn(options: SignInOptions): Promise<StoredSignIn | und
     client,
     ...tokensToKeep(childName, tokens),
   };
-  await keep(childName, await tokenFile(folder, url), signedIn);
+  await keep(childName, await signInFile(folder, url), signedIn);
   return signedIn;
 }
 
-/** As whom we come: by the user's settings, or newly registered for this address to come back to. */
+/** The configured client, or one newly registered with this redirect URL. */
 async function findClient(
   childName: string,
   { clientId, clientSecret }: OAuthSettings,
@@ -82,8 +83,8 @@ async function findClient(
 ): Promise<StoredClient> {
   if (clientId !== undefined) return { client_id: clientId, client_secret: clientSecret };
   if (metadata.registration_endpoint === undefined) {
-    throw signInFailed(childName, `${quote(issuer)} does not register programs by itself`, {
-      hint: 'Register Switchboard there by hand, with http://127.0.0.1:<port>/callback to come back to, and add to the server: "oauth": {"clientId": "…", "callbackPort": <port>}.',
+    throw signInFailed(childName, `${quote(issuer)} does not support automatic registration`, {
+      hint: 'Register Switchboard there yourself, with the redirect URL http://127.0.0.1:<port>/callback, and add to the server: "oauth": {"clientId": "…", "callbackPort": <port>}.',
     });
   }
   const registered = await explain({ childName, what: `registering at ${quote(issuer)}` }, () =>
@@ -94,7 +95,7 @@ async function findClient(
         redirect_uris: [redirectUrl],
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
-        token_endpoint_auth_method: 'none', // a program on a user's machine cannot keep a secret
+        token_endpoint_auth_method: 'none', // a program on a user's machine can't keep a secret
         application_type: 'native',
       },
       fetchFn: net.fetch,
@@ -118,7 +119,7 @@ async function obtainTokens(attempt: Attempt): Promise<OAuthTokens> {
   const { metadata, issuer, resource } = place;
   const clientInformation = informationOf(client);
   const scope = oauth?.scopes?.join(' ') ?? withOfflineAccess(place);
-  const what = `what ${quote(issuer)} says`;
+  const what = `the metadata of ${quote(issuer)}`;
   const { authorizationUrl, codeVerifier } = await explain({ childName, what }, () =>
     startAuthorization(issuer, {
       metadata,
@@ -148,14 +149,14 @@ async function obtainTokens(attempt: Attempt): Promise<OAuthTokens> {
   );
 }
 
-/** So that the sign-in can be renewed, where the issuer gives that only to those who ask. */
+/** Some issuers only allow renewals if asked for this scope. */
 function withOfflineAccess({ scope, metadata }: SignInPlace): string | undefined {
   if (scope === undefined || scope.split(' ').includes('offline_access')) return scope;
   const isOffered = metadata.scopes_supported?.includes('offline_access') ?? false;
   return isOffered ? `${scope} offline_access` : scope;
 }
 
-/** The code in the answer. Who has answered is checked before anything in it is believed. */
+/** The code in the answer. Checks who answered before trusting anything in it. */
 async function readAnswer(
   childName: string,
   { metadata, issuer }: SignInPlace,
@@ -179,16 +180,43 @@ async function readAnswer(
   throw signInFailed(childName, 'the answer in the browser has no code');
 }
 
-/** What came back, unless that takes too long or is called off. */
+/** The answer, unless it takes too long or is cancelled. */
 function inTime(
   { childName, cancellation, limitMs = LIMIT_MS }: SignInOptions,
   { answer }: Callback,
 ): Promise<URLSearchParams> {
   const tooLate = () =>
-    signInFailed(childName, `nobody came back from the browser within ${formatDuration(limitMs)}`, {
-      hint: `Run again: switchboard login ${childName}`,
-    });
+    signInFailed(
+      childName,
+      `the sign-in was not completed in the browser within ${formatDuration(limitMs)}`,
+      {
+        hint: `Run again: switchboard login ${childName}`,
+      },
+    );
   return withinLimit(limitMs, cancellation, tooLate, (limited) => limited.orElse(answer));
+}
+
+/**
+ * Throws if the URL must not be opened. It comes from a server we don't trust yet, and a program of the
+ * system gets it as an argument: such URLs have been used to start programs.
+ */
+function checkBrowserAddress(childName: string, address: URL, serverUrl: URL): URL {
+  const url = new URL(address.href);
+  const refuse = (why: string) =>
+    signInFailed(childName, `Switchboard won't open the sign-in page because its URL ${why}`, {
+      hint: `It starts with: ${quote(url.href.slice(0, 100))}`,
+    });
+  if (url.href.length > MAX_URL_CHARS) throw refuse(`is longer than ${MAX_URL_CHARS} characters`);
+  if (url.protocol === 'http:') {
+    if (!isLoopbackHost(url.hostname) || !isLoopbackHost(serverUrl.hostname))
+      throw refuse('is not https');
+  } else if (url.protocol !== 'https:') {
+    throw refuse('is not https');
+  }
+  if (url.username !== '' || url.password !== '') throw refuse('contains a user name');
+  // The parser already guarantees it. Defence in depth.
+  if (!/^[a-z0-9.-]+$|^\[[0-9a-f:.]+\]$/.test(url.hostname)) throw refuse('has an invalid host');
+  return url;
 }
 
 async function keep(childName: string, file: string, signedIn: StoredSignIn): Promise<void> {

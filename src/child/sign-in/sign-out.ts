@@ -1,4 +1,4 @@
-// Signing out: what was kept is removed first, whatever comes of telling the issuer.
+// Signs out: removes the saved tokens first, whether or not the issuer can revoke them.
 import {
   discoverAuthorizationServerMetadata,
   OAuthError,
@@ -6,7 +6,6 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
-import { informationOf } from './client.ts';
 import { explain } from './explain.ts';
 import { quote, signInFailed } from './failures.ts';
 import { withLock } from './lock.ts';
@@ -16,8 +15,9 @@ import {
   readSignIn,
   removeSignIn,
   type StoredSignIn,
-  tokenFile,
+  signInFile,
 } from './token-store.ts';
+import { informationOf } from './tokens.ts';
 
 export interface SignOutOptions {
   readonly childName: string;
@@ -28,18 +28,18 @@ export interface SignOutOptions {
 }
 
 export interface SignedOut {
-  /** Whether there was anything to remove. */
   readonly wasSignedIn: boolean;
-  /** What became of the tokens at the issuer: taken back, or why not. */
+  /** Whether the issuer revoked the tokens. */
   readonly revoked: boolean;
+  /** Why it didn't. */
   readonly note: string | undefined;
 }
 
 export async function signOut(options: SignOutOptions): Promise<SignedOut> {
   const { childName, url, folder } = options;
-  const kept = await removeKept(childName, await tokenFile(folder, url));
+  const kept = await removeKept(childName, await signInFile(folder, url));
   if (kept === 'nothing') return { wasSignedIn: false, revoked: false, note: undefined };
-  if (kept === 'damaged') return notRevoked('what was kept was damaged');
+  if (kept === 'damaged') return notRevoked('the saved sign-in was damaged');
   try {
     return await revoke(kept, options);
   } catch (error) {
@@ -48,7 +48,7 @@ export async function signOut(options: SignOutOptions): Promise<SignedOut> {
   }
 }
 
-/** Not while a renewal is under way: it would put back what was removed. */
+/** Waits for a renewal in progress, which would save the tokens again. */
 async function removeKept(childName: string, file: string): Promise<Kept> {
   if (readSignIn(file) === 'nothing') return 'nothing';
   try {
@@ -67,18 +67,18 @@ async function revoke(kept: StoredSignIn, options: SignOutOptions): Promise<Sign
   const { childName, url, cancellation, resolve } = options;
   const { issuer } = kept;
   const net = createSafeFetch({ childName, serverUrl: new URL(url), cancellation, resolve });
-  const metadata = await explain({ childName, what: `what ${quote(issuer)} says` }, () =>
+  const metadata = await explain({ childName, what: `the metadata of ${quote(issuer)}` }, () =>
     discoverAuthorizationServerMetadata(issuer, { fetchFn: net.fetch }),
   );
-  // The SDK hands these on, but does not know them.
+  // The SDK passes these through, but its type doesn't have them.
   const { revocation_endpoint: endpoint, revocation_endpoint_auth_methods_supported: methods } =
     (metadata ?? {}) as Record<string, unknown>;
   if (typeof endpoint !== 'string') {
-    return notRevoked(`${quote(issuer)} has no way to take tokens back`);
+    return notRevoked(`${quote(issuer)} does not support revoking tokens`);
   }
   const request = { kept, endpoint, methods: Array.isArray(methods) ? methods.map(String) : [] };
   const secrets = [kept.accessToken, kept.refreshToken, kept.client.client_secret];
-  await explain({ childName, what: 'taking the tokens back', secrets }, async () => {
+  await explain({ childName, what: 'revoking the tokens', secrets }, async () => {
     if (kept.refreshToken !== undefined) {
       await revokeToken(net, { ...request, token: kept.refreshToken, hint: 'refresh_token' });
     }
@@ -95,7 +95,7 @@ interface Revocation {
   readonly hint: 'access_token' | 'refresh_token';
 }
 
-/** RFC 7009, which the SDK does not have. */
+/** RFC 7009, which the SDK doesn't implement. */
 async function revokeToken(net: SafeFetch, request: Revocation): Promise<void> {
   const { kept, endpoint, methods, token, hint } = request;
   const { client_id, client_secret } = kept.client;

@@ -1,5 +1,5 @@
-// What is kept of a sign-in: one file for each server, readable by its user alone, written whole or
-// not at all. Everything in it belongs to one issuer and one resource and is sent to no other.
+// Saved sign-ins: one file per server, readable only by the user, written atomically. Everything in it
+// belongs to one issuer and one resource and is never sent to another.
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../base/make-folder.ts';
@@ -12,36 +12,33 @@ const VERSION = 1;
 export interface StoredSignIn {
   readonly version: typeof VERSION;
   readonly serverUrl: string;
-  /** What the tokens are for, as the server calls itself. */
+  /** What the tokens are for, as named by the server. */
   readonly resource: string;
-  /** Who gave them. */
   readonly issuer: string;
   readonly client: StoredClient;
   readonly accessToken: string;
   readonly refreshToken?: string | undefined;
   readonly scope?: string | undefined;
-  /** Milliseconds since 1970; undefined if it was not said. */
+  /** Milliseconds since 1970; undefined if unknown. */
   readonly expiresAt?: number | undefined;
 }
 
-/** How the issuer knows us, in its own words. */
+/** How the issuer knows Switchboard. */
 export interface StoredClient {
   readonly client_id: string;
   readonly client_secret?: string | undefined;
   readonly token_endpoint_auth_method?: string | undefined;
 }
 
-/** Nobody has signed in; what was kept cannot be used; or this was kept. */
 export type Kept = StoredSignIn | 'nothing' | 'damaged';
 
-/** The file for a server, by its address. */
-export async function tokenFile(folder: string, serverUrl: string): Promise<string> {
+export async function signInFile(folder: string, serverUrl: string): Promise<string> {
   const { createHash } = await import('node:crypto');
   const digest = createHash('sha256').update(canonicalUrl(serverUrl)).digest('hex');
   return join(folder, `${digest.slice(0, 32)}.json`);
 }
 
-/** An address without what makes no difference to the server. */
+/** Without the parts that the server never sees. */
 export function canonicalUrl(serverUrl: string): string {
   const url = new URL(serverUrl);
   url.hash = '';
@@ -64,7 +61,7 @@ export function readSignIn(file: string): Kept {
   }
 }
 
-/** Throws what the system says where it cannot be written; the old file is then still whole. */
+/** Throws the system's error if it can't be written; the old file is then intact. */
 export function writeSignIn(file: string, signIn: StoredSignIn): void {
   prepareFolder(dirname(file));
   writeWhole(file, `${JSON.stringify(signIn, null, 2)}\n`, { mode: 0o600 });
@@ -74,7 +71,7 @@ export function removeSignIn(file: string): void {
   rmSync(file, { force: true });
 }
 
-/** A folder for its user alone, also where somebody has made it before us. */
+/** A folder for this user only, even if it already exists. */
 export function prepareFolder(folder: string): void {
   makeFolder(folder);
   chmodSync(folder, 0o700);
@@ -83,19 +80,19 @@ export function prepareFolder(folder: string): void {
 function isSignIn(value: unknown): value is StoredSignIn {
   if (!isObject(value) || value['version'] !== VERSION) return false;
   const { client } = value;
-  const texts = ['serverUrl', 'resource', 'issuer', 'accessToken'];
+  const strings = ['serverUrl', 'resource', 'issuer', 'accessToken'];
   return (
-    texts.every((key) => typeof value[key] === 'string') &&
-    isTextOrNothing(value['refreshToken']) &&
-    isTextOrNothing(value['scope']) &&
+    strings.every((key) => typeof value[key] === 'string') &&
+    isOptionalString(value['refreshToken']) &&
+    isOptionalString(value['scope']) &&
     (value['expiresAt'] === undefined || Number.isFinite(value['expiresAt'])) &&
     isObject(client) &&
     typeof client['client_id'] === 'string' &&
-    isTextOrNothing(client['client_secret']) &&
-    isTextOrNothing(client['token_endpoint_auth_method'])
+    isOptionalString(client['client_secret']) &&
+    isOptionalString(client['token_endpoint_auth_method'])
   );
 }
 
-function isTextOrNothing(value: unknown): boolean {
+function isOptionalString(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
 }

@@ -1,27 +1,39 @@
-// Tokens as an issuer gives them, and what is kept and sent of them.
-import type { OAuthTokens } from '@modelcontextprotocol/client';
+// Converts between the SDK's types and what the token store keeps.
+import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/client';
 import { quote, signInFailed } from './failures.ts';
-import type { StoredSignIn } from './token-store.ts';
+import type { StoredClient, StoredSignIn } from './token-store.ts';
 
 type KeptTokens = Pick<StoredSignIn, 'accessToken' | 'refreshToken' | 'scope' | 'expiresAt'>;
 
-/** Ten years: what is said to live longer has no end that anybody will see. */
-const LONGEST_LIFE_S = 10 * 365 * 86_400;
+/** Ten years. */
+const MAX_LIFE_S = 10 * 365 * 86_400;
 
 export function tokensToKeep(childName: string, tokens: OAuthTokens): KeptTokens {
   if (tokens.token_type.toLowerCase() !== 'bearer') {
-    const reason = `the tokens are of the kind ${quote(tokens.token_type)}, and only Bearer is known`;
+    const reason = `the token type is ${quote(tokens.token_type)}, and only Bearer is supported`;
     throw signInFailed(childName, reason);
   }
-  // It becomes part of a header.
+  // It goes into a header.
   if (!/^[\u0021-\u007e]+$/.test(tokens.access_token)) {
-    throw signInFailed(childName, 'the token that was given is not one');
+    throw signInFailed(childName, 'the access token contains invalid characters');
   }
-  const seconds = Math.min(tokens.expires_in ?? 0, LONGEST_LIFE_S);
+  const seconds = Math.min(tokens.expires_in ?? 0, MAX_LIFE_S);
   return {
     accessToken: tokens.access_token,
     refreshToken: tokens.refresh_token,
     scope: tokens.scope,
     expiresAt: seconds > 0 ? Date.now() + seconds * 1_000 : undefined,
+  };
+}
+
+export function informationOf(client: StoredClient): OAuthClientInformationMixed {
+  const { client_id, client_secret, token_endpoint_auth_method } = client;
+  return {
+    client_id,
+    ...(client_secret === undefined ? {} : { client_secret }),
+    // Only a registered client has one; the SDK's type then requires the rest of the registration.
+    ...(token_endpoint_auth_method === undefined
+      ? {}
+      : { token_endpoint_auth_method, redirect_uris: [] }),
   };
 }

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Agent } from '../../../../src/agents/agent.ts';
 import { AgentServers } from '../../../../src/agents/servers/agent-servers.ts';
 import { Cancellation } from '../../../../src/base/cancellation.ts';
-import { tokenFile, writeSignIn } from '../../../../src/child/sign-in/token-store.ts';
+import { signInFile, writeSignIn } from '../../../../src/child/sign-in/token-store.ts';
 import type { AgentSettings, Config } from '../../../../src/config/config.ts';
 import { Pool } from '../../../../src/pool/pool.ts';
 import { onBug } from '../../../support/fake-child.ts';
@@ -156,7 +156,7 @@ test('what only Switchboard itself can reach is not for agents, and who names it
       },
     },
   });
-  const file = await tokenFile(join(config.home, 'tokens'), 'https://example.com/signed-in');
+  const file = await signInFile(join(config.home, 'tokens'), 'https://example.com/signed-in');
   writeSignIn(file, {
     version: 1,
     serverUrl: 'https://example.com/signed-in',

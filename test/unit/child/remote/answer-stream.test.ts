@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readAnswerStream } from '../../../../src/child/remote/answer-stream.ts';
-import type { HttpReply } from '../../../../src/child/remote/http.ts';
 import { Secrets } from '../../../../src/child/remote/server.ts';
 import { DEFAULTS } from '../../../../src/config/defaults.ts';
+import type { HttpReply } from '../../../../src/net/http-client.ts';
 
 const server = {
   name: 'far',

@@ -1,13 +1,8 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  OpenBodies,
-  Oversize,
-  readBeginning,
-  readText,
-} from '../../../../src/child/remote/body.ts';
 import { EventReader, type ServerEvent } from '../../../../src/child/remote/events.ts';
+import { OpenBodies, Oversize, readBeginning, readText } from '../../../../src/net/body.ts';
 
 /** Reads pieces as they would come from the network. */
 function readEvents(pieces: readonly Buffer[], limitBytes = 1 << 20): ServerEvent[] {

@@ -26,8 +26,8 @@ describe.skipIf(!hasOpenssl())('the certificate of a server', () => {
     );
     expect(error).toMatchObject({
       code: 'CHILD_UNREACHABLE',
-      message: `Server "far" cannot be trusted: the certificate of ${server.origin} was signed by nobody but itself (DEPTH_ZERO_SELF_SIGNED_CERT).`,
-      hint: 'Have it put right; this check cannot be switched off. For a certificate authority of your own, set NODE_EXTRA_CA_CERTS where the host starts Switchboard.',
+      message: `Server "far" cannot be trusted: the certificate of ${server.origin} is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT).`,
+      hint: "Replace the certificate; this check can't be turned off. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS where the host starts Switchboard.",
     });
     expect(server.requests).toEqual([]);
   });
@@ -36,7 +36,7 @@ describe.skipIf(!hasOpenssl())('the certificate of a server', () => {
     const tls = createCertificate(createProject(), 'IP:127.0.0.1');
     const server = await OddServer.start({ tls });
     const env = { NODE_EXTRA_CA_CERTS: '', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
-    expect(await connectTrusting(tls, server.url, env)).toContain('signed by nobody but itself');
+    expect(await connectTrusting(tls, server.url, env)).toContain('is self-signed');
     expect(server.requests).toEqual([]);
   });
 
@@ -50,7 +50,7 @@ describe.skipIf(!hasOpenssl())('the certificate of a server', () => {
     const tls = createCertificate(createProject(), 'DNS:other.example');
     const server = await OddServer.start({ tls });
     expect(await connectTrusting(tls, server.url)).toBe(
-      `Server "far" cannot be trusted: the certificate of ${server.origin} belongs to another name (ERR_TLS_CERT_ALTNAME_INVALID).`,
+      `Server "far" cannot be trusted: the certificate of ${server.origin} is for another host name (ERR_TLS_CERT_ALTNAME_INVALID).`,
     );
     expect(server.requests).toEqual([]);
   });

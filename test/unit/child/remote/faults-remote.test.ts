@@ -58,7 +58,7 @@ describe('a reply that is a failure', () => {
     expect(error.code).toBe('CHILD_UNREACHABLE');
     expect(error.message).toMatch(/^Server "far" answered with HTTP 502: <html> <h1>Bad gateway/);
     expect(error.message.length).toBeLessThan(600);
-    expect(error.hint).toBe("The failure is the server's own. Try again later.");
+    expect(error.hint).toBe('The server failed. Try again later.');
     expect(error.data).toEqual({ child: 'far', status: 502 });
     expect(tookMs).toBeLessThan(SOON_MS);
   });
@@ -116,23 +116,19 @@ describe('a reply that is a failure', () => {
       reply.writeHead(503, { 'retry-after': '7' }).end(),
     );
     expect(error.text).toBe(
-      `Server "far" answered with HTTP 503 The failure is the server's own. Try again in 7 seconds.`,
+      `Server "far" answered with HTTP 503 The server failed. Try again in 7 s.`,
     );
     expect(error.data).toMatchObject({ retryAfterSeconds: 7 });
   });
 
   test.each([
-    [
-      'text/html',
-      '<p>Welcome</p>',
-      'text/html where JSON or a stream of events was due: <p>Welcome</p>',
-    ],
+    ['text/html', '<p>Welcome</p>', 'text/html instead of JSON or an event stream: <p>Welcome</p>'],
     [
       'application/json',
       '<p>Welcome</p>',
-      'what is no JSON where JSON or a stream of events was due: <p>Welcome</p>',
+      'invalid JSON instead of JSON or an event stream: <p>Welcome</p>',
     ],
-    ['', '', 'something where JSON or a stream of events was due.'],
+    ['', '', 'something instead of JSON or an event stream.'],
   ])('though its status is 200: %s %s', async (type, body, words) => {
     const { error } = await failOnce((_, reply) =>
       reply.writeHead(200, type === '' ? {} : { 'content-type': type }).end(body),
@@ -143,7 +139,7 @@ describe('a reply that is a failure', () => {
 
   test('an answer to another request is none', async () => {
     const { error } = await failOnce((_, reply) => sendJson(reply, result(4711, DONE)));
-    expect(error.message).toBe('Server "far" ended its reply without the answer.');
+    expect(error.message).toBe('Server "far" ended its reply without an answer.');
   });
 });
 
@@ -162,8 +158,8 @@ describe('too many requests', () => {
     const first = await failureOf(callText(child, 'any'));
     expect(first).toMatchObject({
       code: 'CHILD_UNREACHABLE',
-      message: 'Server "far" has had too many requests (HTTP 429).',
-      hint: 'Try again in 5 seconds; nothing is sent to it before.',
+      message: 'Server "far" is limiting requests (HTTP 429).',
+      hint: 'Try again in 5 s; until then, Switchboard sends it nothing.',
       data: { child: 'far', status: 429, retryAfterSeconds: 5 },
     });
     isBusy = false;
@@ -224,7 +220,7 @@ describe('signing in', () => {
     const error = await failureOf(startRemote(server.url, { headers, credentials }));
     expect(error).toMatchObject({
       code: 'CHILD_SIGN_IN',
-      hint: 'It refused the Authorization header that is configured: check it in /project/switchboard.config.json.',
+      hint: 'It rejected the configured Authorization header. Check it in /project/switchboard.config.json.',
     });
     expect(server.requests.map(({ headers: sent }) => sent.authorization)).toEqual([
       'Bearer configured-token',
@@ -273,7 +269,7 @@ describe('signing in', () => {
     const { child } = await startRemote(server.url);
     expect(await failureOf(callText(child, 'any'))).toMatchObject({
       code: 'CHILD_SIGN_IN',
-      message: 'Server "far" wants you to sign in with more rights (HTTP 403).',
+      message: 'Server "far" wants you to sign in with more permissions (HTTP 403).',
       hint: 'Run: switchboard login far',
     });
   });
@@ -310,7 +306,7 @@ describe('a redirect', () => {
       { headers: { authorization: 'Bearer secret-token' } },
     );
     expect(error.text).toBe(
-      `Server "far" redirects to ${trap.origin} (HTTP 307), which is not followed. If that is where it is now, write that address as "url" in /project/switchboard.config.json.`,
+      `Server "far" redirects to ${trap.origin} (HTTP 307), which Switchboard doesn't follow. If the server has moved, set "url" to that address in /project/switchboard.config.json.`,
     );
     expect(trap.requests).toEqual([]);
   });
@@ -320,7 +316,9 @@ describe('a redirect', () => {
     async (location) => {
       const { error } = await failOnce((_, reply) => reply.writeHead(302, { location }).end());
       expect(error.code).toBe('CHILD_UNREACHABLE');
-      expect(error.message).toMatch(/redirects to .*, which is not followed|redirects to nowhere/);
+      expect(error.message).toMatch(
+        /redirects to .*, which Switchboard doesn't follow|redirects to nowhere/,
+      );
     },
   );
 
@@ -360,7 +358,7 @@ describe('a stream of events', () => {
       beginEvents(reply).end(event('{"jsonrpc":"2.0","method":"notifications/progress"}')),
     );
     expect(error.text).toBe(
-      'Server "far" ended its reply without the answer. The request was not sent again, because it may have had an effect.',
+      'Server "far" ended its reply without an answer. The request was not sent again because it may already have had an effect.',
     );
     expect(tookMs).toBeLessThan(SOON_MS);
   });
@@ -371,7 +369,7 @@ describe('a stream of events', () => {
       setTimeout(() => reply.destroy(), 20);
     });
     expect(error.text).toBe(
-      'The connection to server "far" was cut before the answer. The request was not sent again, because it may have had an effect.',
+      'The connection to server "far" was closed before the answer arrived. The request was not sent again because it may already have had an effect.',
     );
     expect(tookMs).toBeLessThan(SOON_MS);
   });
@@ -396,7 +394,7 @@ describe('a stream of events', () => {
     const { error, tookMs, server } = await failOnce((_, reply) =>
       beginEvents(reply).end(event('{"jsonrpc":"2.0","method":"note"}', '1')),
     );
-    expect(error.message).toBe('Server "far" ended its reply without the answer.');
+    expect(error.message).toBe('Server "far" ended its reply without an answer.');
     expect(tookMs).toBeLessThan(SOON_MS);
     expect(server.requests.filter(({ headers }) => headers['last-event-id'] === '1').length).toBe(
       1,
@@ -536,7 +534,7 @@ describe('a message beyond the limit', () => {
       for (let count = 0; count < 2_000; count++) socket?.write(line);
     });
     expect(error.message).toMatch(
-      /^Server "far" cannot be reached at http:\/\/127\.0\.0\.1:\d+: the headers of its reply are too large \(HPE_HEADER_OVERFLOW\)\.$/,
+      /^Server "far" can't be reached at http:\/\/127\.0\.0\.1:\d+: its response headers are too large \(HPE_HEADER_OVERFLOW\)\.$/,
     );
   });
 });
@@ -777,44 +775,44 @@ describe('an address', () => {
   test('where nothing listens', async () => {
     const error = await failureOf(startRemote('http://127.0.0.1:9/mcp'));
     expect((error as SwitchboardError).text).toBe(
-      'Server "far" cannot be reached at http://127.0.0.1:9: nothing listens there (ECONNREFUSED). Check that it runs, and "url" in /project/switchboard.config.json.',
+      'Server "far" can\'t be reached at http://127.0.0.1:9: nothing is listening there (ECONNREFUSED). Check that it is running, and check "url" in /project/switchboard.config.json.',
     );
   });
 
   test('with a name that does not exist', async () => {
     const error = await failureOf(startRemote('http://no-such-host.invalid/mcp'));
     expect(error.message).toMatch(
-      /cannot be reached at http:\/\/no-such-host\.invalid: (there is no such name \(ENOTFOUND\)|its name cannot be looked up at the moment \(EAI_AGAIN\))\./,
+      /can't be reached at http:\/\/no-such-host\.invalid: (the host name doesn't exist \(ENOTFOUND\)|its name can't be resolved right now \(EAI_AGAIN\))\./,
     );
   });
 
   test('that does not speak HTTP', async () => {
     const place = await startTcp((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
     const error = await failureOf(startRemote(`http://${place}/mcp`));
-    expect(error.message).toMatch(/it does not speak HTTP/);
+    expect(error.message).toMatch(/it doesn't speak HTTP/);
   });
 
   test('that does not speak TLS', async () => {
     const server = await OddServer.start();
     const error = await failureOf(startRemote(server.url.replace('http:', 'https:')));
-    expect(error.message).toMatch(/it does not speak TLS; is it http:\/\/ and not https:\/\/\?/);
+    expect(error.message).toMatch(/it doesn't speak TLS \(did you mean http:\/\/\?\)/);
   });
 
   test('that hangs up', async () => {
     const place = await startTcp((socket) => socket.destroy());
     const error = await failureOf(startRemote(`http://${place}/mcp`));
-    expect(error.message).toMatch(/the connection was cut \(ECONNRESET\)/);
+    expect(error.message).toMatch(/the connection was closed \(ECONNRESET\)/);
   });
 
   test.each([
-    ['not an address', 'The address of server "far" is none.'],
-    ['http://', 'The address of server "far" is none.'],
-    ['file:///etc/passwd', 'The address of server "far" is none.'],
+    ['not an address', 'The URL of server "far" is invalid.'],
+    ['http://', 'The URL of server "far" is invalid.'],
+    ['file:///etc/passwd', 'The URL of server "far" is invalid.'],
     [
       'ftp://user:hunter2hunter2@host/x',
-      'The address of server "far" begins with ftp:, which Switchboard cannot reach.',
+      'The URL of server "far" starts with ftp:, which Switchboard doesn\'t support.',
     ],
-    ['javascript:alert(1)', 'The address of server "far" is none.'],
+    ['javascript:alert(1)', 'The URL of server "far" is invalid.'],
   ])('that is none: %s', async (url, message) => {
     const error = await failureOf(startRemote(url));
     expect(error).toMatchObject({ code: 'CHILD_NOT_CONFIGURED', message });
@@ -838,7 +836,8 @@ describe('an address', () => {
     const error = await failureOf(startRemote('http://127.0.0.1:9/mcp', { headers }));
     expect(error).toMatchObject({
       code: 'CHILD_NOT_CONFIGURED',
-      message: 'Header "Authorization" of server "far" has characters that HTTP does not allow.',
+      message:
+        'Header "Authorization" of server "far" contains characters that HTTP doesn\'t allow.',
     });
   });
 
@@ -942,7 +941,7 @@ describe('a server that knows only the older transport', () => {
     const headers = { authorization: 'Bearer secret-token' };
     const error = await failureOf(startRemote(older.server.url, { headers, type: 'sse' }));
     expect(error.message).toBe(
-      `Server "far" wants its messages sent to ${trap.origin}, which is not done.`,
+      `Server "far" wants messages sent to ${trap.origin}, which Switchboard refuses.`,
     );
     expect(trap.requests).toEqual([]);
   });

@@ -175,7 +175,7 @@ describe('a server without handshakes', () => {
     });
     const { ask } = open(server.url);
     expect((await failureOf(ask('tools/call', call('any')))).message).toBe(
-      'Server "far" ended its reply without the answer.',
+      'Server "far" ended its reply without an answer.',
     );
     expect(server.requests.length).toBe(1);
   });

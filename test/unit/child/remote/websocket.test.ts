@@ -143,10 +143,10 @@ describe('a server over WebSocket', () => {
       ((await failureOf(startRemote(server.url, { type: 'ws', headers }))) as SwitchboardError)
         .hint;
     expect(await hintFor({})).toBe(
-      'Check "headers" in /project/switchboard.config.json: over WebSocket they are all that opens its door.',
+      'Check "headers" in /project/switchboard.config.json: WebSocket servers can only be authenticated with headers.',
     );
     expect(await hintFor({ Authorization: 'Bearer wrong' })).toBe(
-      'It refused the Authorization header that is configured: check it in /project/switchboard.config.json.',
+      'It rejected the configured Authorization header. Check it in /project/switchboard.config.json.',
     );
   });
 
@@ -159,7 +159,7 @@ describe('a server over WebSocket', () => {
     [
       'HTTP/1.1 302 Found\r\nLocation: ws://elsewhere.example/x\r\nContent-Length: 0\r\n\r\n',
       'CHILD_UNREACHABLE',
-      'Server "far" redirects to ws://elsewhere.example (HTTP 302), which is not followed.',
+      'Server "far" redirects to ws://elsewhere.example (HTTP 302), which Switchboard doesn\'t follow.',
     ],
     [
       'HTTP/1.1 503 Busy\r\nContent-Length: 5\r\n\r\nlater',
@@ -179,7 +179,7 @@ describe('a server over WebSocket', () => {
   test('that is not there', async () => {
     const error = await failureOf(startRemote('ws://127.0.0.1:9/mcp', { type: 'ws' }));
     expect(error.message).toBe(
-      'Server "far" cannot be reached at ws://127.0.0.1:9: nothing listens there (ECONNREFUSED).',
+      'Server "far" can\'t be reached at ws://127.0.0.1:9: nothing is listening there (ECONNREFUSED).',
     );
   });
 

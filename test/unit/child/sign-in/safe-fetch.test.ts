@@ -143,10 +143,10 @@ test('a server on the internet cannot send us into the private network, however 
   const net = createSafeFetch({ childName: 'files', serverUrl, resolve });
   for (const host of PLACES) {
     expect(await failureOf(net.fetch(`https://${host}:${port}/x`)), host).toMatch(
-      /^it leads to https:\/\/\S+, which is (on this machine|inside a private network|inside the local network|no address of a server)\.$/,
+      /^it points to https:\/\/\S+, which is (on this machine|in a private network|in the local network|a reserved address)\.$/,
     );
     expect(await failureOf(net.probe(`http://${host}:${port}/x`)), host).toMatch(
-      /^it leads to http:\/\/\S+, and only https is asked\.$/,
+      /^it points to http:\/\/\S+, but only https is allowed\.$/,
     );
   }
   expect(PLACES.length).toBeGreaterThan(60);
@@ -154,14 +154,14 @@ test('a server on the internet cannot send us into the private network, however 
 });
 
 test.each([
-  ['http://public.example/', 'it leads to http://public.example, and only https is asked.'],
-  ['ftp://public.example/', 'it leads to ftp://public.example/, and only https is asked.'],
-  ['file:///etc/passwd', 'it leads to file:///etc/passwd, and only https is asked.'],
-  ['data:,x', 'it leads to data:,x, and only https is asked.'],
-  ['nonsense', 'it leads to nonsense, which is no address.'],
+  ['http://public.example/', 'it points to http://public.example, but only https is allowed.'],
+  ['ftp://public.example/', 'it points to ftp://public.example/, but only https is allowed.'],
+  ['file:///etc/passwd', 'it points to file:///etc/passwd, but only https is allowed.'],
+  ['data:,x', 'it points to data:,x, but only https is allowed.'],
+  ['nonsense', 'it points to nonsense, which is not a valid URL.'],
   [
     'https://me:secret@public.example/',
-    'it leads to an address at https://public.example that has a password in it.',
+    'it points to a URL at https://public.example that contains a password.',
   ],
   [
     'https://unknown.example/',
@@ -178,13 +178,9 @@ test('a server on this machine may send us to this machine, and not into the net
   const net = createSafeFetch({ childName: 'files', serverUrl: new URL(`${origin}/mcp`), resolve });
   expect(await (await net.fetch(`${origin}/a`)).text()).toBe('{}');
   expect(await (await net.fetch(origin.replace('127.0.0.1', 'localhost'))).text()).toBe('{}');
-  expect(await failureOf(net.fetch('https://private.example/'))).toMatch(
-    /inside a private network/,
-  );
-  expect(await failureOf(net.fetch('https://metadata.example/'))).toMatch(
-    /inside the local network/,
-  );
-  expect(await failureOf(net.fetch('http://public.example/'))).toMatch(/only https is asked/);
+  expect(await failureOf(net.fetch('https://private.example/'))).toMatch(/in a private network/);
+  expect(await failureOf(net.fetch('https://metadata.example/'))).toMatch(/in the local network/);
+  expect(await failureOf(net.fetch('http://public.example/'))).toMatch(/only https is allowed/);
 });
 
 test('the address that was checked is the one that is connected to', async () => {

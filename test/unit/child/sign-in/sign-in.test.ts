@@ -9,7 +9,7 @@ import { Cancellation } from '../../../../src/base/cancellation.ts';
 import { SwitchboardError } from '../../../../src/base/errors.ts';
 import { type SignInOptions, signIn } from '../../../../src/child/sign-in/sign-in.ts';
 import { signOut } from '../../../../src/child/sign-in/sign-out.ts';
-import { type StoredSignIn, tokenFile } from '../../../../src/child/sign-in/token-store.ts';
+import { type StoredSignIn, signInFile } from '../../../../src/child/sign-in/token-store.ts';
 import {
   type AuthorizationServer,
   type Faults,
@@ -88,7 +88,7 @@ test('the file is for its user alone, and is all that is left', async () => {
 
   const signedIn = await attempt.run();
 
-  const file = await tokenFile(attempt.folder, attempt.issuer.serverUrl);
+  const file = await signInFile(attempt.folder, attempt.issuer.serverUrl);
   expect(readdirSync(attempt.folder).map((name) => join(attempt.folder, name))).toEqual([file]);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(statSync(attempt.folder).mode & 0o777).toBe(0o700);
@@ -140,7 +140,7 @@ test('the port to come back to can be fixed', async () => {
 
   const failure = await failureOf(attempt, attempt.run({ oauth: { callbackPort: port } }));
   expect(failure).toBe(
-    `SIGN_IN_FAILED Signing in to server "files" failed: port ${port} of this machine cannot be used (EADDRINUSE). The browser comes back to it. End what uses it, or set another "callbackPort".`,
+    `SIGN_IN_FAILED Signing in to server "files" failed: port ${port} on this machine can't be used (EADDRINUSE). The browser returns to this port. Stop the program that uses it, or set another "callbackPort".`,
   );
 
   await new Promise((resolve) => probe.close(resolve));
@@ -163,8 +163,7 @@ test('an older server that says nothing of itself is its own issuer', async () =
   expect(attempt.visited[0]?.searchParams.get('resource')).toBe(attempt.issuer.serverUrl);
 });
 
-const OTHER_ISSUER =
-  'the answer in the browser came from another sign-in service than the one that was asked';
+const OTHER_ISSUER = 'the answer in the browser came from a different authorization server';
 
 test.each<[string, Record<string, string | undefined>, string]>([
   ['another issuer', { iss: 'https://evil.example' }, OTHER_ISSUER],
@@ -215,9 +214,10 @@ test('an issuer that promises no `iss` need not send it', async () => {
   expect(await attempt.run()).toBeDefined();
 });
 
-const NOT_USABLE = 'what its sign-in service says cannot be used (authorization_endpoint).';
+const NOT_USABLE =
+  'the metadata of its authorization server cannot be used (authorization_endpoint).';
 const notOpened = (why: string, beginning: string) =>
-  `the address to sign in at is not opened, because it ${why}. It begins with: ${beginning}`;
+  `Switchboard won't open the sign-in page because its URL ${why}. It starts with: ${beginning}`;
 
 test.each([
   ['javascript:', 'javascript:alert(1)', NOT_USABLE],
@@ -230,7 +230,7 @@ test.each([
   [
     'two hosts',
     'https://accounts.example@evil.example/',
-    notOpened('has a user name in it', 'https://accounts.example@evil.example/'),
+    notOpened('contains a user name', 'https://accounts.example@evil.example/'),
   ],
   [
     '100 KB',
@@ -263,22 +263,22 @@ test.each<[string, Faults, string]>([
   [
     'an issuer of another name',
     { metadata: { issuer: 'https://other.example' } },
-    'the sign-in service at http://HOST calls itself https://other.example.',
+    'the authorization server at http://HOST calls itself https://other.example.',
   ],
   [
     'metadata without an endpoint',
     { metadata: { token_endpoint: undefined } },
-    'what its sign-in service says cannot be used (token_endpoint).',
+    'the metadata of its authorization server cannot be used (token_endpoint).',
   ],
   [
     'an issuer without S256',
     { metadata: { code_challenge_methods_supported: ['plain'] } },
-    'what http://HOST says cannot be used (Incompatible auth server: does not support code challenge method S256).',
+    'the metadata of http://HOST cannot be used (Incompatible auth server: does not support code challenge method S256).',
   ],
   [
     'an issuer that registers nobody',
     { metadata: { registration_endpoint: undefined } },
-    'http://HOST does not register programs by itself. Register Switchboard there by hand, with http://127.0.0.1:<port>/callback to come back to, and add to the server: "oauth": {"clientId": "…", "callbackPort": <port>}.',
+    'http://HOST does not support automatic registration. Register Switchboard there yourself, with the redirect URL http://127.0.0.1:<port>/callback, and add to the server: "oauth": {"clientId": "…", "callbackPort": <port>}.',
   ],
   [
     'a registration that is refused',
@@ -288,27 +288,27 @@ test.each<[string, Faults, string]>([
   [
     'another resource',
     { resourceMetadata: { resource: 'https://bank.example/mcp' } },
-    'it says that it is https://bank.example/mcp, which is another server.',
+    'it says it is https://bank.example/mcp, which is another server.',
   ],
   [
     'an issuer in the private network',
     { resourceMetadata: { authorization_servers: ['https://10.0.0.1'] } },
-    'it leads to https://10.0.0.1, which is inside a private network. A server may send you to the internet, or to the kind of network that it is in itself.',
+    'it points to https://10.0.0.1, which is in a private network. A server may only point to the internet or to the kind of network it is in itself.',
   ],
   [
     'an issuer that is no address',
     { resourceMetadata: { authorization_servers: ['nonsense'] } },
-    'what it says about signing in cannot be used (authorization_servers.0).',
+    'its resource metadata cannot be used (authorization_servers.0).',
   ],
   [
     'a token of another kind',
     { token: { status: 200, body: '{"access_token":"abc","token_type":"mac"}' } },
-    'the tokens are of the kind mac, and only Bearer is known.',
+    'the token type is mac, and only Bearer is supported.',
   ],
   [
     'a token with a line break',
     { token: { status: 200, body: '{"access_token":"a\\r\\nb","token_type":"bearer"}' } },
-    'the token that was given is not one.',
+    'the access token contains invalid characters.',
   ],
 ])('%s is a failure that says so', async (_, faults, text) => {
   const attempt = await prepare(faults);
@@ -350,7 +350,7 @@ test('nobody who comes back is a failure, too', async () => {
     back = address.searchParams.get('redirect_uri') ?? '';
   };
   expect(await failureOf(attempt, attempt.run({ visit, limitMs: 50 }))).toBe(
-    'SIGN_IN_FAILED Signing in to server "files" failed: nobody came back from the browser within 50 ms. Run again: switchboard login files',
+    'SIGN_IN_FAILED Signing in to server "files" failed: the sign-in was not completed in the browser within 50 ms. Run again: switchboard login files',
   );
   await expect(fetch(back)).rejects.toThrow('fetch failed');
 });
@@ -399,13 +399,13 @@ test.each<[string, Faults, string]>([
   [
     'has no way',
     { metadata: { revocation_endpoint: undefined } },
-    'http://HOST has no way to take tokens back',
+    'http://HOST does not support revoking tokens',
   ],
-  ['refuses', { revocation: { status: 503 } }, 'taking the tokens back was refused (HTTP 503): {}'],
+  ['refuses', { revocation: { status: 503 } }, 'revoking the tokens was refused (HTTP 503): {}'],
   [
     'sends us into the private network',
     { metadata: { revocation_endpoint: 'https://10.0.0.1/' } },
-    'it leads to https://10.0.0.1, which is inside a private network',
+    'it points to https://10.0.0.1, which is in a private network',
   ],
 ])('who signs out is forgotten here, though the issuer %s', async (_, faults, reason) => {
   const attempt = await prepare(faults);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { kindOfAddress } from '../../../../src/child/sign-in/addresses.ts';
+import { kindOfAddress } from '../../../src/net/address-kind.ts';
 
 test.each([
   ['8.8.8.8', 'public'],

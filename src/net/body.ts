@@ -1,23 +1,23 @@
-// Reading the bodies of replies. Whatever the server sends, no more than the limit is kept.
+// Reads the bodies of replies. Whatever the server sends, no more than the limit is kept.
 import type { Readable } from 'node:stream';
-import { guard } from '../../base/guard.ts';
-import { decode, PieceList, trimBytes } from '../../rpc/bytes.ts';
+import { guard } from '../base/guard.ts';
+import { decode, PieceList, trimBytes } from '../rpc/bytes.ts';
 
-/** What was to be one message is larger than the limit. */
+/** The body or event is larger than the limit. */
 export class Oversize extends Error {
   override readonly name = 'Oversize';
 }
 
-/** The body did not come to its end, or could not be unpacked. */
+/** The body was cut off, or could not be decompressed. */
 export class BrokenOff extends Error {
   override readonly name = 'BrokenOff';
 }
 
 /**
- * Reads a body to its end. Rejects with BrokenOff where that does not come; a throw of `take` is
- * passed on, and ends the reading and the connection.
+ * Reads a body to its end. Rejects with BrokenOff if it is cut off. If `take` throws, that closes the
+ * connection and becomes the rejection.
  */
-export function readBody(body: Readable, take: (piece: Buffer) => void): Promise<void> {
+export function readPieces(body: Readable, take: (piece: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
       reject(error);
@@ -35,17 +35,17 @@ export function readBody(body: Readable, take: (piece: Buffer) => void): Promise
   });
 }
 
-/** The whole body as one text. */
+/** The whole body as one string. Rejects with Oversize or BrokenOff. */
 export async function readText(body: Readable, limitBytes: number): Promise<string> {
   const pieces = new PieceList();
-  await readBody(body, (piece) => {
+  await readPieces(body, (piece) => {
     if (pieces.length + piece.length > limitBytes) throw new Oversize('The body is too large.');
     pieces.append(piece);
   });
   return decode(trimBytes(pieces.take()));
 }
 
-/** The beginning of a body that is only to be quoted: so many bytes, or what comes in time. */
+/** The start of a body, for quoting: up to a number of bytes, or what arrives in time. */
 export async function readBeginning(
   body: Readable,
   limitBytes: number,
@@ -54,19 +54,19 @@ export async function readBeginning(
   const pieces = new PieceList();
   const timer = setTimeout(() => body.destroy(), limitMs);
   try {
-    await readBody(body, (piece) => {
+    await readPieces(body, (piece) => {
       pieces.append(piece.subarray(0, limitBytes - pieces.length));
       if (pieces.length >= limitBytes) throw new Oversize('That is enough.');
     });
   } catch {
-    // what has come is what there is to quote
+    // quote what has arrived
   } finally {
     clearTimeout(timer);
   }
   return decode(trimBytes(pieces.take()));
 }
 
-/** The bodies that are being read, which can all be made to wait. */
+/** The bodies being read, so that they can be paused together. */
 export class OpenBodies {
   readonly #bodies = new Set<Readable>();
   #isPaused = false;

@@ -190,7 +190,7 @@ export class Session {
     const messages = batch.elements();
     if (messages.length === 0) return this.#refuse(INVALID_REQUEST, 'A batch must not be empty.');
     if (this.#handshake?.revision !== BATCH_REVISION) {
-      const reason = `Only MCP revision ${BATCH_REVISION} has batches. Send each message separately.`;
+      const reason = `Batches are only supported in MCP revision ${BATCH_REVISION}. Send each message separately.`;
       return this.#refuse(INVALID_REQUEST, reason);
     }
     const answers = messages.map(async (message) => {

@@ -131,7 +131,7 @@ export class HandshakeSession {
   #checkBatch(batch: readonly Incoming[]): HttpRefusal | undefined {
     if (this.#revision !== BATCH_REVISION) {
       return badRequest(
-        `Only MCP revision ${BATCH_REVISION} has batches. Send each message separately.`,
+        `Batches are only supported in MCP revision ${BATCH_REVISION}. Send each message separately.`,
       );
     }
     const isHandshake = batch.some(({ method }) => method === 'initialize');

@@ -13,7 +13,21 @@ import { WebSocketWire } from '../../src/child/remote/websocket.ts';
 import type { Wire, WireEvents } from '../../src/child/remote/wire.ts';
 import { DEFAULTS } from '../../src/config/defaults.ts';
 import { beginEvents, event, result, sendJson } from '../support/odd-http-server.ts';
+import { asAnswer, asNotification, asRequest } from '../support/outgoing.ts';
 import { until } from '../support/remote-child.ts';
+
+/** Sends a message with what a peer would say about it. */
+function send(wire: Wire, json: string): void {
+  const { id, method, params } = JSON.parse(json) as {
+    id?: number;
+    method?: string;
+    params?: { requestId?: number };
+  };
+  if (method === undefined) wire.send(json, asAnswer(id ?? 0, { result: {} }));
+  else if (id === undefined)
+    wire.send(json, asNotification(method, { cancels: params?.requestId }));
+  else wire.send(json, asRequest(id, method));
+}
 
 interface Message {
   readonly id?: number;
@@ -193,9 +207,9 @@ describe.each(Object.entries(TRANSPORTS))('%s', (_, transport) => {
   async function open(onRequest: Handler = () => {}) {
     const server = await transport.start(onRequest);
     const { wire, events, texts } = connectTo(server.url);
-    wire.send(INITIALIZE);
+    send(wire, INITIALIZE);
     await until(() => texts().length === 1);
-    wire.send(INITIALIZED);
+    send(wire, INITIALIZED);
     await until(() => server.received.includes(INITIALIZED));
     return { server, wire, events, texts: () => texts().slice(1) };
   }
@@ -204,7 +218,7 @@ describe.each(Object.entries(TRANSPORTS))('%s', (_, transport) => {
     const { wire, server, texts, events } = await open(({ id }, answer) =>
       answer(result(id, EXACT)),
     );
-    wire.send(call(1));
+    send(wire, call(1));
     await until(() => texts().length === 1);
     expect(server.received.at(-1)).toBe(call(1));
     expect(events.onMessage).toHaveBeenCalledWith(
@@ -219,7 +233,7 @@ describe.each(Object.entries(TRANSPORTS))('%s', (_, transport) => {
       waiting.push(() => answer(result(id, `{"own":${id}}`)));
       if (waiting.length === 20) for (const one of waiting.reverse()) one();
     });
-    for (let id = 1; id <= 20; id++) wire.send(call(id));
+    for (let id = 1; id <= 20; id++) send(wire, call(id));
     await until(() => texts().length === 20);
     const expected = Array.from({ length: 20 }, (__, at) => result(at + 1, `{"own":${at + 1}}`));
     expect(texts().sort()).toEqual(expected.sort());
@@ -231,7 +245,7 @@ describe.each(Object.entries(TRANSPORTS))('%s', (_, transport) => {
       '{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}',
       '{"jsonrpc":"2.0","id":"theirs","result":{}}',
     ];
-    for (const json of sent) wire.send(json);
+    for (const json of sent) send(wire, json);
     await until(() => server.received.length >= 4);
     expect(server.received).toEqual(expect.arrayContaining(sent));
     expect(events.onFailure).not.toHaveBeenCalled();
@@ -255,7 +269,7 @@ describe.each(Object.entries(TRANSPORTS))('%s', (_, transport) => {
       isAnswered = true;
     });
     wire.pause();
-    wire.send(call(1));
+    send(wire, call(1));
     await until(() => isAnswered);
     await new Promise((resolve) => setImmediate(resolve));
     expect(texts()).toEqual([]);
@@ -268,7 +282,7 @@ describe.each(Object.entries(TRANSPORTS))('%s', (_, transport) => {
     const { wire, events, texts } = await open(({ id }, answer) =>
       answer(result(id, `"${'x'.repeat(MESSAGE_BYTES)}"`)),
     );
-    wire.send(call(1));
+    send(wire, call(1));
     const { onFailure, onEnd } = events;
     await until(() => onFailure.mock.calls.length + onEnd.mock.calls.length > 0);
     const [failure] = onFailure.mock.calls;
@@ -280,7 +294,7 @@ describe.each(Object.entries(TRANSPORTS))('%s', (_, transport) => {
   test('says why if the server cannot be reached', async () => {
     const { url } = await transport.start(() => {});
     const { wire, events } = connectTo(new URL(url.href.replace(/:\d+/, ':9')));
-    wire.send(INITIALIZE);
+    send(wire, INITIALIZE);
     const { onFailure, onEnd } = events;
     await until(() => onFailure.mock.calls.length + onEnd.mock.calls.length > 0);
     const error = onFailure.mock.calls[0]?.[1] ?? onEnd.mock.calls[0]?.[1];
@@ -289,11 +303,11 @@ describe.each(Object.entries(TRANSPORTS))('%s', (_, transport) => {
 
   test('closes every connection, and is silent from then on', async () => {
     const { server, wire, events, texts } = await open(() => {});
-    wire.send(call(1)); // never answered
+    send(wire, call(1)); // never answered
     await until(() => server.received.at(-1) === call(1));
     await wire.close();
     await until(() => server.openConnections() === 0);
-    expect(() => wire.send(call(2))).not.toThrow();
+    expect(() => send(wire, call(2))).not.toThrow();
     await wire.close();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(server.received).not.toContain(call(2));

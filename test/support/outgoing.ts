@@ -15,7 +15,7 @@ export function asRequest(id: number, method: string, mirrored?: object): Outgoi
 
 export function asNotification(
   method: string,
-  { about, cancels }: { about?: Id | undefined; cancels?: number } = {},
+  { about, cancels }: { about?: Id | undefined; cancels?: number | undefined } = {},
 ): OutgoingNotification {
   return { kind: 'notification', method, about, cancels };
 }

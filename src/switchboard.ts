@@ -146,7 +146,7 @@ export class Switchboard implements AsyncDisposable {
   update(config: Config, agents: readonly ListedAgent[] = []): void {
     this.#config = config;
     this.board.update(config, { listed: agents, run: this.#runAgent });
-    this.#crew?.then(({ runs }) => runs.letIn()).catch((error) => this.#reportBug(error));
+    this.#crew?.then(({ runs }) => runs.admit()).catch((error) => this.#reportBug(error));
   }
 
   /** Ends what a killed run left behind. The second call does nothing. */

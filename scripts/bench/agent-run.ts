@@ -27,7 +27,7 @@ export async function measureAgentRun({ workspace, rounds, progress }: Bench): P
   const folder = join(workspace.dir, 'codex');
   writeEngineHome({ binary, folder, url: model.url });
   const env = { ...workspace.script().env, CODEX_HOME: folder };
-  const openEngine = createCodexEngine({
+  const engine = createCodexEngine({
     settings: () => agentSettings({ codexBin: binary }),
     env,
     log: keepingLog(),
@@ -39,7 +39,7 @@ export async function measureAgentRun({ workspace, rounds, progress }: Bench): P
     homeFolder: workspace.dir,
   });
   const runAgent = async (): Promise<void> => {
-    const { ok, output } = await openEngine().run(watchedRun(cwd));
+    const { ok, output } = await engine.run(watchedRun(cwd));
     if (!ok || output !== 'done') throw new Error(`The agent failed: ${output}`);
   };
   const exec = ['exec', '--json', '--skip-git-repo-check', '--ephemeral', '-C', cwd];

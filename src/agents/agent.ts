@@ -1,91 +1,100 @@
-// One agent, whatever file it comes from: what the host is shown of it, and what a run of it needs.
+// One agent, whatever file format it comes from: what hosts see of it, and what a run needs.
 
-/** Whose way of writing agents down a file follows. The setting's switch and prefix hang on it. */
+/** Whose file format an agent uses. Each kind has its own switch and prefix in the settings. */
 export type AgentKind = 'codex' | 'anthropic' | 'vscode';
 
-/** What a list shows: known without reading what a run needs. */
+/** Enough for a list, without reading what a run needs. */
 export interface AgentSummary {
   readonly name: string;
   readonly description: string;
   readonly tags: readonly string[];
 }
 
-/** An agent in the list of tools. */
+/** An agent in the tool list. */
 export interface ListedAgent extends AgentSummary {
   readonly kind: AgentKind;
   readonly dialect: Dialect;
   readonly file: string;
-  /** The name of the host that reads this file itself, and is not shown the agent. */
+  /** The host that reads this file itself, and so doesn't see the agent. */
   readonly host?: string | undefined;
-  /** The name in a form that tool names and profiles can have. */
+  /** The name, reduced to what tool names and profiles allow. */
   readonly safeName: string;
-  /** Prefix and safe name, made different from all others. */
+  /** Prefix and safe name, made unique. */
   readonly toolName: string;
 }
 
-/** How a file is to be read, by the folder it lies in first and its ending second. */
+/** How to parse a file: its folder decides, then its extension. */
 export type Dialect = 'switchboard-toml' | 'codex-toml' | 'claude' | 'chatmode' | 'copilot';
 
-/** An agent as its file and the mappings say it is to be run. */
+/** An agent ready to run: its file, with tools and model mapped. */
 export interface Agent extends ListedAgent {
-  /** The base instructions; undefined where the agent has none. */
+  /** The base instructions. */
   readonly instructions: string | undefined;
   readonly run: RunFields;
-  /** Tools of servers that the agent wants, after what is built in was taken out. */
+  /** The server tools the agent names, without built-in ones. */
   readonly tools: readonly ToolReference[];
-  /** Servers that the agent brings along, by key. */
+  /** The servers the agent brings along, by key. */
   readonly servers: ReadonlyMap<string, AgentServer>;
-  /** What was wrong with it but did not stop it: sentences that name the file. */
+  /** Problems that don't stop it: sentences that name the file. */
   readonly warnings: readonly string[];
 }
 
-/** What an agent says about its run. A field that is absent is the engine's to decide. */
+/** How an agent wants to be run. The engine decides about absent fields. */
 export interface RunFields {
   readonly model?: string;
-  readonly modelProvider?: string;
-  readonly approvalPolicy?: 'untrusted' | 'on-failure' | 'on-request' | 'never';
-  /** Accepted because agents have it; the engine never stores responses. */
-  readonly disableResponseStorage?: boolean;
-  /** A word that models give meaning to. */
-  readonly modelReasoningEffort?: string;
-  readonly modelReasoningSummary?: 'auto' | 'concise' | 'detailed' | 'none';
-  readonly modelVerbosity?: 'low' | 'medium' | 'high';
-  readonly chatgptBaseUrl?: string;
-  readonly sandboxMode?: 'read-only' | 'workspace-write' | 'danger-full-access';
-  readonly includePlanTool?: boolean;
-  readonly includeApplyPatchTool?: boolean;
-  readonly includeViewImageTool?: boolean;
-  readonly toolsWebSearchRequest?: boolean;
+  /** Who serves the model. */
+  readonly provider?: string;
+  /** Reasoning effort: a word whose meaning depends on the model. */
+  readonly effort?: string;
+  /** How much of its reasoning the model reports. */
+  readonly summary?: 'auto' | 'concise' | 'detailed' | 'none';
+  readonly verbosity?: 'low' | 'medium' | 'high';
+  /** Where the engine reaches its provider. */
+  readonly baseUrl?: string;
+  readonly sandbox?: SandboxMode;
+  /** When the engine asks before it acts. */
+  readonly approvals?: 'untrusted' | 'on-failure' | 'on-request' | 'never';
+  /** Accepted because agent files have it; no engine stores responses. */
+  readonly disableStorage?: boolean;
+  /** Built-in tools to switch on or off. There is no switch for the shell: every engine has one. */
+  readonly builtins?: Builtins;
 }
 
-/** A tool of a server. Without a server it is bare: whichever server has it. Without a tool: all of the server's. */
+export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access';
+
+/** The engine's own tools that an agent can switch on and off. */
+export const BUILTIN_TOOLS = ['plan', 'apply_patch', 'view_image', 'web_search'] as const;
+export type BuiltinTool = (typeof BUILTIN_TOOLS)[number];
+export type Builtins = { readonly [tool in BuiltinTool]?: boolean };
+
+/** A server's tool. No server: any server that has the tool. No tool: all of the server's tools. */
 export interface ToolReference {
   readonly server: string | undefined;
   readonly tool: string | undefined;
-  /** As it was written. */
+  /** As written. */
   readonly text: string;
 }
 
-/** A server that an agent can be given, as it is to be started or reached. Values may hold `${VAR}`. */
+/** How to start or reach a server that an agent can get. Values may contain `${VAR}`. */
 export interface AgentServer {
   readonly key: string;
-  /** Where it is declared: a file, for people. */
+  /** The file that declares it. */
   readonly origin: string;
   readonly cmd: string | undefined;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Absolute, but for variables; undefined for the folder of the run. */
+  /** Absolute, except for variables; undefined for the run's folder. */
   readonly cwd: string | undefined;
-  /** Streamable HTTP, in place of a command. */
+  /** Streamable HTTP, instead of a command. */
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** The only tools of it that may be used, by the word of whoever declared it. Unset: all. */
+  /** The only tools its declaration allows. Unset: all. */
   readonly enabledTools?: readonly string[] | undefined;
-  /** Seconds until it must have started, and each of its tools must have answered. Unset: ours. */
+  /** Seconds it may take to start, and each of its tools to answer. Unset: our defaults. */
   readonly startupTimeoutSec?: number | undefined;
   readonly toolTimeoutSec?: number | undefined;
-  /** Without it the agent does not run. */
+  /** The agent doesn't run without it. */
   readonly isRequired?: boolean | undefined;
-  /** Put there by us, for a tool that has no server of its own; it needs no proof. */
+  /** Added by Switchboard for a tool that has no server of its own; needs no proof. */
   readonly isInjected: boolean;
 }

@@ -1,57 +1,106 @@
-// The seam between agents and what runs them. There is one engine today, Codex.
+// The seam between agents and the engine that runs them. `engines.ts` chooses the engine; only the
+// engine's own folder knows which one it is. `test/contract/engine.test.ts` is what each must pass.
 import type { Cancellation } from '../base/cancellation.ts';
+import type { Log } from '../base/log.ts';
+import type { AgentSettings } from '../config/config.ts';
 import type { Caller } from '../mcp/caller.ts';
-import type { Agent, AgentServer } from './agent.ts';
+import type { Agent, AgentServer, RunFields } from './agent.ts';
 
 export interface Engine {
+  /** For people. */
+  readonly name: string;
+  /** What other programs' model and provider names mean on this engine. */
+  readonly models: ModelTable;
+  /** The path of its program. Throws ENGINE_MISSING, with a hint on how to install it. */
+  locate(): string;
   /**
-   * Runs an agent to its end. A run that the engine itself brings to a bad end is a result that is
-   * not ok. Rejects with a SwitchboardError where there is no engine or it cannot be started, and
-   * with the reason of `cancellation` when it is called off; by then nothing of the run is left.
+   * Runs an agent to completion. If the engine itself fails the run, the result is not ok. Rejects
+   * with a SwitchboardError if the engine is missing or doesn't start, and with the reason of
+   * `cancellation` once cancelled. Either way, nothing of the run is left by then.
    */
   run(run: EngineRun): Promise<EngineResult>;
+  /** The model provider named in the user's own configuration of the engine. */
+  configuredProvider(): Promise<string | undefined>;
+  /** Sentences about fields the engine can't follow; none if there is no engine to ask. */
+  check(fields: RunFields): Promise<readonly string[]>;
+  /** Where the user configures servers for the engine itself. */
+  serversFile(): string;
+  /** Environment variables that lead a nested Switchboard to the same engine. */
+  variables(): Readonly<Record<string, string>>;
+}
+
+/** What an engine is created with. */
+export interface EngineParts {
+  /** Current settings: a reload changes them. */
+  readonly settings: () => AgentSettings;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Log;
+  /** Environment variables that let a later Switchboard find processes a killed one left behind. */
+  readonly mark: Readonly<Record<string, string>>;
+  readonly onProcess: (pid: number) => void;
+  /** Gets the folders a later Switchboard should remove, if empty, in case this one is killed. */
+  readonly onLitter: (folders: readonly string[]) => void;
+  readonly project: string;
+  /** Switchboard's own folder. */
+  readonly home: string;
+  /** What `~` expands to. */
+  readonly homeFolder: string;
 }
 
 export interface EngineRun {
+  /** What `locate` returned. If unset, the run locates the program itself. */
+  readonly program?: string | undefined;
   readonly agent: Agent;
   readonly task: string;
-  /** An absolute path of a folder that exists. */
+  /** The absolute path of an existing folder. */
   readonly cwd: string;
-  /** The servers the agent gets, variables filled in. No others may be attached. */
+  /** The agent's servers, with variables expanded. The engine must attach no others. */
   readonly servers: readonly AttachedServer[];
-  /** Set for what the run starts, so that Switchboards below know how deep they are. */
+  /** Set for everything the run starts, so that nested Switchboards know their depth. */
   readonly environment: Readonly<Record<string, string>>;
   readonly cancellation: Cancellation;
   readonly onEvent: (event: EngineEvent) => void;
-  /** The one who wants the run and may be asked to approve; undefined where nobody can be asked. */
+  /** Whom to ask for approval; undefined if nobody can be asked. */
   readonly caller: Caller | undefined;
 }
 
-/** A server as the engine is to attach it. */
+/** A server the way the engine should attach it. */
 export interface AttachedServer extends Omit<AgentServer, 'isInjected' | 'origin'> {
-  /** The only tools of it that the agent may use; undefined for all. */
+  /** The only tools the agent may use; undefined for all. */
   readonly enabledTools: readonly string[] | undefined;
-  /** Variables of ours that it gets where its own do not say otherwise. Nothing in them is secret. */
-  readonly handedOn?: Readonly<Record<string, string>> | undefined;
-  /** What of it must not be repeated: values of its own, and those that variables were filled in with. */
+  /** Environment variables the server gets unless its own override them. None is secret. */
+  readonly inherited?: Readonly<Record<string, string>> | undefined;
+  /** Values to mask everywhere: the server's own, and those of expanded variables. */
   readonly secrets: readonly string[];
 }
 
 export interface EngineResult {
   readonly ok: boolean;
-  /** The agent's last message; where the run failed, one sentence about why. */
+  /** The agent's last message, or one sentence about why the run failed. */
   readonly output: string;
 }
 
-/** What happens in a run, in words for people who watch it. */
+/** Progress, in words for people who watch the run. */
 export type EngineEvent =
   | { readonly kind: 'starting'; readonly text: string }
-  /** A piece of what the agent says. */
+  /** A chunk of a message. */
   | { readonly kind: 'text'; readonly text: string }
-  /** The agent has said this, as a whole. */
+  /** A whole message. */
   | { readonly kind: 'message'; readonly text: string }
-  /** It begins to do this: a command, a change of files, a call of a tool, a search. */
+  /** The agent starts a command, a file change, a tool call or a search. */
   | { readonly kind: 'step'; readonly text: string }
   | { readonly kind: 'warning'; readonly text: string }
-  /** What the caller has to know, whatever the agent answers. */
+  /** Something the caller has to know, whatever the agent answers. */
   | { readonly kind: 'note'; readonly text: string };
+
+export interface ModelTable {
+  readonly models: readonly ModelEntry[];
+  /** Provider names in any case → the name the engine uses. */
+  readonly providerAliases: Readonly<Record<string, string>>;
+}
+
+export interface ModelEntry {
+  readonly tokens: readonly string[];
+  readonly model: string;
+  readonly provider: string | undefined;
+}

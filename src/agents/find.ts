@@ -1,38 +1,37 @@
-// Finds the files in the places, each once, in an order that is the same on every machine. Nothing is opened
-// here: where nobody has agents, this is a look for a few folders that are not there.
+// Finds agent files, each once, in the same order on every machine. It opens none of them: without
+// agents, it only checks a few folders that don't exist.
 import { type Dirent, existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFolder } from '../base/process.ts';
 import { codeOf } from '../base/system-error.ts';
-import type { Place } from './places.ts';
+import type { AgentPlace } from './places.ts';
 
 export interface FoundFile {
-  readonly place: Place;
-  /** As it was found. */
+  readonly place: AgentPlace;
+  /** The path it was found under. */
   readonly file: string;
-  /** The same without links. */
+  /** Without symbolic links. */
   readonly real: string;
   readonly stat: Stats;
 }
 
-export interface Found {
+export interface FoundFiles {
   readonly files: readonly FoundFile[];
   /** Sentences that name the file or folder. */
   readonly problems: readonly string[];
 }
 
-/** A link can lead anywhere, also to a whole disk. */
+/** A symbolic link may lead to a whole disk. */
 const MOST_FOLDERS = 500;
 
-/** `isAgent` keeps out files that only lie there. */
 export function findAgentFiles(
-  places: readonly Place[],
+  places: readonly AgentPlace[],
   isAgent: (file: string) => boolean,
-): Found {
+): FoundFiles {
   const files: FoundFile[] = [];
   const problems: string[] = [];
   const seen = new Set<string>();
-  const take = (place: Place, file: string, real: () => string) => {
+  const take = (place: AgentPlace, file: string, real: () => string) => {
     if (!isAgent(file)) return;
     try {
       const path = real();
@@ -41,23 +40,23 @@ export function findAgentFiles(
       if (stat.isDirectory()) return;
       seen.add(path);
       if (stat.isFile()) files.push({ place, file, real: path, stat });
-      else problems.push(`${file}: Not read: it is not a file.`);
+      else problems.push(`${file}: Ignored: not a regular file.`);
     } catch (error) {
-      problems.push(`${file}: It cannot be read (${systemCode(error)}).`);
+      problems.push(`${file}: The file can't be read (${systemCode(error)}).`);
     }
   };
   for (const place of places) walk(place, take, problems);
   return { files, problems: [...new Set(problems)] };
 }
 
-type Take = (place: Place, file: string, real: () => string) => void;
+type Take = (place: AgentPlace, file: string, real: () => string) => void;
 
-function walk(place: Place, take: Take, problems: string[]): void {
+function walk(place: AgentPlace, take: Take, problems: string[]): void {
   const visited = new Set<string>();
   const visit = (folder: string) => {
     const listed = listFolder(folder);
     if ('problem' in listed) {
-      const missing = place.isNamed ? 'There is no such folder.' : undefined;
+      const missing = place.isNamed ? 'The folder does not exist.' : undefined;
       const problem = listed.problem ?? missing;
       if (problem !== undefined) problems.push(`${folder}: ${problem}`);
       return;
@@ -66,7 +65,7 @@ function walk(place: Place, take: Take, problems: string[]): void {
     if (visited.has(real)) return;
     if (visited.size === MOST_FOLDERS) {
       problems.push(
-        `${folder}: Not read: ${place.folder} has more than ${MOST_FOLDERS} folders in it.`,
+        `${folder}: Ignored: ${place.folder} contains more than ${MOST_FOLDERS} folders.`,
       );
     }
     visited.add(real);
@@ -96,7 +95,7 @@ function isFolderToVisit(entry: Dirent, folder: string): boolean {
 type Listed =
   | { readonly real: string; readonly entries: readonly Dirent[] }
   | {
-      /** A sentence without the folder; undefined for one that is just not there. */
+      /** Without the folder's name; undefined if it simply doesn't exist. */
       readonly problem: string | undefined;
     };
 
@@ -109,12 +108,12 @@ function listFolder(folder: string): Listed {
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT') return { problem: undefined };
-    if (code !== 'ENOTDIR') return { problem: `The folder cannot be read (${code}).` };
-    return { problem: existsSync(folder) ? 'Not read: it is not a folder.' : undefined };
+    if (code !== 'ENOTDIR') return { problem: `The folder can't be read (${code}).` };
+    return { problem: existsSync(folder) ? 'Ignored: not a folder.' : undefined };
   }
 }
 
-/** Throws on what the system did not say: that is a mistake of ours. */
+/** Rethrows anything but a system error: it's a bug. */
 function systemCode(error: unknown): string {
   const code = codeOf(error);
   if (code === undefined) throw error;

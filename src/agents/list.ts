@@ -1,33 +1,37 @@
-// Which agents there are. This is on the way to the first answer of every session: files are only looked at,
-// and read where they have changed since the last time.
+// Lists the agents. Every session's first answer waits for this, so files are read only if they have
+// changed since last time.
 import { basename } from 'node:path';
 import { readTextFile } from '../base/read-text.ts';
 import type { AgentSettings } from '../config/config.ts';
 import type { Dialect, ListedAgent } from './agent.ts';
 import { type FoundFile, findAgentFiles } from './find.ts';
 import { createToolNamer, safeName } from './names.ts';
-import { agentPlaces, type Roots } from './places.ts';
+import { type AgentRoots, agentPlaces } from './places.ts';
 import { type Outcome, openSummaryCache } from './summary-cache.ts';
 
-export interface ListOptions extends Roots {
+export interface ListAgentsOptions extends AgentRoots {
   readonly settings: Pick<AgentSettings, 'formats' | 'extraFormats' | 'filter' | 'modelMapFile'>;
-  /** Switchboard's own folder, for what it remembers. */
+  /** Switchboard's own folder, which holds the cache. */
   readonly home: string;
 }
 
 export interface AgentList {
   readonly agents: readonly ListedAgent[];
-  /** How many more there are that the filter does not let through. */
+  /** How many others the filter hides. */
   readonly hidden: number;
-  /** Where they were looked for. */
+  /** The folders searched. */
   readonly folders: readonly string[];
-  /** What is wrong with files and folders: sentences that name them. */
+  /** Problems with files and folders: sentences that name them. */
   readonly problems: readonly string[];
-  /** Files that lie among agents and are none: sentences that name them. */
+  /** Files in agent folders that aren't agents: sentences that name them. */
   readonly skipped: readonly string[];
 }
 
-export async function listAgents({ settings, home, ...roots }: ListOptions): Promise<AgentList> {
+export async function listAgents({
+  settings,
+  home,
+  ...roots
+}: ListAgentsOptions): Promise<AgentList> {
   const { formats, filter, modelMapFile } = settings;
   const isAgent = (file: string) =>
     basename(file).toLowerCase() !== 'model-map.toml' && file !== modelMapFile;
@@ -60,7 +64,7 @@ export async function listAgents({ settings, home, ...roots }: ListOptions): Pro
     }
   }
   cache.save();
-  // Named before the filter, so that a name does not depend on it.
+  // Before filtering, so that names don't depend on the filter.
   const all = nameAgents(unnamed, ({ kind }) => formats[kind].prefix);
   const agents = all.filter((agent) => isWanted(agent, filter));
   return { agents, hidden: all.length - agents.length, folders, problems, skipped };
@@ -77,13 +81,13 @@ function nameAgents(
   return agents.map((agent) => Object.assign(agent, { toolName: toolName(wanted(agent)) }));
 }
 
-/** What a file is, or a sentence why it cannot be read. */
-async function inspect({ place, file }: FoundFile, roots: Roots): Promise<Outcome | string> {
+/** What the file is, or a sentence about why it can't be read. */
+async function inspect({ place, file }: FoundFile, roots: AgentRoots): Promise<Outcome | string> {
   const read = readTextFile(file);
   if ('problem' in read) return read.problem;
   const isPlain = mayBeNote(place.dialect, file);
   if (isPlain && !read.text.trimStart().startsWith('---')) {
-    return { summary: undefined, problems: [], skipped: 'Not an agent: it has no front matter.' };
+    return { summary: undefined, problems: [], skipped: 'Not an agent: no front matter.' };
   }
   const [{ parseAgentFile }, { AgentFileError }] = await Promise.all([
     import('./formats/parse.ts'),
@@ -96,18 +100,18 @@ async function inspect({ place, file }: FoundFile, roots: Roots): Promise<Outcom
   } catch (error) {
     if (!(error instanceof AgentFileError)) throw error;
     if (isPlain && error.missing === 'name') {
-      return { summary: undefined, problems: [], skipped: 'Not an agent: it has no name.' };
+      return { summary: undefined, problems: [], skipped: 'Not an agent: no name.' };
     }
-    return { summary: undefined, problems: [`${error.message} The agent is left out.`] };
+    return { summary: undefined, problems: [`${error.message} The agent is ignored.`] };
   }
 }
 
-/** Folders for agents in plain `.md` also have files for people. */
+/** Folders with agents in plain `.md` files also hold notes for people. */
 function mayBeNote(dialect: Dialect, file: string): boolean {
   return (dialect === 'claude' || dialect === 'copilot') && !/\.agent\.md$/i.test(file);
 }
 
-/** Some item of the filter, or some word of it, is the name, the safe name or a tag of the agent. */
+/** Whether an item of the filter, or a word in one, is the agent's name, safe name or tag. */
 function isWanted({ name, safeName: safe, tags }: ListedAgent, filter: readonly string[]): boolean {
   if (filter.length === 0) return true;
   const own = new Set([name, safe, ...tags].map((word) => word.toLowerCase()));

@@ -1,5 +1,4 @@
-// What the caller of a run has to know and the agent may not say itself: an action that was refused, a
-// server that was missing.
+// Notes for a run's caller that the agent might not pass on: a refused action, a missing server.
 import { excerpt } from '../base/text.ts';
 import type { EngineResult } from './engine.ts';
 
@@ -12,24 +11,24 @@ const LONGEST_NOTE = 500;
 
 export class Notes {
   readonly #notes = new Set<string>();
-  #left = 0;
+  #dropped = 0;
 
-  /** Whether it is new, and there is room for it. */
+  /** Returns whether the note is new and was kept. */
   add(text: string): boolean {
     const note = excerpt(text, LONGEST_NOTE);
     if (this.#notes.has(note)) return false;
     const hasRoom = this.#notes.size < MOST_NOTES;
     if (hasRoom) this.#notes.add(note);
-    else this.#left++;
+    else this.#dropped++;
     return hasRoom;
   }
 
   get list(): string[] {
-    return [...this.#notes, ...(this.#left === 0 ? [] : [`… and ${this.#left} more.`])];
+    return [...this.#notes, ...(this.#dropped === 0 ? [] : [`… and ${this.#dropped} more.`])];
   }
 }
 
-/** A result as hosts get it: `ok` and `output`, and nothing else. Notes follow the output. */
+/** The result in the form hosts get: only `ok` and `output`, with the notes after the output. */
 export function withNotes({ ok, output, notes = [] }: RunResult): EngineResult {
   if (notes.length === 0) return { ok, output };
   const lines = ['Notes from Switchboard:', ...notes.map((note) => `- ${note}`)];

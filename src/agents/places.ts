@@ -1,33 +1,33 @@
-// Where agents are looked for. The documented folders come first, then Claude Code's own files in them; where
-// they were not replaced, the folders in which other programs keep agents today follow those of the same kind.
+// The folders to search for agents: the documented ones, then Claude Code's own files in them, then (unless
+// the user replaced the defaults) the folders where other programs keep agents of the same kind today.
 import { join, resolve, sep } from 'node:path';
 import type { AgentSettings } from '../config/config.ts';
 import type { AgentKind, Dialect } from './agent.ts';
 
-export interface Place {
+export interface AgentPlace {
   readonly kind: AgentKind;
   readonly dialect: Dialect;
   /** Absolute. */
   readonly folder: string;
-  /** How names of files end that count, lower-case. */
+  /** Lower-case. */
   readonly ending: string;
-  /** Names with that ending which are something else. */
+  /** Files with that ending that aren't agents. */
   readonly except?: RegExp;
-  /** Whether folders in it are looked into. */
+  /** Whether to search its subfolders. */
   readonly isNested: boolean;
-  /** Whether the user has named it, and so means it to be there. */
+  /** Whether the user configured it, so it should exist. */
   readonly isNamed: boolean;
-  /** The name of the host that reads these files itself. */
+  /** The host that reads these files itself. */
   readonly host?: string | undefined;
 }
 
-export interface Roots {
+export interface AgentRoots {
   readonly project: string;
-  /** What `~` stands for. */
+  /** What `~` expands to. */
   readonly homeFolder: string;
 }
 
-type Root = keyof Roots;
+type Root = keyof AgentRoots;
 
 interface Format {
   readonly kind: AgentKind;
@@ -37,7 +37,7 @@ interface Format {
     readonly root: Root;
     readonly folder: string;
     readonly ending: string;
-    /** The documented folder that it stands beside: who replaced that one wants this one no more. */
+    /** The documented folder it accompanies: if the user replaced that one, skip this one. */
     readonly beside: string;
   }[];
 }
@@ -69,7 +69,7 @@ const FORMATS: readonly Format[] = [
   },
 ];
 
-/** Folders whose name says how what lies in them is written, whoever has listed them. */
+/** Folders whose path tells the format, no matter which setting lists them. */
 const BY_FOLDER: readonly { readonly end: string; readonly dialect: Dialect }[] = [
   { end: '.codex/agents', dialect: 'codex-toml' },
   { end: '.github/agents', dialect: 'copilot' },
@@ -78,8 +78,8 @@ const BY_FOLDER: readonly { readonly end: string; readonly dialect: Dialect }[] 
 
 export function agentPlaces(
   { formats, extraFormats }: Pick<AgentSettings, 'formats' | 'extraFormats'>,
-  roots: Roots,
-): Place[] {
+  roots: AgentRoots,
+): AgentPlace[] {
   const isOn = ({ kind }: Format) => formats[kind].isOn;
   return FORMATS.filter(isOn).flatMap((format) => {
     const { folders: given, namedFolders } = formats[format.kind];
@@ -93,11 +93,11 @@ export function agentPlaces(
   });
 }
 
-/** Instructions of TOML agents, and chat modes, which may lie beside agents. */
+/** Instructions of TOML agents, and chat modes, which may be in the same folder. */
 const OTHER_MARKDOWN = /\.(?:prompt|chatmode)\.md$/i;
 
-/** Claude Code's own agents end in `.md` alone, and lie in folders of any depth. */
-function claudeCodePlace(place: Place, { project, homeFolder }: Roots): Place[] {
+/** Claude Code's own agents end in plain `.md`, in folders of any depth. */
+function claudeCodePlace(place: AgentPlace, { project, homeFolder }: AgentRoots): AgentPlace[] {
   if (place.dialect !== 'claude') return [];
   const isOwn = [project, homeFolder].some(
     (root) => place.folder === resolve(root, '.claude/agents'),
@@ -113,15 +113,19 @@ function claudeCodePlace(place: Place, { project, homeFolder }: Roots): Place[] 
   ];
 }
 
-function documentedPlace(folder: string, format: Format, isNamed: boolean): Place {
+function documentedPlace(folder: string, format: Format, isNamed: boolean): AgentPlace {
   const { kind, ending } = format;
   const dialect = dialectIn(folder, format);
-  // What a folder of custom agents has does not end as a chat mode does.
+  // Custom agents end in `.md`, not `.chatmode.md`.
   const isCustom = kind === 'vscode' && dialect === 'copilot';
   return { kind, dialect, folder, ending: isCustom ? '.md' : ending, isNested: false, isNamed };
 }
 
-function extraPlaces(documented: readonly string[], format: Format, roots: Roots): Place[] {
+function extraPlaces(
+  documented: readonly string[],
+  format: Format,
+  roots: AgentRoots,
+): AgentPlace[] {
   const { kind, extra } = format;
   return extra
     .filter(({ root, beside }) => documented.includes(resolve(roots[root], beside)))

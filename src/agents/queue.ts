@@ -1,19 +1,18 @@
-// So many at once and no more; the others wait in line, in the order they came, and are told where
-// they stand.
+// Limits how many run at once. The others wait in order of arrival, and hear when they move up.
 import type { Cancellation } from '../base/cancellation.ts';
 
 interface Waiting {
-  readonly enter: () => void;
+  readonly start: () => void;
   readonly onMove: (before: number) => void;
 }
 
 export class Queue {
-  readonly #places: () => number;
+  readonly #limit: () => number;
   readonly #waiting: Waiting[] = [];
   #busy = 0;
 
-  constructor(places: () => number) {
-    this.#places = places;
+  constructor(limit: () => number) {
+    this.#limit = limit;
   }
 
   get running(): number {
@@ -25,8 +24,8 @@ export class Queue {
   }
 
   /**
-   * Does the work as soon as there is a place for it. `onMove` is told how many wait before it, each
-   * time that changes. Whoever is called off while waiting leaves the line.
+   * Does the work as soon as there is room for it. `onMove` gets the number of those ahead each time
+   * it changes. Cancelling a waiting one removes it from the queue.
    */
   async during<T>(
     cancellation: Cancellation,
@@ -34,13 +33,13 @@ export class Queue {
     onMove: (before: number) => void = () => {},
   ): Promise<T> {
     cancellation.throwIfCancelled();
-    if (this.#busy < this.#places()) this.#busy++;
+    if (this.#busy < this.#limit()) this.#busy++;
     else await this.#wait(cancellation, onMove);
     try {
       return await work();
     } finally {
       this.#busy--;
-      this.letIn();
+      this.admit();
     }
   }
 
@@ -48,12 +47,12 @@ export class Queue {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-        this.#tellAll();
+        this.#notifyAll();
         reject(cancellation.reason);
       };
       const waiting: Waiting = {
         onMove,
-        enter: () => {
+        start: () => {
           cancellation.unlisten(giveUp);
           resolve();
         },
@@ -64,16 +63,16 @@ export class Queue {
     });
   }
 
-  /** Gives free places to the first in line. */
-  letIn(): void {
-    const free = Math.max(0, this.#places() - this.#busy);
+  /** Starts as many as there is room for. */
+  admit(): void {
+    const free = Math.max(0, this.#limit() - this.#busy);
     const next = this.#waiting.splice(0, free);
     this.#busy += next.length;
-    for (const { enter } of next) enter();
-    if (next.length > 0) this.#tellAll();
+    for (const { start } of next) start();
+    if (next.length > 0) this.#notifyAll();
   }
 
-  #tellAll(): void {
+  #notifyAll(): void {
     for (const [before, { onMove }] of this.#waiting.entries()) onMove(before);
   }
 }

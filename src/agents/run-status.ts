@@ -1,22 +1,21 @@
-// What is told of a run while it goes on, or waits for its turn, to people who look.
+// The status of a running or queued run, for `switchboard status`.
 import { excerpt } from '../base/text.ts';
 import type { ListedAgent } from './agent.ts';
 import type { EngineEvent } from './engine.ts';
-import type { Task } from './task.ts';
+import type { AgentTask } from './task.ts';
 
 export const RUN_STATES = ['running', 'waiting'] as const;
 
 export interface RunStatus {
   /** The name of the agent's tool. */
   readonly agent: string;
-  /** The folder that it works in. */
   readonly cwd: string;
   readonly state: (typeof RUN_STATES)[number];
-  /** Since when it is in that state. ISO. */
+  /** When it entered that state. ISO. */
   readonly since: string;
-  /** How many wait before it, where it waits. */
+  /** If it waits: how many are ahead of it. */
   readonly before: number | undefined;
-  /** What it began to do last. */
+  /** Its latest step. */
   readonly doing: string | undefined;
 }
 
@@ -25,7 +24,7 @@ const LONGEST_STEP = 200;
 export class RunWatch {
   #status: RunStatus;
 
-  constructor({ toolName: agent }: ListedAgent, { cwd }: Task) {
+  constructor({ toolName: agent }: ListedAgent, { cwd }: AgentTask) {
     this.#status = {
       agent,
       cwd,
@@ -40,13 +39,12 @@ export class RunWatch {
     return this.#status;
   }
 
-  /** It waits, or has moved on in the line. */
+  /** It is queued, or has moved up. */
   wait(before: number): void {
     const since = this.#status.state === 'waiting' ? this.#status.since : now();
     this.#status = { ...this.#status, state: 'waiting', since, before };
   }
 
-  /** It is its turn. */
   begin(): void {
     this.#status = { ...this.#status, state: 'running', since: now(), before: undefined };
   }

@@ -1,5 +1,5 @@
-// Runs of agents, from a task to an answer: the file as it is now, the servers it gets, the engine.
-// Whatever goes wrong becomes an answer that says so; a run that is called off leaves nothing behind.
+// Agent runs, from a task to an answer: load the file, find the servers, hand both to the engine.
+// Failures become answers that say what went wrong; a cancelled run leaves nothing behind.
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -12,33 +12,33 @@ import type { AttachedServer, Engine, EngineEvent, EngineResult } from './engine
 import { Notes, type RunResult } from './notes.ts';
 import { Queue } from './queue.ts';
 import { type RunStatus, RunWatch } from './run-status.ts';
-import { parseTask, type Task } from './task.ts';
+import { type AgentTask, parseTask } from './task.ts';
 
-/** Who is behind so many others has no use for waiting. */
-const LONGEST_LINE = 100;
-/** More of them in one run than this are not logged. */
+/** Beyond this, waiting is pointless. */
+const LONGEST_QUEUE = 100;
+/** Per run; further warnings aren't logged. */
 const MOST_WARNINGS = 50;
 
 export interface RunParts {
-  /** As they are now: a new configuration changes them. */
+  /** Current settings: a reload changes them. */
   readonly settings: () => AgentSettings;
   /** Reads the agent's file as it is now. */
   readonly load: (agent: ListedAgent) => Promise<Agent>;
-  /** Which servers the agent gets. */
+  /** Finds the servers the agent gets. */
   readonly equip: (agent: Agent, cancellation: Cancellation) => Promise<Equipment>;
-  /** Loaded with the first run: a host that only lists tools does not wait for it. */
-  readonly openEngine: () => Promise<Engine>;
+  /** Loaded with the first run. */
+  readonly engine: () => Promise<Pick<Engine, 'locate' | 'run'>>;
   readonly log: Log;
 }
 
 export interface Equipment {
   readonly servers: readonly AttachedServer[];
   readonly warnings: readonly string[];
-  /** What the agent goes without: the caller is told. */
+  /** What the agent has to do without; the caller gets these as notes. */
   readonly lacks: readonly string[];
 }
 
-export interface RunOptions {
+export interface RunAgentOptions {
   readonly cancellation: Cancellation;
   readonly onEvent: (event: EngineEvent) => void;
   readonly caller: Caller | undefined;
@@ -49,11 +49,11 @@ interface OpenRun {
   readonly watch: RunWatch;
 }
 
-/** Runs an agent with the arguments of a call. */
+/** Runs an agent with a tool call's arguments. */
 export type RunAgent = (
   agent: ListedAgent,
   args: Readonly<Record<string, unknown>>,
-  options: RunOptions,
+  options: RunAgentOptions,
 ) => Promise<RunResult>;
 
 export class Runs implements AsyncDisposable {
@@ -79,20 +79,21 @@ export class Runs implements AsyncDisposable {
     }
   };
 
-  /** Those that go on and those that wait, in the order in which they came. */
+  /** Running and queued runs, in order of arrival. */
   get underWay(): RunStatus[] {
     return [...this.#open.values()].map(({ watch }) => watch.status);
   }
 
-  /** After a new configuration: more may run at once than before. */
-  letIn(): void {
-    this.#queue.letIn();
+  /** After a reload, which may allow more runs at once. */
+  admit(): void {
+    this.#queue.admit();
   }
 
-  /** Calls off what runs, and waits until nothing of it is left. */
+  /** Cancels all runs and waits until nothing of them is left. */
   async [Symbol.asyncDispose](): Promise<void> {
     const runs = [...this.#open];
-    for (const [cancellation] of runs) cancellation.cancel(new Error('Switchboard ends.'));
+    for (const [cancellation] of runs)
+      cancellation.cancel(new Error('Switchboard is shutting down.'));
     await Promise.allSettled(runs.map(([, { ended }]) => ended));
   }
 
@@ -101,16 +102,20 @@ export class Runs implements AsyncDisposable {
     if (depth < DEEPEST) return;
     throw new SwitchboardError(
       'AGENT_TOO_DEEP',
-      `This Switchboard was started by an agent of another one, ${depth} deep, and runs no more agents.`,
-      { hint: `Agents may use agents ${DEEPEST} deep. Do the task without one.` },
+      `This Switchboard is nested ${depth} levels deep in other agents, so it runs no agents itself.`,
+      { hint: `Agents can nest ${DEEPEST} levels deep. Do the task without an agent.` },
     );
   }
 
-  /** A run that is called off by its caller, by the end of its time, or by our own end. */
-  async #runWithin(agent: ListedAgent, task: Task, options: RunOptions): Promise<RunResult> {
+  /** A run that its caller, its time limit or our own shutdown can cancel. */
+  async #runWithin(
+    agent: ListedAgent,
+    task: AgentTask,
+    options: RunAgentOptions,
+  ): Promise<RunResult> {
     const cancellation = new Cancellation();
-    const callOff = (): void => cancellation.cancel(options.cancellation.reason ?? new Error());
-    options.cancellation.listen(callOff);
+    const follow = (): void => cancellation.cancel(options.cancellation.reason ?? new Error());
+    options.cancellation.listen(follow);
     const watch = new RunWatch(agent, task);
     const onEvent = (event: EngineEvent): void => {
       watch.hear(event);
@@ -122,34 +127,38 @@ export class Runs implements AsyncDisposable {
       return await ended;
     } finally {
       this.#open.delete(cancellation);
-      options.cancellation.unlisten(callOff);
+      options.cancellation.unlisten(follow);
     }
   }
 
   async #runInTurn(
     agent: ListedAgent,
-    task: Task,
+    task: AgentTask,
     watch: RunWatch,
-    options: RunOptions,
+    options: RunAgentOptions,
   ): Promise<RunResult> {
-    if (this.#queue.waiting >= LONGEST_LINE) throw tooMany(this.#queue.waiting);
-    const tellPlace = (before: number): void => {
+    if (this.#queue.waiting >= LONGEST_QUEUE) throw tooMany(this.#queue.waiting);
+    const onMove = (before: number): void => {
       watch.wait(before);
-      const text = before === 0 ? 'waits: the next place is its own' : `waits: ${before} before it`;
+      const text = before === 0 ? 'queued (next in line)' : `queued (${before} ahead)`;
       options.onEvent({ kind: 'starting', text });
     };
     const run = () => {
       watch.begin();
       return this.#runTimed(agent, task, options);
     };
-    return this.#queue.during(options.cancellation, run, tellPlace);
+    return this.#queue.during(options.cancellation, run, onMove);
   }
 
-  async #runTimed(listed: ListedAgent, task: Task, options: RunOptions): Promise<RunResult> {
+  async #runTimed(
+    listed: ListedAgent,
+    task: AgentTask,
+    options: RunAgentOptions,
+  ): Promise<RunResult> {
     const { settings, log } = this.#parts;
     const { timeoutMs, outputMaxChars } = settings();
     const { cancellation } = options;
-    const said = new Said(outputMaxChars);
+    const transcript = new Transcript(outputMaxChars);
     const notes = new Notes();
     let warnings = 0;
     const timeout = timeLimit(listed, timeoutMs);
@@ -162,7 +171,7 @@ export class Runs implements AsyncDisposable {
             if (!notes.add(event.text)) return;
             log.info(`${listed.toolName}: ${event.text}`);
           }
-          said.hear(event);
+          transcript.hear(event);
           if (event.kind === 'warning' && ++warnings <= MOST_WARNINGS) {
             log.warn(`${listed.toolName}: ${event.text}`);
           }
@@ -173,8 +182,8 @@ export class Runs implements AsyncDisposable {
       return { ok: result.ok, output, ...notesOf(notes) };
     } catch (error) {
       if (error !== timeout) throw error;
-      const { text } = said;
-      const output = text === '' ? timeout.text : `${timeout.text}\n\nUntil then it said:\n${text}`;
+      const { text } = transcript;
+      const output = text === '' ? timeout.text : `${timeout.text}\n\nOutput so far:\n${text}`;
       return { ok: false, output, ...notesOf(notes) };
     } finally {
       clearTimeout(timer);
@@ -183,14 +192,14 @@ export class Runs implements AsyncDisposable {
 
   async #runNow(
     listed: ListedAgent,
-    { task, cwd }: Task,
-    { cancellation, onEvent, caller }: RunOptions,
+    { task, cwd }: AgentTask,
+    { cancellation, onEvent, caller }: RunAgentOptions,
   ): Promise<EngineResult> {
-    const { settings, load, equip, openEngine, log } = this.#parts;
+    const { settings, load, equip, log } = this.#parts;
     const warn = (text: string): void => onEvent({ kind: 'warning', text });
-    onEvent({ kind: 'starting', text: 'starts' });
-    // First of all: without an engine nothing else is worth doing.
-    const engine = await openEngine();
+    onEvent({ kind: 'starting', text: 'starting' });
+    const engine = await this.#parts.engine();
+    const program = engine.locate(); // first, because without it nothing else matters
     const agent = await load(listed);
     for (const warning of agent.warnings) warn(warning);
     const equipment = await equip(agent, cancellation);
@@ -199,6 +208,7 @@ export class Runs implements AsyncDisposable {
     cancellation.throwIfCancelled();
     const begin = performance.now();
     const result = await engine.run({
+      program,
       agent,
       task,
       cwd,
@@ -218,8 +228,8 @@ function notesOf({ list }: Notes): Pick<RunResult, 'notes'> {
   return list.length === 0 ? {} : { notes: list };
 }
 
-/** What an agent has said so far, for when it does not come to an end. */
-class Said {
+/** The agent's messages so far, in case it doesn't finish. */
+class Transcript {
   readonly #most: number;
   readonly #whole: string[] = [];
   #chars = 0;
@@ -246,18 +256,18 @@ class Said {
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   const left = text.length - most;
-  return `${text.slice(0, most).toWellFormed()}\n[${left} more characters are left out; agents.outputMaxChars is ${most}]`;
+  return `${text.slice(0, most).toWellFormed()}\n[${left} more characters cut off; agents.outputMaxChars is ${most}]`;
 }
 
 function timeLimit({ toolName }: ListedAgent, ms: number): SwitchboardError {
-  const text = `The agent ${toolName} was stopped: it had not finished after ${formatDuration(ms)}.`;
+  const text = `Agent ${toolName} was stopped after ${formatDuration(ms)} without finishing.`;
   return new SwitchboardError('AGENT_TIMEOUT', text, {
     hint: 'Give it a smaller task, or raise agents.timeoutMs (AGENTS_TIMEOUT_MS).',
   });
 }
 
 function tooMany(waiting: number): SwitchboardError {
-  return new SwitchboardError('AGENT_BUSY', `${waiting} runs of agents wait already.`, {
-    hint: 'Try again when some have ended, or raise agents.maxRuns (AGENTS_MAX_RUNS).',
+  return new SwitchboardError('AGENT_BUSY', `${waiting} agent runs are already queued.`, {
+    hint: 'Try again later, or raise agents.maxRuns (AGENTS_MAX_RUNS).',
   });
 }

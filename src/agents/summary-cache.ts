@@ -1,5 +1,5 @@
-// What files were found to be, kept on disk, so that the start of a session looks only whether they have
-// changed. All is found out again where this is gone, damaged or from another version.
+// Caches agent summaries on disk, so that a session's start only checks whether files have changed. A
+// cache that is missing, damaged or from another version is rebuilt.
 import { type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../base/make-folder.ts';
@@ -10,12 +10,12 @@ import { VERSION } from '../base/version.ts';
 import { writeWhole } from '../base/whole-file.ts';
 import type { AgentSummary, Dialect } from './agent.ts';
 
-/** What a file is: an agent, or none, with what is wrong about it. */
+/** What a file turned out to be: an agent or not, and its problems. */
 export interface Outcome {
   readonly summary: AgentSummary | undefined;
   /** Each as `3: …`, with the line. */
   readonly problems: readonly string[];
-  /** Why it is no agent, where that is not a mistake. */
+  /** Why it isn't an agent, if that's not a mistake. */
   readonly skipped?: string | undefined;
 }
 
@@ -28,16 +28,16 @@ interface Entry extends Outcome {
 export interface SummaryCache {
   readonly get: (file: string, stat: Stats, dialect: Dialect) => Outcome | undefined;
   readonly remember: (file: string, stat: Stats, dialect: Dialect, outcome: Outcome) => void;
-  /** Writes it where something new was remembered. */
+  /** Writes the cache if something changed. */
   readonly save: () => void;
 }
 
-/** Files of another form than this are not read. */
+/** The cache file's format version. */
 const FORM = 2;
-/** Of other projects; those used last are kept. */
+/** Of other projects; the most recently used ones stay. */
 const MOST_OTHERS = 1_000;
 const MOST_BYTES = 16 << 20;
-/** A file that was written a moment ago can change without its time telling so. */
+/** A file written moments ago can change again without a new timestamp. */
 const YOUNG_MS = 2_000;
 
 export function openSummaryCache(home: string): SummaryCache {
@@ -65,7 +65,7 @@ export function openSummaryCache(home: string): SummaryCache {
         makeFolder(dirname(path));
         writeWhole(path, JSON.stringify({ form: FORM, version: VERSION, files }), { mode: 0o600 });
       } catch (error) {
-        // Where nothing can be written, files are read each time.
+        // Without a cache, the files are read each time.
         if (!isSystemError(error)) throw error;
       }
     },
@@ -97,16 +97,16 @@ function parseJson(text: string): unknown {
 function isEntry(value: unknown): value is Entry {
   if (!isObject(value)) return false;
   const { file, dialect, stamp, summary, problems, skipped = '' } = value;
-  const areTexts = [file, dialect, stamp, skipped].every((one) => typeof one === 'string');
-  return areTexts && isTexts(problems) && (summary === undefined || isSummary(summary));
+  const areStrings = [file, dialect, stamp, skipped].every((one) => typeof one === 'string');
+  return areStrings && isStringArray(problems) && (summary === undefined || isSummary(summary));
 }
 
 function isSummary(value: unknown): value is AgentSummary {
   if (!isObject(value)) return false;
   const { name, description, tags } = value;
-  return typeof name === 'string' && typeof description === 'string' && isTexts(tags);
+  return typeof name === 'string' && typeof description === 'string' && isStringArray(tags);
 }
 
-function isTexts(value: unknown): value is string[] {
+function isStringArray(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }

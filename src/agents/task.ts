@@ -1,13 +1,13 @@
-// What an agent is called with: what is to be done, and in which folder. Both are a model's words, so
-// what is wrong with them is said in a way that it can mend.
+// An agent's arguments: the task, and the folder to work in. A model writes them, so the errors tell
+// it how to correct them.
 import { isAbsolute } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder } from '../base/process.ts';
 import { excerpt } from '../base/text.ts';
 
-export interface Task {
+export interface AgentTask {
   readonly task: string;
-  /** An absolute path of a folder that exists. */
+  /** The absolute path of an existing folder. */
   readonly cwd: string;
 }
 
@@ -21,29 +21,32 @@ export const TASK_SCHEMA = {
   required: ['task', 'cwd'],
 };
 
-export function parseTask(args: Readonly<Record<string, unknown>>): Task {
+export function parseTask(args: Readonly<Record<string, unknown>>): AgentTask {
   const { task, cwd } = args;
   if (typeof task !== 'string' || task.trim() === '') {
-    throw wrong("missing required 'task' string", 'Say in plain words what the agent is to do.');
+    throw invalid(
+      "missing required 'task' string",
+      'Describe in plain words what the agent should do.',
+    );
   }
   if (typeof cwd !== 'string' || cwd === '') {
-    throw wrong(
+    throw invalid(
       "missing required 'cwd' string",
-      'Give the folder to work in, as an absolute path.',
+      'Pass the absolute path of the folder to work in.',
     );
   }
   if (!isAbsolute(cwd) || cwd.includes('\0')) {
     const given = excerpt(cwd, LONGEST_QUOTE);
-    throw wrong(`invalid 'cwd': got '${given}', expected an absolute path`, '');
+    throw invalid(`invalid 'cwd': got '${given}', expected an absolute path`, '');
   }
   if (!isFolder(cwd)) {
-    throw wrong(`invalid 'cwd': there is no folder '${excerpt(cwd, LONGEST_QUOTE)}'`, '');
+    throw invalid(`invalid 'cwd': there is no folder '${excerpt(cwd, LONGEST_QUOTE)}'`, '');
   }
   return { task, cwd };
 }
 
 const LONGEST_QUOTE = 200;
 
-function wrong(what: string, hint: string): SwitchboardError {
+function invalid(what: string, hint: string): SwitchboardError {
   return new SwitchboardError('TOOL_ARGUMENTS', `${what}.`, { hint: hint || undefined });
 }

@@ -1,17 +1,22 @@
-// From the tools that a file names to what the engine can be told: its own tools become switches, what its
-// terminal does goes without saying, and the rest are tools of servers.
+// Sorts the tools an agent file names: the engine's own become switches, the shell's need nothing, and
+// the rest are server tools.
 import type { AgentSettings } from '../config/config.ts';
-import type { AgentServer, Dialect, RunFields, ToolReference } from './agent.ts';
+import {
+  type AgentServer,
+  BUILTIN_TOOLS,
+  type Builtins,
+  type BuiltinTool,
+  type Dialect,
+  type ToolReference,
+} from './agent.ts';
 import type { Draft } from './formats/draft.ts';
-import { isWithin, parseReference } from './tool-reference.ts';
-import { SWITCHES, type Switch, TOOL_TABLES, type ToolTable } from './tool-tables.ts';
+import { type ToolTable, toolTableOf } from './tool-tables.ts';
 
 export interface MappedTools {
-  /** The switches alone. */
-  readonly run: RunFields;
-  readonly tools: readonly ToolReference[];
+  readonly builtins: Builtins;
+  readonly references: readonly ToolReference[];
   readonly servers: ReadonlyMap<string, AgentServer>;
-  /** Sentences without file and line. */
+  /** Without file and line. */
   readonly warnings: readonly string[];
 }
 
@@ -24,7 +29,7 @@ const NO_TABLE: ToolTable = {
   everything: [],
 };
 
-/** What a tool of a chat mode that needs a server is given. */
+/** For the `memory` tool of chat modes, which needs a server. */
 const MEMORY: AgentServer = {
   key: 'memory',
   origin: 'Switchboard itself, for the tool "memory"',
@@ -38,9 +43,9 @@ const MEMORY: AgentServer = {
 };
 
 export function mapTools(draft: Draft, dialect: Dialect, settings: MapSettings): MappedTools {
-  // Switchboard's own format has these names for its switches, whatever is thought of other programs' names.
+  // In Switchboard's own format these names aren't another program's, so they always apply.
   const isMapping = settings.toolmapEnable || dialect === 'switchboard-toml';
-  const table = isMapping ? TOOL_TABLES[dialect] : NO_TABLE;
+  const table = isMapping ? toolTableOf(dialect) : NO_TABLE;
   const denied = sortTools(draft.deniedTools, table);
   const wanted = sortTools(
     draft.tools.filter((tool) => !draft.deniedTools.includes(tool)),
@@ -65,21 +70,21 @@ export function mapTools(draft: Draft, dialect: Dialect, settings: MapSettings):
   const isAttached = ({ server }: ToolReference) =>
     server !== undefined && (servers.has(server) || tools.some((one) => one.server === server));
   return {
-    run: switchesOf(wanted, denied, table),
-    tools,
+    builtins: builtinsOf(wanted, denied, table),
+    references: tools,
     servers,
     warnings: [
-      ...denied.terminal.map(cannotTakeAway),
-      ...forbidden.filter(isAttached).map(({ text }) => cannotDeny(text)),
+      ...denied.shell.map(cannotDenyShell),
+      ...forbidden.filter(isAttached).map(({ text }) => cannotDenyTool(text)),
     ],
   };
 }
 
 interface SortedTools {
-  readonly switches: ReadonlySet<Switch>;
-  readonly terminal: readonly string[];
+  readonly builtins: ReadonlySet<BuiltinTool>;
+  readonly shell: readonly string[];
   readonly memory: readonly string[];
-  /** Tools of servers, as far as the table knows. */
+  /** Not in the table, so presumably server tools. */
   readonly unknown: readonly string[];
   readonly isAll: boolean;
 }
@@ -89,8 +94,8 @@ function sortTools(tools: readonly string[], table: ToolTable): SortedTools {
   const meant = (wanted: string | undefined) =>
     rows.flatMap(({ tool, meaning }) => (meaning === wanted && tool !== '*' ? [tool] : []));
   return {
-    switches: new Set(rows.flatMap(({ meaning }) => (isSwitch(meaning) ? [meaning] : []))),
-    terminal: meant('terminal'),
+    builtins: new Set(rows.flatMap(({ meaning }) => (isBuiltin(meaning) ? [meaning] : []))),
+    shell: meant('shell'),
     memory: meant('memory'),
     unknown: meant(undefined),
     isAll: tools.includes('*'),
@@ -103,20 +108,20 @@ function meaningOf(tool: string, { isCaseSensitive, meanings, sets }: ToolTable)
   return meanings.get(name) ?? (sets.includes(set) ? meanings.get(set) : undefined);
 }
 
-function isSwitch(meaning: string | undefined): meaning is Switch {
-  return meaning !== undefined && Object.hasOwn(SWITCHES, meaning);
+function isBuiltin(meaning: string | undefined): meaning is BuiltinTool {
+  return BUILTIN_TOOLS.some((tool) => tool === meaning);
 }
 
-/** What is named counts more than what is denied in other words, and that more than `*`. */
-function switchesOf(wanted: SortedTools, denied: SortedTools, table: ToolTable): RunFields {
-  const isOn = new Map<Switch, boolean>();
-  if (wanted.isAll) for (const one of table.everything) isOn.set(one, true);
-  for (const one of denied.switches) isOn.set(one, false);
-  for (const one of wanted.switches) isOn.set(one, true);
-  return Object.fromEntries([...isOn].map(([one, value]) => [SWITCHES[one], value]));
+/** A named tool takes precedence over a denied one, which takes precedence over `*`. */
+function builtinsOf(wanted: SortedTools, denied: SortedTools, table: ToolTable): Builtins {
+  const isOn: { [tool in BuiltinTool]?: boolean } = {};
+  if (wanted.isAll) for (const tool of table.everything) isOn[tool] = true;
+  for (const tool of denied.builtins) isOn[tool] = false;
+  for (const tool of wanted.builtins) isOn[tool] = true;
+  return isOn;
 }
 
-/** The name of a server that the agent brings along stands for all of its tools. */
+/** The name of a server the agent brings along means all of its tools. */
 function referenceTo(
   text: string,
   dialect: Dialect,
@@ -132,10 +137,51 @@ function unique(references: readonly ToolReference[]): ToolReference[] {
   return [...seen.values()];
 }
 
-function cannotTakeAway(tool: string): string {
-  return `disallowedTools: "${tool}" stays possible, since the engine always has a terminal. Restrict it with a sandbox.`;
+function cannotDenyShell(tool: string): string {
+  return `disallowedTools: "${tool}" has no effect, because the engine always has a shell. Restrict it with a sandbox.`;
 }
 
-function cannotDeny(text: string): string {
-  return `disallowedTools: "${text}" stays possible, since a server is attached with all of its tools.`;
+function cannotDenyTool(text: string): string {
+  return `disallowedTools: "${text}" has no effect, because the server is attached with all of its tools.`;
+}
+
+/** VS Code and Copilot write `server/tool`; elsewhere a slash may be part of a tool's name. */
+const WITH_SLASH = new Set<Dialect>(['chatmode', 'copilot']);
+
+/**
+ * Reads `server::tool`, `mcp__server__tool` and, in some formats, `server/tool`. `*` or the server's own
+ * name as the tool means all of its tools, and `server/*` works in every format. Anything else names a
+ * tool on any server that has it.
+ */
+export function parseReference(text: string, dialect: Dialect): ToolReference {
+  const [server = '', tool = ''] = partsOf(text, dialect);
+  if (server === '') return { server: undefined, tool: tool || text, text };
+  const isWhole = tool === '' || tool === '*' || tool === server;
+  return { server, tool: isWhole ? undefined : tool, text };
+}
+
+function partsOf(text: string, dialect: Dialect): readonly string[] {
+  const colons = text.indexOf('::');
+  if (colons !== -1) return partAt(text, colons, 2);
+  if (text.startsWith('mcp__') && text.length > 5) {
+    const rest = text.slice(5);
+    const underscores = rest.indexOf('__', 1); // a name may start with one
+    return underscores === -1 ? [rest] : partAt(rest, underscores, 2);
+  }
+  const hasSlash = WITH_SLASH.has(dialect) || /.\/\*$/.test(text);
+  // The last one: registry servers have a slash in their own names.
+  const slash = hasSlash ? text.lastIndexOf('/') : -1;
+  return slash === -1 ? ['', text] : partAt(text, slash, 1);
+}
+
+function partAt(text: string, at: number, length: number): string[] {
+  return [text.slice(0, at).trim(), text.slice(at + length).trim()];
+}
+
+/** Whether the first reference is covered by the second. */
+function isWithin(reference: ToolReference, other: ToolReference): boolean {
+  if (reference.server !== other.server) return false;
+  return other.server !== undefined && other.tool === undefined
+    ? true
+    : reference.tool === other.tool;
 }

@@ -1,33 +1,23 @@
-// What programs call their tools, and what these are in the engine. Tables alone, to be extended when a
-// program gets a new tool; `tool-map.ts` reads them.
-import type { Dialect, RunFields } from './agent.ts';
-
-/** The engine's own tools that an agent can have or not have, with the switches for them. */
-export const SWITCHES = {
-  plan: 'includePlanTool',
-  apply_patch: 'includeApplyPatchTool',
-  view_image: 'includeViewImageTool',
-  web_search: 'toolsWebSearchRequest',
-} as const satisfies Record<string, keyof RunFields>;
-
-export type Switch = keyof typeof SWITCHES;
+// Which of an engine's tools each program's tool names mean. Extend a table when a program gets a new
+// tool.
+import { BUILTIN_TOOLS, type BuiltinTool, type Dialect } from './agent.ts';
 
 /**
- * A switch; `terminal` for what the engine's terminal does, which every agent has; `memory` for a server
- * that is started for it; `nothing` for what only the program itself can do.
+ * `shell`: the shell does it, and every agent has one. `memory`: Switchboard adds a server for it.
+ * `nothing`: only the program itself can do it.
  */
-type Meaning = Switch | 'terminal' | 'memory' | 'nothing';
+type Meaning = BuiltinTool | 'shell' | 'memory' | 'nothing';
 
 export interface ToolTable {
   readonly isCaseSensitive: boolean;
   readonly meanings: ReadonlyMap<string, Meaning>;
-  /** Names that also stand for what is written `name/part`. */
+  /** Names that also cover `name/part`. */
   readonly sets: readonly string[];
   /** What `*` switches on. */
-  readonly everything: readonly Switch[];
+  readonly everything: readonly BuiltinTool[];
 }
 
-/** The engine's own names for its tools, understood in every format. */
+/** Switchboard's own names, valid in every format. */
 const OWN = rows({
   plan: 'plan',
   apply_patch: 'apply_patch, apply-patch',
@@ -39,7 +29,7 @@ const TOML: ToolTable = {
   isCaseSensitive: false,
   meanings: new Map(OWN),
   sets: [],
-  everything: ['plan', 'apply_patch', 'view_image', 'web_search'],
+  everything: BUILTIN_TOOLS,
 };
 
 const CLAUDE: ToolTable = {
@@ -50,7 +40,7 @@ const CLAUDE: ToolTable = {
       apply_patch: 'Edit, MultiEdit, Write, NotebookEdit',
       web_search: 'WebSearch, WebFetch',
       plan: 'TodoWrite, TodoRead, TaskCreate, TaskUpdate, TaskGet, TaskList',
-      terminal:
+      shell:
         'Bash, Glob, Grep, Read, BashOutput, KillBash, ' +
         'KillShell, LS, NotebookRead, TaskOutput, TaskStop, PowerShell',
       nothing:
@@ -62,7 +52,7 @@ const CLAUDE: ToolTable = {
   everything: ['plan', 'apply_patch', 'web_search'],
 };
 
-/** VS Code's tools that have no counterpart in the engine. */
+/** VS Code tools without a counterpart in an engine. */
 const PLACEHOLDERS =
   'usages, Find Usages, runTasks, notebooks, extensions, vscodeAPI, problems, changes, testFailure, ' +
   'openSimpleBrowser, findTestFiles, searchResults, runTests, codebase, terminalLastCommand, ' +
@@ -75,7 +65,7 @@ const CHATMODE: ToolTable = {
     ...rows({
       apply_patch: 'edit, new, editFiles',
       web_search: 'search, fetch, githubRepo',
-      terminal: 'runCommands',
+      shell: 'runCommands',
       memory: 'memory',
       nothing: PLACEHOLDERS,
     }),
@@ -84,7 +74,7 @@ const CHATMODE: ToolTable = {
   everything: ['plan', 'apply_patch', 'web_search'],
 };
 
-/** Here `search` is a search in code, unlike in a chat mode. */
+/** Unlike in chat modes, `search` searches code here. */
 const COPILOT: ToolTable = {
   isCaseSensitive: false,
   meanings: new Map([
@@ -93,7 +83,7 @@ const COPILOT: ToolTable = {
       apply_patch: 'edit, MultiEdit, Write, NotebookEdit, new, editFiles',
       web_search: 'web, WebSearch, WebFetch, fetch, githubRepo',
       plan: 'todo, todos, TodoWrite',
-      terminal:
+      shell:
         'execute, shell, Bash, powershell, runCommands, runInTerminal, ' +
         'read, NotebookRead, search, Grep, Glob',
       nothing: `agent, custom-agent, Task, vscode, runSubagent, ${PLACEHOLDERS}`,
@@ -103,17 +93,20 @@ const COPILOT: ToolTable = {
   everything: ['plan', 'apply_patch', 'web_search'],
 };
 
-export const TOOL_TABLES: Readonly<Record<Dialect, ToolTable>> = {
-  'switchboard-toml': TOML,
-  'codex-toml': TOML,
+const TABLES: Readonly<Partial<Record<Dialect, ToolTable>>> = {
   claude: CLAUDE,
   chatmode: CHATMODE,
   copilot: COPILOT,
 };
 
+/** TOML formats only know Switchboard's own names. */
+export function toolTableOf(dialect: Dialect): ToolTable {
+  return TABLES[dialect] ?? TOML;
+}
+
 type Row = readonly [name: string, meaning: Meaning];
 
-/** One row for each name in the texts. */
+/** One row per name. */
 function rows(names: { readonly [meaning in Meaning]?: string }): Row[] {
   return Object.entries(names).flatMap(([meaning, each]) =>
     each.split(', ').map((name): Row => [name, meaning as Meaning]),

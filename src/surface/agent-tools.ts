@@ -2,6 +2,7 @@
 // files are read when one is called, never for the list.
 import type { ListedAgent } from '../agents/agent.ts';
 import type { EngineEvent } from '../agents/engine.ts';
+import { defaultDescription } from '../agents/engines.ts';
 import { type RunResult, withNotes } from '../agents/notes.ts';
 import type { RunAgent } from '../agents/runs.ts';
 import { TASK_SCHEMA } from '../agents/task.ts';
@@ -220,7 +221,7 @@ function toResult(result: RunResult): Verbatim {
 
 function about({ name, description, tags }: ListedAgent): string {
   const own = cleanText(description).trim();
-  const text = own === '' ? `Agent '${cleanText(name)}': Execute tasks via Codex` : own;
+  const text = own === '' ? defaultDescription(cleanText(name)) : own;
   const short =
     text.length > LONGEST_DESCRIPTION
       ? `${text.slice(0, LONGEST_DESCRIPTION - 3).toWellFormed()}...`

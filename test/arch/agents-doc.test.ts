@@ -6,8 +6,8 @@ import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { findStale } from '../../scripts/generate.ts';
-import { MODELS, PROVIDER_ALIASES } from '../../src/agents/model-table.ts';
-import { TOOL_TABLES } from '../../src/agents/tool-tables.ts';
+import { MODEL_TABLE } from '../../src/agents/codex/model-table.ts';
+import { toolTableOf } from '../../src/agents/tool-tables.ts';
 import { AGENT_KEYS } from '../../src/config/settings/agent-keys.ts';
 import { LOG_KEYS } from '../../src/config/settings/logging.ts';
 import type { Setting, SettingValue } from '../../src/config/settings/said.ts';
@@ -130,18 +130,22 @@ describe('names of other programs', () => {
   const quoted = new Set([...page.matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => text));
   const inAnyCase = new Set([...quoted].map((text) => text.toLowerCase()));
 
-  test.each(Object.entries(TOOL_TABLES))('for tools in %s all stand there', (_, table) => {
-    const documented = table.isCaseSensitive ? quoted : inAnyCase;
-    const names = [...table.meanings.keys()];
-    expect(names.filter((name) => !documented.has(name))).toEqual([]);
-    expect(table.sets.filter((name) => !documented.has(`${name}/…`))).toEqual([]);
-  });
+  test.each(['switchboard-toml', 'codex-toml', 'claude', 'chatmode', 'copilot'] as const)(
+    'for tools in %s all stand there',
+    (dialect) => {
+      const table = toolTableOf(dialect);
+      const documented = table.isCaseSensitive ? quoted : inAnyCase;
+      const names = [...table.meanings.keys()];
+      expect(names.filter((name) => !documented.has(name))).toEqual([]);
+      expect(table.sets.filter((name) => !documented.has(`${name}/…`))).toEqual([]);
+    },
+  );
 
   test('for models and providers all stand there, and what they become', () => {
-    const names = MODELS.flatMap(({ tokens, model, provider = model }) =>
+    const names = MODEL_TABLE.models.flatMap(({ tokens, model, provider = model }) =>
       tokens.concat(model, provider),
     );
-    const providers = Object.entries(PROVIDER_ALIASES).flat();
+    const providers = Object.entries(MODEL_TABLE.providerAliases).flat();
     expect([...names, ...providers].filter((name) => !quoted.has(name))).toEqual([]);
   });
 });

@@ -111,7 +111,7 @@ describe('Claude Code’s own agents', () => {
     const plain = stdout.replaceAll(project.dir, '<project>');
     expect(plain).toContain('hidden from  claude-code, which reads the file itself');
     expect(plain).toContain(
-      'Skipped 1 file:\n  <project>/.claude/agents/README.md: Not an agent: it has no front matter.\n',
+      'Skipped 1 file:\n  <project>/.claude/agents/README.md: Not an agent: no front matter.\n',
     );
     const doctor = await runSwitchboard(project, ['doctor']);
     expect(doctor.stdout).toContain('Agents: 4. Details: switchboard agents\n');
@@ -712,8 +712,8 @@ command = "no-such-program"`,
       engine tools  plan, not view_image
       tools         memory/*, mine/scan
       servers       mine (its own), memory (from .mcp.json)
-      warning: <project>/.agents/a.toml: Switchboard does not know which server has the tool "mine/scan"; it has not asked "mine", "memory". Run: switchboard agents --check. For the tool "scan" of the server "mine" write "mine::scan".
-      warning: <project>/.agents/a.toml: Codex does not know the model gpt-5-mini; it is run with what holds for models of its kind.
+      warning: <project>/.agents/a.toml: Switchboard doesn\'t know yet which server has the tool "mine/scan". It hasn\'t asked "mine", "memory". Run: switchboard agents --check. For the tool "scan" of server "mine", write "mine::scan".
+      warning: <project>/.agents/a.toml: Codex does not know the model gpt-5-mini and uses defaults for it.
 
     "
   `);
@@ -729,7 +729,7 @@ test('`agents` says what is wrong with settings, what the filter hides and where
   });
   const problems = [
     expect.stringContaining('AGENTS_TIMEOUT_MS must be') as string,
-    `${join(project.dir, 'nowhere')}: There is no such folder.`,
+    `${join(project.dir, 'nowhere')}: The folder does not exist.`,
   ];
   const asJson = await runSwitchboard(project, ['agents', '--json']);
   expect(JSON.parse(asJson.stdout)).toMatchObject({ hidden: 0, problems });

@@ -32,7 +32,7 @@ const questions = (caller: FakeCaller) =>
 
 async function runWith(script: readonly ModelAnswer[], run: RunFields, caller?: FakeCaller) {
   const parts = await realEngine({ script: [...script, DONE] });
-  const agent = plainAgent({ name: 'Tester', run: { approvalPolicy: 'on-request', ...run } });
+  const agent = plainAgent({ name: 'Tester', run: { approvals: 'on-request', ...run } });
   const watched = watchedRun(parts.cwd, { agent, caller });
   const result = await parts.engine.run(watched);
   return { ...parts, result, asked: caller?.asked ?? [], events: watched.events };
@@ -63,7 +63,7 @@ test.each([true, false])(
   'a change in a folder that may only be read is the user’s to allow: %s',
   async (allow) => {
     const caller = user(allow);
-    const fields: RunFields = { includeApplyPatchTool: true, sandboxMode: 'read-only' };
+    const fields: RunFields = { builtins: { apply_patch: true }, sandbox: 'read-only' };
     const { cwd, result } = await runWith([{ kind: 'patches', patch: PATCH }], fields, caller);
     expect(result).toEqual({ ok: true, output: 'done' });
     expect(existsSync(join(cwd, 'patched.txt'))).toBe(allow);
@@ -79,16 +79,16 @@ test.each([
 ])('the user is asked about the command that would be run: %s', async (cmd) => {
   const caller = user(false);
   const calls = { kind: 'calls', tool: 'exec_command', args: { cmd } } as const;
-  const { cwd, events } = await runWith([calls], { approvalPolicy: 'untrusted' }, caller);
+  const { cwd, events } = await runWith([calls], { approvals: 'untrusted' }, caller);
   expect(questions(caller)).toEqual([`The agent "Tester" wants to run in ${cwd}:\n${cmd}`]);
-  expect(events).toContainEqual({ kind: 'step', text: `runs: ${cmd}` });
+  expect(events).toContainEqual({ kind: 'step', text: `running: ${cmd}` });
 });
 
 test('the user sees what is hidden in a command, and who would run it', async () => {
   const caller = user(false);
   const args = { cmd: 'ls \u202e\nrm x', shell: '/bin/sh', workdir: '/tmp' };
   const calls = { kind: 'calls', tool: 'exec_command', args } as const;
-  await runWith([calls], { approvalPolicy: 'untrusted' }, caller);
+  await runWith([calls], { approvals: 'untrusted' }, caller);
   expect(questions(caller)).toEqual([
     'The agent "Tester" wants to run in /tmp:\nls <U+202E> ⏎ rm x',
   ]);
@@ -104,7 +104,7 @@ test('a command that is too long to be shown is not run', async () => {
   expect(caller.asked).toEqual([]);
   expect(existsSync(join(cwd, 'y'))).toBe(false);
   const warnings = events.filter(({ kind }) => kind === 'warning').map(({ text }) => text);
-  expect(warnings.join()).toContain('not allowed, as it is too long to be shown: run touch y; # x');
+  expect(warnings.join()).toContain('not allowed (too long to display): run touch y; # x');
 });
 
 test('a change of files elsewhere is asked about with each of them', async () => {
@@ -112,7 +112,7 @@ test('a change of files elsewhere is asked about with each of them', async () =>
   const { project } = await realEngine({ script: [DONE] });
   const elsewhere = project.dir;
   const patch = `*** Begin Patch\n*** Add File: ${elsewhere}/one\n+x\n*** Add File: ../two\n+x\n*** Add File: three\n+x\n*** End Patch\n`;
-  const fields: RunFields = { includeApplyPatchTool: true, sandboxMode: 'read-only' };
+  const fields: RunFields = { builtins: { apply_patch: true }, sandbox: 'read-only' };
   const { cwd } = await runWith([{ kind: 'patches', patch }], fields, caller);
   const [question = ''] = questions(caller);
   expect(question.split('\n').sort()).toEqual(
@@ -128,7 +128,7 @@ test('a change of files elsewhere is asked about with each of them', async () =>
 
 test.each(['on-request', 'untrusted', 'never'] as const)(
   'a server that the agent was given is used without a question, also with %s',
-  async (approvalPolicy) => {
+  async (approvals) => {
     const { engine, model, cwd } = await realEngine({
       script: [
         { kind: 'calls', namespace: 'mcp__memory', tool: 'echo', args: { said: 'ECHO' } },
@@ -137,7 +137,7 @@ test.each(['on-request', 'untrusted', 'never'] as const)(
     });
     const toolbox = join(FIXTURES, 'servers', 'toolbox.mjs');
     const servers = [attachedServer({ cmd: process.execPath, args: [toolbox] })];
-    const agent = plainAgent({ run: { approvalPolicy } });
+    const agent = plainAgent({ run: { approvals } });
     expect(await engine.run(watchedRun(cwd, { agent, servers }))).toEqual({
       ok: true,
       output: 'done',

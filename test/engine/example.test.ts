@@ -19,10 +19,8 @@ test('the documented example has its model, provider, instructions, tools and se
       instructions: 'Diagnose failing builds and propose fixes.',
       run: {
         model: 'gpt-4o-mini',
-        modelProvider: 'openai',
-        toolsWebSearchRequest: true,
-        includePlanTool: true,
-        includeApplyPatchTool: true,
+        provider: 'openai',
+        builtins: { web_search: true, plan: true, apply_patch: true },
       },
     }),
     servers: [

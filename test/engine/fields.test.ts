@@ -49,52 +49,51 @@ test('built-in tools that are left to the engine are those that it has by defaul
 });
 
 test.each([
-  ['includePlanTool', 'update_plan'],
-  ['includeApplyPatchTool', 'apply_patch'],
-  ['includeViewImageTool', 'view_image'],
-  ['toolsWebSearchRequest', 'web_search'],
-] as const)('%s switches %s on, and no other', async (field, tool) => {
-  const { body } = await firstRequest({ [field]: true });
+  ['plan', 'update_plan'],
+  ['apply_patch', 'apply_patch'],
+  ['view_image', 'view_image'],
+  ['web_search', 'web_search'],
+] as const)('%s switches %s on, and no other', async (builtin, tool) => {
+  const { body } = await firstRequest({ builtins: { [builtin]: true } });
   expect(toolNames(body)).toEqual(['exec_command', 'write_stdin', tool]);
 });
 
-test.each([
-  ['includeApplyPatchTool', 'apply_patch'],
-  ['includeViewImageTool', 'view_image'],
-  ['toolsWebSearchRequest', 'web_search'],
-] as const)('%s switches %s off where the engine has it on', async (field, tool) => {
-  const { body } = await firstRequest(
-    { [field]: false },
-    { settings: { builtinsDefault: 'engine' } },
-  );
-  expect(toolNames(body)).not.toContain(tool);
-  expect(toolNames(body)).toHaveLength(4);
-});
+test.each(['apply_patch', 'view_image', 'web_search'] as const)(
+  '%s is switched off if the engine has it on',
+  async (tool) => {
+    const { body } = await firstRequest(
+      { builtins: { [tool]: false } },
+      { settings: { builtinsDefault: 'engine' } },
+    );
+    expect(toolNames(body)).not.toContain(tool);
+    expect(toolNames(body)).toHaveLength(4);
+  },
+);
 
 test('effort, summary and verbosity reach the model', async () => {
   const { body } = await firstRequest({
-    modelReasoningEffort: 'high',
-    modelReasoningSummary: 'detailed',
-    modelVerbosity: 'high',
+    effort: 'high',
+    summary: 'detailed',
+    verbosity: 'high',
   });
   expect(body.reasoning).toEqual({ effort: 'high', summary: 'detailed' });
   expect(body.text).toEqual({ verbosity: 'high' });
 });
 
-test.each([{}, { includeApplyPatchTool: true }])(
+test.each([{}, { builtins: { apply_patch: true } }])(
   'effort, summary and verbosity reach a model that the engine does not know, with %j',
   async (more) => {
     const { body, warnings } = await firstRequest({
       model: 'gpt-4o-mini',
-      modelReasoningEffort: 'high',
-      modelReasoningSummary: 'detailed',
-      modelVerbosity: 'high',
+      effort: 'high',
+      summary: 'detailed',
+      verbosity: 'high',
       ...more,
     });
     expect(body.model).toBe('gpt-4o-mini');
     expect(body.reasoning).toEqual({ effort: 'high', summary: 'detailed' });
     expect(body.text).toEqual({ verbosity: 'high' });
-    const patch = 'includeApplyPatchTool' in more ? ['apply_patch'] : [];
+    const patch = 'builtins' in more ? ['apply_patch'] : [];
     expect(toolNames(body)).toEqual(['exec_command', 'write_stdin', ...patch]);
     expect(warnings).toEqual([expect.stringContaining('does not know the model gpt-4o-mini')]);
   },
@@ -110,7 +109,7 @@ test('a model that the engine does not know is used, with a warning', async () =
 test('a model that the engine does not know can apply patches where the agent says so', async () => {
   const { body, warnings } = await firstRequest({
     model: 'gpt-4o-mini',
-    includeApplyPatchTool: true,
+    builtins: { apply_patch: true },
   });
   expect(body.model).toBe('gpt-4o-mini');
   expect(toolNames(body)).toEqual(['exec_command', 'write_stdin', 'apply_patch']);
@@ -123,7 +122,7 @@ test('a model that the engine does not know can apply patches where the agent sa
 test('a model that is given its tools as a program can apply patches or not, as the agent says', async () => {
   const model = 'gpt-6.1-sol';
   const [on, off] = [
-    await firstRequest({ model, includeApplyPatchTool: true }),
+    await firstRequest({ model, builtins: { apply_patch: true } }),
     await firstRequest({ model }),
   ];
   const tools = ({ input }: ModelRequestBody) =>
@@ -138,8 +137,8 @@ test.each([
   ['never', 'Approval policy is currently never'],
   ['on-request', 'require_escalated'],
   ['on-failure', 'require_escalated'],
-] as const)('the approval policy %s is the run’s', async (approvalPolicy, words) => {
-  const { sent } = await firstRequest({ approvalPolicy });
+] as const)('the approval policy %s is the run’s', async (approvals, words) => {
+  const { sent } = await firstRequest({ approvals });
   expect(sent).toContain(words);
 });
 
@@ -147,28 +146,28 @@ test.each([
   ['read-only', '`sandbox_mode` is `read-only`'],
   ['workspace-write', '`sandbox_mode` is `workspace-write`'],
   ['danger-full-access', '`sandbox_mode` is `danger-full-access`'],
-] as const)('the sandbox %s is the run’s, and changes nothing else', async (sandboxMode, words) => {
-  const { sent } = await firstRequest({ sandboxMode });
+] as const)('the sandbox %s is the run’s, and changes nothing else', async (sandbox, words) => {
+  const { sent } = await firstRequest({ sandbox });
   expect(sent).toContain(words);
   expect(sent).not.toContain('`approval_policy` is `unless-trusted`');
 });
 
 test('the approval policy of the user’s own configuration stays where the agent says none', async () => {
   const { sent } = await firstRequest(
-    { sandboxMode: 'workspace-write' },
+    { sandbox: 'workspace-write' },
     { keys: 'approval_policy = "never"' },
   );
   expect(sent).toContain('Approval policy is currently never');
 });
 
 test('disable_response_storage changes nothing: responses are never stored', async () => {
-  const { body } = await firstRequest({ disableResponseStorage: false });
+  const { body } = await firstRequest({ disableStorage: false });
   expect(body.store).toBe(false);
 });
 
 test('chatgpt_base_url is taken by the engine', async () => {
   const { binary, codexHome, project, log } = await realEngine({ script: [] });
-  const run: RunFields = { chatgptBaseUrl: 'http://127.0.0.1:9/"quoted"/' };
+  const run: RunFields = { baseUrl: 'http://127.0.0.1:9/"quoted"/' };
   const server = await AppServer.open({
     binary,
     args: processArguments({ run, catalogFile: undefined, isKeyOurs: false }),

@@ -43,7 +43,7 @@ describe('a run', () => {
     const run = watchedRun(cwd, {
       agent: plainAgent({
         instructions: 'You are MARKER-OF-INSTRUCTIONS.',
-        run: { sandboxMode: WRITES, includeApplyPatchTool: true },
+        run: { sandbox: WRITES, builtins: { apply_patch: true } },
       }),
       servers: [memoryServer(join(cwd, 'memory.jsonl'))],
     });
@@ -56,9 +56,9 @@ describe('a run', () => {
     expect(JSON.stringify(first)).toContain('You are MARKER-OF-INSTRUCTIONS.');
     expect(run.events).toEqual([
       { kind: 'starting', text: 'starts Some Agent' },
-      { kind: 'step', text: 'runs: echo written > by-command.txt' },
+      { kind: 'step', text: 'running: echo written > by-command.txt' },
       { kind: 'step', text: `changes ${join(cwd, 'patched.txt')}` },
-      { kind: 'step', text: 'calls memory.create_entities' },
+      { kind: 'step', text: 'calling memory.create_entities' },
       { kind: 'text', text: 'FINAL:' },
       { kind: 'text', text: ' all t' },
       { kind: 'text', text: 'hree' },
@@ -111,7 +111,7 @@ describe('a run', () => {
   test('reads the instructions that lie in its folder, also where that is not trusted', async () => {
     const { engine, model, cwd, project } = await realEngine({ script: [DONE] });
     project.write('work/AGENTS.md', 'MARKER-OF-THE-FOLDER');
-    const agent = plainAgent({ run: { sandboxMode: 'danger-full-access' } });
+    const agent = plainAgent({ run: { sandbox: 'danger-full-access' } });
     await engine.run(watchedRun(cwd, { agent }));
     expect(model.sent).toContain('MARKER-OF-THE-FOLDER');
   });
@@ -126,7 +126,7 @@ describe.runIf(hasSandbox())('what the sandbox refuses', () => {
 
   test.each(['never', 'on-request'] as const)(
     'is noted, with the approval policy %s',
-    async (approvalPolicy) => {
+    async (approvals) => {
       const { engine, cwd } = await realEngine({
         script: [
           run('touch a.txt'),
@@ -137,20 +137,20 @@ describe.runIf(hasSandbox())('what the sandbox refuses', () => {
           DONE,
         ],
       });
-      const agent = plainAgent({ run: { approvalPolicy, includeApplyPatchTool: true } });
+      const agent = plainAgent({ run: { approvals, builtins: { apply_patch: true } } });
       const watched = watchedRun(cwd, { agent });
       expect(await engine.run(watched)).toEqual({ ok: true, output: 'done' });
       const patch =
-        approvalPolicy === 'never'
+        approvals === 'never'
           ? 'The read-only sandbox blocked changes to patched.txt.'
-          : 'Not approved, so not done: changes to patched.txt.';
+          : 'Not approved: changes to patched.txt.';
       expect(notesOf(watched)).toEqual([
         "The read-only sandbox blocked `touch a.txt`: touch: cannot touch 'a.txt': Read-only file system.",
         expect.stringMatching(
           /^The read-only sandbox blocked `echo x > b\.txt; true`: .*b\.txt: Read-only file system\.$/,
         ),
         patch,
-        'Not approved, so not done: `touch c.txt`.',
+        'Not approved: `touch c.txt`.',
       ]);
       expect(readdirSync(cwd)).toEqual([]);
     },
@@ -160,7 +160,7 @@ describe.runIf(hasSandbox())('what the sandbox refuses', () => {
     const { engine, cwd } = await realEngine({
       script: [run('touch a.txt'), run('touch /usr/a.txt'), DONE],
     });
-    const agent = plainAgent({ run: { sandboxMode: 'workspace-write' } });
+    const agent = plainAgent({ run: { sandbox: 'workspace-write' } });
     const watched = watchedRun(cwd, { agent });
     await engine.run(watched);
     expect(notesOf(watched)).toEqual([
@@ -230,8 +230,8 @@ describe('a run that fails', () => {
     expect(result).toEqual({
       ok: false,
       output:
-        'Server "broken", which the agent requires, did not start: No such file or directory (os error 2).' +
-        ' Try: switchboard agents agent_some_agent --check',
+        'Server "broken", which the agent requires, failed to start: No such file or directory (os error 2).' +
+        ' Run: switchboard agents agent_some_agent --check',
     });
     expect(model.requests).toEqual([]);
   });
@@ -242,7 +242,7 @@ describe('a run that fails', () => {
     const { engine, cwd, processes } = await realEngine({
       script: [{ kind: 'calls', tool: 'exec_command', args: { cmd, yield_time_ms: 30_000 } }],
     });
-    const agent = plainAgent({ run: { sandboxMode: 'danger-full-access' } });
+    const agent = plainAgent({ run: { sandbox: 'danger-full-access' } });
     const running = engine.run(watchedRun(cwd, { agent }));
     const isSleeping = () => processesWith(`sleep ${seconds}`).length > 0;
     expect(await eventually(isSleeping)).toBe(true);
@@ -274,7 +274,7 @@ describe('a run that fails', () => {
 
   test('because there is no such provider says so', async () => {
     const { engine, cwd } = await realEngine({ script: [DONE] });
-    const agent = plainAgent({ run: { modelProvider: 'anthropic' } });
+    const agent = plainAgent({ run: { provider: 'anthropic' } });
     await expect(engine.run(watchedRun(cwd, { agent }))).rejects.toMatchObject({
       code: 'ENGINE_FAILED',
       message: expect.stringContaining('Model provider `anthropic` not found') as string,
@@ -290,15 +290,15 @@ describe('calling a run off', () => {
     ['without a sandbox', 'danger-full-access'],
   ] as const)(
     'ends commands %s that do not want to end, and leaves nothing',
-    async (_what, sandboxMode) => {
-      if (sandboxMode === 'workspace-write' && !hasSandbox()) return;
+    async (_what, sandbox) => {
+      if (sandbox === 'workspace-write' && !hasSandbox()) return;
       const seconds = `${987_000 + Math.floor(Math.random() * 999)}`;
       const cmd = `trap "" HUP TERM INT; nohup sleep ${seconds} & sleep ${seconds}; sleep ${seconds}`;
       const { engine, cwd, processes } = await realEngine({
         script: [{ kind: 'calls', tool: 'exec_command', args: { cmd, yield_time_ms: 30_000 } }],
       });
       const run = watchedRun(cwd, {
-        agent: plainAgent({ run: { sandboxMode, approvalPolicy: 'never' } }),
+        agent: plainAgent({ run: { sandbox, approvals: 'never' } }),
         servers: [memoryServer(join(cwd, 'memory.jsonl'))],
       });
       const running = engine.run(run);

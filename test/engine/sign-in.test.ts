@@ -59,9 +59,7 @@ test('a run has the provider that its agent names, whatever others have', async 
     env: { OTHER_KEY: 'key-of-the-other' },
     tables: OTHER,
   });
-  const agents = ['loopback', 'other'].map((modelProvider) =>
-    plainAgent({ run: { modelProvider } }),
-  );
+  const agents = ['loopback', 'other'].map((provider) => plainAgent({ run: { provider } }));
   const results = await Promise.all(agents.map((agent) => engine.run(watchedRun(cwd, { agent }))));
   expect(results).toEqual([
     { ok: true, output: 'done' },
@@ -76,7 +74,7 @@ test('a provider without its key fails with the variable that is missing', async
     script: [{ kind: 'says', text: 'done' }],
     tables: OTHER,
   });
-  const agent = plainAgent({ run: { modelProvider: 'other' } });
+  const agent = plainAgent({ run: { provider: 'other' } });
   const { ok, output } = await engine.run(watchedRun(cwd, { agent }));
   expect(ok).toBe(false);
   expect(output).toContain('Missing environment variable: `OTHER_KEY`');

@@ -34,9 +34,9 @@ async function projectWithServer(options: Partial<RealEngineOptions> = {}) {
 
 describe.each<[string, RunFields]>([
   ['an agent that says nothing', {}],
-  ['an agent that only reads', { sandboxMode: 'read-only' }],
-  ['an agent that writes', { sandboxMode: 'workspace-write' }],
-  ['an agent that may do all', { sandboxMode: 'danger-full-access' }],
+  ['an agent that only reads', { sandbox: 'read-only' }],
+  ['an agent that writes', { sandbox: 'workspace-write' }],
+  ['an agent that may do all', { sandbox: 'danger-full-access' }],
 ])('%s', (_what, run) => {
   test('starts no server that the folder names, and has nobody trust it', async () => {
     const { engine, model, cwd, started, config, before } = await projectWithServer();
@@ -147,7 +147,7 @@ test('a key of the environment is in no file, neither while a command runs nor a
     env: { OPENAI_API_KEY: key },
   });
   const found = () => spawnGrep(['-rlaF', key, project.dir]);
-  const agent = plainAgent({ run: { sandboxMode: 'danger-full-access', approvalPolicy: 'never' } });
+  const agent = plainAgent({ run: { sandbox: 'danger-full-access', approvals: 'never' } });
   const running = engine.run(watchedRun(cwd, { agent }));
   expect(await eventually(() => existsSync(join(cwd, 'begun')))).toBe(true);
   expect(found()).toEqual([]);

@@ -24,7 +24,7 @@ export async function realEngine(options: RealEngineOptions): Promise<RealEngine
   const { binary, project } = parts;
   const log = keepingLog();
   const processes: number[] = [];
-  const openEngine = createCodexEngine({
+  const engine = createCodexEngine({
     settings: () => agentSettings({ codexBin: binary, ...options.settings }),
     env: { ...project.env, ...options.env },
     log,
@@ -35,7 +35,6 @@ export async function realEngine(options: RealEngineOptions): Promise<RealEngine
     home: join(project.dir, '.switchboard'),
     homeFolder: project.env['HOME'] ?? '',
   });
-  const engine: Engine = { run: async (run) => openEngine().run(run) };
   return { ...parts, engine, log, processes };
 }
 

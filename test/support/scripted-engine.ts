@@ -1,7 +1,7 @@
 // An engine in a project of a test's own, run by the scripted program, whose records can be read.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCodexEngine, type OpenCodex } from '../../src/agents/codex/engine.ts';
+import { createCodexEngine } from '../../src/agents/codex/engine.ts';
 import type { Engine } from '../../src/agents/engine.ts';
 import type { AgentSettings } from '../../src/config/config.ts';
 import { agentSettings } from './agent-settings.ts';
@@ -32,8 +32,6 @@ export interface EngineRecord {
 
 export interface ScriptedEngine {
   readonly engine: Engine;
-  /** Finds the program, as each run of `engine` does first. */
-  readonly openEngine: OpenCodex;
   readonly project: Project;
   readonly cwd: string;
   readonly log: ReturnType<typeof keepingLog>;
@@ -62,7 +60,7 @@ export function scriptedEngine(options: ScriptedEngineOptions = {}): ScriptedEng
   const env = { ...project.env, SCRIPTED_CODEX_RECORD: file, ...options.env };
   const log = keepingLog();
   const processes: number[] = [];
-  const openEngine = createCodexEngine({
+  const engine = createCodexEngine({
     settings: () => agentSettings({ codexBin: SCRIPTED_CODEX, ...options.settings }),
     env,
     log,
@@ -74,12 +72,11 @@ export function scriptedEngine(options: ScriptedEngineOptions = {}): ScriptedEng
     homeFolder: project.env['HOME'] ?? '',
     initializeMs: options.initializeMs,
   });
-  const engine: Engine = { run: async (run) => openEngine().run(run) };
   const records = () => readRecords(file);
   const told = (method: string): Record<string, unknown> => {
     const found = records().findLast(({ received }) => received?.method === method);
     if (!found?.received?.params) throw new Error(`The engine was not told ${method}.`);
     return found.received.params;
   };
-  return { engine, openEngine, project, cwd, log, processes, records, told };
+  return { engine, project, cwd, log, processes, records, told };
 }

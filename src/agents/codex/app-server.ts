@@ -1,5 +1,5 @@
-// The engine's process and how it is spoken to: one process for a run, JSON-RPC line by line over
-// its stdin and stdout, in which it leaves out `jsonrpc`.
+// Codex's process and protocol: one process per run, newline-delimited JSON-RPC over stdin and stdout,
+// without the `jsonrpc` member.
 import { tmpdir } from 'node:os';
 import { parse } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
@@ -14,37 +14,36 @@ import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import { ProcessLink, type ProcessLinkOptions } from '../../child/process-link.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
 import { RpcTimeout } from '../../rpc/peer.ts';
+import { Verbatim } from '../../rpc/verbatim.ts';
 import { crashReason } from './crash-reason.ts';
-import { toEngine } from './engine-json.ts';
 
 export interface AppServerOptions
   extends Pick<ProcessLinkOptions, 'secrets' | 'onRequest' | 'onNotification' | 'onOversize'> {
   readonly binary: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** The engine's own folder. */
   readonly codexHome: string;
-  /** A variable that only this run's processes have. */
+  /** An environment variable that only this run's processes have. */
   readonly mark: { readonly name: string; readonly value: string };
   readonly log: Log;
-  /** Milliseconds until it must have answered the first request. */
+  /** Time limit for the first answer. */
   readonly initializeMs: number;
 }
 
-/** Longer messages are thrown away but for their ends. */
+/** Of longer messages, only both ends are read. */
 const MESSAGE_BYTES = 16 << 20;
-/** The engine ends within tens of milliseconds when its input does. */
+/** Codex exits within tens of milliseconds of the end of its input. */
 const STOP_MS = 600;
 const GONE_MS = 400;
 const LONGEST_REASON = 300;
-/** What it printed last: a reason may be followed by a stack. */
+/** Enough to find the reason above a stack trace. */
 const KEPT_LINES = 200;
 const LONGEST_LINE = 400;
-/** So many of them are logged when it crashes. */
+/** Logged when it crashes. */
 const LOGGED_LINES = 30;
 
-/** News that we have no use for; the output of commands alone can be gigabytes. */
-const UNWANTED_NEWS = [
+/** Notifications we don't use; command output alone can be gigabytes. */
+const UNWANTED_NOTIFICATIONS = [
   'account/rateLimits/updated',
   'item/commandExecution/outputDelta',
   'item/commandExecution/terminalInteraction',
@@ -67,13 +66,13 @@ const UNWANTED_NEWS = [
 export class AppServer {
   readonly #link: ProcessLink;
   readonly #options: AppServerOptions;
-  /** On stderr, cleaned and masked. */
+  /** Its stderr, cleaned and masked. */
   readonly #printed: readonly string[];
 
-  /** Rejects with an ENGINE_FAILED where the program cannot be started. */
+  /** Rejects with ENGINE_FAILED if the program can't be started. */
   static async open(options: AppServerOptions): Promise<AppServer> {
     const { binary, args, env, codexHome, log, onRequest } = options;
-    // A neutral folder: the engine reads settings from the one that it is started in.
+    // A neutral folder: Codex reads settings from the one it is started in.
     const cwd = [codexHome, tmpdir()].find(isFolder) ?? parse(binary).root;
     const printed: string[] = [];
     try {
@@ -86,7 +85,7 @@ export class AppServer {
         messageShape: DEFAULTS.messageShape,
         stopMs: STOP_MS,
         mayOmitVersion: true,
-        onRequest: async (request) => toEngine((await onRequest(request)).value),
+        onRequest: async (request) => toCodexJson((await onRequest(request)).value),
         onStderr: (line) => {
           log.debug(`codex: ${line}`);
           printed.push(line.slice(0, LONGEST_LINE));
@@ -114,10 +113,7 @@ export class AppServer {
     return this.#link.ended;
   }
 
-  /**
-   * How the engine ended, and why as far as it printed a reason: one sentence, to be followed by a full stop.
-   * What else it printed goes to the log.
-   */
+  /** How Codex ended and, if it printed one, the reason: a sentence without its full stop. The rest goes to the log. */
   explainEnd(end: LinkEnd, when: string): string {
     for (const line of this.#printed.slice(-LOGGED_LINES)) this.#options.log.info(`codex: ${line}`);
     const reason = this.#reason;
@@ -125,12 +121,12 @@ export class AppServer {
   }
 
   get #reason(): string {
-    // Its last line may not have ended, and what it prints on stdout beside messages may be all there is.
+    // The last line may be unfinished, and stray output on stdout may be all there is.
     const last = this.#link.lastOutput.split('\n').at(-1) ?? '';
     return excerpt(crashReason([...this.#printed, last]), LONGEST_REASON);
   }
 
-  /** Rejects with an ENGINE_FAILED where it ends at once or does not answer. */
+  /** Rejects with ENGINE_FAILED if it exits right away or doesn't answer. */
   async initialize(version: string): Promise<void> {
     const { binary, initializeMs } = this.#options;
     const params = {
@@ -138,7 +134,7 @@ export class AppServer {
       capabilities: {
         experimentalApi: true, // for `experimentalRawEvents`
         requestAttestation: false,
-        optOutNotificationMethods: UNWANTED_NEWS,
+        optOutNotificationMethods: UNWANTED_NOTIFICATIONS,
       },
     };
     try {
@@ -149,34 +145,34 @@ export class AppServer {
     this.#link.peer.notify('initialized');
   }
 
-  /** Without a limit, a request takes as long as the run may. */
+  /** Without a limit, a request may take as long as the run. */
   async request(method: string, params: object, timeoutMs = Infinity): Promise<unknown> {
     try {
-      const answer = await this.#link.peer.request(method, toEngine(params), { timeoutMs });
+      const answer = await this.#link.peer.request(method, toCodexJson(params), { timeoutMs });
       return answer.value;
     } catch (error) {
       const isTooLarge = error instanceof SwitchboardError && error.code === 'MESSAGE_TOO_LARGE';
       if (!isTooLarge) throw error;
       const limit = `${MESSAGE_BYTES / (1 << 20)} MiB`;
-      const sentence = `Codex answered ${method} with more than ${limit}, which is not read.`;
+      const sentence = `Codex answered ${method} with a message of more than ${limit}.`;
       throw failure(sentence, this.#options.binary, error);
     }
   }
 
-  /** Starts a thread or a turn, and gives the name that the engine has for it. */
+  /** Starts a thread or a turn, and returns its id. */
   async begin(what: 'thread' | 'turn', params: object): Promise<string> {
     const answer = await this.request(`${what}/start`, params);
     const begun = isObject(answer) ? answer[what] : undefined;
     const id = isObject(begun) ? begun['id'] : undefined;
     if (typeof id === 'string' && id !== '') return id;
-    // News without that name would never be known to be the run's, and it would wait for ever.
-    const sentence = `Codex did not say which ${what} it has begun: its version may be too old or too new.`;
+    // Without the id, no notification would match, and the run would wait forever.
+    const sentence = `Codex did not return the id of its ${what}. This version may be too old or too new.`;
     throw failure(sentence, this.#options.binary, undefined);
   }
 
   /**
-   * Ends the engine and whatever the run has started. Commands run in groups of their own, which an
-   * engine that is killed leaves behind: they are found by their mark.
+   * Stops Codex and everything the run has started. Commands run in process groups of their own, which
+   * Codex leaves behind if it's killed; the mark finds them.
    */
   async close(): Promise<void> {
     await this.#link.stop();
@@ -198,7 +194,7 @@ export class AppServer {
     }
     if (error instanceof SwitchboardError) return error;
     const reason = excerpt((error as Error).message, LONGEST_REASON);
-    return failure(`Codex refused to begin: ${reason}`, binary, error);
+    return failure(`Codex refused to start: ${reason}`, binary, error);
   }
 }
 
@@ -209,9 +205,9 @@ function describeEnd(end: LinkEnd): string {
 
 function explainSpawn(error: unknown, binary: string): SwitchboardError {
   const reasons: Record<string, string> = {
-    EACCES: 'it may not be executed',
-    ENOENT: 'it, or what it needs to run, does not exist',
-    ENOEXEC: 'it is no program for this kind of machine',
+    EACCES: 'the file is not executable',
+    ENOENT: 'the file, or its interpreter, does not exist',
+    ENOEXEC: 'it is not a program for this machine',
   };
   const code = codeOf(error) ?? (error as Error).message;
   return failure(`Codex did not start: ${reasons[code] ?? code}.`, binary, error);
@@ -219,7 +215,21 @@ function explainSpawn(error: unknown, binary: string): SwitchboardError {
 
 function failure(sentence: string, binary: string, cause: unknown): SwitchboardError {
   return new SwitchboardError('ENGINE_FAILED', sentence, {
-    hint: `The program is ${binary}; see whether it runs in a terminal, or name another in SWITCHBOARD_CODEX_BIN.`,
+    hint: `Check that ${binary} runs in a terminal, or set SWITCHBOARD_CODEX_BIN to another program.`,
     cause,
   });
+}
+
+/** An escape sequence. An escaped surrogate is one without its other half. */
+const ESCAPE = /\\(?:ud[89a-f]..|.)/g;
+
+/**
+ * Replaces lone surrogates, which a string cut in the middle of a character contains. Codex silently
+ * drops a message with one, and the run would wait until its time limit.
+ */
+function toCodexJson(value: unknown): Verbatim {
+  const text = JSON.stringify(value) ?? 'null';
+  if (!text.includes('\\ud')) return new Verbatim(text, value);
+  const whole = text.replace(ESCAPE, (escape) => (escape.length > 2 ? '\ufffd' : escape));
+  return new Verbatim(whole, value);
 }

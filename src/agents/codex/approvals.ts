@@ -1,5 +1,5 @@
-// The engine asks before it does what its policy does not allow by itself. Nobody sits at its terminal:
-// so the host's user is asked where he can be, and otherwise it is told no. It is never left waiting.
+// Answers Codex's approval requests. Nobody sits at its terminal, so we ask the host's user if possible,
+// and decline otherwise. Codex never waits in vain.
 import { isObject } from '../../base/object.ts';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
@@ -11,7 +11,7 @@ import type { IncomingRequest } from '../../rpc/peer.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import type { EngineEvent } from '../engine.ts';
 import { describeChange, type FileChange, readChangesByPath } from './changes.ts';
-import { textOf } from './events.ts';
+import { stringOf } from './events.ts';
 import { commandOf } from './shell-words.ts';
 import { visible } from './visible.ts';
 
@@ -20,81 +20,80 @@ export interface ApprovalOptions {
   readonly cwd: string;
   readonly approvals: AgentSettings['approvals'];
   readonly caller: Caller | undefined;
-  /** Which files an item of the turn is about to change; undefined where that is not known. */
+  /** The files an item is about to change, if known. */
   readonly changesOf: (itemId: string) => readonly FileChange[] | undefined;
   readonly onEvent: (event: EngineEvent) => void;
   readonly mask: Mask;
 }
 
-/** What the engine wants to be allowed, and what it is answered. */
-interface Wish {
-  /** What it wants to do to what is in `lines`, as the middle of a sentence. */
+/** What Codex wants to do, and the answers it understands. */
+interface ApprovalRequest {
+  /** What it wants to do with `lines`, as part of a sentence. */
   readonly verb: string;
-  /** Each to be shown whole; none where it is not known what is wanted. */
+  /** Shown in full; empty if unknown. */
   readonly lines: readonly string[];
   readonly folder: string;
   readonly yes: object;
   readonly no: object;
 }
 
-/** What is longer can hardly be judged, and is shown whole by few hosts. */
+/** Few hosts show more than this, and nobody reads it. */
 const LONGEST = 4_000;
 const LONGEST_REASON = 500;
 const LONGEST_NAME = 100;
 const NO_ANSWER = { action: 'decline', content: null, _meta: null };
-const REJECTION = 'The user has not allowed it.';
+const REJECTION = 'The user did not allow it.';
 
-/** Answers a request of the engine's, whatever it is. */
-export async function answerEngine(
+export async function answerCodex(
   request: IncomingRequest,
   options: ApprovalOptions,
 ): Promise<Verbatim> {
   const params = isObject(request.params?.value) ? request.params.value : {};
   if (request.method === 'mcpServer/elicitation/request') {
-    return passQuestionOn(params, request, options);
+    return forwardQuestion(params, request, options);
   }
   if (request.method === 'item/tool/requestUserInput') return Verbatim.of({ answers: {} });
-  const wish = readWish(request.method, params, options);
-  if (!wish) throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${request.method}`);
-  const problem = whyNotShown(wish, options);
+  const wanted = readRequest(request.method, params, options);
+  if (!wanted) throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${request.method}`);
+  const problem = whyNotShown(wanted, options);
   const isAllowed =
-    problem === undefined && (await askUser(wish, textOf(params['reason']), request, options));
+    problem === undefined && (await askUser(wanted, stringOf(params['reason']), request, options));
   const verdict = isAllowed ? 'allowed' : `not allowed${problem ?? ''}`;
-  const what = `${wish.verb} ${wish.lines.join(', ')} in ${wish.folder}`;
+  const what = `${wanted.verb} ${wanted.lines.join(', ')} in ${wanted.folder}`;
   const text = excerpt(`${verdict}: ${what}`, 300, options.mask);
   options.onEvent({ kind: isAllowed ? 'step' : 'warning', text });
-  return Verbatim.of(isAllowed ? wish.yes : wish.no);
+  return Verbatim.of(isAllowed ? wanted.yes : wanted.no);
 }
 
-/** Nobody is asked to allow what he cannot see: why he could not, as the middle of a sentence. */
+/** Why the user couldn't see what to approve, as part of a sentence. Nobody approves blindly. */
 function whyNotShown(
-  { lines, folder }: Wish,
+  { lines, folder }: ApprovalRequest,
   { mask, cwd }: Pick<ApprovalOptions, 'mask' | 'cwd'>,
 ): string | undefined {
   const shown = lines.join('\n');
-  if (shown.trim() === '') return ', as it is not known what it would do';
-  if (shown.length + folder.length > LONGEST) return ', as it is too long to be shown';
-  // The caller has named the run's folder himself.
+  if (shown.trim() === '') return ' (unknown action)';
+  if (shown.length + folder.length > LONGEST) return ' (too long to display)';
+  // The caller chose the run's folder, so it's not a secret.
   const isWhole = mask(shown) === shown && (folder === cwd || mask(folder) === folder);
-  return isWhole ? undefined : ', as a secret in it cannot be shown';
+  return isWhole ? undefined : ' (contains a secret)';
 }
 
-function readWish(
+function readRequest(
   method: string,
   params: Record<string, unknown>,
   { changesOf, cwd }: ApprovalOptions,
-): Wish | undefined {
+): ApprovalRequest | undefined {
   const decision = { yes: { decision: 'accept' }, no: { decision: 'decline' } };
   const older = {
     yes: { decision: 'approved' },
     no: { decision: { denied: { rejection: REJECTION } } },
   };
-  const folder = visible(textOf(params['cwd']) || cwd);
+  const folder = visible(stringOf(params['cwd']) || cwd);
   switch (method) {
     case 'item/commandExecution/requestApproval':
       return { verb: 'run', lines: commandLines(params), folder, ...decision };
     case 'item/fileChange/requestApproval': {
-      const changes = changesOf(textOf(params['itemId']));
+      const changes = changesOf(stringOf(params['itemId']));
       return { verb: 'change', lines: changeLines(changes, params, cwd), folder, ...decision };
     }
     case 'item/permissions/requestApproval':
@@ -116,14 +115,14 @@ function readWish(
   }
 }
 
-/** The command itself, not what the engine makes of it for display, and what else hangs on the answer. */
+/** The command itself, not Codex's display form, and the network access that comes with it. */
 function commandLines(params: Record<string, unknown>): string[] {
   const { kind = 'command', networkApprovalContext: network } = params;
-  // Input for a command that runs already, or what engines will think of: not what is shown here.
+  // Input for a running command, or something newer: not what we would show.
   if (kind !== 'command') return [];
   const command = visible(commandOf(params['command']));
   if (!isObject(network)) return [command];
-  const address = visible(`${textOf(network['protocol'])}://${textOf(network['host'])}`);
+  const address = visible(`${stringOf(network['protocol'])}://${stringOf(network['host'])}`);
   const reach = `reach ${address} over the network`;
   return command === '' ? [reach] : [command, `and ${reach}`];
 }
@@ -134,32 +133,32 @@ function changeLines(
   cwd: string,
 ): string[] {
   if (!changes) return [];
-  const root = textOf(params['grantRoot']);
-  const more = root === '' ? [] : [`and from then on anything in ${visible(root)}`];
+  const root = stringOf(params['grantRoot']);
+  const more = root === '' ? [] : [`and from now on anything in ${visible(root)}`];
   return [...changes.map((change) => describeChange(change, cwd)), ...more];
 }
 
-/** What is granted names only what is granted. */
+/** A grant lists only what is granted. */
 function withoutNulls(permissions: unknown): Record<string, unknown> {
   const wanted = isObject(permissions) ? Object.entries(permissions) : [];
   return Object.fromEntries(wanted.filter(([, value]) => value !== null));
 }
 
-/** What is wanted stands on lines of its own, which it cannot leave: it has no line ends. */
+/** Puts each action on its own line; without line breaks it can't fake another one. */
 async function askUser(
-  { verb, lines, folder }: Wish,
+  { verb, lines, folder }: ApprovalRequest,
   reason: string,
   { cancellation }: IncomingRequest,
   { agentName, approvals, caller, mask }: ApprovalOptions,
 ): Promise<boolean> {
   const name = excerpt(agentName, LONGEST_NAME);
-  const because = reason === '' ? [] : [`Its reason: ${excerpt(reason, LONGEST_REASON, mask)}`];
+  const because = reason === '' ? [] : [`Reason: ${excerpt(reason, LONGEST_REASON, mask)}`];
   const question = [`The agent "${name}" wants to ${verb} in ${folder}:`, ...lines, ...because];
   const params = {
     message: question.join('\n'),
     requestedSchema: {
       type: 'object',
-      properties: { allow: { type: 'boolean', title: 'Allow it', default: false } },
+      properties: { allow: { type: 'boolean', title: 'Allow', default: false } },
       required: ['allow'],
     },
   };
@@ -174,12 +173,12 @@ async function askUser(
     if (!isObject(value) || value['action'] !== 'accept') return false;
     return isObject(value['content']) && value['content']['allow'] === true;
   } catch {
-    return false; // he cannot be asked after all, or does not answer: that is no approval
+    return false; // no answer is no approval
   }
 }
 
-/** A server of the agent's asks its user something: the host is shown it as it is. */
-async function passQuestionOn(
+/** Forwards a question from one of the agent's servers to the host unchanged. */
+async function forwardQuestion(
   params: Record<string, unknown>,
   { cancellation }: IncomingRequest,
   { approvals, caller }: ApprovalOptions,

@@ -1,6 +1,5 @@
-// The engine's list of models says which of them have the tool that applies patches, and to which it may send a
-// verbosity; there is no other switch for either. So an agent that says something about them is given a list
-// of its own, made from the one that the engine would use.
+// Codex's model catalog decides which models get apply_patch and a verbosity; there's no other switch for
+// either. So an agent that sets one gets a catalog of its own, derived from the one Codex would use.
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cancellation } from '../../base/cancellation.ts';
@@ -12,119 +11,122 @@ import { writeWhole } from '../../base/whole-file.ts';
 import { outputOf } from './output-of.ts';
 import { readUserConfig } from './user-config.ts';
 
-export interface CatalogWish {
+export interface CatalogOptions {
   readonly binary: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Where lists are kept: making one anew takes longer than all else that we do in a run. */
+  /** The cache: creating a catalog takes longer than everything else we do in a run. */
   readonly folder: string;
-  /** The user's own list, in place of the engine's. */
+  /** The user's own catalog, which replaces Codex's. */
   readonly usersCatalog: string | undefined;
-  /** Undefined to leave it as it is. */
+  /** Undefined to leave it unchanged. */
   readonly applyPatch: boolean | undefined;
-  /** Whether the model is to be sent a verbosity. */
+  /** Whether the agent sets a verbosity. */
   readonly hasVerbosity: boolean;
-  /** Undefined for the engine's default. */
+  /** Undefined for Codex's default. */
   readonly model: string | undefined;
   readonly cancellation?: Cancellation | undefined;
-  /** Told of a process that is started for the list. */
   readonly onProcess: (pid: number) => void;
 }
 
-export interface Catalog {
-  /** The list to use; undefined for the one that the engine uses anyway. */
+export interface ModelCatalog {
+  /** The catalog to use; undefined for Codex's default. */
   readonly file: string | undefined;
-  /** What the user should know about it. */
   readonly warning: string | undefined;
 }
 
-/** An entry of the list. What we do not know of it stays as it is. */
+/** An entry. Members we don't know stay unchanged. */
 interface Model extends Record<string, unknown> {
   readonly slug: string;
 }
 
-const AS_IT_IS: Catalog = { file: undefined, warning: undefined };
-/** Several times what the engine's own list has. */
+const UNCHANGED: ModelCatalog = { file: undefined, warning: undefined };
+/** Several times the size of Codex's own catalog. */
 const MOST_BYTES = 16 << 20;
 const KEPT_MS = 30 * 24 * 3_600_000;
 
-/** Rejects only with the reason when it is called off. */
-export async function prepareCatalog(wish: CatalogWish): Promise<Catalog> {
+/** Rejects only if cancelled. */
+export async function prepareCatalog(options: CatalogOptions): Promise<ModelCatalog> {
   try {
-    return await makeCatalog(wish);
+    return await makeCatalog(options);
   } catch (error) {
-    wish.cancellation?.throwIfCancelled();
-    const what = wish.applyPatch === undefined ? 'model_verbosity' : 'apply_patch';
-    const state = wish.applyPatch === false ? 'off' : 'on';
+    options.cancellation?.throwIfCancelled();
+    const what = options.applyPatch === undefined ? 'model_verbosity' : 'apply_patch';
+    const state = options.applyPatch === false ? 'off' : 'on';
     const warning = `${what} could not be switched ${state}: ${(error as Error).message}.`;
     return { file: undefined, warning };
   }
 }
 
-async function makeCatalog(wish: CatalogWish): Promise<Catalog> {
-  const { model, applyPatch, hasVerbosity } = wish;
-  const usual = () => (applyPatch === false ? withoutPatch(wish) : AS_IT_IS);
-  // The engine's default has patches and a verbosity.
+async function makeCatalog(options: CatalogOptions): Promise<ModelCatalog> {
+  const { model, applyPatch, hasVerbosity } = options;
+  const usual = () => (applyPatch === false ? withoutPatch(options) : UNCHANGED);
+  // Codex's default model has both.
   if (model === undefined || (applyPatch !== true && !hasVerbosity)) return usual();
-  const models = await readModels(wish);
+  const models = await readModels(options);
   const known = models.find(({ slug }) => slug === model);
-  if (!known) return withEntry(inventEntry(model, models, wish), models, wish, unknownModel(model));
+  if (!known)
+    return withEntry(inventEntry(model, models, options), models, options, unknownModel(model));
   const isMute = hasVerbosity && known['support_verbosity'] !== true;
-  const warning = isMute ? `Codex sends no model_verbosity to the model ${model}.` : undefined;
+  const warning = isMute ? `Codex does not send model_verbosity to the model ${model}.` : undefined;
   const lacksPatch = applyPatch === true && typeof known['apply_patch_tool_type'] !== 'string';
-  if (lacksPatch) return withEntry(known, models, wish, warning);
+  if (lacksPatch) return withEntry(known, models, options, warning);
   return { ...(await usual()), warning };
 }
 
-async function withoutPatch(wish: CatalogWish): Promise<Catalog> {
-  const file = join(wish.folder, `${keyOf(wish)}-no-patch.json`);
-  if (readKept(file)) return { ...AS_IT_IS, file };
-  const models = await readModels(wish);
+async function withoutPatch(options: CatalogOptions): Promise<ModelCatalog> {
+  const file = join(options.folder, `${keyOf(options)}-no-patch.json`);
+  if (readKept(file)) return { ...UNCHANGED, file };
+  const models = await readModels(options);
   for (const model of models) model['apply_patch_tool_type'] = null;
   write(file, models);
-  return { ...AS_IT_IS, file };
+  return { ...UNCHANGED, file };
 }
 
-/** A list in which the run's model can do what is wished. */
+/** A catalog in which the run's model has what the agent wants. */
 function withEntry(
   entry: Model,
   models: readonly Model[],
-  wish: CatalogWish,
+  options: CatalogOptions,
   warning: string | undefined,
-): Catalog {
-  const { applyPatch, folder } = wish;
+): ModelCatalog {
+  const { applyPatch, folder } = options;
   const patch = applyPatch === true ? 'freeform' : null;
   const verbosity = entry['support_verbosity'] === true ? '-verbosity' : '';
   const kind = `${patch === null ? 'no-' : ''}patch${verbosity}`;
-  const file = join(folder, `${keyOf(wish)}-${kind}-${shortDigest(entry.slug)}.json`);
+  const file = join(folder, `${keyOf(options)}-${kind}-${shortDigest(entry.slug)}.json`);
   const others = models.filter(({ slug }) => slug !== entry.slug);
   if (!readKept(file)) write(file, [...others, { ...entry, apply_patch_tool_type: patch }]);
   return { file, warning };
 }
 
 export function unknownModel(model: string): string {
-  return `Codex does not know the model ${model}; it is run with what holds for models of its kind.`;
+  return `Codex does not know the model ${model} and uses defaults for it.`;
 }
 
-export interface ModelsWish
-  extends Pick<CatalogWish, 'binary' | 'env' | 'folder' | 'cancellation' | 'onProcess'> {
+export interface ModelsOptions
+  extends Pick<CatalogOptions, 'binary' | 'env' | 'folder' | 'cancellation' | 'onProcess'> {
   readonly codexHome: string;
 }
 
-/** Whether a model is in the list that the engine would use; taken to be, where there is no telling. */
-export async function knowsModel(model: string, wish: ModelsWish): Promise<boolean> {
+/** Whether a model is in the catalog Codex would use. True if that can't be found out. */
+export async function knowsModel(model: string, options: ModelsOptions): Promise<boolean> {
   try {
-    const { modelCatalog: usersCatalog } = await readUserConfig(wish.codexHome);
-    const models = await readModels({ ...wish, usersCatalog });
+    const { modelCatalog: usersCatalog } = await readUserConfig(options.codexHome);
+    const models = await readModels({ ...options, usersCatalog });
     return models.some(({ slug }) => slug === model);
   } catch {
-    return true; // a run says better what is wrong with the engine
+    return true; // a run explains better what's wrong with Codex
   }
 }
 
-/** Made from a model that is given its tools one by one, without what others may not understand. */
-function inventEntry(slug: string, models: readonly Model[], { hasVerbosity }: CatalogWish): Model {
+/** Based on a model with individually listed tools, without features others may not support. */
+function inventEntry(
+  slug: string,
+  models: readonly Model[],
+  { hasVerbosity }: CatalogOptions,
+): Model {
   const like = models.find((model) => model['tool_mode'] === undefined) ?? models[0];
-  if (!like) throw new Error('the list of models is empty');
+  if (!like) throw new Error('the model catalog is empty');
   return {
     ...like,
     slug,
@@ -143,12 +145,12 @@ function inventEntry(slug: string, models: readonly Model[], { hasVerbosity }: C
   };
 }
 
-type ModelsSource = Omit<CatalogWish, 'applyPatch' | 'hasVerbosity' | 'model'>;
+type ModelsSource = Omit<CatalogOptions, 'applyPatch' | 'hasVerbosity' | 'model'>;
 
-async function readModels(wish: ModelsSource): Promise<Model[]> {
-  const { usersCatalog, binary, env, folder, cancellation, onProcess } = wish;
+async function readModels(options: ModelsSource): Promise<Model[]> {
+  const { usersCatalog, binary, env, folder, cancellation, onProcess } = options;
   if (usersCatalog !== undefined) return parseModels(readText(usersCatalog));
-  const file = join(folder, `${keyOf(wish)}-bundled.json`);
+  const file = join(folder, `${keyOf(options)}-bundled.json`);
   const kept = readKept(file);
   if (kept) return kept;
   makeFolder(folder);
@@ -159,7 +161,7 @@ async function readModels(wish: ModelsSource): Promise<Model[]> {
   return models;
 }
 
-/** A list of ours; undefined where it is not there, or is damaged and must be made anew. */
+/** A cached catalog; undefined if it's missing or damaged. */
 function readKept(file: string): Model[] | undefined {
   try {
     const models = parseModels(readText(file));
@@ -178,11 +180,11 @@ function readText(file: string): string {
 function parseModels(text: string): Model[] {
   const list: unknown = JSON.parse(text);
   const models = isObject(list) ? list['models'] : undefined;
-  if (!Array.isArray(models)) throw new Error('the list of models cannot be read');
+  if (!Array.isArray(models)) throw new Error('the model catalog is invalid');
   return models.filter((model): model is Model => isObject(model) && 'slug' in model);
 }
 
-/** Another program, or another version of it, has another list. */
+/** Another program, or another version of it, has another catalog. */
 function keyOf({ binary, usersCatalog }: ModelsSource): string {
   const source = usersCatalog ?? binary;
   const { mtimeMs, size } = statSync(source);
@@ -197,7 +199,7 @@ function write(file: string, models: readonly Model[]): void {
   writeWhole(file, JSON.stringify({ models }), { mode: 0o600 });
 }
 
-/** Lists of programs that were replaced since are not wanted again. */
+/** Catalogs of replaced programs. */
 function removeOld(folder: string): void {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);

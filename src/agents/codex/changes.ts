@@ -1,4 +1,4 @@
-// The files that a patch is about, in words for whoever is to allow it: every one of them, and where it really is.
+// The files a patch changes, for the person who approves it: every one, and where it really is.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { isObject } from '../../base/object.ts';
@@ -7,11 +7,11 @@ import { visible } from './visible.ts';
 export interface FileChange {
   readonly path: string;
   readonly kind: 'add' | 'delete' | 'update';
-  /** Where the file is moved to, if it is. */
+  /** The new path, if the file moves. */
   readonly movedTo: string | undefined;
 }
 
-/** Undefined for what is not wholly understood: then nobody can say what would be changed. */
+/** Undefined unless every change is understood. */
 export function readChanges(value: unknown): readonly FileChange[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const changes = value.flatMap((change) =>
@@ -20,21 +20,21 @@ export function readChanges(value: unknown): readonly FileChange[] | undefined {
   return changes.length === value.length ? changes : undefined;
 }
 
-/** As the engine told them before: by path. */
+/** The older form: by path. */
 export function readChangesByPath(value: unknown): readonly FileChange[] | undefined {
   const entries = isObject(value) ? Object.entries(value) : [];
   return readChanges(entries.map(([path, kind]) => ({ path, kind })));
 }
 
-function readChange(path: unknown, said: unknown): FileChange | undefined {
-  const { type, move_path: movedTo = null } = isObject(said) ? said : {};
+function readChange(path: unknown, kind: unknown): FileChange | undefined {
+  const { type, move_path: movedTo = null } = isObject(kind) ? kind : {};
   if (typeof path !== 'string' || path === '') return undefined;
   if (type !== 'add' && type !== 'delete' && type !== 'update') return undefined;
   if (movedTo !== null && typeof movedTo !== 'string') return undefined;
   return { path, kind: type, movedTo: movedTo ?? undefined };
 }
 
-/** `add a.txt`; what is not in the folder is named in full, and as being elsewhere. */
+/** `add a.txt`. Paths outside the folder are absolute and marked. */
 export function describeChange({ path, kind, movedTo }: FileChange, folder: string): string {
   const to = movedTo === undefined ? '' : ` and move it to ${describePlace(movedTo, folder)}`;
   return `${kind} ${describePlace(path, folder)}${to}`;
@@ -53,7 +53,7 @@ function isWithin(way: string): boolean {
   return way !== '' && way !== '..' && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
 }
 
-/** With links followed, as far as there is anything. */
+/** Follows links, as far as the path exists. */
 function realPlace(path: string): string {
   try {
     return realpathSync(path);

@@ -1,20 +1,20 @@
-// Why a program ended, from what it printed on stderr: the line that says so, without the stack and the
+// Finds the reason for a crash in a program's stderr: the line that tells it, without the stack trace and
 // log lines around it.
 
-/** A line that begins like one of these says what went wrong, whatever else is printed. */
+/** A line that starts like this is the reason, whatever else is printed. */
 const ERROR =
   /^(?:[\w.]*(?:Error|Exception)|error|fatal|fatal (?:runtime )?error|panic)\b[^:]*: \S/i;
 const PANIC = /\bpanicked at /;
-/** Rust once had the message on the same line. */
+/** Older Rust put the message on the same line. */
 const OLD_PANIC = /panicked at '(.+)', \S+:\d+:\d+$/;
 const CAUSE = /^Caused by:/;
-/** Stack frames, source lines and the like are indented; these are not. */
+/** Unlike stack frames and source lines, these aren't indented. */
 const NOISE =
   /^(?:stack backtrace:|note: |Traceback |Node\.js v\d|Require stack:|- \/|node:internal|file:\/\/|\/\S+:\d+$|\^+$|[{}\])])/;
-/** 2026-11-15T18:43:30.493901Z ERROR codex_core: …, or a warning: what was logged before it ended. */
+/** 2026-11-15T18:43:30.493901Z ERROR codex_core: …, or a warning: logged before the crash. */
 const LOGGED = /^(?:\d{4}-\d\d-\d\dT\S+\s+[A-Z]+\s|warning\b)/i;
 
-/** Empty where nothing in the lines is a reason. */
+/** Empty if no line is a reason. */
 export function crashReason(lines: readonly string[]): string {
   let error = '';
   let other = '';

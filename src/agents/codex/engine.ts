@@ -1,9 +1,8 @@
-// Codex as the engine of agents: from an agent and a task to a process, a thread and a turn in it, and
-// from what the engine tells of that turn to a result. Whatever way a run ends, nothing of it is left.
+// Codex as the engine. A run is a process, a thread and a turn in it; the turn's notifications become the
+// result. However a run ends, nothing of it is left.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
-import type { Log } from '../../base/log.ts';
 import { isObject } from '../../base/object.ts';
 import { AGENT_MARK } from '../../base/orphans.ts';
 import { withVariables } from '../../base/process.ts';
@@ -14,23 +13,25 @@ import { VERSION } from '../../base/version.ts';
 import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import type { AgentSettings } from '../../config/config.ts';
 import { RpcError } from '../../rpc/message.ts';
-import { codexHomeOf } from '../codex-home.ts';
-import type { Engine, EngineResult, EngineRun } from '../engine.ts';
+import type { RunFields } from '../agent.ts';
+import type { Engine, EngineParts, EngineResult, EngineRun } from '../engine.ts';
 import { AppServer, type AppServerOptions } from './app-server.ts';
-import { answerEngine } from './approvals.ts';
-import { prepareCatalog } from './catalog.ts';
-import { type EngineConfig, readEngineConfig } from './engine-config.ts';
-import { describeNotification, textOf } from './events.ts';
+import { answerCodex } from './approvals.ts';
+import { knowsModel, prepareCatalog, unknownModel } from './catalog.ts';
+import { type CodexConfig, readCodexConfig } from './codex-config.ts';
+import { describeNotification, stringOf } from './events.ts';
 import { failedServers } from './failed-servers.ts';
+import { codexHomeOf } from './home.ts';
 import { Litter } from './litter.ts';
-import { locateEngine } from './locate.ts';
+import { locateCodex } from './locate.ts';
+import { MODEL_TABLE } from './model-table.ts';
 import { Refusals } from './refusals.ts';
 import { StartGate } from './start-gate.ts';
 import {
   namedServers,
   processArguments,
   sandboxOf,
-  type ThreadWish,
+  type ThreadOptions,
   threadParameters,
   turnSandbox,
   wantsPatch,
@@ -38,53 +39,72 @@ import {
 import { Turn } from './turn.ts';
 import { readUserConfig } from './user-config.ts';
 
-export interface CodexEngineOptions {
-  /** As they are now: a new configuration changes them. */
-  readonly settings: () => AgentSettings;
-  readonly env: NodeJS.ProcessEnv;
-  readonly log: Log;
-  /** What is added to the environment so that a later Switchboard finds what a killed one left. */
-  readonly mark: Readonly<Record<string, string>>;
-  readonly onProcess: (pid: number) => void;
-  /** Told which folders are to be removed, if they are empty, should we be killed. */
-  readonly onLitter: (folders: readonly string[]) => void;
-  readonly project: string;
-  /** Switchboard's own folder. */
-  readonly home: string;
-  /** What `~` stands for. */
-  readonly homeFolder: string;
-  /** Milliseconds until the engine must have answered for the first time. */
+export interface CodexOptions extends EngineParts {
+  /** Time limit for Codex's first answer. */
   readonly initializeMs?: number | undefined;
 }
 
 const INITIALIZE_MS = 15_000;
 const START_AGAIN_MS = 300;
-/** What an engine that still listens needs to interrupt a turn, several times over. */
+/** Several times what Codex needs to interrupt a turn, if it still listens. */
 const INTERRUPT_MS = 600;
 const LONGEST_REASON = 500;
-/** In the log there may be more of it. */
+/** For the log. */
 const LONGEST_DETAILS = 4_000;
-/** What is ours alone: those below us get none of it. */
+/** Our own secrets, which Codex doesn't get. */
 const OUR_SECRETS = /^SWITCHBOARD_.*(?:TOKEN|KEY|SECRET)$/i;
 
-/** Finds the program, and throws an ENGINE_MISSING if there is none. Called once for each run. */
-export type OpenCodex = () => Engine;
-
-export function createCodexEngine(options: CodexEngineOptions): OpenCodex {
+export function createCodexEngine(options: CodexOptions): Engine {
+  const { project, env, home, homeFolder, settings, onProcess } = options;
   const litter = new Litter(options.onLitter);
   const gate = new StartGate();
-  return () => {
-    const { project, env, settings } = options;
-    const binary = locateEngine({ codexBin: settings().codexBin, project, env });
-    return { run: (run) => new CodexRun(run, binary, options).toEnd(gate, litter) };
+  const locate = () => locateCodex({ codexBin: settings().codexBin, project, env });
+  const codexHome = () => codexHomeOf({ settings: settings(), env, homeFolder });
+  return {
+    name: 'Codex',
+    models: MODEL_TABLE,
+    locate,
+    run: async (run) => new CodexRun(run, run.program ?? locate(), options).toEnd(gate, litter),
+    configuredProvider: async () => (await readUserConfig(codexHome())).modelProvider,
+    check: async ({ model }: RunFields) => {
+      const binary = located(locate);
+      if (model === undefined || binary === undefined) return [];
+      const folder = join(home, 'cache', 'engine');
+      const about = { binary, env, folder, codexHome: codexHome(), onProcess };
+      return (await knowsModel(model, about)) ? [] : [unknownModel(model)];
+    },
+    serversFile: () => join(codexHome(), 'config.toml'),
+    variables: () => variablesBelow(settings(), env),
   };
 }
 
-/** One run of an agent. */
+function located(locate: () => string): string | undefined {
+  try {
+    return locate();
+  } catch {
+    return undefined; // a run explains how to install it
+  }
+}
+
+/** Only those set in our own environment, with absolute paths: the nested one may run elsewhere. */
+function variablesBelow(
+  { codexBin, codexHome }: AgentSettings,
+  env: NodeJS.ProcessEnv,
+): Record<string, string> {
+  const values = {
+    SWITCHBOARD_CODEX_BIN: codexBin,
+    AGENTS_CODEX_HOME: codexHome,
+    CODEX_HOME: env['CODEX_HOME'],
+  };
+  const isSet = ([name, value]: [string, string | undefined]): boolean =>
+    Boolean(env[name]) && value !== undefined;
+  return Object.fromEntries(Object.entries(values).filter(isSet)) as Record<string, string>;
+}
+
 class CodexRun {
   readonly #run: EngineRun;
   readonly #binary: string;
-  readonly #options: CodexEngineOptions;
+  readonly #options: CodexOptions;
   readonly #settings: AgentSettings;
   readonly #turn: Turn;
   readonly #mark = { name: AGENT_MARK, value: randomUUID() };
@@ -92,10 +112,10 @@ class CodexRun {
   readonly #secrets: readonly string[];
   readonly #mask: Mask;
   #refusals: Refusals | undefined;
-  /** What `turn/interrupt` wants to know. */
+  /** The parameters of `turn/interrupt`. */
   #running: { readonly threadId: string; readonly turnId: string } | undefined;
 
-  constructor(run: EngineRun, binary: string, options: CodexEngineOptions) {
+  constructor(run: EngineRun, binary: string, options: CodexOptions) {
     const { env } = options;
     this.#run = run;
     this.#binary = binary;
@@ -111,26 +131,26 @@ class CodexRun {
   async toEnd(gate: StartGate, litter: Litter): Promise<EngineResult> {
     const { cancellation, cwd, agent, onEvent } = this.#run;
     cancellation.throwIfCancelled();
-    onEvent({ kind: 'starting', text: `starts ${agent.name}` });
+    onEvent({ kind: 'starting', text: `starting ${agent.name}` });
     const server = await gate.pass(cancellation, () => this.#start());
-    let cameToItsEnd = false;
+    let isCompleted = false;
     const leave = litter.enter(cwd);
     try {
       const result = await cancellation.orElse(this.#converse(server));
-      cameToItsEnd = result.ok;
+      isCompleted = result.ok;
       return result;
     } finally {
       for (const text of this.#refusals?.sentences ?? []) onEvent({ kind: 'note', text });
       if (cancellation.reason) await this.#interrupt(server);
       await server.close();
-      leave(cameToItsEnd);
+      leave(isCompleted);
     }
   }
 
   /**
-   * Starts the engine and greets it; what is called off meanwhile is ended again. The first start lays out the
-   * engine's folder, and where another program does so at the same time, one of the two ends at once: it is
-   * started once more, when the other has had the time.
+   * Starts and initializes Codex; stops it again if cancelled meanwhile. The very first start creates its
+   * folder, and if another program does so at the same time, one of the two exits. So it's started a second
+   * time after a moment.
    */
   async #start(): Promise<AppServer> {
     const { cancellation } = this.#run;
@@ -165,14 +185,14 @@ class CodexRun {
     const { run } = this.#run.agent;
     const codexHome = codexHomeOf({ settings, env, homeFolder });
     const user = await readUserConfig(codexHome);
-    const engineEnv = this.#environment();
+    const codexEnv = this.#environment();
     const catalog = await prepareCatalog({
       binary,
-      env: engineEnv,
+      env: codexEnv,
       folder: join(home, 'cache', 'engine'),
       usersCatalog: user.modelCatalog,
       applyPatch: wantsPatch(run, settings.builtinsDefault),
-      hasVerbosity: run.modelVerbosity !== undefined,
+      hasVerbosity: run.verbosity !== undefined,
       model: run.model ?? user.model,
       cancellation: this.#run.cancellation,
       onProcess: this.#options.onProcess,
@@ -182,14 +202,14 @@ class CodexRun {
     return {
       binary,
       args: processArguments({ run, catalogFile: catalog.file, isKeyOurs }),
-      env: engineEnv,
+      env: codexEnv,
       codexHome,
       mark: this.#mark,
       secrets: this.#secrets,
       log,
       initializeMs,
       onRequest: (request) =>
-        answerEngine(request, {
+        answerCodex(request, {
           agentName: this.#run.agent.name,
           cwd: this.#run.cwd,
           approvals: settings.approvals,
@@ -205,11 +225,11 @@ class CodexRun {
 
   async #converse(server: AppServer): Promise<EngineResult> {
     try {
-      // One after the other: signing in while it reads its configuration makes the engine fail. And
-      // one that cannot be read has the engine forget who is signed in.
-      const engineConfig = await this.#readConfig(server);
+      // One after the other: signing in while Codex reads its configuration makes it fail, and an
+      // unreadable configuration makes it forget who is signed in.
+      const codexConfig = await this.#readConfig(server);
       await this.#signIn(server);
-      return await this.#takeTurn(server, engineConfig);
+      return await this.#takeTurn(server, codexConfig);
     } catch (error) {
       if (error instanceof LinkEnded) return this.#died(server, error.end);
       if (!(error instanceof RpcError)) throw error;
@@ -217,22 +237,22 @@ class CodexRun {
     }
   }
 
-  async #takeTurn(server: AppServer, engineConfig: EngineConfig): Promise<EngineResult> {
+  async #takeTurn(server: AppServer, codexConfig: CodexConfig): Promise<EngineResult> {
     const { agent, cwd, servers, environment, task } = this.#run;
-    const wish: ThreadWish = {
+    const options: ThreadOptions = {
       agent,
       cwd,
       servers,
       environment: { ...environment, ...this.#marks },
-      engineConfig,
+      codexConfig,
       builtinsDefault: this.#settings.builtinsDefault,
       timeoutMs: this.#settings.timeoutMs,
     };
-    this.#refusals = new Refusals({ cwd, sandbox: sandboxOf(wish), mask: this.#mask });
-    const threadId = await this.#beginThread(server, wish);
+    this.#refusals = new Refusals({ cwd, sandbox: sandboxOf(options), mask: this.#mask });
+    const threadId = await this.#beginThread(server, options);
     this.#turn.belongTo(threadId);
     const input = [{ type: 'text', text: task, text_elements: [] }];
-    const turn = { threadId, input, ...turnSandbox(wish) };
+    const turn = { threadId, input, ...turnSandbox(options) };
     const turnId = await server.begin('turn', turn);
     this.#turn.begin(turnId);
     this.#running = { threadId, turnId };
@@ -242,48 +262,48 @@ class CodexRun {
     return this.#failed(end.reason || `The run was ${end.status}.`);
   }
 
-  /** A server that does not start is left out, unless the agent requires it. */
-  async #beginThread(server: AppServer, wish: ThreadWish): Promise<string> {
+  /** Drops servers that fail to start, unless the agent requires them. */
+  async #beginThread(server: AppServer, options: ThreadOptions): Promise<string> {
     try {
-      return await server.begin('thread', threadParameters(wish));
+      return await server.begin('thread', threadParameters(options));
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      const failed = failedServers(error.message, namedServers(wish), this.#mask);
+      const failed = failedServers(error.message, namedServers(options), this.#mask);
       const [first] = failed;
       if (!first) throw error;
       const required = failed.find(({ server: { isRequired } }) => isRequired);
-      const hint = `Try: switchboard agents ${wish.agent.toolName} --check`;
+      const hint = `Run: switchboard agents ${options.agent.toolName} --check`;
       if (required) {
         const { key } = required.server;
-        const sentence = `Server "${key}", which the agent requires, did not start`;
+        const sentence = `Server "${key}", which the agent requires, failed to start`;
         throw new RpcError(error.code, `${sentence}: ${required.reason}. ${hint}`);
       }
       for (const {
         server: { key },
         reason,
       } of failed) {
-        const text = `The agent ran without server "${key}", which did not start: ${reason}. ${hint}`;
+        const text = `The agent ran without server "${key}", which failed to start: ${reason}. ${hint}`;
         this.#run.onEvent({ kind: 'note', text });
       }
       const lost = new Set(failed.map((one) => one.server));
-      const servers = wish.servers.filter((one) => !lost.has(one));
-      return this.#beginThread(server, { ...wish, servers });
+      const servers = options.servers.filter((one) => !lost.has(one));
+      return this.#beginThread(server, { ...options, servers });
     }
   }
 
-  /** What the engine would do by itself in the run's folder. */
-  async #readConfig(server: AppServer): Promise<EngineConfig> {
+  /** Codex's own configuration for the run's folder. */
+  async #readConfig(server: AppServer): Promise<CodexConfig> {
     const { cwd } = this.#run;
-    return readEngineConfig(await server.request('config/read', { includeLayers: false, cwd }));
+    return readCodexConfig(await server.request('config/read', { includeLayers: false, cwd }));
   }
 
-  /** Uses the key of the environment where nobody is signed in; nothing of it is written down. */
+  /** Uses the API key in the environment if nobody is signed in. It is never stored. */
   async #signIn(server: AppServer): Promise<void> {
     const account = await server.request('account/read', {});
     if (!isObject(account) || account['requiresOpenaiAuth'] !== true || account['account']) return;
     if (this.#apiKey === undefined) {
-      throw new SwitchboardError('ENGINE_FAILED', 'Nobody is signed in to Codex.', {
-        hint: 'Sign in with: codex login, or set OPENAI_API_KEY where Switchboard is started.',
+      throw new SwitchboardError('ENGINE_FAILED', 'Codex is not signed in.', {
+        hint: "Run `codex login`, or set OPENAI_API_KEY in Switchboard's environment.",
       });
     }
     await server.request('account/login/start', { type: 'apiKey', apiKey: this.#apiKey });
@@ -291,7 +311,7 @@ class CodexRun {
 
   async #interrupt(server: AppServer): Promise<void> {
     if (!this.#running) return;
-    // An engine that does not answer is ended all the same.
+    // If Codex doesn't answer, it's stopped anyway.
     const answered = server.request('turn/interrupt', this.#running, INTERRUPT_MS).catch(() => {});
     await Promise.race([Promise.all([answered, this.#turn.ended]), sleep(INTERRUPT_MS)]);
   }
@@ -302,10 +322,10 @@ class CodexRun {
     if (isObject(params)) this.#refusals?.hear(method, params['item']);
     const event = describeNotification(method, params, this.#mask);
     if (event) this.#run.onEvent(event);
-    else if (isObject(params) && 'summary' in params) this.#noteConfig(textOf(params['summary']));
+    else if (isObject(params) && 'summary' in params) this.#noteConfig(stringOf(params['summary']));
   }
 
-  /** What the engine thinks of its configuration is the same in every run: for the log. */
+  /** Remarks about the configuration are the same in every run, so they go to the log. */
   #noteConfig(summary: string): void {
     this.#options.log.debug(`codex: ${excerpt(summary, LONGEST_REASON, this.#mask)}`);
   }
@@ -318,7 +338,7 @@ class CodexRun {
     return this.#failed(`${server.explainEnd(end, 'during the run')}.`);
   }
 
-  /** The engine's words as one sentence: without the layers of its own that they came through. */
+  /** Codex's message as one sentence, without the prefixes of its inner layers. */
   #failed(reason: string): EngineResult {
     const { cancellation, agent } = this.#run;
     if (!cancellation.reason) {
@@ -341,7 +361,7 @@ class CodexRun {
     const { codexHome } = this.#settings;
     const ours = Object.entries(env).filter(([name]) => !OUR_SECRETS.test(name));
     return withVariables(Object.fromEntries(ours), {
-      // A stack says nothing to those who read the log.
+      // Stack traces don't help people who read the log.
       RUST_BACKTRACE: '0',
       ...this.#run.environment,
       ...this.#marks,

@@ -1,4 +1,4 @@
-// What the engine tells of a run, in words for people who watch it.
+// Turns Codex's notifications into progress for people.
 import { isObject } from '../../base/object.ts';
 import type { Mask } from '../../base/secrets.ts';
 import { cleanText, excerpt } from '../../base/text.ts';
@@ -7,10 +7,10 @@ import { commandOf } from './shell-words.ts';
 import { visible } from './visible.ts';
 
 const LONGEST = 300;
-/** Pieces of what the agent says come in any size. */
+/** Chunks come in any size. */
 const LONGEST_PIECE = 16_384;
 
-/** Undefined for what nobody needs to know. */
+/** Undefined for notifications nobody needs. */
 export function describeNotification(
   method: string,
   params: unknown,
@@ -21,7 +21,7 @@ export function describeNotification(
     case 'item/started':
       return describeStep(params['item'], mask);
     case 'item/agentMessage/delta':
-      return { kind: 'text', text: cleanText(textOf(params['delta'])).slice(0, LONGEST_PIECE) };
+      return { kind: 'text', text: cleanText(stringOf(params['delta'])).slice(0, LONGEST_PIECE) };
     case 'item/completed':
       return describeMessage(params['item']);
     case 'error':
@@ -31,7 +31,7 @@ export function describeNotification(
     case 'mcpServer/startupStatus/updated':
       return params['status'] === 'failed'
         ? warning(
-            `server ${textOf(params['name'])} did not start: ${textOf(params['error'])}`,
+            `server ${stringOf(params['name'])} did not start: ${stringOf(params['error'])}`,
             mask,
           )
         : undefined;
@@ -40,7 +40,6 @@ export function describeNotification(
   }
 }
 
-/** What the agent begins to do. */
 function describeStep(item: unknown, mask: Mask): EngineEvent | undefined {
   if (!isObject(item)) return undefined;
   const words = stepWords(item);
@@ -50,52 +49,51 @@ function describeStep(item: unknown, mask: Mask): EngineEvent | undefined {
 function stepWords(item: Record<string, unknown>): string | undefined {
   switch (item['type']) {
     case 'commandExecution':
-      return `runs: ${visible(commandOf(item['command']))}`;
+      return `running: ${visible(commandOf(item['command']))}`;
     case 'fileChange':
-      return `changes ${changedFiles(item['changes'])}`;
+      return `editing ${changedFiles(item['changes'])}`;
     case 'mcpToolCall':
-      return `calls ${textOf(item['server'])}.${textOf(item['tool'])}`;
+      return `calling ${stringOf(item['server'])}.${stringOf(item['tool'])}`;
     case 'dynamicToolCall':
-      return `calls ${textOf(item['tool'])}`;
+      return `calling ${stringOf(item['tool'])}`;
     case 'webSearch': {
-      const query = textOf(item['query']);
-      return query === '' ? 'searches the web' : `searches the web for ${query}`;
+      const query = stringOf(item['query']);
+      return query === '' ? 'searching the web' : `searching the web for ${query}`;
     }
     case 'imageView':
-      return `looks at ${textOf(item['path'])}`;
+      return `viewing ${stringOf(item['path'])}`;
     case 'plan':
-      return 'makes a plan';
+      return 'planning';
     case 'contextCompaction':
-      return 'sums up what was said so far';
+      return 'compacting the conversation';
     default:
       return undefined;
   }
 }
 
-/** The files that a patch is about, each of them. */
 function changedFiles(changes: unknown): string {
   const files = Array.isArray(changes) ? changes.filter(isObject) : [];
-  return files.map(({ path }) => visible(textOf(path))).join(', ') || 'files';
+  return files.map(({ path }) => visible(stringOf(path))).join(', ') || 'files';
 }
 
 function describeMessage(item: unknown): EngineEvent | undefined {
   if (!isObject(item) || item['type'] !== 'agentMessage') return undefined;
-  return { kind: 'message', text: cleanText(textOf(item['text']).slice(0, LONGEST_PIECE)) };
+  return { kind: 'message', text: cleanText(stringOf(item['text']).slice(0, LONGEST_PIECE)) };
 }
 
-/** The last error is the result; those before it are why it takes so long. */
+/** The final error is the result; the earlier ones explain the delay. */
 function describeRetry(params: Record<string, unknown>, mask: Mask): EngineEvent | undefined {
   const { error, willRetry } = params;
   if (willRetry !== true || !isObject(error)) return undefined;
-  const details = textOf(error['additionalDetails']);
-  return warning(`${textOf(error['message'])}${details === '' ? '' : ` (${details})`}`, mask);
+  const details = stringOf(error['additionalDetails']);
+  return warning(`${stringOf(error['message'])}${details === '' ? '' : ` (${details})`}`, mask);
 }
 
 function warning(text: unknown, mask: Mask): EngineEvent | undefined {
-  const words = excerpt(textOf(text), LONGEST, mask);
+  const words = excerpt(stringOf(text), LONGEST, mask);
   return words === '' ? undefined : { kind: 'warning', text: words };
 }
 
-export function textOf(value: unknown): string {
+export function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

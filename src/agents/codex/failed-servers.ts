@@ -1,4 +1,4 @@
-// Which servers did not start. The engine says so in one sentence when it refuses a thread:
+// Finds the servers that failed to start. Codex names them in one sentence when it refuses a thread:
 // `required MCP servers failed to initialize: one: No such file or directory; two: timed out`
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
@@ -12,7 +12,7 @@ export interface FailedServer {
 const SENTENCE = 'required MCP servers failed to initialize: ';
 const LONGEST_REASON = 300;
 
-/** `servers` by the names that the engine knows them by. Empty for an error about something else. */
+/** `servers` by their names in Codex. Empty for any other error. */
 export function failedServers(
   message: string,
   servers: ReadonlyMap<string, AttachedServer>,

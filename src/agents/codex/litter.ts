@@ -1,62 +1,60 @@
-// The engine's sandbox hangs empty folders into the folder it works in, to keep what has these names
-// from being written. When it is stopped in the middle they stay. Those that were not there before
-// the run are removed, by the last run in that folder; and noted while runs go on, so that the next
-// Switchboard removes them should this one be killed.
+// Codex's sandbox mounts empty folders into the working folder to protect these names. If it is stopped,
+// they stay. The last run in a folder removes those that weren't there before, and we keep a note of them
+// so that the next Switchboard can do it if this one is killed.
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeEmptyFolder } from '../../base/empty-folder.ts';
 
 const NAMES = ['.agents', '.aws', '.codex', '.git'];
 
-interface Place {
+interface WorkFolder {
   runs: number;
-  /** Whether any of the runs did not come to its end. */
+  /** Whether any run didn't complete. */
   mayBeLittered: boolean;
   readonly missing: readonly string[];
 }
 
-/** A run is over, and nothing of it runs any more. */
-export type Leave = (cameToItsEnd: boolean) => void;
+/** Call this once nothing of the run is left. */
+export type Leave = (isCompleted: boolean) => void;
 
 export class Litter {
-  /** By folder, without links: two names for one folder are one place. */
-  readonly #places = new Map<string, Place>();
+  /** By real path: a folder may have several names. */
+  readonly #folders = new Map<string, WorkFolder>();
   readonly #note: (folders: readonly string[]) => void;
 
-  /** `note` is told of all folders that would stay, each time they are others. */
+  /** `note` gets all folders that may stay, whenever they change. */
   constructor(note: (folders: readonly string[]) => void) {
     this.#note = note;
   }
 
-  /** A run begins in a folder. */
   enter(folder: string): Leave {
     const real = realPath(folder);
-    const place = this.#places.get(real) ?? this.#open(real);
-    place.runs++;
-    return (cameToItsEnd) => {
-      place.runs--;
-      place.mayBeLittered ||= !cameToItsEnd;
-      if (place.runs === 0) this.#close(real, place);
+    const entered = this.#folders.get(real) ?? this.#open(real);
+    entered.runs++;
+    return (isCompleted) => {
+      entered.runs--;
+      entered.mayBeLittered ||= !isCompleted;
+      if (entered.runs === 0) this.#close(real, entered);
     };
   }
 
-  #open(folder: string): Place {
+  #open(folder: string): WorkFolder {
     const paths = NAMES.map((name) => join(folder, name));
     const missing = paths.filter((path) => !existsSync(path));
-    const place = { runs: 0, mayBeLittered: false, missing };
-    this.#places.set(folder, place);
+    const opened = { runs: 0, mayBeLittered: false, missing };
+    this.#folders.set(folder, opened);
     this.#tell();
-    return place;
+    return opened;
   }
 
-  #close(folder: string, { mayBeLittered, missing }: Place): void {
+  #close(folder: string, { mayBeLittered, missing }: WorkFolder): void {
     if (mayBeLittered) for (const path of missing) removeEmptyFolder(path);
-    this.#places.delete(folder);
+    this.#folders.delete(folder);
     this.#tell();
   }
 
   #tell(): void {
-    this.#note([...this.#places.values()].flatMap(({ missing }) => missing));
+    this.#note([...this.#folders.values()].flatMap(({ missing }) => missing));
   }
 }
 

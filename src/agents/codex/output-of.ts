@@ -1,4 +1,4 @@
-// The output of a program that prints something and exits.
+// Runs a program to completion and returns its output.
 import type { Cancellation } from '../../base/cancellation.ts';
 import { ProgramTimeout, runProgram } from '../../base/run-program.ts';
 import { formatDuration } from '../../base/text.ts';

@@ -1,41 +1,41 @@
-// Which of an agent's actions were refused, by the sandbox or because nobody approved them. The engine tells
-// only the model: a command that the sandbox stops at once is not even an item. So both are read, the items
-// and what the model calls and is answered.
+// Collects an agent's actions that the sandbox or a missing approval blocked. Codex tells only the model: a
+// command the sandbox stops right away isn't even an item. So this reads both the items and the model's
+// calls with their results.
 import { isAbsolute, relative, resolve } from 'node:path';
 import { isObject } from '../../base/object.ts';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
+import type { SandboxMode } from '../agent.ts';
 import { readChanges } from './changes.ts';
-import type { SandboxMode } from './engine-config.ts';
-import { textOf } from './events.ts';
+import { stringOf } from './events.ts';
 import { commandOf } from './shell-words.ts';
 
 export interface RefusalsOptions {
   readonly cwd: string;
-  /** Undefined where it is not one of the three. */
+  /** Undefined if permissions define it. */
   readonly sandbox: SandboxMode | undefined;
   readonly mask: Mask;
 }
 
-/** Of calls that are not answered yet, and of actions that were refused. */
+/** Of pending calls, and of refused actions. */
 const MOST = 1_000;
 const LONGEST_ACTION = 120;
 const LONGEST_COMPLAINT = 300;
 
-/** The engine refused the action itself, before it was tried. */
+/** Codex refused the action without trying it. */
 const REJECTED =
   /^(?:patch rejected|approval policy is \w+; reject command|exec_command failed.*Rejected).*$/m;
 const READ_ONLY = /read-only file system(?![\w-])/gi;
-/** What macOS says in its place. Others than the sandbox say so, too. */
+/** The macOS equivalent, though not only the sandbox causes it. */
 const NOT_PERMITTED = /operation not permitted(?![\w-])/gi;
 const SHELLS = new Set<unknown>(['exec_command', 'shell', 'shell_command']);
 const FILE_OF_PATCH = /\*\*\* (?:Add|Update|Delete) File: ([^\n\\]+)/g;
 
 export class Refusals {
   readonly #options: RefusalsOptions;
-  /** What a call is about, until it is answered. */
+  /** Pending calls: id → action. */
   readonly #calls = new Map<string, string>();
-  /** A sentence for each action that was refused and did not succeed later. */
+  /** A sentence per action that was refused and didn't succeed later. */
   readonly #refused = new Map<string, string>();
 
   constructor(options: RefusalsOptions) {
@@ -60,12 +60,12 @@ export class Refusals {
       type === 'fileChange' ? this.#changesTo(paths()) : this.#quoted(commandOf(item['command']));
     if (status === 'declined') this.#note(action, notApproved(action));
     else if (type === 'commandExecution') {
-      this.#judgeOutput(action, textOf(item['aggregatedOutput']), exitCode !== 0);
+      this.#judgeOutput(action, stringOf(item['aggregatedOutput']), exitCode !== 0);
     } else if (status === 'completed') this.#note(action, undefined);
   }
 
   #hearRaw(item: Record<string, unknown>): void {
-    const id = textOf(item['call_id']);
+    const id = stringOf(item['call_id']);
     switch (item['type']) {
       case 'function_call':
         return this.#remember(id, this.#functionOf(item));
@@ -84,16 +84,16 @@ export class Refusals {
     if (action !== undefined && this.#calls.size < MOST) this.#calls.set(id, action);
   }
 
-  /** Servers run outside the sandbox: their answers are not about it. */
+  /** Servers run outside the sandbox, so their results don't count. */
   #functionOf(item: Record<string, unknown>): string | undefined {
-    if (!SHELLS.has(item['name']) || textOf(item['namespace']) !== '') return undefined;
-    const { cmd, command } = parseObject(textOf(item['arguments']));
+    if (!SHELLS.has(item['name']) || stringOf(item['namespace']) !== '') return undefined;
+    const { cmd, command } = parseObject(stringOf(item['arguments']));
     return this.#quoted(commandOf(cmd ?? command));
   }
 
-  /** A patch, or a program that may apply one. */
+  /** A patch, or code that may apply one. */
   #customOf(item: Record<string, unknown>): string {
-    const input = textOf(item['input']);
+    const input = stringOf(item['input']);
     const files = [...input.matchAll(FILE_OF_PATCH)].map(([, file = '']) => file.trim());
     return files.length > 0 ? this.#changesTo(files) : this.#quoted(input);
   }
@@ -118,7 +118,7 @@ export class Refusals {
     } else if (!hasFailed) this.#note(action, undefined);
   }
 
-  /** Without a sentence it succeeded, maybe after it was refused once. */
+  /** No sentence means success, maybe after a refusal. */
   #note(action: string, sentence: string | undefined): void {
     if (sentence === undefined) this.#refused.delete(action);
     else if (this.#refused.size < MOST) this.#refused.set(action, sentence);
@@ -143,12 +143,12 @@ export class Refusals {
   }
 }
 
-/** What a program says when it fails: the words alone, or behind its own name and the file's. */
+/** A program's complaint: only the words, or after its own name and the file's. */
 function complaintIn(output: string, words: RegExp): string | undefined {
   for (const { 0: found, index } of output.matchAll(words)) {
     const near = output.slice(Math.max(0, index - LONGEST_COMPLAINT), index);
     const before = near.slice(near.lastIndexOf('\n') + 1);
-    // It may be a string in what a program printed as JSON.
+    // It may be a string in JSON output.
     if (/(?:^\s*|[:\]] )$/.test(before)) {
       return `${before.slice(before.lastIndexOf('"') + 1)}${found}`.trim();
     }
@@ -157,13 +157,13 @@ function complaintIn(output: string, words: RegExp): string | undefined {
 }
 
 function notApproved(action: string): string {
-  return `Not approved, so not done: ${action}.`;
+  return `Not approved: ${action}.`;
 }
 
-/** A text, or a list of texts and images. */
+/** A string, or a list of text and image parts. */
 function outputOf(output: unknown): string {
-  if (!Array.isArray(output)) return textOf(output);
-  return output.map((part) => (isObject(part) ? textOf(part['text']) : '')).join('\n');
+  if (!Array.isArray(output)) return stringOf(output);
+  return output.map((part) => (isObject(part) ? stringOf(part['text']) : '')).join('\n');
 }
 
 function parseObject(json: string): Record<string, unknown> {

@@ -1,14 +1,14 @@
-// The command that an agent wrote, from what the engine says it runs: a shell, told to run it. The shell is left
-// out only where it is surely one of the system's own and has been told nothing else; what is not understood to
-// the last character is shown as it is.
+// Extracts the command an agent wrote from Codex's invocation of a shell. It drops the shell only if it's
+// certainly the system's own and gets nothing else; anything not understood to the last character is shown
+// as is.
 
-/** An agent may name any program as its shell: one that is merely called bash is none of these. */
+/** Full paths: an agent may name any program as its shell, and call it bash. */
 const SHELLS = new Set(
   ['bash', 'sh', 'zsh'].flatMap((name) => [`/bin/${name}`, `/usr/bin/${name}`]),
 );
 const RUN_THIS = new Set(['-c', '-lc']);
 
-/** As one text, in which words are quoted, or as a list of words. Empty for what is no command. */
+/** Accepts one string of quoted words, or a list of words. Empty for anything else. */
 export function commandOf(command: unknown): string {
   if (typeof command === 'string') return scriptIn(splitWords(command)) ?? command;
   if (!Array.isArray(command)) return '';
@@ -22,11 +22,11 @@ function scriptIn(words: readonly string[] | undefined): string | undefined {
   return SHELLS.has(shell) && RUN_THIS.has(option) ? script : undefined;
 }
 
-/** A piece of a word: plain, in single quotes, in double quotes; or what is between two words. */
+/** Part of a word: plain, single-quoted or double-quoted; or the gap between words. */
 const PIECE =
   /(?<plain>[\w%+,./:=@\]-]+)|'(?<single>[^']*)'|"(?<double>(?:[^"\\$`]|\\["\\$`])*)"|(?<gap> )/y;
 
-/** Undefined where anything in it means more than itself. */
+/** Undefined if any character has a special meaning. */
 function splitWords(text: string): string[] | undefined {
   const words = [''];
   let at = 0;

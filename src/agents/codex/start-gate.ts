@@ -1,13 +1,13 @@
-// The first start of the engine lays out the folder that it keeps its things in, and two that do so at
-// once make each other fail. So they are let through one by one, until one has come through.
+// On first start Codex creates its own folder, and two that do so at once make each other fail. So starts
+// go one by one until one has succeeded.
 import type { Cancellation } from '../../base/cancellation.ts';
 
 export class StartGate {
   #isOpen = false;
-  /** Settles, never rejecting, when the start that goes on has succeeded or failed. */
+  /** Resolves when the current start has succeeded or failed. */
   #ahead: Promise<void> | undefined;
 
-  /** Who is called off while he waits does not start at all. */
+  /** Never calls `start` if cancelled while waiting. */
   async pass<T>(cancellation: Cancellation, start: () => Promise<T>): Promise<T> {
     while (this.#ahead) await cancellation.orElse(this.#ahead);
     if (this.#isOpen) return start();
@@ -17,7 +17,7 @@ export class StartGate {
         () => {
           this.#isOpen = true;
         },
-        () => {}, // the one who starts hears of it
+        () => {}, // the caller of that start gets it
       )
       .finally(() => {
         this.#ahead = undefined;

@@ -1,76 +1,76 @@
-// What an agent says about its run, in the engine's own words. Only what the agent says is set; the
-// exceptions are here, each with its reason.
+// Maps an agent's run fields to Codex's settings. Only what the agent sets is set; the exceptions are
+// here, each with its reason.
 import type { AgentSettings } from '../../config/config.ts';
 import { isPackageRunner } from '../../config/server/runners.ts';
-import type { Agent, RunFields } from '../agent.ts';
+import type { Agent, RunFields, SandboxMode } from '../agent.ts';
 import type { AttachedServer } from '../engine.ts';
-import type { EngineConfig, SandboxMode } from './engine-config.ts';
+import type { CodexConfig } from './codex-config.ts';
 
-export interface ThreadWish {
+export interface ThreadOptions {
   readonly agent: Agent;
   readonly cwd: string;
   readonly servers: readonly AttachedServer[];
-  /** Set for servers: the engine hands them little of its own environment. */
+  /** Set for servers, which get little of Codex's own environment. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly engineConfig: EngineConfig;
+  readonly codexConfig: CodexConfig;
   readonly builtinsDefault: AgentSettings['builtinsDefault'];
-  /** How long the whole run may take. */
+  /** Of the whole run. */
   readonly timeoutMs: number;
 }
 
-export interface ProcessWish {
+export interface ProcessOptions {
   readonly run: RunFields;
   readonly catalogFile: string | undefined;
-  /** Whether a sign-in is made for this process alone and kept nowhere. */
+  /** Whether we sign in for this process only, and store nothing. */
   readonly isKeyOurs: boolean;
 }
 
-/** What holds for the whole process can only be said when it is started. Nothing here is secret. */
-export function processArguments({ run, catalogFile, isKeyOurs }: ProcessWish): string[] {
+/** Settings for the whole process, which only its arguments can set. None is secret. */
+export function processArguments({ run, catalogFile, isKeyOurs }: ProcessOptions): string[] {
   const settings: Record<string, string | undefined> = {
-    model_provider: run.modelProvider,
-    chatgpt_base_url: run.chatgptBaseUrl,
+    model_provider: run.provider,
+    chatgpt_base_url: run.baseUrl,
     model_catalog_json: catalogFile,
     cli_auth_credentials_store: isKeyOurs ? 'ephemeral' : undefined,
   };
-  const said = Object.entries(settings).flatMap(([key, value]) =>
+  const options = Object.entries(settings).flatMap(([key, value]) =>
     value === undefined ? [] : ['-c', `${key}=${JSON.stringify(value)}`],
   );
-  return ['app-server', ...said];
+  return ['app-server', ...options];
 }
 
 /** The parameters of `thread/start`. */
-export function threadParameters(wish: ThreadWish): Record<string, unknown> {
-  const { agent, cwd } = wish;
+export function threadParameters(options: ThreadOptions): Record<string, unknown> {
+  const { agent, cwd } = options;
   const { run, instructions } = agent;
-  return onlySaid({
+  return withoutUndefined({
     cwd,
-    // No session file of an agent's run is left among the user's own.
+    // Leaves no session file among the user's own.
     ephemeral: true,
-    // What a profile once was: the name under which the agent's settings go.
+    // Replaces profiles: the name the agent's settings go under.
     serviceName: agent.safeName,
     baseInstructions: instructions,
     model: run.model,
-    modelProvider: run.modelProvider,
-    approvalPolicy: run.approvalPolicy === 'on-failure' ? 'on-request' : run.approvalPolicy,
-    sandbox: saidSandbox(wish) === undefined ? undefined : 'read-only',
-    // What the sandbox refuses is told to the model alone.
+    modelProvider: run.provider,
+    approvalPolicy: run.approvals === 'on-failure' ? 'on-request' : run.approvals,
+    sandbox: configuredSandbox(options) === undefined ? undefined : 'read-only',
+    // Codex reports what the sandbox blocks only to the model.
     experimentalRawEvents: true,
-    config: threadConfig(wish),
+    config: threadConfig(options),
   });
 }
 
 /**
- * What of `turn/start` is about the sandbox. A thread that may write has the engine take its folder
- * for one that the user trusts, note that for good, and start the servers that a file in it names. A
- * turn that may write does not: so the thread may only read, and the turn has what was said.
+ * The sandbox part of `turn/start`. For a thread that may write, Codex marks the folder as trusted,
+ * permanently, and starts the servers its files name. For a turn that may write it doesn't. So the thread
+ * is read-only, and the turn has the real sandbox.
  */
-export function turnSandbox(wish: ThreadWish): Record<string, unknown> {
-  switch (saidSandbox(wish)) {
+export function turnSandbox(options: ThreadOptions): Record<string, unknown> {
+  switch (configuredSandbox(options)) {
     case 'danger-full-access':
       return { sandboxPolicy: { type: 'dangerFullAccess' } };
     case 'workspace-write': {
-      const more = wish.engineConfig.workspaceWrite;
+      const more = options.codexConfig.workspaceWrite;
       const sandboxPolicy = {
         type: 'workspaceWrite',
         writableRoots: more['writable_roots'] ?? [],
@@ -86,82 +86,85 @@ export function turnSandbox(wish: ThreadWish): Record<string, unknown> {
   }
 }
 
-/** The sandbox of a run; undefined if it is made of permissions and has no name. */
-export function sandboxOf(wish: ThreadWish): SandboxMode | undefined {
-  const unsaid = wish.engineConfig.hasPermissions ? undefined : 'read-only';
-  return saidSandbox(wish) ?? unsaid;
+/** The run's sandbox; undefined if permissions define it. */
+export function sandboxOf(options: ThreadOptions): SandboxMode | undefined {
+  const fallback = options.codexConfig.hasPermissions ? undefined : 'read-only';
+  return configuredSandbox(options) ?? fallback;
 }
 
-function saidSandbox({ agent, engineConfig }: ThreadWish): SandboxMode | undefined {
-  return agent.run.sandboxMode ?? engineConfig.sandboxMode;
+function configuredSandbox({ agent, codexConfig }: ThreadOptions): SandboxMode | undefined {
+  return agent.run.sandbox ?? codexConfig.sandboxMode;
 }
 
-function threadConfig(wish: ThreadWish): Record<string, unknown> {
-  const { agent, builtinsDefault } = wish;
+function threadConfig(options: ThreadOptions): Record<string, unknown> {
+  const { agent, builtinsDefault } = options;
   const { run } = agent;
   const unnamed = builtinsDefault === 'off' ? false : undefined;
-  const plan = run.includePlanTool ?? unnamed;
-  const webSearch = run.toolsWebSearchRequest ?? unnamed;
-  return onlySaid({
-    model_reasoning_effort: run.modelReasoningEffort,
-    model_reasoning_summary: run.modelReasoningSummary,
-    model_verbosity: run.modelVerbosity,
+  const plan = run.builtins?.plan ?? unnamed;
+  const webSearch = run.builtins?.web_search ?? unnamed;
+  return withoutUndefined({
+    model_reasoning_effort: run.effort,
+    model_reasoning_summary: run.summary,
+    model_verbosity: run.verbosity,
     web_search: webSearch === undefined ? undefined : webSearch ? 'live' : 'disabled',
-    // An agent that is called as a tool has nobody to talk to, and starts no others on its own.
+    // An agent called as a tool has nobody to talk to, and starts no others by itself.
     agents: { enabled: false },
-    tools: onlySaid({
+    tools: withoutUndefined({
       update_plan: plan === undefined ? undefined : { enabled: plan },
       experimental_request_user_input: { enabled: false },
     }),
-    features: onlySaid({
+    features: withoutUndefined({
       goals: false,
-      view_image: run.includeViewImageTool ?? unnamed,
-      // Both attach servers that the agent was not given.
+      view_image: run.builtins?.view_image ?? unnamed,
+      // Both attach servers the agent shouldn't have.
       apps: false,
       plugins: false,
-      // It writes our environment into a file, keys and all.
+      // Writes our environment, including keys, to a file.
       shell_snapshot: false,
     }),
-    ...distrust(wish),
-    mcp_servers: serverTables(wish),
+    ...distrust(options),
+    mcp_servers: serverTables(options),
   });
 }
 
-/** Where the sandbox cannot be said for a turn, there is only this way to keep the folder untrusted. */
-function distrust(wish: ThreadWish): Record<string, unknown> {
-  const { agent, cwd, engineConfig } = wish;
-  if (!engineConfig.hasPermissions || saidSandbox(wish) !== undefined) return {};
-  const isSaid = agent.run.approvalPolicy !== undefined || engineConfig.hasApprovalPolicy;
+/** If the sandbox can't be set per turn, this is the only way to keep the folder untrusted. */
+function distrust(options: ThreadOptions): Record<string, unknown> {
+  const { agent, cwd, codexConfig } = options;
+  if (!codexConfig.hasPermissions || configuredSandbox(options) !== undefined) return {};
+  const hasPolicy = agent.run.approvals !== undefined || codexConfig.hasApprovalPolicy;
   return {
     projects: { [cwd]: { trust_level: 'untrusted' } },
-    // Else the engine would ask before every command: this is what it does in all other folders.
-    ...(!isSaid && { approval_policy: 'on-request' }),
+    // Otherwise Codex would ask before every command. This is its default in other folders.
+    ...(!hasPolicy && { approval_policy: 'on-request' }),
   };
 }
 
-/** What apply_patch is to be: that is said by the list of models, not by the thread. */
+/** Whether the run gets apply_patch. The model catalog controls it, not the thread. */
 export function wantsPatch(
-  { includeApplyPatchTool }: RunFields,
+  { builtins }: RunFields,
   builtinsDefault: AgentSettings['builtinsDefault'],
 ): boolean | undefined {
-  return includeApplyPatchTool ?? (builtinsDefault === 'off' ? false : undefined);
+  return builtins?.apply_patch ?? (builtinsDefault === 'off' ? false : undefined);
 }
 
-/** What is attached is laid over what the engine has configured itself, and that is switched off. */
-function serverTables(wish: ThreadWish): Record<string, unknown> | undefined {
-  const off = Object.keys(wish.engineConfig.servers).map((key) => [key, { enabled: false }]);
-  const given = [...namedServers(wish)].map(([name, server]) => [name, serverTable(server, wish)]);
-  // Of two entries the later counts. Not set one by one: a server may be called `__proto__`.
+/** Attaches the run's servers, and switches off those of Codex's own configuration. */
+function serverTables(options: ThreadOptions): Record<string, unknown> | undefined {
+  const off = Object.keys(options.codexConfig.servers).map((key) => [key, { enabled: false }]);
+  const given = [...namedServers(options)].map(([name, server]) => [
+    name,
+    serverTable(server, options),
+  ]);
+  // Later entries override. Not set one by one: a server may be called `__proto__`.
   const tables = [...off, ...given];
   return tables.length === 0 ? undefined : Object.fromEntries(tables);
 }
 
-/** The servers of a run by the names that the engine is to know them by. */
-export function namedServers({ servers, engineConfig }: ThreadWish): Map<string, AttachedServer> {
-  return new Map(servers.map((one) => [freeKey(one, engineConfig.servers, servers), one]));
+/** The run's servers by their names in Codex. */
+export function namedServers({ servers, codexConfig }: ThreadOptions): Map<string, AttachedServer> {
+  return new Map(servers.map((one) => [freeKey(one, codexConfig.servers, servers), one]));
 }
 
-function serverTable(server: AttachedServer, wish: ThreadWish): Record<string, unknown> {
+function serverTable(server: AttachedServer, options: ThreadOptions): Record<string, unknown> {
   const { cmd, args, env, url, headers, enabledTools, startupTimeoutSec } = server;
   const how =
     cmd === undefined
@@ -169,33 +172,32 @@ function serverTable(server: AttachedServer, wish: ThreadWish): Record<string, u
       : {
           command: cmd,
           args,
-          env: { ...server.handedOn, ...env, ...wish.environment },
-          cwd: server.cwd ?? wish.cwd,
+          env: { ...server.inherited, ...env, ...options.environment },
+          cwd: server.cwd ?? options.cwd,
         };
-  // It may have to be downloaded first, and the run waits for it.
+  // It may have to be downloaded first.
   const isDownload = cmd !== undefined && isPackageRunner({ cmd, args, env });
-  return onlySaid({
+  return withoutUndefined({
     ...how,
     enabled: true,
-    // Else the model may be asked before the server's tools are there. One that fails is left out then.
+    // Otherwise Codex may ask the model before the server's tools are there. Failed ones are dropped later.
     required: true,
     startup_timeout_sec: startupTimeoutSec ?? (isDownload ? 60 : undefined),
-    // The engine would give up after minutes; a tool that is an agent may need as long as the run has.
-    tool_timeout_sec: server.toolTimeoutSec ?? Math.ceil(wish.timeoutMs / 1_000),
+    // Codex would give up after minutes, but a tool that runs an agent may need as long as the run has.
+    tool_timeout_sec: server.toolTimeoutSec ?? Math.ceil(options.timeoutMs / 1_000),
     enabled_tools: enabledTools,
-    // The agent was given it to use it.
     default_tools_approval_mode: 'approve',
   });
 }
 
-/** A server of the engine's that is reached in another way cannot be laid over: both would hold. */
+/** A server with the same name but another transport would be merged with ours, so ours is renamed. */
 function freeKey(
   { key, cmd }: AttachedServer,
-  engineServers: Readonly<Record<string, unknown>>,
+  codexServers: Readonly<Record<string, unknown>>,
   servers: readonly AttachedServer[],
 ): string {
   const clashes = (name: string): boolean => {
-    const theirs = Object.hasOwn(engineServers, name) ? engineServers[name] : undefined;
+    const theirs = Object.hasOwn(codexServers, name) ? codexServers[name] : undefined;
     if (typeof theirs !== 'object' || theirs === null) return false;
     return cmd === undefined ? 'command' in theirs : 'url' in theirs;
   };
@@ -206,6 +208,6 @@ function freeKey(
   return free;
 }
 
-function onlySaid(members: Record<string, unknown>): Record<string, unknown> {
+function withoutUndefined(members: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

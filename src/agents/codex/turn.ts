@@ -1,17 +1,17 @@
-// What comes of a turn, gathered from what the engine tells while it goes on: the agent's last message,
-// and how it ended. What is kept has a bound, also where the engine's own messages have none.
+// Collects a turn's outcome from Codex's notifications: the agent's last message, and how it ended. Memory
+// is bounded, even if Codex's messages aren't.
 import { isObject } from '../../base/object.ts';
 import type { OversizeEvent } from '../../rpc/framing.ts';
 import { type FileChange, readChanges } from './changes.ts';
-import { textOf } from './events.ts';
+import { stringOf } from './events.ts';
 
 export interface TurnEnd {
   readonly status: 'completed' | 'interrupted' | 'failed';
-  /** Why, where it failed: the engine's own words. */
+  /** Codex's own words, if it failed. */
   readonly reason: string;
 }
 
-/** So many changes that wait for approval are remembered, to say which files they are about. */
+/** Changes that wait for approval, kept to name their files. */
 const KEPT_CHANGES = 50;
 
 export class Turn {
@@ -21,11 +21,11 @@ export class Turn {
   #turnId: string | undefined;
   #resolve: (end: TurnEnd) => void = () => {};
   #output = '';
-  /** What has come of the message that is being said. */
+  /** The current message so far. */
   #unfinished = '';
   readonly #changes = new Map<string, readonly FileChange[] | undefined>();
 
-  /** `keptChars` bounds a message of which only the pieces can be read. */
+  /** `keptChars` bounds a message that is too large to be read whole. */
   constructor(keptChars: number) {
     this.#keptChars = keptChars;
     this.ended = new Promise((resolve) => {
@@ -33,27 +33,27 @@ export class Turn {
     });
   }
 
-  /** The last message that the agent has said to its end. */
+  /** The agent's last complete message. */
   get output(): string {
     return this.#output;
   }
 
-  /** Which files an item is about to change; undefined where that is not known. */
+  /** The files an item is about to change, if known. */
   changesOf(itemId: string): readonly FileChange[] | undefined {
     return this.#changes.get(itemId);
   }
 
-  /** From now on, news of another thread is none of this turn's. */
+  /** From now on, ignores notifications about other threads. */
   belongTo(threadId: string): void {
     this.#threadId = threadId;
   }
 
-  /** As the engine has called it. Its first news may come before. */
+  /** The first notifications may arrive before this. */
   begin(turnId: string): void {
     this.#turnId = turnId;
   }
 
-  /** Whether something is about this turn, or about none in particular. */
+  /** Whether a notification is about this turn, or about none in particular. */
   isAbout(params: unknown): boolean {
     if (!isObject(params)) return true;
     const { threadId, turn } = params;
@@ -65,19 +65,19 @@ export class Turn {
     if (!isObject(params) || !this.isAbout(params)) return;
     const { item } = params;
     if (method === 'turn/started' && isObject(params['turn'])) {
-      this.#turnId ??= textOf(params['turn']['id']) || undefined;
+      this.#turnId ??= stringOf(params['turn']['id']) || undefined;
     }
-    if (method === 'item/agentMessage/delta') this.#addPiece(textOf(params['delta']));
+    if (method === 'item/agentMessage/delta') this.#addPiece(stringOf(params['delta']));
     else if (method === 'turn/completed') this.#end(params['turn']);
     else if (isObject(item)) this.#hearItem(method, item);
   }
 
-  /** A message was too large to be read. What it is stands at its beginning, how it ends at its end. */
+  /** For a message too large to be read: its start tells the kind, its end the outcome. */
   hearOversize({ head, tail, complete }: OversizeEvent): void {
     if (!complete || !this.isAbout({ threadId: threadIn(head) ?? threadIn(tail ?? '') })) return;
     if (head.includes('"method":"item/completed"') && head.includes('"type":"agentMessage"')) {
       const kept = this.#unfinished;
-      this.#output = `${kept}\n[cut: of a message that is too long, these are the first ${kept.length} characters]`;
+      this.#output = `${kept}\n[message too long; cut off after ${kept.length} characters]`;
     } else if (head.includes('"method":"turn/completed"')) {
       const status = /"status":"(completed|interrupted|failed)"(?!.*"status":)/s.exec(tail ?? '');
       this.#end({ status: status?.[1] ?? 'completed' });
@@ -92,31 +92,31 @@ export class Turn {
   #hearItem(method: string, item: Record<string, unknown>): void {
     const { type, id } = item;
     if (type === 'agentMessage') {
-      if (method === 'item/completed') this.#output = textOf(item['text']);
+      if (method === 'item/completed') this.#output = stringOf(item['text']);
       else if (method === 'item/started') this.#unfinished = '';
     } else if (type === 'fileChange' && method === 'item/started') {
       if (this.#changes.size < KEPT_CHANGES)
-        this.#changes.set(textOf(id), readChanges(item['changes']));
+        this.#changes.set(stringOf(id), readChanges(item['changes']));
     } else if (type === 'fileChange' && method === 'item/completed') {
-      this.#changes.delete(textOf(id));
+      this.#changes.delete(stringOf(id));
     }
   }
 
   #end(turn: unknown): void {
-    if (this.#threadId === undefined) return; // it has not even begun
+    if (this.#threadId === undefined) return; // not started yet
     const { status, error } = isObject(turn) ? turn : {};
-    const reason = isObject(error) ? textOf(error['message']) : '';
+    const reason = isObject(error) ? stringOf(error['message']) : '';
     if (status === 'completed' || status === 'interrupted') this.#resolve({ status, reason });
     else this.#resolve({ status: 'failed', reason });
   }
 }
 
-/** What is not said, or not known yet, may be ours. */
+/** An id that's missing, or not known yet, may be ours. */
 function isOurs(id: unknown, ours: string | undefined): boolean {
   return typeof id !== 'string' || ours === undefined || id === ours;
 }
 
-/** In texts quotation marks are escaped, so that this is found only where it is the message's own. */
+/** Strings have escaped quotes, so this matches only the message's own member. */
 function threadIn(json: string): string | undefined {
   return /"threadId":"([^"]*)"/.exec(json)?.[1];
 }

@@ -1,9 +1,9 @@
-// A text that somebody must be able to judge, such as a command before he allows it: everything in it is seen, on one
-// line, and nothing of it is left out or changed in silence.
+// Makes a string safe to approve, such as a command: on one line, with everything visible and nothing
+// silently dropped or changed.
 
-/** What is not seen, or is taken for a space: all but the space itself; and the sign that stands for a line's end. */
+/** Characters that are invisible or look like a space, and the sign we use for a line break. */
 const UNSEEN = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u23ce]/gu;
-/** Longer gaps would push what is behind them out of sight. */
+/** Longer gaps would push the rest out of sight. */
 const LONG_GAP = / {20,}/g;
 
 export function visible(text: string): string {

@@ -1,10 +1,9 @@
-// Codex's own agents: TOML in which `developer_instructions` stand beside any key of Codex's configuration.
-// Those that a run knows are taken; the others are Codex's to know, and none of them is a mistake.
-import type { RunFields } from '../agent.ts';
-import { type AgentFile, createWarnings, type Draft, NOTHING_SAID, summarize } from './draft.ts';
-import { COMMAS_AND_SPACES, listOf, textOf } from './fields.ts';
-import { requiredText } from './required.ts';
-import { runFieldsOf } from './run-fields.ts';
+// Codex's own agents: TOML with `developer_instructions` next to any key of Codex's configuration. Run
+// fields are read; the other keys are Codex's business and not mistakes.
+import type { Builtins } from '../agent.ts';
+import { type AgentFile, createWarnings, type Draft, EMPTY_DRAFT, summarize } from './draft.ts';
+import { COMMAS_AND_SPACES, listOf, requiredText, textOf } from './fields.ts';
+import { runFieldsOf, withBuiltins } from './run-fields.ts';
 import { serversOf } from './server-entry.ts';
 import { isTable, readToml } from './toml.ts';
 
@@ -15,32 +14,33 @@ export async function parseCodexToml(file: AgentFile): Promise<Draft> {
   const name = requiredText(table, 'name', lineOf);
   const instructions = requiredText(table, 'developer_instructions', lineOf);
   const { list: warnings, add } = createWarnings();
-  const warn = (path: readonly string[], says: string) =>
-    add(() => `${lineOf(...path)}: ${path.join('.')}: ${says}`);
-  const { servers, references } = serversOf(table['mcp_servers'], file, (key, says) =>
-    warn(['mcp_servers', key], says),
+  const warn = (path: readonly string[], problem: string) =>
+    add(() => `${lineOf(...path)}: ${path.join('.')}: ${problem}`);
+  const { servers, references } = serversOf(table['mcp_servers'], file, (key, problem) =>
+    warn(['mcp_servers', key], problem),
   );
+  const run = runFieldsOf(table, (key, problem) => warn([key], problem));
   return {
-    ...NOTHING_SAID,
+    ...EMPTY_DRAFT,
     ...summarize(name, textOf(table['description']), listOf(table['tags'], COMMAS_AND_SPACES)),
     instructions,
-    run: { ...switchesOf(table), ...runFieldsOf(table, (key, says) => warn([key], says)) },
+    run: withBuiltins(run, builtinsOf(table)),
     references,
     servers,
     warnings,
   };
 }
 
-/** The engine's tools, where today's configuration has the switches for them. */
-function switchesOf(table: Table): RunFields {
+/** Built-in tools, under the keys of Codex's current configuration. */
+function builtinsOf(table: Table): Builtins {
   const tools = within(table, 'tools');
   const webSearch = isSearching(table['web_search']) ?? isOn(tools['web_search']);
   const plan = isOn(within(tools, 'update_plan')['enabled']);
   const viewImage = isOn(within(table, 'features')['view_image']) ?? isOn(tools['view_image']);
   return {
-    ...(webSearch !== undefined && { toolsWebSearchRequest: webSearch }),
-    ...(plan !== undefined && { includePlanTool: plan }),
-    ...(viewImage !== undefined && { includeViewImageTool: viewImage }),
+    ...(webSearch !== undefined && { web_search: webSearch }),
+    ...(plan !== undefined && { plan }),
+    ...(viewImage !== undefined && { view_image: viewImage }),
   };
 }
 
@@ -50,7 +50,7 @@ function within(table: Table, key: string): Table {
 }
 
 function isOn(value: unknown): boolean | undefined {
-  if (isTable(value)) return true; // a table says how the tool is to work
+  if (isTable(value)) return true; // the tool's options
   return typeof value === 'boolean' ? value : undefined;
 }
 

@@ -1,6 +1,6 @@
-// Custom agents of VS Code and GitHub Copilot, which took the place of chat modes: Markdown in which every
-// key may be missing, and which can bring servers along.
-import { type AgentFile, createWarnings, type Draft, NOTHING_SAID, summarize } from './draft.ts';
+// Custom agents of VS Code and GitHub Copilot, the successor of chat modes: Markdown in which every key
+// is optional, and which can bring servers along.
+import { type AgentFile, createWarnings, type Draft, EMPTY_DRAFT, summarize } from './draft.ts';
 import { COMMAS_AND_SPACES, listOf, textOf, toolsOf } from './fields.ts';
 import { modelOf, nameFromFile, parsePlainMarkdown } from './markdown.ts';
 import { serversOf } from './server-entry.ts';
@@ -11,11 +11,11 @@ export async function parseCopilot(file: AgentFile): Promise<Draft> {
   const { servers, references } = serversOf(
     values['mcp-servers'],
     { ...file, variablesIn },
-    (key, says) => add(() => `${lineOf('mcp-servers')}: mcp-servers.${key}: ${says}`),
+    (key, problem) => add(() => `${lineOf('mcp-servers')}: mcp-servers.${key}: ${problem}`),
   );
   const name = textOf(values['name']) ?? nameFromFile(file.file);
   return {
-    ...NOTHING_SAID,
+    ...EMPTY_DRAFT,
     ...summarize(name, textOf(values['description']), listOf(values['tags'], COMMAS_AND_SPACES)),
     instructions: body,
     run: modelOf(values),
@@ -26,13 +26,13 @@ export async function parseCopilot(file: AgentFile): Promise<Draft> {
   };
 }
 
-/** `$X` and `${{ secrets.X }}` as `${X}`. */
+/** Turns `$X` and `${{ secrets.X }}` into `${X}`. */
 function variablesIn(text: string): string {
   return text
     .replace(/\$\{\{ {0,9}(?:secrets|vars|var|env)\.(\w+) {0,9}\}\}/g, (_, name: string) =>
-      inOurs(name),
+      reference(name),
     )
-    .replace(/^\$([A-Za-z_]\w*)$/, (_, name: string) => inOurs(name));
+    .replace(/^\$([A-Za-z_]\w*)$/, (_, name: string) => reference(name));
 }
 
-const inOurs = (name: string) => `\${${name}}`;
+const reference = (name: string) => `\${${name}}`;

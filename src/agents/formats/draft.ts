@@ -1,41 +1,41 @@
-// What a file says about an agent, before tools and models are mapped to what the engine has. Every format
-// ends here, so that nothing behind this knows which one it was.
+// An agent file's content before its tools and model are mapped to the engine's. Every parser returns
+// this, so that the rest of the code doesn't know the format.
 import { cleanText, excerpt } from '../../base/text.ts';
 import type { AgentServer, AgentSummary, RunFields, ToolReference } from '../agent.ts';
+import { defaultDescription } from '../engines.ts';
 
 export interface Draft extends AgentSummary {
   readonly instructions: string | undefined;
-  /** As written: where it leads depends on who runs the agent. */
+  /** As written. */
   readonly instructionsFile: string | undefined;
   readonly run: RunFields;
-  /** Tools that the agent wants, as written. */
+  /** As written. */
   readonly tools: readonly string[];
-  /** Tools that it must not have, as written. */
+  /** As written. */
   readonly deniedTools: readonly string[];
-  /** What its declaration of servers says about tools. */
+  /** The tools named in its server declarations. */
   readonly references: readonly ToolReference[];
   readonly servers: ReadonlyMap<string, AgentServer>;
   /** Each as `3: …`, with the line. */
   readonly warnings: readonly string[];
 }
 
-/** Nobody writes NUL; it is what UTF-16 looks like to who expects UTF-8. */
+/** UTF-16 read as UTF-8 is full of NUL, which nobody writes. */
 export function isReadable(text: string): boolean {
   return !text.includes('\0');
 }
 
-/** A file to be read as an agent. */
 export interface AgentFile {
-  /** Absolute; names and origins come from it, it is not opened. */
+  /** Absolute. Used for names and origins, not opened. */
   readonly file: string;
   readonly text: string;
-  /** What relative paths in it are meant from. */
+  /** The base of relative paths. */
   readonly project: string;
-  /** What `~` stands for. */
+  /** What `~` expands to. */
   readonly homeFolder: string;
 }
 
-export const NOTHING_SAID = {
+export const EMPTY_DRAFT = {
   instructions: undefined,
   instructionsFile: undefined,
   run: {},
@@ -45,24 +45,24 @@ export const NOTHING_SAID = {
   servers: new Map<string, AgentServer>(),
 } satisfies Partial<Draft>;
 
-/** Sentences quote what stands in a file, and that has no bound. */
+/** Sentences quote file content of any length. */
 export const LONGEST_SENTENCE = 500;
 
-/** Why a file is no agent. The message is `3: …`, with the line. */
+/** Why a file isn't an agent. The message is `3: …`, with the line. */
 export class AgentFileError extends Error {
   override readonly name = 'AgentFileError';
-  /** The key that is not there, where that is what is wrong. */
+  /** The missing key, if that's the problem. */
   readonly missing: string | undefined;
 
-  constructor(line: number, says: string, missing?: string) {
-    super(excerpt(`${line}: ${says}`, LONGEST_SENTENCE));
+  constructor(line: number, problem: string, missing?: string) {
+    super(excerpt(`${line}: ${problem}`, LONGEST_SENTENCE));
     this.missing = missing;
   }
 }
 
 export interface Warnings {
   readonly list: readonly string[];
-  /** As `3: …`; asked only if it is kept: a file that is wrong all over is told of often enough. */
+  /** As `3: …`. Called only if there is room: a file may be wrong all over. */
   readonly add: (warning: () => string) => void;
 }
 
@@ -78,10 +78,10 @@ export function createWarnings(): Warnings {
   };
 }
 
-/** More than anybody writes, and what a list of tools can bear. */
+/** Longer than anyone writes, short enough for a tool list. */
 const LONGEST_DESCRIPTION = 8_000;
 
-/** Models read these texts: what cannot be seen in them is taken out, and a description is always there. */
+/** Models read this, so it drops invisible characters and always has a description. */
 export function summarize(
   name: string,
   description: string | undefined,
@@ -89,13 +89,13 @@ export function summarize(
 ): AgentSummary {
   const clean = (text: string) => cleanText(text).trim();
   const shown = clean(name);
-  if (shown === '') throw new AgentFileError(1, 'Its name has no character that can be seen.');
+  if (shown === '') throw new AgentFileError(1, 'The name has no visible characters.');
   const said = clean(description ?? '')
     .slice(0, LONGEST_DESCRIPTION)
     .toWellFormed();
   return {
     name: shown,
-    description: said || `Agent '${shown}': Execute tasks via Codex`,
+    description: said || defaultDescription(shown),
     tags: tags.map(clean).filter((tag) => tag !== ''),
   };
 }

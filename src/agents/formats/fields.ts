@@ -1,14 +1,14 @@
-// Values of a file, taken for what they can mean. YAML and TOML agree on little; people write a list as a
-// text and a text as a number.
+// Lenient readers for values in agent files. People write lists as strings and strings as numbers.
+import { AgentFileError } from './draft.ts';
 
-/** Undefined for what is no text, or a blank one. A number or a switch is a text, too. */
+/** Numbers and booleans count as strings. Undefined for anything else, and for a blank string. */
 export function textOf(value: unknown): string | undefined {
   const isText = ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
   const text = isText ? String(value).trim() : '';
   return text === '' ? undefined : text;
 }
 
-/** A list of texts, or one text that `separators` split. What is no text in a list is left out. */
+/** Reads a list of strings, or one string split at `separators`. Ignores items that aren't strings. */
 export function listOf(value: unknown, separators: RegExp): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => textOf(item) ?? []);
   return (textOf(value) ?? '')
@@ -21,8 +21,8 @@ export const COMMAS = /,/;
 export const COMMAS_AND_SPACES = /[,\s]+/;
 
 /**
- * Tools are split on commas and spaces, except within parentheses: what stands there narrows the tool
- * before them, as in `Bash(git diff:*)`, and goes with it.
+ * Splits tools at commas and spaces outside of parentheses. Parentheses narrow the tool before them, as in
+ * `Bash(git diff:*)`, and are dropped.
  */
 export function toolsOf(value: unknown): string[] {
   const items = Array.isArray(value) ? listOf(value, COMMAS) : splitTools(textOf(value) ?? '');
@@ -46,11 +46,27 @@ function splitTools(text: string): string[] {
   return [...items, item];
 }
 
-/** Something in a sentence about what is wrong with it. A text may be a secret in the wrong place. */
+/** For error messages. Doesn't quote strings: one may be a secret in the wrong place. */
 export function describeValue(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) return 'a list';
   if (typeof value !== 'object') return `a ${typeof value}`;
   return value instanceof Date ? 'a date' : 'a table';
+}
+
+/** Throws an `AgentFileError` if the key is missing, blank or not a string. */
+export function requiredText(
+  values: Readonly<Record<string, unknown>>,
+  key: string,
+  lineOf: (key: string) => number,
+): string {
+  const value = values[key];
+  const text = textOf(value);
+  if (text !== undefined) return text;
+  if (typeof value === 'object' && value !== null) {
+    const problem = `${key}: expected a string, got ${describeValue(value)}.`;
+    throw new AgentFileError(lineOf(key), problem);
+  }
+  throw new AgentFileError(lineOf(key), `Missing ${key}.`, key);
 }

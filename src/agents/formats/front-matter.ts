@@ -1,42 +1,42 @@
-// Parts a Markdown file into its front matter and its body. Done by hand: a well-known library for it runs
-// code that a file brings along behind `---js`.
+// Splits a Markdown file into front matter and body. Hand-written, because a well-known library for it
+// executes code after `---js`.
 import { withoutByteOrderMark } from '../../config/files/files.ts';
 import { AgentFileError } from './draft.ts';
 
 export interface FrontMatter {
-  /** The YAML between the lines of dashes. */
+  /** The YAML between the `---` lines. */
   readonly head: string;
-  /** The line of the file on which it begins. */
+  /** The line of the file it starts on. */
   readonly headLine: number;
-  /** What follows, without blank lines around it. */
+  /** Trimmed. */
   readonly body: string;
 }
 
-/** In characters. What people write there has a few hundred; beyond this, reading it takes too long. */
+/** In characters. People write a few hundred; beyond this, parsing takes too long. */
 const LONGEST_HEAD = 1 << 16;
 
-/** Undefined for a text without front matter. Throws an `AgentFileError` where it is not to be used. */
+/** Undefined for a file without front matter. Throws an `AgentFileError` if it's unusable. */
 export function splitFrontMatter(text: string): FrontMatter | undefined {
   const lines = withoutByteOrderMark(text).split(/\r\n|\n|\r/);
   const opening = lines.findIndex((line) => line.trim() !== '');
   const opened = /^---[ \t]*([\w-]*)$/.exec(lines[opening]?.trimEnd() ?? '');
-  // A line of more dashes is a rule across the page.
+  // More dashes are a horizontal rule.
   if (!opened || opened[1]?.startsWith('-')) return undefined;
   const language = opened[1] ?? '';
   if (!['', 'yaml', 'yml'].includes(language.toLowerCase())) {
-    const says = `Front matter in "${language}" is not read: write YAML between lines of ---.`;
-    throw new AgentFileError(opening + 1, says);
+    const problem = `Front matter in "${language}" is not supported. Write YAML between two --- lines.`;
+    throw new AgentFileError(opening + 1, problem);
   }
   const length = lines.slice(opening + 1).findIndex((line) => line.trimEnd() === '---');
   if (length === -1) {
-    throw new AgentFileError(opening + 1, 'The front matter does not end: a line --- is missing.');
+    throw new AgentFileError(opening + 1, 'The front matter never ends. Add a closing --- line.');
   }
   const closing = opening + 1 + length;
   const head = lines.slice(opening + 1, closing).join('\n');
   if (head.length > LONGEST_HEAD) {
     throw new AgentFileError(
       opening + 1,
-      'The front matter is too long. Instructions belong below it.',
+      'The front matter is too long. Put instructions below it.',
     );
   }
   return {

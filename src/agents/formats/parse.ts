@@ -1,4 +1,4 @@
-// Reads a file as the agent it is. Loaded only when there is a file to be read.
+// Parses an agent file of any format. Lazy: loaded only if there is a file to parse.
 import type { Dialect } from '../agent.ts';
 import { parseChatmode } from './chatmode.ts';
 import { parseClaude } from './claude.ts';
@@ -15,22 +15,19 @@ const PARSERS: Record<Dialect, (file: AgentFile) => Promise<Draft>> = {
   copilot: parseCopilot,
 };
 
-/** Throws an `AgentFileError` for a file that is no agent. */
+/** Throws an `AgentFileError` if the file isn't an agent. */
 export async function parseAgentFile(dialect: Dialect, file: AgentFile): Promise<Draft> {
   const { text } = file;
   if (!isReadable(text)) {
-    throw new AgentFileError(
-      1,
-      'It is not written in UTF-8, as some editors do. Save it as UTF-8.',
-    );
+    throw new AgentFileError(1, 'The file is not UTF-8. Save it as UTF-8.');
   }
   const draft = await PARSERS[dialect](file);
   const at = text.indexOf(UNREADABLE);
   if (at === -1) return draft;
   const line = text.slice(0, at).split('\n').length;
-  const warning = `${line}: A character is not written in UTF-8 and was lost. Save the file as UTF-8.`;
+  const warning = `${line}: A character is not valid UTF-8 and was lost. Save the file as UTF-8.`;
   return { ...draft, warnings: [...draft.warnings, warning] };
 }
 
-/** What stands for bytes that are no character. */
+/** The replacement for invalid bytes. */
 const UNREADABLE = '\ufffd';

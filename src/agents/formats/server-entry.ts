@@ -1,23 +1,23 @@
-// Servers that an agent brings along. Programs write the same few facts under different keys; an entry that
-// makes no sense is left out, and the agent stays.
+// The servers an agent brings along. Programs use different keys for the same facts. An invalid entry
+// is ignored, and the agent stays.
 import { isObject } from '../../base/object.ts';
 import type { AgentServer, ToolReference } from '../agent.ts';
-import { folderOf } from '../servers/folder.ts';
+import { serverFolder } from '../servers/candidate.ts';
 import type { AgentFile } from './draft.ts';
 import { describeValue, textOf } from './fields.ts';
 
-export interface Servers {
+export interface DeclaredServers {
   readonly servers: ReadonlyMap<string, AgentServer>;
-  /** What the entries say about which of their tools are wanted. */
+  /** The tools the entries name. */
   readonly references: readonly ToolReference[];
 }
 
 export interface ServersOrigin extends Omit<AgentFile, 'text'> {
-  /** Turns the format's own way to write variables into ours. */
+  /** Turns the format's own variable syntax into ours. */
   readonly variablesIn?: (text: string) => string;
 }
 
-/** What an entry may say, also what only other programs follow. */
+/** Known keys, including those that only other programs follow. */
 export const SERVER_KEYS: readonly string[] = [
   'command',
   'args',
@@ -41,18 +41,17 @@ export const SERVER_KEYS: readonly string[] = [
   'default_tools_approval_mode',
 ];
 
-/** No limit is meant to be longer, in whatever unit, and the engine's own numbers end somewhere. */
+/** No sensible limit is longer, in any unit, and engines can't count forever. */
 const LONGEST_LIMIT = 1e9;
 
-/** Told which entry is wrong, and how. */
-type Warn = (key: string, says: string) => void;
+type Warn = (key: string, problem: string) => void;
 
-export function serversOf(value: unknown, origin: ServersOrigin, warn: Warn): Servers {
+export function serversOf(value: unknown, origin: ServersOrigin, warn: Warn): DeclaredServers {
   const servers = new Map<string, AgentServer>();
   const references: ToolReference[] = [];
   for (const [key, entry] of isObject(value) ? Object.entries(value) : []) {
     if (isObject(entry) && isFalse(entry['enabled'])) continue;
-    const server = serverOf(key, entry, origin, (says) => warn(key, says));
+    const server = serverOf(key, entry, origin, (problem) => warn(key, problem));
     if (!server) continue;
     servers.set(key, server);
     for (const tool of server.enabledTools ?? []) {
@@ -66,11 +65,11 @@ function serverOf(
   key: string,
   entry: unknown,
   origin: ServersOrigin,
-  warn: (says: string) => void,
+  warn: (problem: string) => void,
 ): AgentServer | undefined {
   const { file, variablesIn = (same) => same } = origin;
   const wrong = (what: string, value: unknown) => {
-    warn(`${what}, got ${describeValue(value)}. The server is left out.`);
+    warn(`${what}, got ${describeValue(value)}. The server is ignored.`);
     return undefined;
   };
   if (!isObject(entry)) return wrong('expected a table', entry);
@@ -79,28 +78,33 @@ function serverOf(
   if (cmd === undefined && url === undefined)
     return wrong('expected a command or a url', undefined);
   if (cmd !== undefined && url !== undefined) {
-    warn('it has a command and a url, but only one can be meant. The server is left out.');
+    warn('it has both a command and a url. The server is ignored.');
     return undefined;
   }
   if (url !== undefined && textOf(entry['type'])?.toLowerCase() === 'sse') {
-    warn('SSE is not spoken. Bridge it with a command such as mcp-proxy. The server is left out.');
+    warn(
+      'SSE is not supported. Bridge it with a command such as mcp-proxy. The server is ignored.',
+    );
     return undefined;
   }
   const args = entry['args'] ?? [];
   if (!Array.isArray(args)) return wrong('args: expected a list', args);
-  const env = textsIn(entry['env'], variablesIn);
-  if (!env) return wrong('env: expected a table of texts', entry['env']);
+  const env = stringsIn(entry['env'], variablesIn);
+  if (!env) return wrong('env: expected a table of strings', entry['env']);
   const headers = headersOf(entry, variablesIn);
-  if (!headers) return wrong('headers: expected a table of texts', 'text');
+  if (!headers) return wrong('headers: expected a table of strings', 'text');
   warnOfIgnored(entry, warn);
   return {
     key,
     origin: file,
     cmd,
     args: args.map((arg) => variablesIn(String(arg))),
-    env: { ...handedOn(entry['env_vars']), ...env },
-    // Like one of a project's own file: what the agent's file names beside itself is found there.
-    cwd: cmd === undefined ? undefined : folderOf(variablesIn(textOf(entry['cwd']) ?? '.'), origin),
+    env: { ...inherited(entry['env_vars']), ...env },
+    // Like a server in a project's own file: relative to the project.
+    cwd:
+      cmd === undefined
+        ? undefined
+        : serverFolder(variablesIn(textOf(entry['cwd']) ?? '.'), origin),
     url: url === undefined ? undefined : variablesIn(url),
     headers,
     enabledTools: enabledToolsIn(entry),
@@ -111,22 +115,22 @@ function serverOf(
   };
 }
 
-/** What has one meaning for every server of an agent, where the entry says another. */
-function warnOfIgnored(entry: Record<string, unknown>, warn: (says: string) => void): void {
+/** Keys that have no effect on an agent's servers. */
+function warnOfIgnored(entry: Record<string, unknown>, warn: (problem: string) => void): void {
   const { disabled_tools: disabled, default_tools_approval_mode: mode } = entry;
   if (Array.isArray(disabled) && disabled.length > 0) {
-    warn('disabled_tools has no effect here. Name the tools to be used in enabled_tools instead.');
+    warn('disabled_tools has no effect here. List the tools to use in enabled_tools instead.');
   }
   if (mode !== undefined && mode !== 'approve') {
     warn(
-      'default_tools_approval_mode has no effect here. Name the tools that may be used in enabled_tools: they are used without a question.',
+      'default_tools_approval_mode has no effect here. List the allowed tools in enabled_tools: they run without asking.',
     );
   }
 }
 
 function startupSeconds(
   entry: Record<string, unknown>,
-  warn: (says: string) => void,
+  warn: (problem: string) => void,
 ): number | undefined {
   const seconds = secondsIn(entry, 'startup_timeout_sec', warn);
   const milliseconds = secondsIn(entry, 'startup_timeout_ms', warn);
@@ -136,13 +140,13 @@ function startupSeconds(
 function secondsIn(
   entry: Record<string, unknown>,
   key: string,
-  warn: (says: string) => void,
+  warn: (problem: string) => void,
 ): number | undefined {
   const value = entry[key];
   if (value === undefined) return undefined;
   const number = typeof value === 'bigint' ? Number(value) : value;
   if (typeof number === 'number' && number > 0 && number <= LONGEST_LIMIT) return number;
-  warn(`${key}: expected a number above 0, got ${describeValue(value)}. Left out.`);
+  warn(`${key}: expected a number above 0, got ${describeValue(value)}. Ignored.`);
   return undefined;
 }
 
@@ -150,8 +154,8 @@ function headersOf(
   entry: Record<string, unknown>,
   variablesIn: (text: string) => string,
 ): Record<string, string> | undefined {
-  const headers = textsIn(entry['http_headers'] ?? entry['headers'], variablesIn);
-  const fromEnvironment = textsIn(entry['env_http_headers'], (name) => name);
+  const headers = stringsIn(entry['http_headers'] ?? entry['headers'], variablesIn);
+  const fromEnvironment = stringsIn(entry['env_http_headers'], (name) => name);
   if (!headers || !fromEnvironment) return undefined;
   const token = textOf(entry['bearer_token_env_var']);
   const named = Object.entries(fromEnvironment).map(([header, name]) => [header, `\${${name}}`]);
@@ -162,14 +166,14 @@ function headersOf(
   };
 }
 
-/** Variables of ours that the server is to have, where they are set. */
-function handedOn(names: unknown): Record<string, string> {
+/** Variables to pass through from our environment, if set. */
+function inherited(names: unknown): Record<string, string> {
   const given = Array.isArray(names) ? names.flatMap((name) => textOf(name) ?? []) : [];
   return Object.fromEntries(given.map((name) => [name, `\${${name}:-}`]));
 }
 
-/** Numbers and switches become texts, as in any environment. Undefined for what is no table of such. */
-function textsIn(
+/** Numbers and booleans become strings, as in any environment. Undefined if it's no such table. */
+function stringsIn(
   value: unknown,
   variablesIn: (text: string) => string,
 ): Record<string, string> | undefined {

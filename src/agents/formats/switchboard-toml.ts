@@ -1,8 +1,14 @@
 // Switchboard's own format: TOML with `name`, `instructions`, `tools`, `[run]` and `[mcp_servers]`.
 import { nearest } from '../../base/text.ts';
-import { type AgentFile, createWarnings, type Draft, NOTHING_SAID, summarize } from './draft.ts';
-import { COMMAS_AND_SPACES, describeValue, listOf, textOf, toolsOf } from './fields.ts';
-import { requiredText } from './required.ts';
+import { type AgentFile, createWarnings, type Draft, EMPTY_DRAFT, summarize } from './draft.ts';
+import {
+  COMMAS_AND_SPACES,
+  describeValue,
+  listOf,
+  requiredText,
+  textOf,
+  toolsOf,
+} from './fields.ts';
 import { RUN_KEYS, runFieldsOf } from './run-fields.ts';
 import { SERVER_KEYS, serversOf } from './server-entry.ts';
 import { isTable, readToml } from './toml.ts';
@@ -24,12 +30,12 @@ export async function parseSwitchboardToml(file: AgentFile): Promise<Draft> {
   const { table, lineOf } = await readToml(file.text);
   const name = requiredText(table, 'name', lineOf);
   const { list: warnings, add } = createWarnings();
-  const warn = (path: readonly string[], says: () => string) =>
-    add(() => `${lineOf(...path)}: ${path.join('.')}: ${says()}`);
+  const warn = (path: readonly string[], problem: () => string) =>
+    add(() => `${lineOf(...path)}: ${path.join('.')}: ${problem()}`);
   for (const key of Object.keys(table)) {
     if (!KEYS.includes(key)) warn([key], () => describeUnknown(key, KEYS));
     else if (!hasRightForm(key, table[key])) {
-      warn([key], () => `expected ${formOf(key)}, got ${describeValue(table[key])}. Left out.`);
+      warn([key], () => `expected ${formOf(key)}, got ${describeValue(table[key])}. Ignored.`);
     }
   }
   const run = isTable(table['run']) ? table['run'] : {};
@@ -44,15 +50,15 @@ export async function parseSwitchboardToml(file: AgentFile): Promise<Draft> {
       warn(['mcp_servers', key, one], () => describeUnknown(one, SERVER_KEYS));
     }
   }
-  const { servers, references } = serversOf(table['mcp_servers'], file, (key, says) =>
-    warn(['mcp_servers', key], () => says),
+  const { servers, references } = serversOf(table['mcp_servers'], file, (key, problem) =>
+    warn(['mcp_servers', key], () => problem),
   );
   return {
-    ...NOTHING_SAID,
+    ...EMPTY_DRAFT,
     ...summarize(name, textOf(table['description']), listOf(table['tags'], COMMAS_AND_SPACES)),
     instructions: textOf(table['instructions']),
     instructionsFile: textOf(table['instructions_file']),
-    run: runFieldsOf(run, (key, says) => warn(['run', key], () => says)),
+    run: runFieldsOf(run, (key, problem) => warn(['run', key], () => problem)),
     tools: toolsOf(table['tools']),
     references,
     servers,
@@ -61,8 +67,7 @@ export async function parseSwitchboardToml(file: AgentFile): Promise<Draft> {
 }
 
 function describeUnknown(key: string, known: readonly string[]): string {
-  if (known === KEYS && RUN_KEYS.includes(key))
-    return 'it belongs below [run], and has no effect here.';
+  if (known === KEYS && RUN_KEYS.includes(key)) return 'has no effect here. Move it to [run].';
   const [meant] = nearest(key, known, 1);
   return meant === undefined ? 'unknown key.' : `unknown key. Did you mean "${meant}"?`;
 }
@@ -75,5 +80,5 @@ function hasRightForm(key: string, value: unknown): boolean {
 
 function formOf(key: string): string {
   if (TABLES.has(key)) return 'a table';
-  return LISTS.has(key) ? 'a text or a list of texts' : 'a text';
+  return LISTS.has(key) ? 'a string or a list of strings' : 'a string';
 }

@@ -1,15 +1,15 @@
-// Reads TOML, and finds the lines of its keys for messages: the parser tells them only of what it cannot read.
+// Parses TOML, and finds the lines of keys for messages: the parser reports them only for syntax errors.
 import { isObject } from '../../base/object.ts';
 import { parseToml } from '../../config/files/toml.ts';
 import { AgentFileError } from './draft.ts';
 
 export interface Toml {
   readonly table: Readonly<Record<string, unknown>>;
-  /** The line of a key, or of the first that is said below it, or of the nearest table around it. */
+  /** The line of a key, of the first key below it, or of the nearest enclosing table. */
   readonly lineOf: (...path: string[]) => number;
 }
 
-/** Throws an `AgentFileError` for a text that is not TOML. */
+/** Throws an `AgentFileError` if it isn't TOML. */
 export async function readToml(text: string): Promise<Toml> {
   const parsed = await parseToml(text);
   if ('problem' in parsed) throw new AgentFileError(parsed.line, parsed.problem);
@@ -21,8 +21,7 @@ export function isTable(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * A look at each line is enough for a message: tables and keys stand at the beginning of one. What stands
- * in a text over several lines is passed over.
+ * Good enough for a message: tables and keys are at the start of a line. Skips multi-line strings.
  */
 function findLine(text: string, path: readonly string[]): number {
   let best = { line: 1, length: 0 };

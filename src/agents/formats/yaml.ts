@@ -1,6 +1,6 @@
-// Reads the YAML of front matter. All scalars stay the texts they are written as: `007` and `yes` are names
-// as good as any. Programs that own these files are less strict than YAML, above all about `: ` in a
-// description; so where the whole cannot be read, each key is read by itself, and plain text taken as it is.
+// Parses the YAML of front matter. All scalars stay strings: `007` and `yes` are valid names. The programs
+// that own these files are less strict than YAML, above all about `: ` in a description. So if the whole
+// can't be parsed, each key is parsed by itself, and plain text is taken as written.
 import type { Document, ParsedNode } from 'yaml';
 import { isObject } from '../../base/object.ts';
 import { AgentFileError } from './draft.ts';
@@ -8,16 +8,16 @@ import type { FrontMatter } from './front-matter.ts';
 
 export interface Head {
   readonly values: Readonly<Record<string, unknown>>;
-  /** The line of the file on which a key stands. */
+  /** The key's line in the file. */
   readonly lineOf: (key: string) => number;
   /** Each as `3: …`, with the line. */
   readonly warnings: readonly string[];
 }
 
-/** Values repeated through aliases beyond this are a trap, not an agent. */
+/** More aliases than this are an attack, not an agent. */
 const MOST_ALIASES = 50;
 
-/** Errors are not made pretty: that takes longer than reading does, and lines are those of the head. */
+/** No pretty errors: they take longer than parsing, and count lines from the head. */
 const OPTIONS = {
   schema: 'failsafe',
   uniqueKeys: false,
@@ -25,16 +25,16 @@ const OPTIONS = {
   prettyErrors: false,
 } as const;
 
-/** Throws an `AgentFileError` for a text that cannot be understood. */
+/** Throws an `AgentFileError` if it can't be parsed. */
 export async function parseHead({ head, headLine }: FrontMatter): Promise<Head> {
-  // Its default: bundled, a module of the older kind has no other exports.
+  // The default export: once bundled, a CommonJS module has no others.
   const { parseDocument } = (await import('yaml')).default;
   const read = (text: string): Read => {
     try {
       return valueOf(parseDocument(text, OPTIONS), text);
     } catch (error) {
-      // It goes into what is nested, and says by throwing that aliases multiply or lead nowhere.
-      if (error instanceof RangeError) return { line: 1, problem: 'it nests too deep' };
+      // Its way to report deep nesting, and aliases that multiply or lead nowhere.
+      if (error instanceof RangeError) return { line: 1, problem: 'nested too deeply' };
       if (error instanceof ReferenceError) return { line: 1, problem: error.message };
       throw error;
     }
@@ -43,19 +43,19 @@ export async function parseHead({ head, headLine }: FrontMatter): Promise<Head> 
   const keys = keysOf(lines);
   const whole = read(head);
   const all = 'value' in whole ? whole.value : readEach(lines, keys, headLine, read, whole);
-  const isSaid = ([, value]: [string, unknown]) => value !== 'null' && value !== '~';
+  const isSet = ([, value]: [string, unknown]) => value !== 'null' && value !== '~';
   return {
-    values: Object.fromEntries(Object.entries(all).filter(isSaid)),
+    values: Object.fromEntries(Object.entries(all).filter(isSet)),
     lineOf: (key) => headLine + (keys.findLast((one) => one.key === key)?.at ?? 0),
     warnings: repeated(keys).map(
-      ({ key, at }) => `${headLine + at}: "${key}" is there twice; the last one counts.`,
+      ({ key, at }) => `${headLine + at}: Duplicate key "${key}"; the last one counts.`,
     ),
   };
 }
 
 type Values = Readonly<Record<string, unknown>>;
 interface Problem {
-  /** Of the text that was read, from one. */
+  /** One-based, within the parsed string. */
   readonly line: number;
   readonly problem: string;
 }
@@ -65,19 +65,19 @@ function valueOf(document: Document<ParsedNode, boolean>, text: string): Read {
   const [error] = document.errors;
   if (error) {
     const isDeep = error.code === 'RESOURCE_EXHAUSTION';
-    const problem = isDeep ? 'it nests too deep' : error.message;
+    const problem = isDeep ? 'nested too deeply' : error.message;
     return { line: text.slice(0, error.pos[0]).split('\n').length, problem };
   }
   const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
   if (value === null || value === '') return { value: {} };
-  return isObject(value) ? { value } : { line: 1, problem: 'keys with values were expected' };
+  return isObject(value) ? { value } : { line: 1, problem: 'expected keys with values' };
 }
 
 interface Key {
   readonly key: string;
-  /** What follows on the same line. */
+  /** The rest of the line. */
   readonly rest: string;
-  /** Its line in the head, from zero. */
+  /** Its zero-based line in the head. */
   readonly at: number;
 }
 
@@ -98,7 +98,7 @@ function repeated(keys: readonly Key[]): Key[] {
   return keys.filter(({ key }) => seen.size === seen.add(key).size);
 }
 
-/** Each key with what belongs to it, by itself. */
+/** Parses each key by itself. */
 function readEach(
   lines: readonly string[],
   keys: readonly Key[],
@@ -122,12 +122,12 @@ function readEach(
   return Object.fromEntries(entries);
 }
 
-/** The two that people write sentences in. */
+/** The keys that hold sentences. */
 const SENTENCES = new Set(['name', 'description']);
-/** What YAML gives a meaning to at the beginning of a value. */
+/** Characters with a meaning in YAML at the start of a value. */
 const INDICATOR = /^[[\]{}&*!|>%@`"',]/;
 
-/** What follows a key as one text; undefined where it was meant to be something else. */
+/** A key's value as plain text; undefined if it was meant to be something else. */
 function plainText({ key, rest }: Key, following: readonly string[]): string | undefined {
   const isIndented = following.every((line) => line.trim() === '' || /^\s/.test(line));
   const isText = rest !== '' && (SENTENCES.has(key) || !INDICATOR.test(rest));

@@ -1,39 +1,37 @@
-// Everything about the servers of agents in one place: where they are declared, what they have, who
-// gets which.
+// The entry to this folder: which servers there are for agents, and which ones an agent gets.
 import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { createMask } from '../../base/secrets.ts';
 import type { Config } from '../../config/config.ts';
 import type { Agent } from '../agent.ts';
 import { environmentBelow } from '../depth.ts';
-import type { AttachedServer } from '../engine.ts';
-import { type AttachOptions, attachServer, secretsOf } from './attach.ts';
-import { type Candidates, mergeCandidates } from './candidate.ts';
+import type { AttachedServer, Engine } from '../engine.ts';
+import { type AttachOptions, attachServer, serverSecrets } from './attach.ts';
+import { type Candidates, distinctKey, mergeCandidates } from './candidate.ts';
 import { chooseServers } from './choose.ts';
 import { discoverServers } from './discover.ts';
 import { Enumerator, type EnumeratorParts } from './enumerator.ts';
 import { explainLack } from './explain.ts';
 import { ownServers } from './own.ts';
-import { distinctKey } from './plain-key.ts';
-import { environmentOfSelf } from './self-environment.ts';
 
 export interface AgentServersParts extends EnumeratorParts {
-  /** As it is now. */
+  /** The current configuration. */
   readonly config: () => Config;
-  /** What `~` stands for. */
+  /** What `~` expands to. */
   readonly homeFolder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The real path of the program that runs now, where that is known. */
+  /** The real path of this program, if known. */
   readonly program: string | undefined;
+  readonly engine: Pick<Engine, 'variables'>;
 }
 
 export interface GivenServers {
   readonly servers: readonly AttachedServer[];
-  /** Where each is declared, by the key that it has here. */
+  /** The file that declares each, by key. */
   readonly origins: ReadonlyMap<string, string>;
   /** Sentences that name the agent's file. */
   readonly warnings: readonly string[];
-  /** What the agent goes without because something is wrong at the moment: sentences of their own. */
+  /** What the agent has to do without because of a current problem: complete sentences. */
   readonly lacks: readonly string[];
 }
 
@@ -46,7 +44,7 @@ export class AgentServers implements AsyncDisposable {
     this.#enumerator = new Enumerator(parts);
   }
 
-  /** All that agents can be given, and what was wrong with the files. */
+  /** All servers for agents, and problems with the files. */
   async available(): Promise<Candidates> {
     const { config, homeFolder, env, program } = this.#parts;
     const { agents: settings, project } = config();
@@ -58,23 +56,25 @@ export class AgentServers implements AsyncDisposable {
   }
 
   /**
-   * What one agent gets. Rejects with the reason of `cancellation`, and if a server that the agent requires
-   * cannot be started as it is configured. `isQuiet`: as far as it is
-   * known; no server is started to find it out. `isTried`: each that it gets is started once.
+   * The servers one agent gets. Rejects if cancelled, and if a server the agent requires can't be started as
+   * configured. `isQuiet`: use only what is known, start no server. `isTried`: start each server once.
    */
   async serversFor(
     agent: Agent,
     cancellation: Cancellation,
     { isQuiet = false, isTried = false } = {},
   ): Promise<GivenServers> {
-    const { config, homeFolder, env, program } = this.#parts;
+    const { config, homeFolder, env, program, engine } = this.#parts;
     const { agents: settings, project, home } = config();
     const attach: AttachOptions = {
       project,
       homeFolder,
       env,
       environment: environmentBelow(settings),
-      selfEnvironment: environmentOfSelf({ agents: settings, home }, env),
+      selfEnvironment: {
+        ...(env['SWITCHBOARD_HOME'] && { SWITCHBOARD_HOME: home }),
+        ...engine.variables(),
+      },
       program,
     };
     const available = await this.available();
@@ -84,8 +84,8 @@ export class AgentServers implements AsyncDisposable {
       available,
       isTried,
       toolsOf: (server, { isFresh }) => {
-        // What it says when it does not start may hold them.
-        for (const secret of secretsOf(server, attach)) secrets.add(secret);
+        // Its error may quote them if it fails to start.
+        for (const secret of serverSecrets(server, attach)) secrets.add(secret);
         const { mcpEnumTimeoutMs: limitMs } = settings;
         const options = { ...attach, limitMs, cancellation, isFresh, isQuiet };
         return this.#enumerator.tools(server, options);

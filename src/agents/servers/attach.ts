@@ -1,9 +1,10 @@
-// A server as it is really started: with its variables filled in, and with a word for Switchboards
-// below about how deep they are. Which is done as late as can be, so that a variable that is missing
-// costs that server alone.
+// A server ready to start: variables expanded, and the nesting depth set for Switchboards below. Done as
+// late as possible, so that a missing variable affects only this server.
 import { basename, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
-import type { ChildConfig } from '../../config/config.ts';
+import { parseAddress } from '../../child/remote/address.ts';
+import { commandSecrets, filledIn } from '../../child/secrets.ts';
+import type { ChildConfig, Remote } from '../../config/config.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
 import { expandHome } from '../../config/files/globs.ts';
 import { declareServer } from '../../config/server/declare.ts';
@@ -16,26 +17,25 @@ import {
 import type { AgentServer } from '../agent.ts';
 import type { AttachedServer } from '../engine.ts';
 import type { ServerFolders } from './candidate.ts';
-import { serverSecrets } from './secrets.ts';
 import { isSelf } from './self.ts';
 
-export interface StartOptions extends ServerFolders {
+export interface ServerStartOptions extends ServerFolders {
   readonly env: NodeJS.ProcessEnv;
-  /** Set for every server, over what it has itself. */
+  /** Set for every server; overrides its own. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export interface AttachOptions extends StartOptions {
-  /** Set for a server that is Switchboard itself, under what it has. */
+export interface AttachOptions extends ServerStartOptions {
+  /** Set for a server that is Switchboard itself, unless its own override it. */
   readonly selfEnvironment: Readonly<Record<string, string>>;
-  /** The real path of the program that runs now, where that is known. */
+  /** The real path of this program, if known. */
   readonly program: string | undefined;
 }
 
-/** One that was only asked for a list has nothing to bring to an end, and not all listen to EOF. */
+/** A server that only listed its tools has no work to finish, and not all react to EOF. */
 const STOP_MS = 500;
 
-/** Throws a sentence about what keeps it from being started. */
+/** Throws if the server can't be started as configured. */
 export function attachServer(
   server: AgentServer,
   enabledTools: readonly string[] | undefined,
@@ -58,30 +58,47 @@ export function attachServer(
     startupTimeoutSec: server.startupTimeoutSec,
     toolTimeoutSec: server.toolTimeoutSec,
     isRequired: server.isRequired,
-    handedOn: isOurs ? options.selfEnvironment : undefined,
-    secrets: serverSecrets({ child, command, remote, env: options.env }),
+    inherited: isOurs ? options.selfEnvironment : undefined,
+    secrets: [
+      ...(command ? commandSecrets(child, command, options.env) : []),
+      ...(remote ? addressSecrets(child, remote, options.env) : []),
+    ].filter((secret) => secret !== ''),
   };
 }
 
-/** What must not be repeated of a server, also of one that is not attached in the end. */
-export function secretsOf(server: AgentServer, options: AttachOptions): readonly string[] {
+/** What to mask about a server, even if it isn't attached in the end. */
+export function serverSecrets(server: AgentServer, options: AttachOptions): readonly string[] {
   try {
     return attachServer(server, undefined, options).secrets;
   } catch (error) {
     if (!(error instanceof SwitchboardError)) throw error;
-    return []; // it cannot be started, and nothing was filled in
+    return []; // it can't be started, so no variable was expanded
   }
 }
 
-/** The server for us to start, with its folder made whole; the other variables are filled in then. */
+/** Configured values, and the values of expanded variables wherever they are. */
+function addressSecrets(child: ChildConfig, remote: Remote, env: NodeJS.ProcessEnv): string[] {
+  try {
+    return [...parseAddress(child, remote, env).secrets];
+  } catch {
+    // An invalid URL. The error about it may quote all of it.
+    return [
+      remote.url,
+      ...filledIn(child.remote?.url ?? '', env),
+      ...Object.values(remote.headers),
+    ];
+  }
+}
+
+/** The server for us to start, with its folder resolved; other variables are expanded on start. */
 export function asChild(
   server: AgentServer,
-  { project, homeFolder, env, environment }: StartOptions,
+  { project, homeFolder, env, environment }: ServerStartOptions,
   limitMs: number = DEFAULTS.timeouts.rpcMs,
 ): ChildConfig {
   const { key: name, origin, args, headers } = server;
   const prepare = (text: string) =>
-    refuseQuestion(fillFolders(text, { project, homeFolder }), server);
+    refusePrompt(fillFolders(text, { project, homeFolder }), server);
   const expand = expanderFor({ name, origin }, env);
   const cwd = expand(prepare(server.cwd ?? ''), 'cwd');
   return declareServer({
@@ -101,7 +118,7 @@ export function asChild(
         : { type: 'http', url: prepare(server.url), headers: mapValues(headers, prepare) },
     cwd: resolve(project, expandHome(cwd, homeFolder)),
     timeouts: {
-      // Whoever starts it has limits of his own, which come first.
+      // The caller has shorter limits of its own.
       spawnMs: 2 * limitMs,
       rpcMs: 2 * limitMs,
       stopMs: Math.min(STOP_MS, Math.ceil(limitMs / 2)),
@@ -111,7 +128,7 @@ export function asChild(
 
 const FOLDER = /\$\$\{|\$\{(workspaceFolder|workspaceFolderBasename|userHome)\}/g;
 
-/** The names that editors have for folders. */
+/** Editors' variables for folders. */
 function fillFolders(text: string, { project, homeFolder }: ServerFolders): string {
   const folders: Readonly<Record<string, string>> = {
     workspaceFolder: project,
@@ -119,21 +136,21 @@ function fillFolders(text: string, { project, homeFolder }: ServerFolders): stri
     userHome: homeFolder,
   };
   return text.replace(FOLDER, (written, name?: string) =>
-    // What is in a path is not filled in once more.
+    // A path must not be expanded again.
     name === undefined ? written : withoutVariables(folders[name] ?? ''),
   );
 }
 
-/** `${input:key}` and the like, which only the program that the file belongs to can fill in. */
-const QUESTION = /(?<!\$)\$\{(?:(?!env:)[A-Za-z]+:(?!-)[^}]*\}|\{)/;
+/** `${input:key}` and the like, which only the file's own program can fill in. */
+const PROMPT = /(?<!\$)\$\{(?:(?!env:)[A-Za-z]+:(?!-)[^}]*\}|\{)/;
 
-function refuseQuestion(text: string, { key, origin }: AgentServer): string {
-  const [question] = QUESTION.exec(text) ?? [];
-  if (question === undefined) return text;
+function refusePrompt(text: string, { key, origin }: AgentServer): string {
+  const [prompt] = PROMPT.exec(text) ?? [];
+  if (prompt === undefined) return text;
   throw new SwitchboardError(
     'CHILD_NOT_CONFIGURED',
-    `Server "${key}" has ${question} in it, which only its own program can fill in (${origin}).`,
-    { hint: 'Write ${VAR} in its place, and set VAR where the host starts Switchboard.' },
+    `Server "${key}" uses ${prompt}, which only its own program can fill in (${origin}).`,
+    { hint: "Use ${VAR} instead, and set VAR in the host's environment." },
   );
 }
 

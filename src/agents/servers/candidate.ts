@@ -1,37 +1,39 @@
-// The servers that agents can be given, from wherever they are declared, before anyone has looked
-// which of them an agent wants.
+// The servers agents can get, wherever they are declared, before an agent's own wishes count.
+import { resolve } from 'node:path';
 import type { Expose } from '../../config/config.ts';
+import { expandHome } from '../../config/files/globs.ts';
+import { withoutVariables } from '../../config/server/expand.ts';
 import type { AgentServer } from '../agent.ts';
 
 export interface Candidate extends AgentServer {
-  /** Which of its tools may be used at all, by the word of whoever declared it. */
+  /** The tools its declaration allows anyone to use. */
   readonly expose: Expose;
-  /** It is behind this Switchboard, too, under its key, and the pool knows it. */
+  /** This Switchboard has it too, under the same key, so the pool knows it. */
   readonly isOwn: boolean;
 }
 
 export interface Candidates {
-  /** One for each key, the strongest first. */
+  /** One per key, highest precedence first. */
   readonly servers: readonly Candidate[];
-  /** What cannot be given to an agent, by key, and a sentence about why. */
+  /** Servers agents can't get: key → a sentence about why. */
   readonly leftOut: ReadonlyMap<string, string>;
-  /** What was wrong with the files: sentences that name them. */
+  /** Problems with the files: sentences that name them. */
   readonly warnings: readonly string[];
 }
 
 export const EVERYTHING: Expose = { allow: undefined, deny: undefined };
 
-/** What `${workspaceFolder}` and `~` stand for. */
+/** What `${workspaceFolder}` and `~` expand to. */
 export interface ServerFolders {
   readonly project: string;
   readonly homeFolder: string;
 }
 
-/** Puts stronger servers before weaker ones; of two with one key the stronger counts. */
-export function mergeCandidates(...strongestFirst: readonly Candidates[]): Candidates {
+/** Of several servers with one key, the first counts. */
+export function mergeCandidates(...highestFirst: readonly Candidates[]): Candidates {
   const servers = new Map<string, Candidate>();
   const leftOut = new Map<string, string>();
-  for (const group of strongestFirst) {
+  for (const group of highestFirst) {
     for (const server of group.servers) {
       if (!servers.has(server.key)) servers.set(server.key, server);
     }
@@ -42,6 +44,25 @@ export function mergeCandidates(...strongestFirst: readonly Candidates[]): Candi
   return {
     servers: [...servers.values()],
     leftOut,
-    warnings: strongestFirst.flatMap(({ warnings }) => warnings),
+    warnings: highestFirst.flatMap(({ warnings }) => warnings),
   };
+}
+
+/** Absolute, unless it has a variable: that is expanded later, so the path itself must not look like one. */
+export function serverFolder(cwd: string, { project, homeFolder }: ServerFolders): string {
+  if (cwd.includes('${')) return cwd;
+  return withoutVariables(resolve(project, expandHome(cwd, homeFolder)));
+}
+
+/** A key the way it can be part of a tool name: engines accept no others, and some programs write them so. */
+export function plainKey(key: string): string {
+  return key.replaceAll(/[^A-Za-z0-9_-]/g, '_');
+}
+
+/** The plain key, numbered if taken. */
+export function distinctKey(key: string, taken: { has(key: string): boolean }): string {
+  const plain = plainKey(key);
+  let distinct = plain;
+  for (let number = 2; taken.has(distinct); number++) distinct = `${plain}_${number}`;
+  return distinct;
 }

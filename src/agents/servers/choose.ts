@@ -1,38 +1,44 @@
-// Which servers one agent gets: those that it brings along, those that it names, and those that have
-// the tools it names; or, where that is not to be limited, all.
+// Which servers one agent gets: its own, those it names, and those that have the tools it names; or, if
+// the settings don't limit it, all of them. And which of their tools it may use.
 import type { AgentSettings } from '../../config/config.ts';
+import { isExposed } from '../../config/server/expose.ts';
 import type { Agent } from '../agent.ts';
 import type { Candidate, Candidates } from './candidate.ts';
-import { enabledToolsOf } from './enabled-tools.ts';
 import { explainLack, explainUnproven } from './explain.ts';
-import { askAll, type ToolsOf } from './inquiry.ts';
-import { offerTo } from './offer.ts';
-import { type Case, type Given, giveByTools } from './proof.ts';
-import { type NamedTools, readWanted } from './wanted.ts';
+import {
+  askServer,
+  askServers,
+  type Grants,
+  grantByTools,
+  type ServerCase,
+  type ToolsAnswer,
+  type ToolsOf,
+} from './proof.ts';
+import { type NamedTools, offerTo, readWanted } from './wanted.ts';
 
 export interface ChooseOptions {
   readonly settings: AgentSettings;
   readonly available: Candidates;
   readonly toolsOf: ToolsOf;
-  /** Every server that is given is asked for its tools, also where nothing hangs on it. */
+  /** Ask every server the agent gets for its tools, even if nothing depends on it. */
   readonly isTried?: boolean | undefined;
 }
 
 interface ChosenServer {
   readonly server: Candidate;
-  /** The only tools of it that the agent may use; undefined for all. */
+  /** The only tools the agent may use; undefined for all. */
   readonly enabledTools: readonly string[] | undefined;
 }
 
-export interface Choice {
+export interface ServerChoice {
   readonly servers: readonly ChosenServer[];
   /** Sentences that name the agent's file. */
   readonly warnings: readonly string[];
-  /** What the agent goes without because something is wrong at the moment: sentences of their own. */
+  /** What the agent has to do without because of a current problem: complete sentences. */
   readonly lacks: readonly string[];
 }
 
-export async function chooseServers(agent: Agent, options: ChooseOptions): Promise<Choice> {
+export async function chooseServers(agent: Agent, options: ChooseOptions): Promise<ServerChoice> {
   const { settings, toolsOf } = options;
   const offer = offerTo(agent, options.available);
   const wanted = readWanted(agent, offer);
@@ -40,12 +46,12 @@ export async function chooseServers(agent: Agent, options: ChooseOptions): Promi
   const lacks: string[] = [];
   const warn = (warning: string) => void warnings.push(warning);
   const lack = (sentence: string) => void lacks.push(sentence);
-  const one: Case = { agent, settings, offer, wanted, toolsOf, warn, lack };
-  const given = settings.mcpEnumerate ? await giveByTools(one) : giveByName(one);
+  const one: ServerCase = { agent, settings, offer, wanted, toolsOf, warn, lack };
+  const granted = settings.mcpEnumerate ? await grantByTools(one) : grantByName(one);
   const servers: ChosenServer[] = [];
   for (const server of offer.servers.values()) {
     const { key } = server;
-    const bare = given.get(key);
+    const bare = granted.get(key);
     if (!bare) continue;
     const named = settings.mcpToolFilter ? filterOf(wanted.named.get(key), bare) : undefined;
     const filter = inBoth(named, server.enabledTools);
@@ -57,21 +63,21 @@ export async function chooseServers(agent: Agent, options: ChooseOptions): Promi
   return { servers, warnings: [...new Set(warnings)], lacks: [...new Set(lacks)] };
 }
 
-/** What is wrong with servers that an agent gets. */
+/** Starts the agent's servers, and reports those that fail. */
 async function tryOut(
   agent: Agent,
   servers: readonly ChosenServer[],
   toolsOf: ToolsOf,
 ): Promise<string[]> {
-  const given = servers.map(({ server }) => server);
-  const { answers } = await askAll(given, given.length, toolsOf, { isFresh: true });
+  const candidates = servers.map(({ server }) => server);
+  const { answers } = await askServers(candidates, candidates.length, toolsOf, { isFresh: true });
   return [...answers].flatMap(([key, answer]) =>
     'problem' in answer ? [explainUnproven(agent, key, answer.problem)] : [],
   );
 }
 
-/** Nobody is asked: every server may have a bare tool, so all that are programs are given. */
-function giveByName({ settings, offer, wanted }: Case): Given {
+/** Asks no server. Since any of them may have a bare tool, it grants all that are programs. */
+function grantByName({ settings, offer, wanted }: ServerCase): Grants {
   const isAll = !settings.mcpLimitReferenced || wanted.bare.length > 0;
   const servers = [...offer.servers.values()].filter(
     ({ key, cmd }) =>
@@ -80,7 +86,7 @@ function giveByName({ settings, offer, wanted }: Case): Given {
   return new Map(servers.map(({ key }) => [key, wanted.bare]));
 }
 
-/** The tools that the agent names of a server; undefined where it names none, or any. */
+/** The tools the agent names of a server; undefined for all. */
 function filterOf(
   named: NamedTools | undefined,
   bare: readonly string[],
@@ -89,10 +95,45 @@ function filterOf(
   return named?.isAny || tools.length === 0 ? undefined : tools;
 }
 
-/** Undefined stands for all. */
+/** Undefined means all. */
 function inBoth(
   one: readonly string[] | undefined,
   other: readonly string[] | undefined,
 ): readonly string[] | undefined {
   return one && other ? one.filter((tool) => other.includes(tool)) : (one ?? other);
+}
+
+type EnabledTools =
+  | { readonly tools: readonly string[] | undefined }
+  /** The agent can't get the server. */
+  | { readonly problem: string };
+
+/** The tools the server's owner exposes and, if there is a filter, the agent names. */
+async function enabledToolsOf(
+  server: Candidate,
+  filter: readonly string[] | undefined,
+  toolsOf: ToolsOf,
+): Promise<EnabledTools> {
+  const { origin, expose } = server;
+  const { allow, deny } = expose;
+  if (allow === undefined && deny === undefined) return { tools: filter };
+  const allowed = filter
+    ? { tools: filter.filter((tool) => isExposed(tool, expose)) }
+    : await exposedTools(server, toolsOf);
+  if ('problem' in allowed) {
+    return {
+      problem: `Only some of its tools are exposed (${origin}), and its tool list is unknown. ${allowed.problem}`,
+    };
+  }
+  return allowed.tools.length > 0
+    ? allowed
+    : { problem: `None of its tools are exposed (${origin}).` };
+}
+
+/** Patterns need the server's tool list; plain names don't. */
+async function exposedTools(server: Candidate, toolsOf: ToolsOf): Promise<ToolsAnswer> {
+  const { allow } = server.expose;
+  const answer = await askServer(server, toolsOf);
+  if ('tools' in answer || !allow || allow.some((name) => name.includes('*'))) return answer;
+  return { tools: allow.filter((tool) => isExposed(tool, server.expose)) };
 }

@@ -1,26 +1,35 @@
-// The servers that the user has set up in other programs. Their files are read anew for each run, so
-// that what is changed there counts at once; that takes a few milliseconds.
+// The servers the user has set up in other programs. Their files are read again for each run, which
+// takes a few milliseconds, so that changes there count immediately.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject } from '../../base/object.ts';
 import type { AgentSettings } from '../../config/config.ts';
+import { withPlainVariables } from '../../config/files/servers-file.ts';
+import { isServerEntry } from '../../config/schema/check.ts';
 import { type Candidate, type Candidates, mergeCandidates } from './candidate.ts';
-import { readListing } from './listing.ts';
 import { readClaude } from './programs/claude.ts';
 import { readCodex } from './programs/codex.ts';
-import { readCursor } from './programs/cursor.ts';
-import { readGemini } from './programs/gemini.ts';
-import type { ProgramPlaces } from './programs/places.ts';
-import { readVsCode } from './programs/vscode.ts';
+import {
+  type Listing,
+  listServers,
+  mapEntries,
+  type ProgramPlaces,
+  readJsonSettings,
+  readListing,
+  type SettingsFile,
+} from './programs/listing.ts';
 import { isSelf } from './self.ts';
 
-export interface DiscoverOptions extends ProgramPlaces {
+export interface DiscoverServersOptions extends ProgramPlaces {
   readonly settings: AgentSettings;
-  /** The real path of the program that runs now, where that is known. */
+  /** The real path of this program, if known. */
   readonly program?: string | undefined;
 }
 
-/** Strongest first: of two servers with one key the earlier counts. */
+/** Highest precedence first. Each returns its listings in that order, too. */
 const PROGRAMS = [readVsCode, readClaude, readCursor, readCodex, readGemini];
 
-export async function discoverServers(options: DiscoverOptions): Promise<Candidates> {
+export async function discoverServers(options: DiscoverServersOptions): Promise<Candidates> {
   if (!options.settings.mcpDiscovery) return mergeCandidates();
   const listings = await Promise.all(PROGRAMS.map((read) => read(options)));
   const found = listings.flat().map((listing) => readListing(listing, options));
@@ -30,7 +39,7 @@ export async function discoverServers(options: DiscoverOptions): Promise<Candida
   return mergeCandidates(...all);
 }
 
-/** Nearly every host has Switchboard, so that is no warning; who names it is told. */
+/** Not worth a warning, since nearly every host has Switchboard. Agents that name it get the reason. */
 function withoutSelf(group: Candidates, program: string | undefined): Candidates {
   const isOurs = (server: Candidate) => isSelf(server, program);
   const reasons = group.servers
@@ -44,5 +53,71 @@ function withoutSelf(group: Candidates, program: string | undefined): Candidates
 }
 
 function explainSelf(key: string, origin: string): string {
-  return `${origin}: server ${JSON.stringify(key)} is Switchboard itself, which agents do not get from there. An agent that is to have it brings it along, or set SWITCHBOARD_SKIP_SELF=false.`;
+  return `${origin}: Server ${JSON.stringify(key)} is Switchboard itself, which agents don't get from there. Declare it in the agent's own file, or set SWITCHBOARD_SKIP_SELF=false.`;
+}
+
+/** VS Code: the workspace's `.vscode/mcp.json`, and the user's own file if configured. */
+async function readVsCode({ project, settings }: ProgramPlaces): Promise<Listing[]> {
+  const { vscodeUserMcp } = settings;
+  return Promise.all([
+    ...(vscodeUserMcp === undefined ? [] : [readConfigured(vscodeUserMcp)]),
+    readVsCodeFile(join(project, '.vscode', 'mcp.json'), project),
+  ]);
+}
+
+async function readConfigured(path: string): Promise<Listing> {
+  const listing = await readVsCodeFile(path, undefined);
+  if (existsSync(path)) return listing;
+  return { ...listing, warnings: [`${path}: The file does not exist. VSCODE_USER_MCP names it.`] };
+}
+
+/** The key is `servers`, but people paste `mcpServers` from elsewhere. */
+async function readVsCodeFile(path: string, cwd: string | undefined): Promise<Listing> {
+  const file = await readJsonSettings(path);
+  const key = Object.hasOwn(file.settings, 'servers') ? 'servers' : 'mcpServers';
+  return listServers(file, key, cwd);
+}
+
+async function readCursor({ project, homeFolder }: ProgramPlaces): Promise<Listing[]> {
+  const [ofProject, ofUser] = await Promise.all([
+    readJsonSettings(join(project, '.cursor', 'mcp.json')),
+    readJsonSettings(join(homeFolder, '.cursor', 'mcp.json')),
+  ]);
+  return [
+    listServers(ofProject, 'mcpServers', project),
+    listServers(ofUser, 'mcpServers', undefined),
+  ];
+}
+
+async function readGemini({ project, homeFolder }: ProgramPlaces): Promise<Listing[]> {
+  const [ofProject, ofUser] = await Promise.all([
+    readJsonSettings(join(project, '.gemini', 'settings.json')),
+    readJsonSettings(join(homeFolder, '.gemini', 'settings.json')),
+  ]);
+  return [listGemini(ofProject, project), listGemini(ofUser, undefined)];
+}
+
+function listGemini(file: SettingsFile, cwd: string | undefined): Listing {
+  const { mcp } = file.settings;
+  const { allowed, excluded } = isObject(mcp) ? mcp : {};
+  const isAllowed = (key: string) =>
+    !(Array.isArray(excluded) && excluded.includes(key)) &&
+    (!Array.isArray(allowed) || allowed.includes(key));
+  return mapEntries(listServers(file, 'mcpServers', cwd), (entry, key) =>
+    isAllowed(key) ? translateGemini(entry) : undefined,
+  );
+}
+
+/** `url` is the older HTTP with server-sent events unless `type` says otherwise; `httpUrl` is Streamable HTTP. */
+function translateGemini(entry: unknown): unknown {
+  if (!isObject(entry)) return entry;
+  const { httpUrl, url, type, includeTools: allow, excludeTools: deny, ...others } = entry;
+  const translated = {
+    ...others,
+    ...(url !== undefined && { url, type: type ?? 'sse' }),
+    ...(httpUrl !== undefined && { url: httpUrl, type: 'http' }),
+    expose: { allow, deny },
+  };
+  // Gemini also writes `$VAR` for `${VAR}`.
+  return isServerEntry(translated) ? withPlainVariables(translated) : translated;
 }

@@ -1,6 +1,6 @@
-// Which tools a server has: as the catalog remembers it, or as the server says when it is started for
-// that alone. Each is asked once in a run of this program, however many agents want to know.
-import type { Cancellation } from '../../base/cancellation.ts';
+// Finds out a server's tools: from the catalog, or by starting the server just for that. Each server is
+// asked once per process, however many agents need to know.
+import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
 import { withinLimit } from '../../base/time.ts';
@@ -11,47 +11,45 @@ import { listAll } from '../../pool/list-keeper.ts';
 import type { Pool } from '../../pool/pool.ts';
 import { type StartChild, Starter } from '../../pool/starter.ts';
 import { Queue } from '../queue.ts';
-import { asChild, type StartOptions } from './attach.ts';
+import { asChild, type ServerStartOptions } from './attach.ts';
 import type { Candidate } from './candidate.ts';
-import { SharedWork } from './shared-work.ts';
 
 export interface EnumeratorParts {
   readonly start: StartChild;
   readonly catalog: Catalog;
-  /** For the servers behind this Switchboard. */
+  /** For Switchboard's own servers. */
   readonly pool: Pick<Pool, 'tools' | 'warm'>;
 }
 
-export interface EnumerateOptions extends StartOptions {
-  /** Milliseconds for each step: start, list, stop. */
+export interface EnumerateOptions extends ServerStartOptions {
+  /** For each step: start, list, stop. */
   readonly limitMs: number;
   readonly cancellation: Cancellation;
-  /** What was learned in an earlier run of this program is not enough. */
+  /** Don't trust what the catalog has from an earlier process. */
   readonly isFresh?: boolean | undefined;
-  /** Only what is known already is told; nothing is started. */
+  /** Start nothing; use only what is known. */
   readonly isQuiet?: boolean | undefined;
 }
 
 type Names = readonly string[];
 
 const MOST_AT_ONCE = 8;
-/** One that failed is not started again for each agent; by then somebody may have mended it. */
+/** A failed server isn't tried again for each agent, but may be fixed after this. */
 const FAILURE_HOLDS_MS = 60_000;
 
 export class Enumerator implements AsyncDisposable {
   readonly #parts: EnumeratorParts;
   readonly #queue = new Queue(() => MOST_AT_ONCE);
-  /** By what is started, and how. */
+  /** By how the server is started. */
   readonly #underWay = new Map<string, SharedWork<Names>>();
   readonly #failed = new Map<string, { readonly error: unknown; readonly until: number }>();
-  /** What was asked in this run. */
+  /** Asked by this process. */
   readonly #asked = new Set<string>();
 
   constructor(parts: EnumeratorParts) {
     this.#parts = parts;
   }
 
-  /** The names of its tools. Rejects with what keeps it from telling. */
   async tools(server: Candidate, options: EnumerateOptions): Promise<Names> {
     options.cancellation.throwIfCancelled();
     if (server.isOwn) return this.#ownTools(server, options);
@@ -72,7 +70,7 @@ export class Enumerator implements AsyncDisposable {
     return this.#workFor(id, config, options.limitMs).join(options.cancellation);
   }
 
-  /** Ends what is under way; nothing of it is left then. */
+  /** Cancels what is under way and waits until nothing of it is left. */
   async [Symbol.asyncDispose](): Promise<void> {
     const reason = new SwitchboardError('CANCELLED', 'Switchboard is shutting down.');
     await Promise.all([...this.#underWay.values()].map((work) => work.cancel(reason)));
@@ -103,7 +101,7 @@ export class Enumerator implements AsyncDisposable {
     return work;
   }
 
-  /** Starts the server, has it list its tools, and ends it, whatever comes of it. */
+  /** Starts the server, lists its tools, and stops it, whatever happens. */
   async #ask(config: ChildConfig, limitMs: number, cancellation: Cancellation): Promise<Names> {
     cancellation.throwIfCancelled();
     const { start, catalog } = this.#parts;
@@ -134,7 +132,7 @@ export class Enumerator implements AsyncDisposable {
     }
   }
 
-  /** The pool starts it if it has to, and keeps it for whoever uses it next. */
+  /** The pool starts it if necessary, and keeps it running. */
   async #ownTools({ key }: Candidate, options: EnumerateOptions) {
     const { limitMs, cancellation, isFresh, isQuiet } = options;
     const { pool } = this.#parts;
@@ -158,9 +156,13 @@ function namesOf(tools: readonly unknown[]): string[] {
 }
 
 function notKnown(name: string): SwitchboardError {
-  return new SwitchboardError('SUBTOOL_UNKNOWN', `The tools of "${name}" are not known yet.`, {
-    hint: 'A run asks for them; so does: switchboard agents --check',
-  });
+  return new SwitchboardError(
+    'SUBTOOL_UNKNOWN',
+    `The tools of server "${name}" are not known yet.`,
+    {
+      hint: 'The first run finds out, and so does: switchboard agents --check',
+    },
+  );
 }
 
 function tooLate(name: string, task: string, limitMs: number): SwitchboardError {
@@ -169,4 +171,37 @@ function tooLate(name: string, task: string, limitMs: number): SwitchboardError 
     `Server "${name}" did not ${task} within ${formatDuration(limitMs)}.`,
     { hint: 'If it needs longer, raise AGENTS_MCP_ENUM_TIMEOUT_MS.', data: { child: name } },
   );
+}
+
+/** Work that several callers wait for. It is cancelled when the last of them leaves, who then waits for its end. */
+class SharedWork<T> {
+  readonly #cancellation = new Cancellation();
+  readonly #work: Promise<T>;
+  readonly #onAbandoned: () => void;
+  #waiting = 0;
+
+  constructor(work: (cancellation: Cancellation) => Promise<T>, onAbandoned: () => void) {
+    this.#work = work(this.#cancellation);
+    this.#work.catch(() => {}); // those who wait get it
+    this.#onAbandoned = onAbandoned;
+  }
+
+  async join(cancellation: Cancellation): Promise<T> {
+    this.#waiting++;
+    try {
+      return await cancellation.orElse(this.#work);
+    } catch (error) {
+      if (cancellation.reason && this.#waiting === 1) await this.cancel(cancellation.reason);
+      throw error;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** Cancels the work for everyone, and waits for its end. */
+  async cancel(reason: Error): Promise<void> {
+    this.#onAbandoned();
+    this.#cancellation.cancel(reason);
+    await this.#work.catch(() => {}); // only its end matters
+  }
 }

@@ -1,29 +1,27 @@
-// What is said about servers that an agent does not get, or gets without proof.
+// Sentences about servers an agent doesn't get, or gets unproven.
 import { nearest } from '../../base/text.ts';
 import type { Agent } from '../agent.ts';
-import type { Candidate } from './candidate.ts';
-import type { Answer } from './inquiry.ts';
-import type { Offer } from './offer.ts';
-import { plainKey } from './plain-key.ts';
+import { type Candidate, plainKey } from './candidate.ts';
+import type { ToolsAnswer } from './proof.ts';
+import type { Offer } from './wanted.ts';
 
 function explainDropped({ file }: Agent, key: string, reason: string): string {
-  return `${file}: it does not get the server "${key}". ${reason}`;
+  return `${file}: The agent does not get server "${key}". ${reason}`;
 }
 
-/** A server that it would get, if nothing were wrong with it. */
 export function explainLack(key: string, reason: string): string {
   return `The agent runs without server "${key}". ${reason}`;
 }
 
 export function explainUnproven({ file }: Agent, key: string, reason: string): string {
-  return `${file}: it gets the server "${key}" without proof of its tools. ${reason}`;
+  return `${file}: The agent gets server "${key}" without a check of its tools. ${reason}`;
 }
 
 export function explainMissingServer(agent: Agent, name: string, offer: Offer): string {
   const [, reason] = [...offer.leftOut].find(([key]) => plainKey(key) === plainKey(name)) ?? [];
   if (reason !== undefined) return explainDropped(agent, name, reason);
   const hint = didYouMean(name, offer.servers.keys());
-  return `${agent.file}: it names the server "${name}", which is not configured anywhere.${hint}`;
+  return `${agent.file}: Server "${name}" is not configured anywhere.${hint}`;
 }
 
 export function explainMissingTool(
@@ -33,20 +31,20 @@ export function explainMissingTool(
   there: readonly string[],
 ): string {
   const hint = didYouMean(tool, there);
-  return `${file}: the server "${key}" (${origin}) has no tool "${tool}" that may be used.${hint}`;
+  return `${file}: Server "${key}" (${origin}) has no usable tool "${tool}".${hint}`;
 }
 
 export interface Explained {
   readonly text: string;
-  /** Whether a server that did not answer may have it, so that the next run may be better off. */
+  /** Whether a server that didn't answer may have it, so that the next run may succeed. */
   readonly isLack: boolean;
 }
 
-/** No server has a bare tool, as far as they have told. Of those that have not, one may have it. */
+/** No server that answered has the bare tool. One of the others may. */
 export function explainNobody(
   { file }: Agent,
   tool: string,
-  answers: ReadonlyMap<string, Answer>,
+  answers: ReadonlyMap<string, ToolsAnswer>,
   { servers }: Offer,
 ): Explained {
   const silent = [...answers].flatMap(([key, answer]) =>
@@ -55,39 +53,38 @@ export function explainNobody(
   const known = [...answers.values()].flatMap((answer) => ('tools' in answer ? answer.tools : []));
   const hint = howToWrite(tool, servers) + didYouMean(tool, new Set(known));
   const [first] = silent;
-  if (!first) return { text: `${file}: no server has the tool "${tool}".${hint}`, isLack: false };
-  const others = listOf(silent.map(({ key }) => key));
+  if (!first) return { text: `${file}: No server has the tool "${tool}".${hint}`, isLack: false };
+  const others = quoteAll(silent.map(({ key }) => key));
   if (silent.some(({ isUnasked }) => isUnasked)) {
-    const text = `${file}: Switchboard does not know which server has the tool "${tool}"; it has not asked ${others}. Run: switchboard agents --check.${hint}`;
+    const text = `${file}: Switchboard doesn't know yet which server has the tool "${tool}". It hasn't asked ${others}. Run: switchboard agents --check.${hint}`;
     return { text, isLack: false };
   }
   const problems = silent.slice(0, MOST_PROBLEMS).map(({ problem }) => problem);
   const owner = silent.length === 1 ? first.key : '<server>';
   const text = [
-    `The agent runs without the tool "${tool}". No server that answered has it; no answer from ${others}.`,
+    `The agent runs without the tool "${tool}". No server that answered has it, and ${others} didn't answer.`,
     ...problems,
     `If you know its server, write "${owner}::${tool}".`,
   ];
   return { text: text.join(' ') + hint, isLack: true };
 }
 
-/** For a name that is written as other programs write it, or that is a server's. */
+/** For a name in another program's syntax, or the name of a server. */
 function howToWrite(tool: string, servers: Offer['servers']): string {
-  if (servers.has(tool)) return ` Write "${tool}::*" for all tools of the server of that name.`;
+  if (servers.has(tool)) return ` For all tools of the server "${tool}", write "${tool}::*".`;
   const [, server, name] = /^(.+)\/(.+)$/.exec(tool) ?? [];
   return name === undefined
     ? ''
-    : ` For the tool "${name}" of the server "${server}" write "${server}::${name}".`;
+    : ` For the tool "${name}" of server "${server}", write "${server}::${name}".`;
 }
 
-/** Several servers have a bare tool. */
 export function explainSeveral(
   { file }: Agent,
   tool: string,
   keys: readonly string[],
   fallback: 'none' | 'all',
 ): string {
-  return `${file}: the tool "${tool}" is one of ${listOf(keys)}. It gets ${fallback} of them; write "${keys[0]}::${tool}" to say which is meant.`;
+  return `${file}: Several servers have the tool "${tool}": ${quoteAll(keys)}. The agent gets ${fallback} of them. Write "${keys[0]}::${tool}" to choose one.`;
 }
 
 export function explainNotAsked(
@@ -95,7 +92,7 @@ export function explainNotAsked(
   keys: readonly string[],
   mostServers: number,
 ): string {
-  return `${file}: only ${mostServers} servers are asked for their tools, and these were not: ${listOf(keys)}. Raise AGENTS_MCP_MAX_SERVERS, or name servers along with tools.`;
+  return `${file}: Only ${mostServers} servers were asked for their tools, not ${quoteAll(keys)}. Raise AGENTS_MCP_MAX_SERVERS, or name a server with each tool.`;
 }
 
 function didYouMean(word: string, names: Iterable<string>): string {
@@ -106,7 +103,7 @@ function didYouMean(word: string, names: Iterable<string>): string {
 const MOST_NAMES = 10;
 const MOST_PROBLEMS = 2;
 
-function listOf(keys: readonly string[]): string {
+function quoteAll(keys: readonly string[]): string {
   const shown = keys.slice(0, MOST_NAMES).map((key) => `"${key}"`);
   const more = keys.length - shown.length;
   return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');

@@ -1,12 +1,12 @@
-// The servers behind this Switchboard, for its agents. What the configuration keeps from hosts it
-// keeps from agents, too; and the engine has no part in what only we can do, such as signing in.
+// Switchboard's own servers, for its agents. What the configuration hides from hosts it also hides from
+// agents, and the engine can't do what only we can, such as signing in.
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { readSignIn, signInFile } from '../../child/sign-in/token-store.ts';
 import type { ChildConfig, Config, Remote } from '../../config/config.ts';
 import { expandRemote } from '../../config/server/expand.ts';
 import type { Candidate, Candidates } from './candidate.ts';
-import { needsProxy } from './listing.ts';
+import { needsProxy } from './programs/listing.ts';
 
 type Shown = Pick<Config, 'children' | 'home'>;
 
@@ -30,14 +30,14 @@ async function reasonAgainst(
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
   const { name, show, showBecause, origin, problem, remote, behind } = child;
-  const which = `${origin}: server ${JSON.stringify(name)}`;
+  const which = `${origin}: Server ${JSON.stringify(name)}`;
   if (show === 'off') return `${which} is switched off (${showBecause}).`;
   if (problem) return problem.text;
-  if (behind) return `${which} is spoken to in plain language, through an assistant of the host's.`;
+  if (behind) return `${which} is behind an assistant, which only hosts can use.`;
   if (!remote) return undefined;
   if (remote.type !== 'http') return `${which} ${needsProxy(remote.type)}`;
   return (await isSignedIn(child, remote, tokens, env))
-    ? `${which} needs a sign-in, which Switchboard has and the engine of agents has not.`
+    ? `${which} needs a sign-in, which only Switchboard has, not the engine.`
     : undefined;
 }
 
@@ -51,7 +51,7 @@ async function isSignedIn(
   try {
     return readSignIn(await signInFile(tokens, expandRemote(child, env).url)) !== 'nothing';
   } catch (error) {
-    // A variable is missing, or it is no address: that is told when the server is to be used.
+    // A missing variable or an invalid URL. Using the server reports it.
     if (error instanceof SwitchboardError || error instanceof TypeError) return false;
     throw error;
   }

@@ -1,7 +1,12 @@
-// Which servers an agent gets by what they really have. Only those are asked that something hangs on:
-// those that the agent names, and all where it names tools without saying whose they are.
+// Which servers an agent gets, judged by the tools they really have. Asks only the servers that matter:
+// those the agent names, or all if it names tools without a server.
+import { SwitchboardError } from '../../base/errors.ts';
+import { excerpt } from '../../base/text.ts';
 import type { AgentSettings } from '../../config/config.ts';
+import { isExposed } from '../../config/server/expose.ts';
+import { RpcError } from '../../rpc/message.ts';
 import type { Agent } from '../agent.ts';
+import type { Candidate } from './candidate.ts';
 import {
   explainLack,
   explainMissingTool,
@@ -10,52 +15,50 @@ import {
   explainSeveral,
   explainUnproven,
 } from './explain.ts';
-import { type Answer, ask, askAll, type ToolsOf } from './inquiry.ts';
-import type { Offer } from './offer.ts';
-import type { Wanted } from './wanted.ts';
+import type { Offer, WantedTools } from './wanted.ts';
 
-/** What is being decided about one agent. */
-export interface Case {
+/** Everything the decision about one agent needs. */
+export interface ServerCase {
   readonly agent: Agent;
   readonly settings: AgentSettings;
   readonly offer: Offer;
-  readonly wanted: Wanted;
+  readonly wanted: WantedTools;
   readonly toolsOf: ToolsOf;
   readonly warn: (warning: string) => void;
-  /** Says what the agent goes without because something is wrong at the moment. */
+  /** Reports what the agent has to do without because of a current problem. */
   readonly lack: (sentence: string) => void;
 }
 
-/** What the agent gets, by key, with the bare tools that it gets each for. */
-export type Given = ReadonlyMap<string, readonly string[]>;
+/** The servers the agent gets, by key, each with the bare tools it provides. */
+export type Grants = ReadonlyMap<string, readonly string[]>;
 
-export async function giveByTools(one: Case): Promise<Given> {
+export async function grantByTools(one: ServerCase): Promise<Grants> {
   const { offer, wanted, settings } = one;
   const answers = await inquire(one);
-  const given = new Map<string, string[]>();
-  for (const key of offer.embedded) given.set(key, []);
+  const granted = new Map<string, string[]>();
+  for (const key of offer.embedded) granted.set(key, []);
   const failed = new Set<string>();
   for (const key of wanted.named.keys()) {
-    if (given.has(key)) continue;
+    if (granted.has(key)) continue;
     const verdict = await judgeNamed(key, answers.get(key), one);
-    if (verdict === 'given') given.set(key, []);
+    if (verdict === 'granted') granted.set(key, []);
     if (verdict === 'failed') failed.add(key);
   }
   if (settings.mcpLimitReferenced) {
-    for (const tool of wanted.bare) giveBare(tool, answers, given, one);
-    return given;
+    for (const tool of wanted.bare) grantBare(tool, answers, granted, one);
+    return granted;
   }
   for (const { key, cmd } of offer.servers.values()) {
-    if (cmd === undefined || given.has(key) || failed.has(key)) continue;
+    if (cmd === undefined || granted.has(key) || failed.has(key)) continue;
     const answer = settings.mcpEnumStrict ? answers.get(key) : undefined;
     if (answer && 'problem' in answer) one.lack(explainLack(key, answer.problem));
-    else given.set(key, []);
+    else granted.set(key, []);
   }
-  return given;
+  return granted;
 }
 
-/** What an agent names comes first. */
-async function inquire({ agent, settings, offer, wanted, toolsOf, warn }: Case) {
+/** Servers the agent names come first. */
+async function inquire({ agent, settings, offer, wanted, toolsOf, warn }: ServerCase) {
   const named = [...wanted.named]
     .filter(([key, { isAny }]) => !isAny && !offer.embedded.has(key))
     .flatMap(([key]) => offer.servers.get(key) ?? []);
@@ -65,53 +68,57 @@ async function inquire({ agent, settings, offer, wanted, toolsOf, warn }: Case) 
     return settings.mcpEnumStrict && !offer.embedded.has(key);
   });
   const most = settings.mcpMaxServers;
-  const { answers, notAsked } = await askAll([...named, ...others], most, toolsOf);
+  const { answers, notAsked } = await askServers([...named, ...others], most, toolsOf);
   if (notAsked.length > 0) warn(explainNotAsked(agent, notAsked, most));
   return answers;
 }
 
-/** `failed`: what it has is not known, and it is not given without. */
-type Verdict = 'given' | 'not-given' | 'failed';
+/** `failed`: its tools are unknown, and the agent doesn't get it unproven. */
+type Verdict = 'granted' | 'refused' | 'failed';
 
-/** Whether a server that the agent names has what it names of it. */
-async function judgeNamed(key: string, answer: Answer | undefined, one: Case): Promise<Verdict> {
+/** Whether a named server has the tools the agent names. */
+async function judgeNamed(
+  key: string,
+  answer: ToolsAnswer | undefined,
+  one: ServerCase,
+): Promise<Verdict> {
   const { agent, settings, offer, wanted, toolsOf, warn, lack } = one;
   const server = offer.servers.get(key);
   const named = wanted.named.get(key);
-  if (!server || !named || named.isAny) return 'given';
+  if (!server || !named || named.isAny) return 'granted';
   const lacking = (there: readonly string[]) =>
     [...named.tools].filter((tool) => !there.includes(tool));
-  let known: Answer = answer ?? { problem: 'It was not asked for its tools.' };
-  // What is remembered may be out of date: the server may have the tool by now.
+  let known: ToolsAnswer = answer ?? { problem: 'It was not asked for its tools.' };
+  // The cached list may be out of date.
   if ('tools' in known && lacking(known.tools).length > 0) {
-    known = await ask(server, toolsOf, { isFresh: true });
+    known = await askServer(server, toolsOf, { isFresh: true });
   }
   if ('problem' in known) {
-    // The engine has no part in Switchboard's sign-ins, but may have one of its own elsewhere.
+    // The engine can't use Switchboard's sign-ins, but may have its own for other servers.
     const isHopeless = server.isOwn && known.needsSignIn === true;
     const isDropped = settings.mcpEnumStrict || isHopeless;
     if (isDropped) lack(explainLack(key, known.problem));
     else warn(explainUnproven(agent, key, known.problem));
-    return isDropped ? 'failed' : 'given';
+    return isDropped ? 'failed' : 'granted';
   }
   const missing = lacking(known.tools);
   for (const tool of missing) warn(explainMissingTool(agent, server, tool, known.tools));
-  return missing.length < named.tools.size ? 'given' : 'not-given';
+  return missing.length < named.tools.size ? 'granted' : 'refused';
 }
 
-/** Gives the agent the one server that has the tool. */
-function giveBare(
+/** Grants the one server that has the tool. */
+function grantBare(
   tool: string,
-  answers: ReadonlyMap<string, Answer>,
-  given: Map<string, string[]>,
-  { agent, settings, offer, warn, lack }: Case,
+  answers: ReadonlyMap<string, ToolsAnswer>,
+  granted: Map<string, string[]>,
+  { agent, settings, offer, warn, lack }: ServerCase,
 ): void {
   const having = [...offer.servers.keys()].filter((key) => {
     const answer = answers.get(key);
     return answer && 'tools' in answer && answer.tools.includes(tool);
   });
-  // One that the agent has in any case is the one it means.
-  const had = having.filter((key) => given.has(key));
+  // A server the agent gets anyway is the one it means.
+  const had = having.filter((key) => granted.has(key));
   if (had.length === 0 && having.length === 0) {
     const { text, isLack } = explainNobody(agent, tool, answers, offer);
     if (isLack) lack(text);
@@ -122,6 +129,67 @@ function giveBare(
     if (settings.mcpEnumFallback === 'none') return;
   }
   for (const key of had.length > 0 ? had : having) {
-    given.set(key, [...(given.get(key) ?? []), tool]);
+    granted.set(key, [...(granted.get(key) ?? []), tool]);
   }
+}
+
+/** Rejects with a SwitchboardError, or with the server's own error. */
+export type ToolsOf = (
+  server: Candidate,
+  options: { readonly isFresh: boolean },
+) => Promise<readonly string[]>;
+
+/** The exposed tools, or why they're unknown. */
+export type ToolsAnswer = { readonly tools: readonly string[] } | Silence;
+
+interface Silence {
+  readonly problem: string;
+  readonly needsSignIn?: boolean;
+  /** It wasn't asked: only cached answers were wanted. */
+  readonly isUnasked?: boolean;
+}
+
+const LONGEST_PROBLEM = 400;
+
+export async function askServer(
+  server: Candidate,
+  toolsOf: ToolsOf,
+  { isFresh = false } = {},
+): Promise<ToolsAnswer> {
+  try {
+    const tools = await toolsOf(server, { isFresh });
+    return { tools: tools.filter((tool) => isExposed(tool, server.expose)) };
+  } catch (error) {
+    const isExpected = error instanceof SwitchboardError || error instanceof RpcError;
+    if (!isExpected) throw error;
+    if (error instanceof RpcError) return { problem: excerpt(error.message, LONGEST_PROBLEM) };
+    const { text, code } = error;
+    return {
+      problem: excerpt(text, LONGEST_PROBLEM),
+      needsSignIn: code === 'CHILD_SIGN_IN',
+      isUnasked: code === 'SUBTOOL_UNKNOWN',
+    };
+  }
+}
+
+/** Asks the first `most` servers; returns answers by key. */
+export async function askServers(
+  servers: Iterable<Candidate>,
+  most: number,
+  toolsOf: ToolsOf,
+  { isFresh = false } = {},
+): Promise<{ readonly answers: ReadonlyMap<string, ToolsAnswer>; readonly notAsked: string[] }> {
+  const all = [...new Set(servers)];
+  const asked = all.slice(0, most);
+  // Waits for all, even if cancelled, so that none is left running.
+  const settled = await Promise.allSettled(
+    asked.map((server) => askServer(server, toolsOf, { isFresh })),
+  );
+  const answers = new Map<string, ToolsAnswer>();
+  for (const [index, { key }] of asked.entries()) {
+    const outcome = settled[index];
+    if (outcome?.status === 'rejected') throw outcome.reason;
+    if (outcome) answers.set(key, outcome.value);
+  }
+  return { answers, notAsked: all.slice(most).map(({ key }) => key) };
 }

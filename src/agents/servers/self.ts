@@ -1,24 +1,23 @@
-// Whether a server is Switchboard itself. Hosts have it among their servers; an agent that got it from
-// there would call itself.
+// Recognizes Switchboard itself among a host's servers. An agent that got it from there would call itself.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isPackageRunner } from '../../config/server/runners.ts';
 import type { AgentServer } from '../agent.ts';
 
-/** The program by any of its names, as a command or as a package with or without a version. */
+/** Any of the program's names, as a command or as a package with or without a version. */
 const PROGRAM = /^switchboard(-mcp[^@]*)?(\.cmd|\.exe|\.js)?$/i;
 const PACKAGE = /^(switchboard|switchboard-mcp[^@/]*)(@[^/]*)?$/i;
 const BUILT = /(^|\/)switchboard(-mcp[^/]*)?\/dist\/(index\.js|switchboard)$/i;
 const INTERPRETER = /^(node|bun|deno|tsx)(\.exe)?$/i;
 
-/** `program` is the real path of what runs now, where that is known. */
+/** `program` is the real path of this program, if known. */
 export function isSelf(
   { key, cmd, args, cwd }: Pick<AgentServer, 'key' | 'cmd' | 'args' | 'cwd'>,
   program?: string,
 ): boolean {
   if (key.toLowerCase() === 'switchboard') return true;
   if (cmd === undefined) return false;
-  // On Windows hosts' files start programs as `cmd /c npx …`.
+  // On Windows, hosts start programs as `cmd /c npx …`.
   if (/^cmd(\.exe)?$/i.test(nameOf(cmd)) && /^\/c$/i.test(args[0] ?? '')) {
     return isSelf({ key, cmd: args[1], args: args.slice(2), cwd }, program);
   }
@@ -32,7 +31,7 @@ function isOurPackage(name: string): boolean {
   return PACKAGE.test(name);
 }
 
-/** What a runner is told to fetch or to run: its own words, and the first that is not. */
+/** The packages a runner fetches or runs: those of its options, and its first operand. */
 function packagesIn(args: readonly string[]): string[] {
   const packages = args.flatMap((arg, index) => {
     const [, joined] = /^(?:-p|--package)=(.*)$/.exec(arg) ?? [];
@@ -50,7 +49,7 @@ function isProgram(word: string, cwd: string | undefined, program: string | unde
   try {
     return realpathSync(resolve(cwd ?? '.', word)) === program;
   } catch {
-    return false; // there is no such file
+    return false; // no such file
   }
 }
 

@@ -1,26 +1,46 @@
-// What an agent names, sorted by whether it says which server it means, and by whether there is one.
+// What one agent can get, and what it names of that, sorted by whether it names a server.
 import type { Agent, ToolReference } from '../agent.ts';
+import { type Candidate, type Candidates, EVERYTHING, plainKey } from './candidate.ts';
 import { explainMissingServer } from './explain.ts';
-import type { Offer } from './offer.ts';
-import { plainKey } from './plain-key.ts';
+
+/** The agent's own servers, and those available to all. */
+export interface Offer {
+  /** By key, the agent's own first. */
+  readonly servers: ReadonlyMap<string, Candidate>;
+  /** The keys of the agent's own servers, which it gets whatever it names. */
+  readonly embedded: ReadonlySet<string>;
+  readonly leftOut: ReadonlyMap<string, string>;
+}
+
+export function offerTo(agent: Agent, available: Candidates): Offer {
+  const shared = new Map(available.servers.map((server) => [server.key, server]));
+  const servers = new Map<string, Candidate>();
+  for (const server of agent.servers.values()) {
+    // An injected server only fills a gap: the user's own one of that name takes precedence.
+    const own = server.isInjected ? shared.get(server.key) : undefined;
+    servers.set(server.key, own ?? { ...server, expose: EVERYTHING, isOwn: false });
+  }
+  for (const [key, server] of shared) if (!servers.has(key)) servers.set(key, server);
+  return { servers, embedded: new Set(agent.servers.keys()), leftOut: available.leftOut };
+}
 
 /** What an agent names of one server. */
 export interface NamedTools {
   readonly tools: ReadonlySet<string>;
-  /** It wants any tool of the server: all, or whichever there are. */
+  /** It wants the whole server, whatever its tools are. */
   readonly isAny: boolean;
 }
 
-export interface Wanted {
-  /** By the key of the server that is there. */
+export interface WantedTools {
+  /** By the key of an existing server. */
   readonly named: ReadonlyMap<string, NamedTools>;
-  /** Tools of whichever server has them. */
+  /** Tools named without a server. */
   readonly bare: readonly string[];
-  /** About servers that are not there. */
+  /** About missing servers. */
   readonly warnings: readonly string[];
 }
 
-/** Names for what VS Code does itself. No server is meant by them. */
+/** VS Code's own tools, which no server provides. */
 const VSCODE_PLACEHOLDERS = new Set([
   'usages',
   'runTasks',
@@ -33,7 +53,7 @@ const VSCODE_PLACEHOLDERS = new Set([
   'openSimpleBrowser',
 ]);
 
-export function readWanted(agent: Agent, offer: Offer): Wanted {
+export function readWanted(agent: Agent, offer: Offer): WantedTools {
   const named = new Map<string, { tools: Set<string>; isAny: boolean }>();
   const bare = new Set<string>();
   const missing = new Set<string>();
@@ -61,12 +81,12 @@ export function readWanted(agent: Agent, offer: Offer): Wanted {
   return { named, bare: [...bare], warnings };
 }
 
-/** `server::server` is how an agent says that it wants the server, whatever its tools are called. */
+/** `server::server` means the whole server, whatever its tools are called. */
 function particularTool({ server, tool }: ToolReference): string | undefined {
   return tool === '*' || tool === server ? undefined : tool;
 }
 
-/** Some programs write names with `_` for what tool names cannot have. */
+/** Some programs write `_` for characters that tool names can't have. */
 function findKey(name: string, { servers }: Offer): string | undefined {
   if (servers.has(name)) return name;
   const alike = [...servers.keys()].filter((key) => plainKey(key) === plainKey(name));

@@ -1,10 +1,10 @@
 // `switchboard agents [name]`: which agents were found and where, what each becomes on the engine, which
 // servers it gets, and whatever is wrong with any of it.
-import { isAbsolute, join, relative } from 'node:path';
-import type { ListedAgent, RunFields } from '../../agents/agent.ts';
-import { codexHomeOf } from '../../agents/codex-home.ts';
+import { isAbsolute, relative } from 'node:path';
+import { BUILTIN_TOOLS, type ListedAgent, type RunFields } from '../../agents/agent.ts';
+import type { Engine } from '../../agents/engine.ts';
+import { formatRunFields } from '../../agents/formats/run-fields.ts';
 import { cleanText, excerpt, printable } from '../../base/text.ts';
-import type { Config } from '../../config/config.ts';
 import { printSkipped } from '../doctor/agent-files.ts';
 import { describeFailure, type Failure } from '../terminal/failure.ts';
 import { formatRows, type Row } from '../terminal/layout.ts';
@@ -61,23 +61,30 @@ export async function showAgents(
     );
     const findings = await Promise.all(found);
     const told = new Set(findings.flatMap(({ warnings }) => warnings));
-    const available = await (await (await workplace.switchboard.crew()).servers()).available();
+    const crew = await workplace.switchboard.crew();
+    const available = await (await crew.servers()).available();
+    const engine = await crew.engine();
     const problems = [...config.warnings, ...list.problems, ...available.warnings];
     return {
       show: config.agents.show,
       project: config.project,
-      engine: await findEngine(workplace),
+      engineName: engine.name,
+      engine: locate(engine),
       agents: findings,
       hidden,
       folders,
       servers: available.servers.map(({ key, origin }) => ({ key, origin })),
-      codexFile: codexFileOf(config),
+      codexFile: engine.serversFile(),
       leftOut: Object.fromEntries(available.leftOut),
       problems: problems.filter((text) => !told.has(text)),
       skipped: list.skipped,
     };
   });
-  output.json(report);
+  const { engineName, ...printed } = report;
+  output.json({
+    ...printed,
+    agents: report.agents.map((agent) => ({ ...agent, run: formatRunFields(agent.run) })),
+  });
   for (const finding of report.agents) print(finding, report.project, output);
   if (report.agents.length + report.hidden === 0) printFolders(report.folders, output);
   if (report.hidden > 0) {
@@ -87,7 +94,7 @@ export async function showAgents(
   if (name === undefined) {
     output.line(`Engine: ${report.engine.path ?? report.engine.error?.message ?? ''}`);
     if (report.engine.error?.hint !== undefined) output.line(`  ${report.engine.error.hint}`);
-    printCodexServers(report, output);
+    printEngineServers({ ...report, engineName }, output);
     if (report.show !== 'direct') output.line(`Agents are shown as: ${report.show}`);
     for (const problem of report.problems) printWarning(problem, output);
     printSkipped(report, output);
@@ -125,7 +132,7 @@ async function examine(
         ...agent.warnings,
         ...given.warnings,
         ...given.lacks.map((lack) => `${file}: ${lack}`),
-        ...(await crew.warningsAboutModel(agent)),
+        ...(await (await crew.engine()).check(agent.run)).map((warning) => `${file}: ${warning}`),
       ],
       error: undefined,
     };
@@ -137,20 +144,13 @@ async function examine(
 
 const NOTHING = { instructionChars: 0, run: {}, references: [], servers: [], warnings: [] };
 
-async function findEngine({ switchboard }: Workplace) {
+function locate(engine: Engine) {
   try {
-    return { path: await (await switchboard.crew()).findEngine(), error: undefined };
+    return { path: engine.locate(), error: undefined };
   } catch (error) {
     return { path: undefined, error: describeFailure(error) };
   }
 }
-
-const ENGINE_TOOLS = [
-  ['includePlanTool', 'plan'],
-  ['includeApplyPatchTool', 'apply_patch'],
-  ['includeViewImageTool', 'view_image'],
-  ['toolsWebSearchRequest', 'web_search'],
-] as const satisfies readonly (readonly [keyof RunFields, string])[];
 
 function print(finding: Finding, project: string, output: Output): void {
   const { tool, description, file, dialect, run, references, servers, tags, error } = finding;
@@ -162,17 +162,14 @@ function print(finding: Finding, project: string, output: Output): void {
   row('file', `${file} (${dialect})`);
   row('hidden from', finding.host && `${finding.host}, which reads the file itself`);
   row('tags', tags.join(', '));
-  row(
-    'model',
-    [run.model, run.modelProvider && `(${run.modelProvider})`].filter(Boolean).join(' '),
-  );
-  row('effort', run.modelReasoningEffort);
-  row('summary', run.modelReasoningSummary);
-  row('verbosity', run.modelVerbosity);
-  row('address', run.chatgptBaseUrl);
-  row('sandbox', run.sandboxMode);
-  row('approval', run.approvalPolicy);
-  row('storage', run.disableResponseStorage === undefined ? '' : 'never, whatever is said');
+  row('model', [run.model, run.provider && `(${run.provider})`].filter(Boolean).join(' '));
+  row('effort', run.effort);
+  row('summary', run.summary);
+  row('verbosity', run.verbosity);
+  row('address', run.baseUrl);
+  row('sandbox', run.sandbox);
+  row('approval', run.approvals);
+  row('storage', run.disableStorage === undefined ? '' : 'never, whatever is said');
   row('engine tools', engineTools(run));
   row('tools', references.join(', '));
   row(
@@ -190,9 +187,9 @@ function print(finding: Finding, project: string, output: Output): void {
 }
 
 /** Those that the agent has, and those that it says it has not. */
-function engineTools(run: RunFields): string {
-  const has = ENGINE_TOOLS.flatMap(([field, name]) => (run[field] ? [name] : []));
-  const lacks = ENGINE_TOOLS.flatMap(([field, name]) => (run[field] === false ? [name] : []));
+function engineTools({ builtins = {} }: RunFields): string {
+  const has = BUILTIN_TOOLS.filter((name) => builtins[name]);
+  const lacks = BUILTIN_TOOLS.filter((name) => builtins[name] === false);
   return [...has, ...lacks.map((name) => `not ${name}`)].join(', ');
 }
 
@@ -203,22 +200,22 @@ function fromWhere(origin: string, file: string, project: string): string {
   return `from ${isInside ? inside : origin}`;
 }
 
-/** Where Codex has its user's servers. */
-function codexFileOf({ agents: settings, homeFolder }: Config): string {
-  return join(codexHomeOf({ settings, env: process.env, homeFolder }), 'config.toml');
-}
-
-/** Codex attaches them to every session of its own, so users expect that of agents, too. */
-function printCodexServers(
-  { servers, codexFile }: { servers: readonly GivenServer[]; codexFile: string },
+/** The engine attaches them to every session of its own, so users may expect the same of agents. */
+function printEngineServers(
+  report: {
+    readonly servers: readonly GivenServer[];
+    readonly codexFile: string;
+    readonly engineName: string;
+  },
   output: Output,
 ): void {
-  const [first, ...others] = servers.filter(({ origin }) => origin === codexFile);
+  const { servers, codexFile: file, engineName } = report;
+  const [first, ...others] = servers.filter(({ origin }) => origin === file);
   if (!first) return;
   const keys = [first, ...others].map(({ key }) => key).join(', ');
   output.line(
     cleanText(
-      `Your own Codex servers are attached only to agents that name them, for example with "${first.key}::*" in tools: ${keys} (${codexFile})`,
+      `Your own ${engineName} servers are attached only to agents that name them, for example with "${first.key}::*" in tools: ${keys} (${file})`,
     ),
   );
 }

@@ -120,11 +120,11 @@ test('a file among Claude Code’s agents that is none is skipped, which is no m
   const first = await agents.list();
   expect(first.agents.map(({ name }) => name)).toEqual(['Fine']);
   expect(agents.plain(first.problems)).toEqual([
-    'project/.claude/agents/broken.md:1: The front matter does not end: a line --- is missing. The agent is left out.',
+    'project/.claude/agents/broken.md:1: The front matter never ends. Add a closing --- line. The agent is ignored.',
   ]);
   expect(agents.plain(first.skipped)).toEqual([
-    'project/.claude/agents/README.md: Not an agent: it has no front matter.',
-    'project/.claude/agents/notes.md: Not an agent: it has no name.',
+    'project/.claude/agents/README.md: Not an agent: no front matter.',
+    'project/.claude/agents/notes.md: Not an agent: no name.',
   ]);
   // As it is remembered.
   expect(await agents.list()).toEqual(first);
@@ -251,16 +251,16 @@ test('a file that is wrong costs itself alone, and is named with its line', asyn
   expect(agents.map(({ name }) => name)).toEqual(['Fine', 'Typo']);
   expect(plain(problems)).toMatchInlineSnapshot(`
     [
-      "project/.agents/a.toml:1: It has no name. The agent is left out.",
-      "project/.agents/b.toml:2: Not valid TOML: trying to redefine an already defined table or value. The agent is left out.",
+      "project/.agents/a.toml:1: Missing name. The agent is ignored.",
+      "project/.agents/b.toml:2: Not valid TOML: trying to redefine an already defined table or value. The agent is ignored.",
       "project/.agents/d.toml:4: run.modle: unknown key. Did you mean "model"?",
-      "project/.agents/d.toml:3: run.sandbox_mode: expected "read-only", "workspace-write", "danger-full-access", got "all". Left out.",
-      "project/.claude/agents/e.agent.md:2: It has no name. The agent is left out.",
-      "project/.claude/agents/f.agent.md:1: The front matter does not end: a line --- is missing. The agent is left out.",
-      "project/.claude/agents/g.agent.md:1: It has no front matter: keys between two lines of ---. The agent is left out.",
-      "project/.claude/agents/h.agent.md:1: Front matter in "js" is not read: write YAML between lines of ---. The agent is left out.",
-      "project/.claude/agents/i.agent.md:5: Not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]. The agent is left out.",
-      "project/.github/chatmodes/j.chatmode.md:2: It has no description. The agent is left out.",
+      "project/.agents/d.toml:3: run.sandbox_mode: expected "read-only", "workspace-write", "danger-full-access", got "all". Ignored.",
+      "project/.claude/agents/e.agent.md:2: Missing name. The agent is ignored.",
+      "project/.claude/agents/f.agent.md:1: The front matter never ends. Add a closing --- line. The agent is ignored.",
+      "project/.claude/agents/g.agent.md:1: Missing front matter: keys between two --- lines. The agent is ignored.",
+      "project/.claude/agents/h.agent.md:1: Front matter in "js" is not supported. Write YAML between two --- lines. The agent is ignored.",
+      "project/.claude/agents/i.agent.md:5: Not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]. The agent is ignored.",
+      "project/.github/chatmodes/j.chatmode.md:2: Missing description. The agent is ignored.",
     ]
   `);
 });
@@ -329,7 +329,7 @@ test('folders in folders are entered within bounds', async () => {
   expect(agents.map(({ name }) => name)).toEqual(['A']);
   expect(plain(problems)).toEqual([
     expect.stringMatching(
-      /^project\/\.claude\/agents\/f\d+: Not read: .* has more than 500 folders in it\.$/,
+      /^project\/\.claude\/agents\/f\d+: Ignored: .* contains more than 500 folders\.$/,
     ),
   ]);
 });
@@ -344,9 +344,9 @@ test('what is no regular file is never opened, and what is too large never read'
   const { agents, problems } = await list();
   expect(agents.map(({ name }) => name)).toEqual(['Z']);
   expect(plain(problems)).toEqual([
-    'project/.agents/dangling.toml: It cannot be read (ENOENT).',
-    'project/.agents/device.toml: Not read: it is not a file.',
-    'project/.agents/pipe.toml: Not read: it is not a file.',
+    "project/.agents/dangling.toml: The file can't be read (ENOENT).",
+    'project/.agents/device.toml: Ignored: not a regular file.',
+    'project/.agents/pipe.toml: Ignored: not a regular file.',
     'project/.agents/large.toml: Not read: it is larger than 1 MiB.',
   ]);
 });
@@ -357,7 +357,7 @@ test('a folder that is a file is told of, and the rest works', async () => {
   write('user/.claude', 'a file where a folder would be'); // then there is no folder in it
   const { agents, problems } = await list();
   expect(agents.map(({ name }) => name)).toEqual(['A']);
-  expect(plain(problems)).toEqual(['project/.agents: Not read: it is not a folder.']);
+  expect(plain(problems)).toEqual(['project/.agents: Ignored: not a folder.']);
 });
 
 test('a folder that cannot be read is told of, and the rest works', async () => {
@@ -365,7 +365,7 @@ test('a folder that cannot be read is told of, and the rest works', async () => 
   symlinkSync('.agents', path('project/.agents'));
   const { agents, problems } = await list();
   expect(agents.map(({ name }) => name)).toEqual(['A']);
-  expect(plain(problems)).toEqual(['project/.agents: The folder cannot be read (ELOOP).']);
+  expect(plain(problems)).toEqual(["project/.agents: The folder can't be read (ELOOP)."]);
 });
 
 test('a folder that the user has named and that is not there is told of, and the rest works', async () => {
@@ -381,8 +381,8 @@ test('a folder that the user has named and that is not there is told of, and the
   const { agents, problems } = await listAgents({ settings, project, home, homeFolder });
   expect(agents.map(({ name }) => name)).toEqual(['A']);
   expect(plain(problems)).toEqual([
-    'project/nowhere: There is no such folder.',
-    'user/team: There is no such folder.',
+    'project/nowhere: The folder does not exist.',
+    'user/team: The folder does not exist.',
   ]);
   const isOff = { ...settings.formats.vscode, isOn: false };
   const formats = { ...settings.formats, anthropic: isOff, vscode: isOff };
@@ -392,7 +392,7 @@ test('a folder that the user has named and that is not there is told of, and the
     home,
     homeFolder,
   });
-  expect(plain(others.problems)).toEqual(['project/nowhere: There is no such folder.']);
+  expect(plain(others.problems)).toEqual(['project/nowhere: The folder does not exist.']);
 });
 
 test.each([
@@ -457,10 +457,10 @@ test('what is wrong with a name, with depth or with how a file is written is sai
   const { agents, problems } = await list();
   expect(agents.map(({ name }) => name)).toEqual(['B', 'E']);
   expect(plain(problems)).toEqual([
-    'project/.agents/a.toml:1: name: expected a text, got a list. The agent is left out.',
+    'project/.agents/a.toml:1: name: expected a string, got a list. The agent is ignored.',
     'project/.agents/b.toml:3: settings: unknown key.',
-    'project/.agents/c.toml:1: It is not written in UTF-8, as some editors do. Save it as UTF-8. The agent is left out.',
-    'project/.agents/e.toml:2: A character is not written in UTF-8 and was lost. Save the file as UTF-8.',
-    'project/.claude/agents/d.agent.md:3: Not valid YAML: it nests too deep. The agent is left out.',
+    'project/.agents/c.toml:1: The file is not UTF-8. Save it as UTF-8. The agent is ignored.',
+    'project/.agents/e.toml:2: A character is not valid UTF-8 and was lost. Save the file as UTF-8.',
+    'project/.claude/agents/d.agent.md:3: Not valid YAML: nested too deeply. The agent is ignored.',
   ]);
 });

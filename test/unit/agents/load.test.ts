@@ -11,10 +11,10 @@ test.each([
   [
     'gone',
     'rm',
-    'It does not exist. Put it back, or run `switchboard reload` to have the agents listed anew.',
+    'It does not exist. Restore the file, or run `switchboard reload` to refresh the list of agents.',
   ],
-  ['broken', 'name = \n', 'Correct the file.'],
-  ['without a name', 'description = "x"\n', ':1: It has no name. Correct the file.'],
+  ['broken', 'name = \n', 'Fix the file.'],
+  ['without a name', 'description = "x"\n', ':1: Missing name. Fix the file.'],
   ['a pipe', 'mkfifo', 'Not read: it is not a file.'],
 ])('a file that is %s by now is an error with a way out', async (_, change, says) => {
   const { list, load, path, write, plain } = createAgents({ [FILE]: 'name = "A"\n' });
@@ -26,6 +26,6 @@ test.each([
   const error = (await load(agent).catch((thrown: unknown) => thrown)) as SwitchboardError;
   expect(error.code).toBe('AGENT_INVALID');
   const [text] = plain([error.text]);
-  expect(text).toContain('The file of agent "A" cannot be used. project/.agents/a.toml:');
+  expect(text).toContain('Agent "A" can\'t be loaded. project/.agents/a.toml:');
   expect(text).toContain(says);
 });

@@ -60,7 +60,7 @@ describe('front matter', () => {
     const agent = await load('claude', markdown('name: A\ndescription: x\nname: B'));
     expect(agent).toMatchObject({
       name: 'B',
-      warnings: [`${FILES.claude}:4: "name" is there twice; the last one counts.`],
+      warnings: [`${FILES.claude}:4: Duplicate key "name"; the last one counts.`],
     });
   });
 
@@ -85,7 +85,7 @@ describe('front matter', () => {
     );
     expect(agent).toMatchObject({
       description,
-      run: { model: 'm', includeApplyPatchTool: true },
+      run: { model: 'm', builtins: { apply_patch: true } },
       warnings: [],
     });
   });
@@ -94,7 +94,7 @@ describe('front matter', () => {
     ['a list that does not end', 'name: A\ntools: [a, b', 3, 'Not valid YAML: '],
     ['a line that is none', 'name: A: B\nnonsense\ntools: x', 2, 'Not valid YAML: '],
     ['a text before the first key', 'nonsense: a: b\n- x', 2, 'Not valid YAML: '],
-    ['a list in place of keys', '- a\n- b', 2, 'Not valid YAML: keys with values were expected'],
+    ['a list in place of keys', '- a\n- b', 2, 'Not valid YAML: expected keys with values'],
     [
       'aliases that multiply',
       `name: A\na: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c]`,
@@ -141,10 +141,9 @@ describe('Claude Code', () => {
     });
     expect(agent.run).toEqual({
       model: 'm',
-      modelProvider: 'p',
-      modelReasoningEffort: 'high',
-      includeApplyPatchTool: true,
-      toolsWebSearchRequest: true,
+      provider: 'p',
+      effort: 'high',
+      builtins: { apply_patch: true, web_search: true },
     });
     expect(agent.tools).toEqual([ref('Lookup', undefined, 'Lookup')]);
   });
@@ -153,7 +152,7 @@ describe('Claude Code', () => {
     expect(
       (await load('claude', markdown('name: A\nmodel: Inherit\nmodelProvider: p'))).run,
     ).toEqual({
-      modelProvider: 'p',
+      provider: 'p',
     });
   });
 
@@ -161,7 +160,7 @@ describe('Claude Code', () => {
     const agent = await load('claude', markdown('name: A\neffort: 32000'));
     expect(agent.run).toEqual({});
     expect(agent.warnings).toEqual([
-      `${FILES.claude}:3: effort: expected one word, got "32000". Left out.`,
+      `${FILES.claude}:3: effort: expected one word, got "32000". Ignored.`,
     ]);
   });
 
@@ -170,7 +169,7 @@ describe('Claude Code', () => {
       'claude',
       markdown('name: A\ntools: Bash(git diff:*, ls), Agent(a, b), Edit'),
     );
-    expect(agent).toMatchObject({ run: { includeApplyPatchTool: true }, tools: [] });
+    expect(agent).toMatchObject({ run: { builtins: { apply_patch: true } }, tools: [] });
   });
 
   test('servers are named, or declared in the file', async () => {
@@ -189,19 +188,19 @@ describe('Claude Code', () => {
       }),
     ]);
     expect(agent.warnings).toEqual([
-      `${FILES.claude}:3: mcpServers.bad: expected a command or a url, got nothing. The server is left out.`,
+      `${FILES.claude}:3: mcpServers.bad: expected a command or a url, got nothing. The server is ignored.`,
     ]);
   });
 
   test.each([
-    ['tools: Edit, Write\ndisallowedTools: Write', { includeApplyPatchTool: true }, []],
-    ['tools: Edit\ndisallowedTools: Edit', { includeApplyPatchTool: false }, []],
+    ['tools: Edit, Write\ndisallowedTools: Write', { builtins: { apply_patch: true } }, []],
+    ['tools: Edit\ndisallowedTools: Edit', { builtins: { apply_patch: false } }, []],
     [
       'tools: "*"\ndisallowedTools: WebFetch',
-      { includePlanTool: true, includeApplyPatchTool: true, toolsWebSearchRequest: false },
+      { builtins: { plan: true, apply_patch: true, web_search: false } },
       [],
     ],
-    ['disallowedTools: [WebSearch, WebFetch]', { toolsWebSearchRequest: false }, []],
+    ['disallowedTools: [WebSearch, WebFetch]', { builtins: { web_search: false } }, []],
     ['tools: mcp__a__x, mcp__a__y\ndisallowedTools: mcp__b__x', {}, ['mcp__a__x', 'mcp__a__y']],
     ['tools: mcp__a__x, mcp__b__y, z\ndisallowedTools: mcp__a, z', {}, ['mcp__b__y']],
     ['mcpServers: [a, b]\ndisallowedTools: mcp__a__*', {}, ['b']],
@@ -217,8 +216,8 @@ describe('Claude Code', () => {
       markdown('name: A\ntools: mcp__a\ndisallowedTools: Bash, mcp__a__x'),
     );
     expect(agent.warnings).toEqual([
-      `${FILES.claude}: disallowedTools: "Bash" stays possible, since the engine always has a terminal. Restrict it with a sandbox.`,
-      `${FILES.claude}: disallowedTools: "mcp__a__x" stays possible, since a server is attached with all of its tools.`,
+      `${FILES.claude}: disallowedTools: "Bash" has no effect, because the engine always has a shell. Restrict it with a sandbox.`,
+      `${FILES.claude}: disallowedTools: "mcp__a__x" has no effect, because the server is attached with all of its tools.`,
     ]);
   });
 
@@ -244,7 +243,7 @@ describe('chat modes', () => {
       toolName: 'vsc_planning',
       description: 'Plans',
       tags: ['a', 'b', 'c'],
-      run: { model: 'm', modelProvider: 'p', includeApplyPatchTool: true },
+      run: { model: 'm', provider: 'p', builtins: { apply_patch: true } },
       tools: [
         ref('memory::memory', 'memory'),
         ref('github::get_issue', 'github', 'get_issue'),
@@ -261,7 +260,7 @@ describe('chat modes', () => {
     expect(agent).toMatchObject({
       name: 'Mode',
       tags: ['x y'],
-      run: { includeApplyPatchTool: true },
+      run: { builtins: { apply_patch: true } },
       tools: [],
     });
   });
@@ -292,9 +291,7 @@ mcp-servers:
     expect(agent).toMatchObject({ name: 'helper', description: 'Helps' });
     expect(agent.run).toEqual({
       model: 'GPT-5',
-      includeApplyPatchTool: true,
-      toolsWebSearchRequest: true,
-      includePlanTool: true,
+      builtins: { apply_patch: true, web_search: true, plan: true },
     });
     expect(agent.tools).toEqual([
       ref('own::a', 'own', 'a'),
@@ -312,19 +309,13 @@ mcp-servers:
       }),
     ]);
     expect(agent.warnings).toEqual([
-      expect.stringContaining('mcp-servers.old: SSE is not spoken.'),
+      expect.stringContaining('mcp-servers.old: SSE is not supported.'),
     ]);
   });
 
   test.each([
-    [
-      'tools: ["*"]',
-      { includePlanTool: true, includeApplyPatchTool: true, toolsWebSearchRequest: true },
-    ],
-    [
-      'tools: "*"',
-      { includePlanTool: true, includeApplyPatchTool: true, toolsWebSearchRequest: true },
-    ],
+    ['tools: ["*"]', { builtins: { plan: true, apply_patch: true, web_search: true } }],
+    ['tools: "*"', { builtins: { plan: true, apply_patch: true, web_search: true } }],
     ['tools: []', {}],
     ['infer: true', {}],
   ])('%s', async (said, run) => {

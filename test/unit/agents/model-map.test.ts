@@ -55,7 +55,7 @@ test.each(BUILT_IN)('%s is %s of openai, in any case of letters', async (token, 
   ]) {
     expect(await mapped({ model: written })).toEqual({
       model,
-      modelProvider: 'openai',
+      provider: 'openai',
       warnings: [],
     });
   }
@@ -85,7 +85,7 @@ describe('a user whose Codex configuration names a provider', () => {
 
   test('gets the provider that the agent names', async () => {
     expect(await mapped({ model: 'gpt-4o', provider: 'mine' }, { usersProvider })).toMatchObject({
-      modelProvider: 'mine',
+      provider: 'mine',
     });
   });
 
@@ -93,7 +93,7 @@ describe('a user whose Codex configuration names a provider', () => {
     const map = '[[mappings]]\ntoken = "sonnet"\nto_model = "big"\nto_provider = "mine"\n';
     expect(await mapped({ model: 'sonnet' }, { map, usersProvider })).toEqual({
       model: 'big',
-      modelProvider: 'mine',
+      provider: 'mine',
       warnings: [],
     });
   });
@@ -110,7 +110,7 @@ test('no model stays none', async () => {
 test('where models are not mapped, nothing is', async () => {
   expect(await mapped({ model: 'sonnet', provider: 'Claude' }, { modelMapEnable: false })).toEqual({
     model: 'sonnet',
-    modelProvider: 'Claude',
+    provider: 'Claude',
     warnings: [],
   });
 });
@@ -120,7 +120,7 @@ describe('settings', () => {
     expect(await mapped({ model: 'mystery' }, { modelMapStrict: true })).toEqual({
       model: 'mystery',
       warnings: [
-        'project/.agents/a.toml: model: "mystery" is not in the model map, and is left as it is.',
+        'project/.agents/a.toml: model: "mystery" is not in the model map; the engine gets it unchanged.',
       ],
     });
   });
@@ -128,7 +128,7 @@ describe('settings', () => {
   test('a model that the map leaves as it is may have any provider', async () => {
     expect(await mapped({ model: 'gpt-5-mini', provider: 'mine' })).toEqual({
       model: 'gpt-5-mini',
-      modelProvider: 'mine',
+      provider: 'mine',
       warnings: [],
     });
   });
@@ -136,10 +136,10 @@ describe('settings', () => {
   test('a provider that is given stays, unless it may be overridden', async () => {
     expect(await mapped({ model: 'sonnet', provider: 'mine' })).toMatchObject({
       model: 'gpt-5',
-      modelProvider: 'mine',
+      provider: 'mine',
       warnings: [
         expect.stringContaining(
-          '"sonnet" means "gpt-5" of openai, but the file asks for the provider mine.',
+          '"sonnet" maps to "gpt-5" from openai, but the file names the provider mine.',
         ),
       ],
     });
@@ -147,7 +147,7 @@ describe('settings', () => {
       await mapped({ model: 'sonnet', provider: 'mine' }, { modelMapOverrideProvider: true }),
     ).toEqual({
       model: 'gpt-5',
-      modelProvider: 'openai',
+      provider: 'openai',
       warnings: [],
     });
   });
@@ -159,9 +159,9 @@ describe('settings', () => {
     ['CLAUDE', 'anthropic'],
     ['other', 'other'],
   ])('the provider %s is called %s, where names are normalised', async (provider, expected) => {
-    expect(await mapped({ provider })).toEqual({ modelProvider: expected, warnings: [] });
+    expect(await mapped({ provider })).toEqual({ provider: expected, warnings: [] });
     expect(await mapped({ provider }, { modelMapNormalizeProvider: false })).toEqual({
-      modelProvider: provider,
+      provider,
       warnings: [],
     });
   });
@@ -199,14 +199,14 @@ Acme = "acme-inference"
   ])('goes over the built-in map, which still holds: %s', async (model, toModel, provider) => {
     expect(await mapped({ model }, { map: DOCUMENTED })).toEqual({
       model: toModel,
-      modelProvider: provider,
+      provider,
       warnings: [],
     });
   });
 
   test('has providers of its own', async () => {
     expect(await mapped({ provider: 'ACME' }, { map: DOCUMENTED })).toMatchObject({
-      modelProvider: 'acme-inference',
+      provider: 'acme-inference',
     });
   });
 
@@ -216,20 +216,20 @@ Acme = "acme-inference"
   });
 
   test.each([
-    ['mappings = 3\n', [`${MAP}:1: mappings: expected [[mappings]]. Left out.`]],
+    ['mappings = 3\n', [`${MAP}:1: mappings: expected [[mappings]]. Ignored.`]],
     [
       '[[mappings]]\ntoken = "x"\n',
-      [`${MAP}:1: mappings[0]: it needs a token and a to_model. Left out.`],
+      [`${MAP}:1: mappings[0]: token and to_model are required. Ignored.`],
     ],
-    ['provider_aliases = []\n', [`${MAP}:1: provider_aliases: expected a table. Left out.`]],
+    ['provider_aliases = []\n', [`${MAP}:1: provider_aliases: expected a table. Ignored.`]],
     [
       '[[mappings]\n',
-      [expect.stringMatching(/model-map\.toml:1: Not valid TOML: .* The built-in map holds\.$/)],
+      [expect.stringMatching(/model-map\.toml:1: Not valid TOML: .* Using the built-in map\.$/)],
     ],
   ])('that is wrong is told of, and the rest holds: %j', async (map, warnings) => {
     expect(await mapped({ model: 'sonnet' }, { map })).toEqual({
       model: 'gpt-5',
-      modelProvider: 'openai',
+      provider: 'openai',
       warnings,
     });
   });
@@ -249,7 +249,7 @@ Acme = "acme-inference"
     });
     expect(run).toEqual({ model: 'x' });
     expect(agents.plain(warnings)).toEqual([
-      'user/gone.toml: It does not exist. The built-in map holds.',
+      'user/gone.toml: It does not exist. Using the built-in map.',
     ]);
   });
 });

@@ -75,7 +75,7 @@ test('more places let more in, fewer let nobody in until as many have left', asy
   await turn();
   expect(begun()).toBe(1);
   places = 3;
-  queue.letIn();
+  queue.admit();
   await turn();
   expect(begun()).toBe(3);
   places = 1;

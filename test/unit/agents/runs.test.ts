@@ -47,7 +47,8 @@ function createRuns({ settings, engine, load, equipment }: Told = {}) {
     settings: () => agentSettings(settings),
     load: load ?? (async () => AGENT),
     equip: async () => ({ servers: [], warnings: [], lacks: [], ...equipment }),
-    openEngine: async () => ({
+    engine: async () => ({
+      locate: () => '/bin/engine',
       run: async (run) => {
         seen.push(run);
         return engine ? engine(run) : { ok: true, output: `did: ${run.task}` };
@@ -128,7 +129,7 @@ test('a run that takes too long is called off, and what it said is kept', async 
   const { run } = createRuns({ settings: { timeoutMs: 2_000 }, engine: endless });
   const { ok, output } = await run(TASK).result;
   expect(ok).toBe(false);
-  expect(output).toContain('it had not finished after 2 s. ');
+  expect(output).toContain('after 2 s without finishing. ');
   expect(output).toContain('agents.timeoutMs');
   expect(output).toContain('First.\nSecond');
 });
@@ -202,7 +203,7 @@ test('more than so many wait in line and are told where they stand', async () =>
   });
   const all = Array.from({ length: 10 }, () => run(TASK));
   await expect.poll(() => seen.length).toBe(2);
-  expect(all[9]?.events).toEqual([{ kind: 'starting', text: 'waits: 7 before it' }]);
+  expect(all[9]?.events).toEqual([{ kind: 'starting', text: 'queued (7 ahead)' }]);
   while (ends.length > 0 || seen.length < 10) {
     ends.shift()?.();
     await new Promise((resolve) => setImmediate(resolve));
@@ -240,7 +241,7 @@ test('who would be behind a hundred others is refused', async () => {
   const { runs, run } = createRuns({ settings: { maxRuns: 1 }, engine: endless });
   const all = Array.from({ length: 101 }, () => run(TASK).result);
   const settled = Promise.allSettled(all);
-  expect((await run(TASK).result).output).toContain('100 runs of agents wait already');
+  expect((await run(TASK).result).output).toContain('100 agent runs are already queued');
   await runs[Symbol.asyncDispose]();
   await settled;
 });
@@ -249,7 +250,7 @@ test('three deep is the end', async () => {
   const { run, seen } = createRuns({ settings: { depth: 3 } });
   const { ok, output } = await run(TASK).result;
   expect(ok).toBe(false);
-  expect(output).toContain('3 deep');
+  expect(output).toContain('nested 3 levels deep');
   expect(seen).toEqual([]);
   const deep = createRuns({ settings: { depth: 2 } });
   await deep.run(TASK).result;
@@ -262,7 +263,7 @@ test('long output is cut, and says so', async () => {
     engine: async () => ({ ok: true, output: '0123456789abc' }),
   });
   const { output } = await run(TASK).result;
-  expect(output).toMatch(/^0123456789\n\[3 more characters are left out/);
+  expect(output).toMatch(/^0123456789\n\[3 more characters cut off/);
 });
 
 test('warnings go to the log and to those who watch', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Agent, ListedAgent } from '../../../src/agents/agent.ts';
+import { MODEL_TABLE } from '../../../src/agents/codex/model-table.ts';
 import { type AgentList, listAgents } from '../../../src/agents/list.ts';
 import { loadAgent } from '../../../src/agents/load.ts';
 import type { AgentSettings } from '../../../src/config/config.ts';
@@ -55,7 +56,7 @@ export function createAgents(files: Record<string, string> = {}): Agents {
       settings: settings(said),
       project,
       homeFolder,
-      usersProvider: async () => usersProvider,
+      engine: { models: MODEL_TABLE, configuredProvider: async () => usersProvider },
     });
   const loadOnly = async (said?: Partial<AgentSettings>, usersProvider?: string) => {
     const { agents, problems } = await list(said);

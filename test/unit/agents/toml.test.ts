@@ -56,10 +56,8 @@ args = ["-y", "@modelcontextprotocol/server-memory"]
   });
   expect(agent.run).toEqual({
     model: 'gpt-4o-mini',
-    modelProvider: 'openai',
-    includePlanTool: true,
-    includeApplyPatchTool: true,
-    toolsWebSearchRequest: true,
+    provider: 'openai',
+    builtins: { plan: true, apply_patch: true, web_search: true },
   });
   expect([...agent.servers]).toEqual([
     [
@@ -83,21 +81,21 @@ test('a name alone is an agent about which nothing is said', async () => {
 describe('[run]', () => {
   const GOOD: [string, string, RunFields][] = [
     ['model', '"m"', { model: 'm' }],
-    ['model_provider', '"p"', { modelProvider: 'p' }],
-    ['approval_policy', '"untrusted"', { approvalPolicy: 'untrusted' }],
-    ['approval_policy', '"on-failure"', { approvalPolicy: 'on-failure' }],
-    ['approval_policy', '"on-request"', { approvalPolicy: 'on-request' }],
-    ['approval_policy', '"never"', { approvalPolicy: 'never' }],
-    ['disable_response_storage', 'true', { disableResponseStorage: true }],
-    ['model_reasoning_effort', '"xhigh"', { modelReasoningEffort: 'xhigh' }],
-    ['model_reasoning_summary', '"concise"', { modelReasoningSummary: 'concise' }],
-    ['model_verbosity', '"low"', { modelVerbosity: 'low' }],
-    ['chatgpt_base_url', '"https://x.example/"', { chatgptBaseUrl: 'https://x.example/' }],
-    ['sandbox_mode', '"workspace-write"', { sandboxMode: 'workspace-write' }],
-    ['include_plan_tool', 'true', { includePlanTool: true }],
-    ['include_apply_patch_tool', 'false', { includeApplyPatchTool: false }],
-    ['include_view_image_tool', 'true', { includeViewImageTool: true }],
-    ['tools_web_search_request', 'false', { toolsWebSearchRequest: false }],
+    ['model_provider', '"p"', { provider: 'p' }],
+    ['approval_policy', '"untrusted"', { approvals: 'untrusted' }],
+    ['approval_policy', '"on-failure"', { approvals: 'on-failure' }],
+    ['approval_policy', '"on-request"', { approvals: 'on-request' }],
+    ['approval_policy', '"never"', { approvals: 'never' }],
+    ['disable_response_storage', 'true', { disableStorage: true }],
+    ['model_reasoning_effort', '"xhigh"', { effort: 'xhigh' }],
+    ['model_reasoning_summary', '"concise"', { summary: 'concise' }],
+    ['model_verbosity', '"low"', { verbosity: 'low' }],
+    ['chatgpt_base_url', '"https://x.example/"', { baseUrl: 'https://x.example/' }],
+    ['sandbox_mode', '"workspace-write"', { sandbox: 'workspace-write' }],
+    ['include_plan_tool', 'true', { builtins: { plan: true } }],
+    ['include_apply_patch_tool', 'false', { builtins: { apply_patch: false } }],
+    ['include_view_image_tool', 'true', { builtins: { view_image: true } }],
+    ['tools_web_search_request', 'false', { builtins: { web_search: false } }],
   ];
 
   test.each(GOOD)('%s = %s is handed on', async (key, value, expected) => {
@@ -123,7 +121,7 @@ describe('[run]', () => {
     );
     expect(Object.values(agent.run)).toEqual(['kept']);
     expect(agent.warnings).toEqual([
-      expect.stringMatching(RegExp(`^${FILE}:4: run\\.${key}: expected .* Left out\\.$`)),
+      expect.stringMatching(RegExp(`^${FILE}:4: run\\.${key}: expected .* Ignored\\.$`)),
     ]);
   });
 
@@ -133,7 +131,7 @@ describe('[run]', () => {
     );
     expect(agent.run).toEqual({});
     expect(agent.warnings).toEqual([
-      `${FILE}:2: model: it belongs below [run], and has no effect here.`,
+      `${FILE}:2: model: has no effect here. Move it to [run].`,
       `${FILE}:3: colour: unknown key.`,
       `${FILE}:5: descripton: unknown key. Did you mean "description"?`,
       `${FILE}:4: run.effort: unknown key. Did you mean "model_reasoning_effort"?`,
@@ -146,10 +144,10 @@ describe('[run]', () => {
     );
     expect(agent).toMatchObject({ run: {}, tags: [], instructions: undefined });
     expect(agent.warnings).toEqual([
-      `${FILE}:2: run: expected a table, got 3. Left out.`,
-      `${FILE}:3: tags: expected a text or a list of texts, got a table. Left out.`,
-      `${FILE}:4: mcp_servers: expected a table, got a list. Left out.`,
-      `${FILE}:5: instructions: expected a text, got a list. Left out.`,
+      `${FILE}:2: run: expected a table, got 3. Ignored.`,
+      `${FILE}:3: tags: expected a string or a list of strings, got a table. Ignored.`,
+      `${FILE}:4: mcp_servers: expected a table, got a list. Ignored.`,
+      `${FILE}:5: instructions: expected a string, got a list. Ignored.`,
     ]);
   });
 
@@ -170,14 +168,14 @@ describe('[run]', () => {
 
 describe('tools', () => {
   test.each([
-    ['plan', { includePlanTool: true }],
-    ['apply_patch', { includeApplyPatchTool: true }],
-    ['apply-patch', { includeApplyPatchTool: true }],
-    ['view_image', { includeViewImageTool: true }],
-    ['view-image', { includeViewImageTool: true }],
-    ['web_search', { toolsWebSearchRequest: true }],
-    ['web-search', { toolsWebSearchRequest: true }],
-    ['PLAN', { includePlanTool: true }],
+    ['plan', { builtins: { plan: true } }],
+    ['apply_patch', { builtins: { apply_patch: true } }],
+    ['apply-patch', { builtins: { apply_patch: true } }],
+    ['view_image', { builtins: { view_image: true } }],
+    ['view-image', { builtins: { view_image: true } }],
+    ['web_search', { builtins: { web_search: true } }],
+    ['web-search', { builtins: { web_search: true } }],
+    ['PLAN', { builtins: { plan: true } }],
   ])(
     '%s is a switch, in a list or a text, also without the mapping of other names',
     async (tool, run) => {
@@ -203,7 +201,7 @@ describe('tools', () => {
     const agent = await loadToml(
       'name = "A"\ntools = ["plan", "web_search"]\n[run]\ntools_web_search_request = false\n',
     );
-    expect(agent.run).toEqual({ includePlanTool: true, toolsWebSearchRequest: false });
+    expect(agent.run).toEqual({ builtins: { plan: true, web_search: false } });
   });
 });
 
@@ -233,16 +231,16 @@ describe('instructions', () => {
   });
 
   test.each([
-    ['prompts/blank.md', 'instructions = "inline"', 'inline', '"instructions" are used.'],
-    ['gone.md', 'instructions = "inline"', 'inline', '"instructions" are used.'],
-    ['prompts', '', undefined, 'The agent has none.'],
+    ['prompts/blank.md', 'instructions = "inline"', 'inline', 'Using "instructions" instead.'],
+    ['gone.md', 'instructions = "inline"', 'inline', 'Using "instructions" instead.'],
+    ['prompts', '', undefined, 'The agent has no instructions.'],
   ])(
     'of a file %s that is of no use give way, with a warning',
     async (file, said, expected, says) => {
       const agent = await loadToml(`name = "A"\ninstructions_file = "${file}"\n${said}\n`, PROMPTS);
       expect(agent.instructions).toBe(expected);
       expect(agent.warnings).toEqual([
-        `${FILE}: instructions_file: "${file}" is blank or cannot be read. ${says}`,
+        `${FILE}: instructions_file: "${file}" is blank or can\'t be read. ${says}`,
       ]);
     },
   );
@@ -312,28 +310,25 @@ command = "p"
   test.each([
     ['x = 3', 'expected a table, got 3.'],
     ['x = {}', 'expected a command or a url, got nothing.'],
-    [
-      'x = { command = "c", url = "https://x.example" }',
-      'it has a command and a url, but only one can be meant.',
-    ],
+    ['x = { command = "c", url = "https://x.example" }', 'it has both a command and a url.'],
     [
       'x = { url = "https://x.example", type = "sse" }',
-      'SSE is not spoken. Bridge it with a command such as mcp-proxy.',
+      'SSE is not supported. Bridge it with a command such as mcp-proxy.',
     ],
     ['x = { command = "c", args = "-y" }', 'args: expected a list, got a string.'],
-    ['x = { command = "c", env = ["s3cret"] }', 'env: expected a table of texts, got a list.'],
+    ['x = { command = "c", env = ["s3cret"] }', 'env: expected a table of strings, got a list.'],
     [
       'x = { command = "c", env = { A = { b = "s3cret" } } }',
-      'env: expected a table of texts, got a table.',
+      'env: expected a table of strings, got a table.',
     ],
     [
       'x = { url = "https://x.example", headers = "s3cret" }',
-      'headers: expected a table of texts, got a string.',
+      'headers: expected a table of strings, got a string.',
     ],
   ])('%s is left out with its line', async (entry, says) => {
     const agent = await loadToml(`name = "A"\n[mcp_servers]\nok = { command = "c" }\n${entry}\n`);
     expect([...agent.servers.keys()]).toEqual(['ok']);
-    expect(agent.warnings).toEqual([`${FILE}:4: mcp_servers.x: ${says} The server is left out.`]);
+    expect(agent.warnings).toEqual([`${FILE}:4: mcp_servers.x: ${says} The server is ignored.`]);
   });
 
   test('that say something unknown are used, and that is told of', async () => {
@@ -370,7 +365,7 @@ command = "p"
     ['tool_timeout_sec = inf', 'tool_timeout_sec: expected a number above 0, got Infinity.'],
   ])('keep ours where a limit makes no sense: %s', async (line, says) => {
     const agent = await loadToml(`name = "A"\n[mcp_servers.m]\ncommand = "c"\n${line}\n`);
-    expect(agent.warnings).toEqual([`${FILE}:2: mcp_servers.m: ${says} Left out.`]);
+    expect(agent.warnings).toEqual([`${FILE}:2: mcp_servers.m: ${says} Ignored.`]);
     const { startupTimeoutSec, toolTimeoutSec } = agent.servers.get('m') ?? {};
     expect([startupTimeoutSec, toolTimeoutSec]).toEqual([undefined, undefined]);
   });
@@ -391,7 +386,7 @@ command = "p"
     expect(agent.tools).toEqual([{ server: 'm', tool: 'a', text: 'm::a' }]);
     expect(agent.servers.get('m')?.enabledTools).toEqual(['a']);
     expect(agent.warnings).toEqual([
-      `${FILE}:2: mcp_servers.m: disabled_tools has no effect here. Name the tools to be used in enabled_tools instead.`,
+      `${FILE}:2: mcp_servers.m: disabled_tools has no effect here. List the tools to use in enabled_tools instead.`,
     ]);
   });
 });
@@ -429,21 +424,19 @@ url = "https://docs.example/mcp"
     });
     expect(agent.run).toEqual({
       model: 'gpt-5.5',
-      modelReasoningEffort: 'high',
-      sandboxMode: 'read-only',
-      toolsWebSearchRequest: true,
-      includePlanTool: true,
-      includeViewImageTool: false,
+      effort: 'high',
+      sandbox: 'read-only',
+      builtins: { web_search: true, plan: true, view_image: false },
     });
     expect([...agent.servers.keys()]).toEqual(['docs']);
   });
 
   test.each([
-    ['web_search = "disabled"', { toolsWebSearchRequest: false }],
-    ['web_search = "cached"', { toolsWebSearchRequest: true }],
-    ['tools.web_search = true', { toolsWebSearchRequest: true }],
-    ['tools.view_image = false', { includeViewImageTool: false }],
-    ['tools.web_search = { context_size = "low" }', { toolsWebSearchRequest: true }],
+    ['web_search = "disabled"', { builtins: { web_search: false } }],
+    ['web_search = "cached"', { builtins: { web_search: true } }],
+    ['tools.web_search = true', { builtins: { web_search: true } }],
+    ['tools.view_image = false', { builtins: { view_image: false } }],
+    ['tools.web_search = { context_size = "low" }', { builtins: { web_search: true } }],
   ])('switch with %s', async (said, run) => {
     const agent = await loadCodex(`name = "c"\ndeveloper_instructions = "x"\n${said}\n`);
     expect(agent.run).toEqual(run);
@@ -458,8 +451,8 @@ url = "https://docs.example/mcp"
     const { agents, problems } = await list({ extraFormats: true });
     expect(agents.map(({ name }) => name)).toEqual(['b']);
     expect(plain(problems)).toEqual([
-      'project/.codex/agents/a.toml:1: It has no developer_instructions. The agent is left out.',
-      'project/.codex/agents/b.toml:3: sandbox_mode: expected "read-only", "workspace-write", "danger-full-access", got "no". Left out.',
+      'project/.codex/agents/a.toml:1: Missing developer_instructions. The agent is ignored.',
+      'project/.codex/agents/b.toml:3: sandbox_mode: expected "read-only", "workspace-write", "danger-full-access", got "no". Ignored.',
     ]);
   });
 });
@@ -470,6 +463,6 @@ test('instructions that are not in UTF-8 are not handed on', async () => {
   const { instructions, warnings } = await agents.loadOnly();
   expect(instructions).toBeUndefined();
   expect(agents.plain(warnings)).toEqual([
-    `${FILE}: instructions_file: "i.md" is blank or cannot be read. The agent has none.`,
+    `${FILE}: instructions_file: "i.md" is blank or can\'t be read. The agent has no instructions.`,
   ]);
 });

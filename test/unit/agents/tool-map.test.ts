@@ -1,9 +1,8 @@
 // Every name in the tables of tools, and every way to write a reference.
 import { describe, expect, test } from 'vitest';
-import type { Dialect, RunFields, ToolReference } from '../../../src/agents/agent.ts';
-import { type Draft, NOTHING_SAID } from '../../../src/agents/formats/draft.ts';
-import { mapTools } from '../../../src/agents/tool-map.ts';
-import { parseReference } from '../../../src/agents/tool-reference.ts';
+import type { Builtins, Dialect, ToolReference } from '../../../src/agents/agent.ts';
+import { type Draft, EMPTY_DRAFT } from '../../../src/agents/formats/draft.ts';
+import { mapTools, parseReference } from '../../../src/agents/tool-map.ts';
 import { agentSettings } from '../../support/agent-settings.ts';
 
 function map(
@@ -12,7 +11,7 @@ function map(
   said: Parameters<typeof agentSettings>[0] = {},
 ) {
   const draft: Draft = {
-    ...NOTHING_SAID,
+    ...EMPTY_DRAFT,
     name: 'A',
     description: 'd',
     tags: [],
@@ -22,13 +21,13 @@ function map(
   return mapTools(draft, dialect, agentSettings(said));
 }
 
-const PLAN = { includePlanTool: true };
-const PATCH = { includeApplyPatchTool: true };
-const VIEW = { includeViewImageTool: true };
-const WEB = { toolsWebSearchRequest: true };
+const PLAN = { plan: true };
+const PATCH = { apply_patch: true };
+const VIEW = { view_image: true };
+const WEB = { web_search: true };
 const NONE = {};
 
-const TABLE: Record<Exclude<Dialect, 'codex-toml'>, [run: RunFields, ...names: string[]][]> = {
+const TABLE: Record<Exclude<Dialect, 'codex-toml'>, [builtins: Builtins, ...names: string[]][]> = {
   'switchboard-toml': [
     [PLAN, 'plan', 'Plan'],
     [PATCH, 'apply_patch', 'apply-patch'],
@@ -81,21 +80,23 @@ const TABLE: Record<Exclude<Dialect, 'codex-toml'>, [run: RunFields, ...names: s
 };
 
 describe.each(Object.entries(TABLE))('%s', (dialect, rows) => {
-  const cases = rows.flatMap(([run, ...names]) => names.map((name) => [name, run] as const));
+  const cases = rows.flatMap(([builtins, ...names]) =>
+    names.map((name) => [name, builtins] as const),
+  );
 
-  test.each(cases)('%s is %o, and no tool of a server', (name, run) => {
+  test.each(cases)('%s is %o, and no tool of a server', (name, builtins) => {
     expect(map(dialect as Dialect, [name])).toEqual({
-      run,
-      tools: [],
+      builtins,
+      references: [],
       servers: new Map(),
       warnings: [],
     });
   });
 
   test('an unknown tool stays a reference to whichever server has it', () => {
-    const { run, tools } = map(dialect as Dialect, ['brew_coffee']);
-    expect(run).toEqual({});
-    expect(tools).toEqual([{ server: undefined, tool: 'brew_coffee', text: 'brew_coffee' }]);
+    const { builtins, references } = map(dialect as Dialect, ['brew_coffee']);
+    expect(builtins).toEqual({});
+    expect(references).toEqual([{ server: undefined, tool: 'brew_coffee', text: 'brew_coffee' }]);
   });
 });
 
@@ -105,9 +106,11 @@ test.each(['claude', 'chatmode', 'copilot'] as const)(
     const names = TABLE[dialect]
       .flatMap(([, ...each]) => each)
       .filter((name) => !name.includes('/'));
-    const { run, tools } = map(dialect, [...names, 'memory', '*'], { toolmapEnable: false });
-    expect(run).toEqual({});
-    expect(tools.map(({ server, tool }) => [server, tool])).toEqual(
+    const { builtins, references } = map(dialect, [...names, 'memory', '*'], {
+      toolmapEnable: false,
+    });
+    expect(builtins).toEqual({});
+    expect(references.map(({ server, tool }) => [server, tool])).toEqual(
       [...names, 'memory'].map((name) => [undefined, name]),
     );
   },
@@ -115,8 +118,8 @@ test.each(['claude', 'chatmode', 'copilot'] as const)(
 
 describe('memory', () => {
   test('is a server that a chat mode is given', () => {
-    const { tools, servers } = map('chatmode', ['memory', 'edit', 'memory::memory']);
-    expect(tools).toEqual([{ server: 'memory', tool: undefined, text: 'memory::memory' }]);
+    const { references, servers } = map('chatmode', ['memory', 'edit', 'memory::memory']);
+    expect(references).toEqual([{ server: 'memory', tool: undefined, text: 'memory::memory' }]);
     expect([...servers.values()]).toEqual([
       expect.objectContaining({
         key: 'memory',
@@ -130,8 +133,8 @@ describe('memory', () => {
   test.each([{ toolmapAllowCustomServers: false }, { toolmapEnable: false }])(
     'is a plain name with %o',
     (said) => {
-      const { tools, servers } = map('chatmode', ['memory'], said);
-      expect(tools).toEqual([{ server: undefined, tool: 'memory', text: 'memory' }]);
+      const { references, servers } = map('chatmode', ['memory'], said);
+      expect(references).toEqual([{ server: undefined, tool: 'memory', text: 'memory' }]);
       expect(servers.size).toBe(0);
     },
   );
@@ -139,8 +142,8 @@ describe('memory', () => {
   test.each(['claude', 'copilot', 'switchboard-toml'] as const)(
     'is a plain name in %s',
     (dialect) => {
-      const { tools, servers } = map(dialect, ['memory']);
-      expect(tools).toEqual([{ server: undefined, tool: 'memory', text: 'memory' }]);
+      const { references, servers } = map(dialect, ['memory']);
+      expect(references).toEqual([{ server: undefined, tool: 'memory', text: 'memory' }]);
       expect(servers.size).toBe(0);
     },
   );
@@ -186,8 +189,8 @@ describe('references', () => {
   });
 
   test('to the same tool are one', () => {
-    const { tools } = map('claude', ['a::b', 'mcp__a__b', 'a::c', 'x', 'x']);
-    expect(tools.map(({ server, tool }) => [server, tool])).toEqual([
+    const { references } = map('claude', ['a::b', 'mcp__a__b', 'a::c', 'x', 'x']);
+    expect(references.map(({ server, tool }) => [server, tool])).toEqual([
       ['a', 'b'],
       ['a', 'c'],
       [undefined, 'x'],

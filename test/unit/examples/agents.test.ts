@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { MODEL_TABLE } from '../../../src/agents/codex/model-table.ts';
 import { listAgents } from '../../../src/agents/list.ts';
 import { loadAgent } from '../../../src/agents/load.ts';
 import type { AgentSettings } from '../../../src/config/config.ts';
@@ -18,7 +19,8 @@ async function loadAll(said: (settings: AgentSettings) => Partial<AgentSettings>
   const settings = { ...usual, ...said(usual) };
   const { agents, problems } = await listAgents({ settings, home, ...roots });
   expect(problems).toEqual([]);
-  const options = { settings, ...roots, usersProvider: async () => undefined };
+  const engine = { models: MODEL_TABLE, configuredProvider: async () => undefined };
+  const options = { settings, ...roots, engine };
   const loaded = await Promise.all(agents.map((agent) => loadAgent(agent, options)));
   expect(loaded.flatMap(({ warnings }) => warnings)).toEqual([]);
   return new Map(loaded.map((agent) => [agent.toolName, agent]));
@@ -44,26 +46,24 @@ test('they have the tools and models that they name', async () => {
   const agents = await loadAll(() => ({ extraFormats: true }));
   expect(agents.get('agent_explain_build_failures')?.run).toEqual({
     model: 'gpt-4o-mini',
-    modelProvider: 'openai',
-    includePlanTool: true,
-    includeApplyPatchTool: true,
-    toolsWebSearchRequest: true,
+    provider: 'openai',
+    builtins: { plan: true, apply_patch: true, web_search: true },
   });
   expect(agents.get('anth_deep_researcher')).toMatchObject({
     tags: ['deep research', 'docs'],
-    run: { model: 'gpt-5.5', includePlanTool: true, toolsWebSearchRequest: true },
+    run: { model: 'gpt-5.5', builtins: { plan: true, web_search: true } },
     tools: [],
   });
   expect(agents.get('anth_api_reviewer')?.run).toEqual({
-    includeApplyPatchTool: false,
-    modelReasoningEffort: 'high',
+    builtins: { apply_patch: false },
+    effort: 'high',
   });
   expect([...(agents.get('vsc_planning')?.servers.keys() ?? [])]).toEqual(['memory']);
   expect(agents.get('vsc_release_notes')).toMatchObject({
-    run: { model: 'gpt-5-mini', includeApplyPatchTool: true, includePlanTool: true },
+    run: { model: 'gpt-5-mini', builtins: { apply_patch: true, plan: true } },
     tools: [{ server: 'files', tool: undefined }],
   });
-  expect(agents.get('agent_log_reader')?.run).toMatchObject({ toolsWebSearchRequest: false });
+  expect(agents.get('agent_log_reader')?.run).toMatchObject({ builtins: { web_search: false } });
 });
 
 test('the supervisor has a Switchboard that shows the specialists and nobody else', async () => {

@@ -1,14 +1,18 @@
-// Codex: `[mcp_servers]` in `config.toml`. It has keys of its own for what others write as variables,
-// and takes every value as it stands.
+// Codex: `[mcp_servers]` in `config.toml`. It has keys of its own for variables, and takes every value
+// literally.
 import { join } from 'node:path';
 import { isObject } from '../../../base/object.ts';
 import { withoutVariables } from '../../../config/server/expand.ts';
-import { codexHomeOf } from '../../codex-home.ts';
-import { type Listing, listServers, mapEntries } from '../listing.ts';
-import { readTomlSettings } from '../settings-file.ts';
-import type { ProgramPlaces } from './places.ts';
+import { codexHomeOf } from '../../codex/home.ts';
+import {
+  type Listing,
+  listServers,
+  mapEntries,
+  type ProgramPlaces,
+  readTomlSettings,
+} from './listing.ts';
 
-/** Strongest first. */
+/** Highest precedence first. */
 export async function readCodex(places: ProgramPlaces): Promise<Listing[]> {
   const { project, env } = places;
   const [ofProject, ofUser] = await Promise.all([
@@ -31,7 +35,7 @@ function translate(entry: unknown, env: NodeJS.ProcessEnv): unknown {
     args: literally(args),
     cwd: literally(cwd),
     url: literally(url),
-    env: literally(entry['env'], passedOn(entry['env_vars'], env)),
+    env: literally(entry['env'], passedThrough(entry['env_vars'], env)),
     headers: literally(entry['http_headers'], {
       ...(isObject(entry['env_http_headers']) && variables(entry['env_http_headers'])),
       ...(typeof token === 'string' && { Authorization: `Bearer \${${token}}` }),
@@ -40,7 +44,7 @@ function translate(entry: unknown, env: NodeJS.ProcessEnv): unknown {
   };
 }
 
-/** Text with `${` made plain, in whatever it stands; with `more`, which is not. */
+/** Escapes `${` in all strings of a value, then adds `more` as it is. */
 function literally(value: unknown, more: Readonly<Record<string, unknown>> = {}): unknown {
   if (typeof value === 'string') return withoutVariables(value);
   if (Array.isArray(value)) return value.map((item) => literally(item));
@@ -49,8 +53,8 @@ function literally(value: unknown, more: Readonly<Record<string, unknown>> = {})
   return { ...Object.fromEntries(plain), ...more };
 }
 
-/** Variables that are handed on as they are, if they are set. */
-function passedOn(names: unknown, env: NodeJS.ProcessEnv): Record<string, unknown> {
+/** Variables to pass through, if set. */
+function passedThrough(names: unknown, env: NodeJS.ProcessEnv): Record<string, unknown> {
   if (!Array.isArray(names)) return {};
   const wanted = names.map((item: unknown) => (isObject(item) ? item['name'] : item));
   const set = wanted.filter((name) => typeof name === 'string' && env[name] !== undefined);

@@ -46,7 +46,7 @@ const NO = {
   'asks-question': 'answer: {"action":"decline","content":null,"_meta":null}',
   'asks-input': 'answer: {"answers":{}}',
   'asks-as-before':
-    'answer: {"decision":{"denied":{"rejection":"The user has not allowed it."}}} answer: {"decision":{"denied":{"rejection":"The user has not allowed it."}}}',
+    'answer: {"decision":{"denied":{"rejection":"The user did not allow it."}}} answer: {"decision":{"denied":{"rejection":"The user did not allow it."}}}',
   'asks-something-new': 'answer: {"code":-32601,"message":"Method not found: item/future/request"}',
 };
 const YES = {
@@ -114,9 +114,9 @@ function questionIn(asked: readonly string[]): string {
 test('the question says which agent wants what, where and why', async () => {
   const { asked } = await runScript('asks-command', accepting({ allow: true }));
   const schema =
-    '{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow it","default":false}},"required":["allow"]}';
+    '{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow","default":false}},"required":["allow"]}';
   expect(asked).toEqual([
-    `elicitation/create {"message":"The agent \\"Tester\\" wants to run in /some/where:\\nnpm test\\nIts reason: to see","requestedSchema":${schema}}`,
+    `elicitation/create {"message":"The agent \\"Tester\\" wants to run in /some/where:\\nnpm test\\nReason: to see","requestedSchema":${schema}}`,
   ]);
 });
 
@@ -141,7 +141,7 @@ test.each([
   expect(questionIn(asked).split('\n')).toEqual([
     'The agent "Tester" wants to run in /some/where:',
     shown,
-    'Its reason: to see',
+    'Reason: to see',
   ]);
 });
 
@@ -152,12 +152,12 @@ test('a command of thousands of characters is shown to its end', async () => {
 });
 
 test.each([
-  ['is too long to be shown', { command: `echo ${'x'.repeat(4_000)}; rm y` }],
-  ['is too long to be shown', { command: `echo ${'\u200b'.repeat(1_000)}; rm y` }],
-  ['a secret in it cannot be shown', { command: 'echo value-of-a-server' }],
-  ['is not known what it would do', { command: null }],
-  ['is not known what it would do', { kind: 'writeStdin', command: 'bash' }],
-])('what %s is not allowed, and nobody is asked', async (why, asks) => {
+  ['too long to display', { command: `echo ${'x'.repeat(4_000)}; rm y` }],
+  ['too long to display', { command: `echo ${'\u200b'.repeat(1_000)}; rm y` }],
+  ['contains a secret', { command: 'echo value-of-a-server' }],
+  ['unknown action', { command: null }],
+  ['unknown action', { kind: 'writeStdin', command: 'bash' }],
+])('%s: not allowed, and nobody is asked', async (why, asks) => {
   const { asked, answer, run } = await runScript('asks-command', accepting({ allow: true }), {
     asks,
   });
@@ -165,9 +165,7 @@ test.each([
   expect(answer).toBe(NO['asks-command']);
   const warnings = run.events.filter(({ kind }) => kind === 'warning');
   expect(warnings).toHaveLength(1);
-  expect(warnings[0]?.text).toContain(
-    `not allowed, as it ${why}`.replace('it a secret', 'a secret'),
-  );
+  expect(warnings[0]?.text).toContain(`not allowed (${why}): `);
 });
 
 test('what is reached over the network is part of the question', async () => {
@@ -189,7 +187,7 @@ test('a change is described by every file that it is about, and where that is', 
     'add /etc/cron.d/x (outside the folder)',
     `update b.txt and move it to ${join(cwd, '..', 'c.txt')} (outside the folder)`,
     'delete d<U+202E>.txt',
-    'and from then on anything in /etc',
+    'and from now on anything in /etc',
   ]);
 });
 

@@ -3,18 +3,18 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type CatalogWish, prepareCatalog } from '../../../../src/agents/codex/catalog.ts';
+import { type CatalogOptions, prepareCatalog } from '../../../../src/agents/codex/catalog.ts';
 import { Cancellation } from '../../../../src/base/cancellation.ts';
 import { eventually, isAlive } from '../../../support/processes.ts';
 import { createProject } from '../../../support/project.ts';
 import { SCRIPTED_CODEX } from '../../../support/scripted-engine.ts';
 
-function wishes(said: Partial<CatalogWish> = {}) {
+function wishes(said: Partial<CatalogOptions> = {}) {
   const project = createProject();
   const record = join(project.dir, 'record.jsonl');
   writeFileSync(record, '');
   const processes: number[] = [];
-  const wish: CatalogWish = {
+  const wish: CatalogOptions = {
     binary: SCRIPTED_CODEX,
     env: { ...project.env, SCRIPTED_CODEX_RECORD: record },
     folder: join(project.dir, 'cache'),
@@ -71,9 +71,7 @@ test('on needs a list of its own only where the model would not have it', async 
   expect(known.warning).toBeUndefined();
   expect(modelsIn(known.file)).toMatchObject({ 'no-patch-model': 'freeform' });
   const unknown = await prepareCatalog({ ...wish, model: 'gpt-4o' });
-  expect(unknown.warning).toBe(
-    'Codex does not know the model gpt-4o; it is run with what holds for models of its kind.',
-  );
+  expect(unknown.warning).toBe('Codex does not know the model gpt-4o and uses defaults for it.');
   expect(modelsIn(unknown.file)).toMatchObject({ 'gpt-4o': 'freeform', 'known-model': 'freeform' });
   expect((await prepareCatalog(wish)).file).toBeUndefined();
 });
@@ -107,7 +105,7 @@ test('a model that the engine knows is sent a verbosity as its list says, or it 
   });
   expect(await prepareCatalog({ ...wish, usersCatalog, model: 'mute' })).toEqual({
     file: undefined,
-    warning: 'Codex sends no model_verbosity to the model mute.',
+    warning: 'Codex does not send model_verbosity to the model mute.',
   });
   const off = await prepareCatalog({ ...wish, usersCatalog, model: 'talks', applyPatch: false });
   expect(modelsIn(off.file)).toEqual({ talks: null, mute: null });

@@ -48,11 +48,11 @@ describe('a run that ends well', () => {
     const run = watchedRun(cwd, scripted('steps'));
     expect(await engine.run(run)).toEqual({ ok: true, output: 'Then that.' });
     expect(run.events).toEqual([
-      { kind: 'starting', text: 'starts Some Agent' },
-      { kind: 'step', text: 'runs: npm test' },
-      { kind: 'step', text: `changes ${join(cwd, 'a.txt')}, ${join(cwd, 'b.txt')}` },
-      { kind: 'step', text: 'calls memory.create_entities' },
-      { kind: 'step', text: 'searches the web for the weather' },
+      { kind: 'starting', text: 'starting Some Agent' },
+      { kind: 'step', text: 'running: npm test' },
+      { kind: 'step', text: `editing ${join(cwd, 'a.txt')}, ${join(cwd, 'b.txt')}` },
+      { kind: 'step', text: 'calling memory.create_entities' },
+      { kind: 'step', text: 'searching the web for the weather' },
       { kind: 'text', text: 'First ' },
       { kind: 'text', text: 'this.' },
       { kind: 'message', text: 'First this.' },
@@ -101,7 +101,7 @@ describe('a run that ends well', () => {
     const { mcp_servers: given } = told('thread/start')['config'] as Record<string, object>;
     expect(Object.keys(given ?? {})).toEqual(['memory']);
     const why =
-      'which did not start: No such file or directory (os error 2). Try: switchboard agents agent_some_agent --check';
+      'which failed to start: No such file or directory (os error 2). Run: switchboard agents agent_some_agent --check';
     expect(run.events.filter(({ kind }) => kind === 'note').map(({ text }) => text)).toEqual([
       `The agent ran without server "one", ${why}`,
       `The agent ran without server "two", ${why}`,
@@ -128,9 +128,7 @@ describe('a run that ends well', () => {
     const { ok, output } = await engine.run(watchedRun(cwd, scripted('huge')));
     expect(ok).toBe(true);
     expect(output.slice(0, 100_001)).toBe(`${'h'.repeat(100_000)}\n`);
-    expect(output.slice(100_001)).toBe(
-      '[cut: of a message that is too long, these are the first 100000 characters]',
-    );
+    expect(output.slice(100_001)).toBe('[message too long; cut off after 100000 characters]');
   });
 });
 
@@ -231,8 +229,8 @@ describe('a run that fails', () => {
     expect(await engine.run(run)).toEqual({
       ok: false,
       output:
-        'Server "memory", which the agent requires, did not start: No such file or directory (os error 2).' +
-        ' Try: switchboard agents agent_some_agent --check',
+        'Server "memory", which the agent requires, failed to start: No such file or directory (os error 2).' +
+        ' Run: switchboard agents agent_some_agent --check',
     });
     expect(run.events.filter(({ kind }) => kind === 'note')).toEqual([]);
   });
@@ -241,7 +239,7 @@ describe('a run that fails', () => {
     const { engine, cwd, processes } = scriptedEngine();
     const { code, text } = await failureOf(engine.run(watchedRun(cwd, scripted('other-version'))));
     expect(code).toBe('ENGINE_FAILED');
-    expect(text).toContain('Codex did not say which thread it has begun: its version may be');
+    expect(text).toContain('Codex did not return the id of its thread. This version may be');
     expect(text).toContain('SWITCHBOARD_CODEX_BIN');
     expect(processes.filter(isAlive)).toEqual([]);
   });
@@ -250,7 +248,7 @@ describe('a run that fails', () => {
     const { engine, cwd } = scriptedEngine();
     const { code, text } = await failureOf(engine.run(watchedRun(cwd, scripted('huge-answer'))));
     expect(code).toBe('ENGINE_FAILED');
-    expect(text).toContain('Codex answered thread/start with more than 16 MiB, which is not read.');
+    expect(text).toContain('Codex answered thread/start with a message of more than 16 MiB.');
     expect(text).not.toContain('messageBytes');
   });
 
@@ -281,11 +279,11 @@ test('a run uses the program that was found before it, and looks for no other', 
       return codexBin;
     },
   };
-  const { openEngine, cwd } = scriptedEngine({ settings });
-  const engine = openEngine();
+  const { engine, cwd } = scriptedEngine({ settings });
+  const program = engine.locate();
   codexBin = '/nowhere/codex';
-  expect(await engine.run(watchedRun(cwd))).toMatchObject({ ok: true });
-  expect(openEngine).toThrow('/nowhere/codex, does not exist');
+  expect(await engine.run(watchedRun(cwd, { program }))).toMatchObject({ ok: true });
+  expect(() => engine.locate()).toThrow('/nowhere/codex, which does not exist');
 });
 
 describe('an engine that does not start', () => {
@@ -297,7 +295,7 @@ describe('an engine that does not start', () => {
     const { code, text } = await failureOf(engine.run(watchedRun(cwd)));
     expect(code).toBe('ENGINE_MISSING');
     expect(text).toBe(
-      'Agents are run by Codex, which is not installed. Install it with: npm i -g @openai/codex, then sign in with: codex login. If it is elsewhere, name its program in SWITCHBOARD_CODEX_BIN.',
+      'Agents need Codex, which is not installed. Install it with `npm i -g @openai/codex` and sign in with `codex login`. If it is installed elsewhere, set SWITCHBOARD_CODEX_BIN to its path.',
     );
   });
 
@@ -339,9 +337,19 @@ describe('an engine that does not start', () => {
   });
 
   test.each([
-    ['may not be executed', 0o644, '#!/bin/sh\n', 'Codex did not start: it may not be executed.'],
+    [
+      'may not be executed',
+      0o644,
+      '#!/bin/sh\n',
+      'Codex did not start: the file is not executable.',
+    ],
     ['is for another machine', 0o755, '\u007fELF of another machine', 'Codex exited with code '],
-    ['is a script for what is not there', 0o755, '#!/nowhere/sh\n', 'Codex did not start: it, or'],
+    [
+      'is a script for what is not there',
+      0o755,
+      '#!/nowhere/sh\n',
+      'Codex did not start: the file, or',
+    ],
   ])('because its program %s', async (_what, mode, content, message) => {
     const { project } = scriptedEngine();
     const codexBin = join(project.dir, 'codex');
@@ -357,7 +365,7 @@ describe('an engine that does not start', () => {
     const { engine, cwd } = scriptedEngine({ env: { SCRIPTED_CODEX: 'refuses' } });
     const { code, message } = await failureOf(engine.run(watchedRun(cwd)));
     expect(code).toBe('ENGINE_FAILED');
-    expect(message).toMatch(/^Codex refused to begin: Refused\. why why /);
+    expect(message).toMatch(/^Codex refused to start: Refused\. why why /);
     expect(message.length).toBeLessThan(400);
   });
 
@@ -381,7 +389,7 @@ describe('signing in', () => {
     const { code, text } = await failureOf(engine.run(watchedRun(cwd)));
     expect(code).toBe('ENGINE_FAILED');
     expect(text).toBe(
-      'Nobody is signed in to Codex. Sign in with: codex login, or set OPENAI_API_KEY where Switchboard is started.',
+      "Codex is not signed in. Run `codex login`, or set OPENAI_API_KEY in Switchboard's environment.",
     );
   });
 

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { locateEngine } from '../../../../src/agents/codex/locate.ts';
+import { locateCodex } from '../../../../src/agents/codex/locate.ts';
 import { SwitchboardError } from '../../../../src/base/errors.ts';
 import { machineKind } from '../../../../src/base/process.ts';
 import { createProject } from '../../../support/project.ts';
@@ -24,7 +24,7 @@ function machine() {
   const bin = join(project.dir, 'bin');
   mkdirSync(bin);
   const locate = (codexBin?: string): string =>
-    locateEngine({ codexBin, project: join(project.dir, 'project'), env: { PATH: bin } });
+    locateCodex({ codexBin, project: join(project.dir, 'project'), env: { PATH: bin } });
   return { project, program, install, bin, locate };
 }
 
@@ -50,7 +50,7 @@ test('one that is named and is not there is an error, not another one', () => {
   install('project');
   expect(failureOf(() => locate('/nowhere/codex'))).toMatchObject({
     code: 'ENGINE_MISSING',
-    message: 'The program that SWITCHBOARD_CODEX_BIN names, /nowhere/codex, does not exist.',
+    message: 'SWITCHBOARD_CODEX_BIN is set to /nowhere/codex, which does not exist.',
   });
 });
 

@@ -1,6 +1,6 @@
 // What of an agent's work was refused, from what the engine was seen to send.
 import { describe, expect, test } from 'vitest';
-import type { SandboxMode } from '../../../../src/agents/codex/engine-config.ts';
+import type { SandboxMode } from '../../../../src/agents/agent.ts';
 import { Refusals } from '../../../../src/agents/codex/refusals.ts';
 
 type Item = Record<string, unknown>;
@@ -104,7 +104,7 @@ test.each([
     'patch rejected: writing outside of the project; rejected by user approval settings',
     'The read-only sandbox blocked changes to a.txt.',
   ],
-  ['patch rejected by user', 'Not approved, so not done: changes to a.txt.'],
+  ['patch rejected by user', 'Not approved: changes to a.txt.'],
 ])('a patch that is answered "%s" is told', (answer, sentence) => {
   expect(refusedIn(custom('apply_patch', patch('a.txt'), answer))).toEqual([sentence]);
 });
@@ -113,7 +113,7 @@ test.each([
   'approval policy is Never; reject command — you cannot ask for escalated permissions',
   'exec_command failed: CreateProcess { message: "Rejected(\\"rejected by user\\")" }',
 ])('a command that is answered "%s" was not approved', (answer) => {
-  expect(refusedIn(call('touch b', answer))).toEqual(['Not approved, so not done: `touch b`.']);
+  expect(refusedIn(call('touch b', answer))).toEqual(['Not approved: `touch b`.']);
 });
 
 test('what was declined is told by its item alone', () => {
@@ -123,8 +123,8 @@ test('what was declined is told by its item alone', () => {
     done({ type: 'commandExecution', status: 'declined', command: 'npm test', exitCode: null }),
   ];
   expect(refusedIn(heard, undefined)).toEqual([
-    'Not approved, so not done: changes to /elsewhere/a.txt.',
-    'Not approved, so not done: `npm test`.',
+    'Not approved: changes to /elsewhere/a.txt.',
+    'Not approved: `npm test`.',
   ]);
 });
 

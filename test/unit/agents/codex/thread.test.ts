@@ -1,34 +1,34 @@
 // What an agent says about its run, as the engine is told it: what is said, and nothing that is not.
 import { describe, expect, test } from 'vitest';
 import type { RunFields } from '../../../../src/agents/agent.ts';
-import { readEngineConfig } from '../../../../src/agents/codex/engine-config.ts';
+import { readCodexConfig } from '../../../../src/agents/codex/codex-config.ts';
 import {
   processArguments,
-  type ThreadWish,
+  type ThreadOptions,
   threadParameters,
   turnSandbox,
   wantsPatch,
 } from '../../../../src/agents/codex/thread.ts';
 import { attachedServer, plainAgent } from '../../../support/agents.ts';
 
-const engineConfig = (config: object) => readEngineConfig({ config });
-const wish = (said: Partial<ThreadWish> = {}): ThreadWish => ({
+const codexConfig = (config: object) => readCodexConfig({ config });
+const options = (said: Partial<ThreadOptions> = {}): ThreadOptions => ({
   agent: plainAgent(),
   cwd: '/folder',
   servers: [],
   environment: {},
-  engineConfig: engineConfig({}),
+  codexConfig: codexConfig({}),
   builtinsDefault: 'off',
   timeoutMs: 1_800_000,
   ...said,
 });
-const withRun = (run: RunFields) => threadParameters(wish({ agent: plainAgent({ run }) }));
+const withRun = (run: RunFields) => threadParameters(options({ agent: plainAgent({ run }) }));
 const configOf = (params: Record<string, unknown>) => params['config'] as Record<string, unknown>;
-const serversOf = (said: Partial<ThreadWish>) =>
-  configOf(threadParameters(wish(said)))['mcp_servers'];
+const serversOf = (said: Partial<ThreadOptions>) =>
+  configOf(threadParameters(options(said)))['mcp_servers'];
 
 test('an agent that says nothing has nothing set but what is switched off for all', () => {
-  expect(threadParameters(wish())).toEqual({
+  expect(threadParameters(options())).toEqual({
     cwd: '/folder',
     ephemeral: true,
     experimentalRawEvents: true,
@@ -55,7 +55,7 @@ test('an agent that says nothing has nothing set but what is switched off for al
 });
 
 test('built-in tools that are left to the engine are not mentioned', () => {
-  expect(configOf(threadParameters(wish({ builtinsDefault: 'engine' })))).toEqual({
+  expect(configOf(threadParameters(options({ builtinsDefault: 'engine' })))).toEqual({
     agents: { enabled: false },
     tools: { experimental_request_user_input: { enabled: false } },
     features: { goals: false, apps: false, plugins: false, shell_snapshot: false },
@@ -67,21 +67,18 @@ test('built-in tools that are left to the engine are not mentioned', () => {
 test('an agent that says everything has everything set', () => {
   const run: RunFields = {
     model: 'gpt-5',
-    modelProvider: 'openai',
-    approvalPolicy: 'never',
-    disableResponseStorage: true,
-    modelReasoningEffort: 'xhigh',
-    modelReasoningSummary: 'concise',
-    modelVerbosity: 'low',
-    chatgptBaseUrl: 'https://example.com/"x"',
-    sandboxMode: 'workspace-write',
-    includePlanTool: true,
-    includeApplyPatchTool: true,
-    includeViewImageTool: true,
-    toolsWebSearchRequest: true,
+    provider: 'openai',
+    approvals: 'never',
+    disableStorage: true,
+    effort: 'xhigh',
+    summary: 'concise',
+    verbosity: 'low',
+    baseUrl: 'https://example.com/"x"',
+    sandbox: 'workspace-write',
+    builtins: { plan: true, apply_patch: true, view_image: true, web_search: true },
   };
   const agent = plainAgent({ run, instructions: 'Be brief.' });
-  expect(threadParameters(wish({ agent }))).toEqual({
+  expect(threadParameters(options({ agent }))).toEqual({
     cwd: '/folder',
     ephemeral: true,
     experimentalRawEvents: true,
@@ -110,7 +107,9 @@ test('an agent that says everything has everything set', () => {
       },
     },
   });
-  expect(turnSandbox(wish({ agent }))).toMatchObject({ sandboxPolicy: { type: 'workspaceWrite' } });
+  expect(turnSandbox(options({ agent }))).toMatchObject({
+    sandboxPolicy: { type: 'workspaceWrite' },
+  });
   expect(processArguments({ run, catalogFile: '/c.json', isKeyOurs: true })).toEqual([
     'app-server',
     '-c',
@@ -126,17 +125,17 @@ test('an agent that says everything has everything set', () => {
 });
 
 test('the policy that the engine has no more becomes the one that is left of it', () => {
-  expect(withRun({ approvalPolicy: 'on-failure' })).toMatchObject({ approvalPolicy: 'on-request' });
+  expect(withRun({ approvals: 'on-failure' })).toMatchObject({ approvalPolicy: 'on-request' });
 });
 
 describe('the sandbox', () => {
-  const said = (sandboxMode: RunFields['sandboxMode'], config: object = {}) => {
-    const run = sandboxMode === undefined ? {} : { sandboxMode };
-    const all = wish({ agent: plainAgent({ run }), engineConfig: engineConfig(config) });
-    const { sandbox, config: settings } = threadParameters(all);
-    return { sandbox, ...turnSandbox(all), settings };
+  const said = (sandbox: RunFields['sandbox'], config: object = {}) => {
+    const run = sandbox === undefined ? {} : { sandbox };
+    const all = options({ agent: plainAgent({ run }), codexConfig: codexConfig(config) });
+    const { sandbox: ofThread, config: settings } = threadParameters(all);
+    return { sandbox: ofThread, ...turnSandbox(all), settings };
   };
-  const plain = configOf(threadParameters(wish()));
+  const plain = configOf(threadParameters(options()));
   const workspaceWrite = {
     type: 'workspaceWrite',
     writableRoots: [],
@@ -245,7 +244,7 @@ test('limits that an agent sets itself are the ones that hold', () => {
 
 test('what is handed on gives way to what a server has, and that to what holds for all', () => {
   const server = attachedServer({
-    handedOn: { A: 'ours', B: 'ours', SWITCHBOARD_DEPTH: '0' },
+    inherited: { A: 'ours', B: 'ours', SWITCHBOARD_DEPTH: '0' },
     env: { B: 'its own', SWITCHBOARD_DEPTH: '0' },
   });
   expect(serversOf({ servers: [server], environment: { SWITCHBOARD_DEPTH: '1' } })).toMatchObject({
@@ -254,7 +253,7 @@ test('what is handed on gives way to what a server has, and that to what holds f
 });
 
 test('servers of the engine’s own are switched off, and one of the same name makes way', () => {
-  const config = engineConfig({
+  const config = codexConfig({
     mcp_servers: { other: { command: 'o' }, same: { command: 's' }, memory: { url: 'https://m' } },
   });
   const servers = [
@@ -262,7 +261,7 @@ test('servers of the engine’s own are switched off, and one of the same name m
     attachedServer({ key: 'same', cmd: 'mine' }),
     attachedServer({ key: 'memory_2', cmd: 'taken' }),
   ];
-  expect(serversOf({ servers, engineConfig: config })).toMatchObject({
+  expect(serversOf({ servers, codexConfig: config })).toMatchObject({
     other: { enabled: false },
     memory: { enabled: false },
     same: { command: 'mine', enabled: true },
@@ -272,9 +271,9 @@ test('servers of the engine’s own are switched off, and one of the same name m
 });
 
 test('a server may have any name', () => {
-  const config = engineConfig(JSON.parse('{"mcp_servers":{"constructor":{"url":"https://c"}}}'));
+  const config = codexConfig(JSON.parse('{"mcp_servers":{"constructor":{"url":"https://c"}}}'));
   const servers = ['__proto__', 'constructor', 'toString'].map((key) => attachedServer({ key }));
-  const tables = serversOf({ servers, engineConfig: config }) as Record<string, unknown>;
+  const tables = serversOf({ servers, codexConfig: config }) as Record<string, unknown>;
   const given = Object.entries(tables).filter(([, table]) =>
     JSON.stringify(table).includes('true'),
   );

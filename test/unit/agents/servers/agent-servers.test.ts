@@ -27,7 +27,8 @@ async function setUp(files: Record<string, string | object>, said: Partial<Agent
   const pool = new Pool(config.children, { start, catalog, events, onBug });
   const { homeFolder } = project;
   const program = undefined;
-  const parts = { config: () => config, homeFolder, env, program, pool, catalog, start };
+  const engine = { variables: () => ({ ENGINE_BIN: '/bin/engine' }) };
+  const parts = { config: () => config, homeFolder, env, program, engine, pool, catalog, start };
   const servers = new AgentServers(parts);
   onTestFinished(async () => {
     await servers[Symbol.asyncDispose]();
@@ -85,7 +86,7 @@ test('an agent gets what it names, as it is to be started', async () => {
   const bare = await serversFor(agentWith(['wait', 'note']));
   expect(bare.keys).toEqual(['box']);
   expect(bare.warnings).toEqual([
-    'the tool "note" is one of "notes", "same". It gets none of them; write "notes::note" to say which is meant.',
+    'Several servers have the tool "note": "notes", "same". The agent gets none of them. Write "notes::note" to choose one.',
   ]);
 });
 
@@ -98,7 +99,7 @@ test('the published memory server is found by a tool that it has', async () => {
   expect((await serversFor(agentWith(['read_graph']))).keys).toEqual(['memory']);
 });
 
-test("what is configured for Switchboard counts before what others have, and the agent's own before both", async () => {
+test("what is configured for Switchboard counts before what others have, and the agent\'s own before both", async () => {
   const { config, serversFor, servers } = await setUp({
     'switchboard.config.json': { mcpServers: { a: { command: 'ours' }, b: { command: 'ours' } } },
     '.mcp.json': {
@@ -135,7 +136,7 @@ test('what hosts may not use of a server of ours agents may not use either', asy
     expect.stringMatching(
       /^The agent runs without server "broken"\. Not all of its tools may be used .* which there are is not known\. Server "broken"/,
     ),
-    'The agent runs without server "none". None of its tools may be used (<project>/switchboard.config.json).',
+    'The agent runs without server "none". None of its tools are exposed (<project>/switchboard.config.json).',
   ]);
   expect((await serversFor(agentWith(['exit']))).keys).toEqual([]);
   expect(pids).toHaveLength(2); // the pool has them now
@@ -173,12 +174,12 @@ test('what only Switchboard itself can reach is not for agents, and who names it
   ]);
   expect(given.warnings).toMatchInlineSnapshot(`
     [
-      "it does not get the server "sse". <project>/switchboard.config.json: server "sse" is reached over HTTP with server-sent events, which agents cannot use. Put a program such as mcp-proxy before it: { "command": "mcp-proxy", "args": ["<url>"] }.",
-      "it does not get the server "ws". <project>/switchboard.config.json: server "ws" is reached over WebSocket, which agents cannot use. Put a program such as mcp-proxy before it: { "command": "mcp-proxy", "args": ["<url>"] }.",
-      "it does not get the server "oauth". <project>/switchboard.config.json: server "oauth" needs a sign-in, which Switchboard has and the engine of agents has not.",
-      "it does not get the server "signedIn". <project>/switchboard.config.json: server "signedIn" needs a sign-in, which Switchboard has and the engine of agents has not.",
-      "it does not get the server "nothing". Server "nothing" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.",
-      "it does not get the server "off". <project>/switchboard.config.json: server "off" is switched off ("show" in <project>/switchboard.config.json).",
+      "The agent does not get server "sse". <project>/switchboard.config.json: Server "sse" uses HTTP with server-sent events, which agents can\'t use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "The agent does not get server "ws". <project>/switchboard.config.json: Server "ws" uses WebSocket, which agents can\'t use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "The agent does not get server "oauth". <project>/switchboard.config.json: Server "oauth" needs a sign-in, which only Switchboard has, not the engine.",
+      "The agent does not get server "signedIn". <project>/switchboard.config.json: Server "signedIn" needs a sign-in, which only Switchboard has, not the engine.",
+      "The agent does not get server "nothing". Server "nothing" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.",
+      "The agent does not get server "off". <project>/switchboard.config.json: Server "off" is switched off ("show" in <project>/switchboard.config.json).",
     ]
   `);
   expect(given.lacks).toEqual([
@@ -228,7 +229,7 @@ test('a server that asks its program for something is left out when it would be 
   const { keys, lacks } = await serversFor(agentWith(['a::*', 'b::*']));
   expect(keys).toEqual([]);
   expect(lacks).toEqual([
-    'The agent runs without server "a". Server "a" has ${input:key} in it, which only its own program can fill in (<project>/.vscode/mcp.json). Write ${VAR} in its place, and set VAR where the host starts Switchboard.',
+    'The agent runs without server "a". Server "a" uses ${input:key}, which only its own program can fill in (<project>/.vscode/mcp.json). Use ${VAR} instead, and set VAR in the host\'s environment.',
     'The agent runs without server "b". Server "b" needs the variable UNSET, which is not set (args[0] in <project>/.vscode/mcp.json). Set it where the host starts Switchboard, or write ${UNSET:-default}.',
   ]);
 });
@@ -253,7 +254,7 @@ test('a tool whose server is too slow to say so is what the agent runs without',
   const { keys, warnings, lacks } = await serversFor(agentWith(['search']));
   expect([keys, warnings]).toEqual([[], []]);
   expect(lacks).toEqual([
-    'The agent runs without the tool "search". No server that answered has it; no answer from "slow". Server "slow" did not start within 300 ms. If it needs longer, raise AGENTS_MCP_ENUM_TIMEOUT_MS. If you know its server, write "slow::search".',
+    'The agent runs without the tool "search". No server that answered has it, and "slow" didn\'t answer. Server "slow" did not start within 300 ms. If it needs longer, raise AGENTS_MCP_ENUM_TIMEOUT_MS. If you know its server, write "slow::search".',
   ]);
 });
 
@@ -264,7 +265,7 @@ test('Switchboard among the servers of a host is not given; one that an agent br
   const found = await serversFor(agentWith(['switchboard::*']));
   expect(found.keys).toEqual([]);
   expect(found.warnings).toEqual([
-    'it does not get the server "switchboard". <project>/.mcp.json: server "switchboard" is Switchboard itself, which agents do not get from there. An agent that is to have it brings it along, or set SWITCHBOARD_SKIP_SELF=false.',
+    'The agent does not get server "switchboard". <project>/.mcp.json: Server "switchboard" is Switchboard itself, which agents don\'t get from there. Declare it in the agent\'s own file, or set SWITCHBOARD_SKIP_SELF=false.',
   ]);
   const brought = await serversFor(agentWith([], { servers: [nested] }));
   expect(brought.servers).toMatchObject([

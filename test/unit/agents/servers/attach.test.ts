@@ -68,7 +68,7 @@ test.each<[string, Partial<Candidate>, boolean]>([
 ])('Switchboard itself is handed on where things are: %s', (_what, server, isHanded) => {
   const options = { ...OPTIONS, env: { ...OPTIONS.env, BUILT: '/opt/switchboard/dist/index.js' } };
   const expected = isHanded ? { SWITCHBOARD_HOME: '/sb' } : undefined;
-  expect(attach(server, options).handedOn).toEqual(expected);
+  expect(attach(server, options).inherited).toEqual(expected);
 });
 
 test('limits go with it', () => {

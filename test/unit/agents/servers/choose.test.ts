@@ -100,8 +100,8 @@ test('a server that is named is given if it has the tool; only it is asked', asy
   // What was remembered is not enough to say no.
   expect(missing.asked).toEqual(['files', 'notes', 'files!', 'notes!']);
   expect(missing.warnings).toEqual([
-    'the server "files" (/project/.mcp.json) has no tool "raed" that may be used. Did you mean read?',
-    'the server "notes" (/project/.mcp.json) has no tool "nothing" that may be used.',
+    'Server "files" (/project/.mcp.json) has no usable tool "raed". Did you mean read?',
+    'Server "notes" (/project/.mcp.json) has no usable tool "nothing".',
   ]);
 });
 
@@ -135,8 +135,8 @@ test('a bare tool of several servers is a question of policy', async () => {
   const all = await choose(agentWith(['search']), { mcpEnumFallback: 'all' });
   expect(all.gets).toEqual(['notes', 'web']);
   expect([...none.warnings, ...all.warnings]).toEqual([
-    'the tool "search" is one of "notes", "web". It gets none of them; write "notes::search" to say which is meant.',
-    'the tool "search" is one of "notes", "web". It gets all of them; write "notes::search" to say which is meant.',
+    'Several servers have the tool "search": "notes", "web". The agent gets none of them. Write "notes::search" to choose one.',
+    'Several servers have the tool "search": "notes", "web". The agent gets all of them. Write "notes::search" to choose one.',
   ]);
 });
 
@@ -152,9 +152,9 @@ test('a bare tool that nobody has is told, with what is near and how it is writt
   const { gets, warnings } = await choose(agentWith(['serch', 'files', 'a/files/scan']));
   expect(gets).toEqual([]);
   expect(warnings).toEqual([
-    'no server has the tool "serch". Did you mean search?',
-    'no server has the tool "files". Write "files::*" for all tools of the server of that name.',
-    'no server has the tool "a/files/scan". For the tool "scan" of the server "a/files" write "a/files::scan".',
+    'No server has the tool "serch". Did you mean search?',
+    'No server has the tool "files". For all tools of the server "files", write "files::*".',
+    'No server has the tool "a/files/scan". For the tool "scan" of server "a/files", write "a/files::scan".',
   ]);
 });
 
@@ -163,7 +163,7 @@ test('where a server does not tell its tools, it is not said that nobody has one
   const { gets, warnings, lacks } = await choose(agentWith(['serch']), {}, { has });
   expect([gets, warnings]).toEqual([[], []]);
   expect(lacks).toEqual([
-    'The agent runs without the tool "serch". No server that answered has it; no answer from "other". It is broken. If you know its server, write "other::serch". Did you mean search?',
+    'The agent runs without the tool "serch". No server that answered has it, and "other" didn\'t answer. It is broken. If you know its server, write "other::serch". Did you mean search?',
   ]);
 });
 
@@ -174,7 +174,7 @@ test('where a server was not to be asked, it is said how it is', async () => {
     { code: 'SUBTOOL_UNKNOWN', has: { other: 'x' } },
   );
   expect(warnings).toEqual([
-    'Switchboard does not know which server has the tool "scan"; it has not asked "other". Run: switchboard agents --check.',
+    'Switchboard doesn\'t know yet which server has the tool "scan". It hasn\'t asked "other". Run: switchboard agents --check.',
   ]);
   expect(lacks).toEqual([]);
 });
@@ -186,8 +186,8 @@ test('to try them, every server that is given is asked anew, and what fails is t
   expect(gets).toEqual(['mine', 'files', 'other']);
   expect(asked).toEqual(['other', 'mine!', 'files!', 'other!']);
   expect(warnings).toEqual([
-    'it gets the server "other" without proof of its tools. It is broken.',
-    'it gets the server "mine" without proof of its tools. It is gone.',
+    'The agent gets server "other" without a check of its tools. It is broken.',
+    'The agent gets server "mine" without a check of its tools. It is gone.',
   ]);
 });
 
@@ -220,7 +220,7 @@ test('a server that is named and does not tell is given without proof, or, stric
   const strict = await choose(agentWith(['files::read']), { mcpEnumStrict: true }, { has });
   expect([lenient.gets, strict.gets]).toEqual([['files'], []]);
   expect([lenient.warnings, lenient.lacks, strict.warnings, strict.lacks]).toEqual([
-    ['it gets the server "files" without proof of its tools. It is broken.'],
+    ['The agent gets server "files" without a check of its tools. It is broken.'],
     [],
     [],
     ['The agent runs without server "files". It is broken.'],
@@ -260,7 +260,7 @@ test('only so many are asked, those that are named first; the others are told', 
   expect(asked).toEqual(['web', 'files']);
   expect(gets).toEqual(['web']);
   expect(warnings).toEqual([
-    'only 2 servers are asked for their tools, and these were not: "notes", "other". Raise AGENTS_MCP_MAX_SERVERS, or name servers along with tools.',
+    'Only 2 servers were asked for their tools, not "notes", "other". Raise AGENTS_MCP_MAX_SERVERS, or name a server with each tool.',
   ]);
   const none = await choose(agentWith(['web::get']), { mcpMaxServers: 0 });
   expect(none).toMatchObject({ gets: ['web'], asked: [] });
@@ -273,9 +273,9 @@ test('a server that is not there is told with the nearest names, or with why it 
   const { gets, warnings } = await choose(agent, {}, { leftOut });
   expect(gets).toEqual([]);
   expect(warnings).toEqual([
-    'it names the server "note", which is not configured anywhere. Did you mean notes?',
-    'it does not get the server "so_old". It is reached over SSE.',
-    'it names the server "zzz", which is not configured anywhere.',
+    'Server "note" is not configured anywhere. Did you mean notes?',
+    'The agent does not get server "so_old". It is reached over SSE.',
+    'Server "zzz" is not configured anywhere.',
   ]);
 });
 
@@ -321,14 +321,14 @@ test('what may not be used is not found, and not given along', async () => {
   });
   expect((await get(['write'], exposing(['read*']))).gets).toEqual([]);
   expect((await get(['files::write'], exposing(['read*']))).warnings).toEqual([
-    'the server "files" (/project/.mcp.json) has no tool "write" that may be used.',
+    'Server "files" (/project/.mcp.json) has no usable tool "write".',
   ]);
   const filtered = await get(['files::read', 'files::write'], exposing(['read*']), {
     mcpToolFilter: true,
   });
   expect(filtered.tools).toEqual({ files: ['read'] });
   expect((await get(['files::*'], exposing(['x*']))).lacks).toEqual([
-    'The agent runs without server "files". None of its tools may be used (/project/.mcp.json).',
+    'The agent runs without server "files". None of its tools are exposed (/project/.mcp.json).',
   ]);
 });
 
@@ -342,7 +342,7 @@ test('a server of which not all may be used is not given where its tools are not
     );
 
   expect((await get(['read*'])).lacks).toEqual([
-    'The agent runs without server "files". Not all of its tools may be used (/project/.mcp.json), and which there are is not known. It is broken.',
+    'The agent runs without server "files". Only some of its tools are exposed (/project/.mcp.json), and its tool list is unknown. It is broken.',
   ]);
   expect((await get(undefined, ['write'])).gets).toEqual([]);
   // Names need no list.

@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type DiscoverOptions, discoverServers } from '../../../../src/agents/servers/discover.ts';
+import {
+  type DiscoverServersOptions,
+  discoverServers,
+} from '../../../../src/agents/servers/discover.ts';
 import { agentSettings } from '../../../support/agent-settings.ts';
 import { createProject } from '../../../support/project.ts';
 
@@ -15,7 +18,7 @@ function setUp(files: Record<string, string | object> = {}) {
   mkdirSync(project, { recursive: true });
   for (const [path, content] of Object.entries(files)) add(path, content);
   const plain = (text: string) => text.replaceAll(project, '<ws>').replaceAll(homeFolder, '~');
-  const discover = async (more: Partial<DiscoverOptions> = {}) => {
+  const discover = async (more: Partial<DiscoverServersOptions> = {}) => {
     const settings = agentSettings();
     const found = await discoverServers({ settings, project, homeFolder, env: {}, ...more });
     return { ...found, warnings: found.warnings.map(plain) };
@@ -62,7 +65,7 @@ test('a file of the user’s that is named and not there is a warning', async ()
   const { homeFolder, discover } = setUp();
   const settings = agentSettings({ vscodeUserMcp: join(homeFolder, 'nowhere.json') });
   expect((await discover({ settings })).warnings).toEqual([
-    '~/nowhere.json: There is no such file. VSCODE_USER_MCP names it.',
+    '~/nowhere.json: The file does not exist. VSCODE_USER_MCP names it.',
   ]);
 });
 
@@ -253,10 +256,10 @@ test('addresses: Streamable HTTP is kept, the others need a proxy; what is switc
   expect([...leftOut.keys()]).toEqual(['sse', 'ws', 'odd', 'socket', ...off]);
   expect(warnings).toMatchInlineSnapshot(`
     [
-      "<ws>/.mcp.json: server "sse" is reached over HTTP with server-sent events, which agents cannot use. Put a program such as mcp-proxy before it: { "command": "mcp-proxy", "args": ["<url>"] }.",
-      "<ws>/.mcp.json: server "ws" is reached over WebSocket, which agents cannot use. Put a program such as mcp-proxy before it: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "<ws>/.mcp.json: Server "sse" uses HTTP with server-sent events, which agents can\'t use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "<ws>/.mcp.json: Server "ws" uses WebSocket, which agents can\'t use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
       "Server "odd" has a url and the type "carrier-pigeon", which do not go together. In <ws>/.mcp.json, set "type" to "http", "sse" or "ws", or leave it out.",
-      "<ws>/.mcp.json: server "socket" has a url that is not http.",
+      "<ws>/.mcp.json: Server "socket" has a URL that is not HTTP.",
     ]
   `);
   expect(warnings.join()).not.toContain('s3cr3t');
@@ -292,17 +295,17 @@ test('files that are broken are named, their content is not, and the others are 
   expect(servers.map(({ key }) => key)).toEqual(['good']);
   expect(warnings).toMatchInlineSnapshot(`
     [
-      "<ws>/.vscode/mcp.json: expected an object. It is left out.",
-      "<ws>/.claude/settings.json: Not read: it is not a file. It is left out.",
-      "~/.claude.json: server "a" is not written as a server, and left out.",
-      "~/.claude.json: server "b" is not written as a server, and left out.",
-      "~/.claude.json: server "c" has no command and no url, and is left out.",
-      "~/.claude.json: server "" is not written as a server, and left out.",
-      "<ws>/.mcp.json:1:46: Not valid JSON: a closing } was expected. It is left out.",
+      "<ws>/.vscode/mcp.json: expected an object. The file is ignored.",
+      "<ws>/.claude/settings.json: Not read: it is not a file. The file is ignored.",
+      "~/.claude.json: Server "a" is not a valid server entry and is ignored.",
+      "~/.claude.json: Server "b" is not a valid server entry and is ignored.",
+      "~/.claude.json: Server "c" has no command and no url and is ignored.",
+      "~/.claude.json: Server "" is not a valid server entry and is ignored.",
+      "<ws>/.mcp.json:1:46: Not valid JSON: a closing } was expected. The file is ignored.",
       "<ws>/.cursor/mcp.json: mcpServers is not an object with servers.",
-      "~/.cursor/mcp.json: Not read: it is not a file. It is left out.",
-      "<ws>/.codex/config.toml:2:20: Not valid TOML: each key-value declaration must be followed by an end-of-line. It is left out.",
-      "~/.gemini/settings.json: Not read: it is larger than 8 MiB. It is left out.",
+      "~/.cursor/mcp.json: Not read: it is not a file. The file is ignored.",
+      "<ws>/.codex/config.toml:2:20: Not valid TOML: each key-value declaration must be followed by an end-of-line. The file is ignored.",
+      "~/.gemini/settings.json: Not read: it is larger than 8 MiB. The file is ignored.",
     ]
   `);
 });
@@ -311,7 +314,7 @@ test.skipIf(process.getuid?.() === 0)('a file that may not be read is named', as
   const { add, discover } = setUp();
   chmodSync(add('.mcp.json', { mcpServers: runs('a') }), 0);
   expect((await discover()).warnings).toEqual([
-    '<ws>/.mcp.json: It cannot be read (EACCES). It is left out.',
+    "<ws>/.mcp.json: The file can't be read (EACCES). The file is ignored.",
   ]);
 });
 

@@ -1,13 +1,8 @@
-// What models are called in other programs' agents, and what the engine is told instead. A table alone;
-// users put theirs over it with a file (`model-map.ts`).
+// The model names in other programs' agent files, and the models Codex runs instead. Users can
+// override entries with a file (`model-map.ts`).
+import type { ModelEntry, ModelTable } from '../engine.ts';
 
-export interface ModelEntry {
-  readonly tokens: readonly string[];
-  readonly model: string;
-  readonly provider: string | undefined;
-}
-
-export const MODELS: readonly ModelEntry[] = [
+const MODELS: readonly ModelEntry[] = [
   {
     model: 'gpt-5',
     provider: 'openai',
@@ -40,7 +35,7 @@ export const MODELS: readonly ModelEntry[] = [
       'GPT-5 mini (Preview)',
     ],
   },
-  // The engine's own names, whoever provides the model.
+  // Codex's own names, with any provider.
   { model: 'gpt-5', provider: undefined, tokens: ['gpt-5'] },
   { model: 'gpt-5-mini', provider: undefined, tokens: ['gpt-5-mini'] },
   { model: 'gpt-4.1', provider: 'openai', tokens: ['GPT-4.1'] },
@@ -48,9 +43,10 @@ export const MODELS: readonly ModelEntry[] = [
   { model: 'o3-mini', provider: 'openai', tokens: ['o3-mini'] },
 ];
 
-/** Other names of providers, in any case of letters, and the one that the engine knows. */
-export const PROVIDER_ALIASES: Readonly<Record<string, string>> = {
+const PROVIDER_ALIASES: Readonly<Record<string, string>> = {
   OpenAI: 'openai',
   Anthropic: 'anthropic',
   Claude: 'anthropic',
 };
+
+export const MODEL_TABLE: ModelTable = { models: MODELS, providerAliases: PROVIDER_ALIASES };

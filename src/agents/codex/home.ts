@@ -1,12 +1,12 @@
-// Where Codex keeps its login and its configuration: a folder for agents alone, the one that the
-// environment names, or its usual one.
+// Codex's own folder, with its login and configuration: the one set for agents, the one in the
+// environment, or the default.
 import { join } from 'node:path';
-import type { AgentSettings } from '../config/config.ts';
+import type { AgentSettings } from '../../config/config.ts';
 
 export interface CodexHomeOptions {
   readonly settings: Pick<AgentSettings, 'codexHome'>;
   readonly env: NodeJS.ProcessEnv;
-  /** What `~` stands for. */
+  /** What `~` expands to. */
   readonly homeFolder: string;
 }
 

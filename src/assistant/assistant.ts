@@ -1,15 +1,15 @@
-// One server spoken to in plain language: a query goes to a model that may use the server's tools, and
-// comes back as an answer with the list of what was done for it.
+// A server you use in plain language: a query goes to a model that may use the server's tools, and comes
+// back as an answer with the list of calls behind it.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { Log } from '../base/log.ts';
 import type { Caller } from '../mcp/caller.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { type ChoiceParts, openProvider } from './choose.ts';
-import { type Conversation, Conversations } from './conversation.ts';
+import { Conversations, type Dialogue } from './conversation.ts';
 import { cut } from './cut.ts';
 import { Deadline } from './deadline.ts';
 import { explainModelFailure, tooLate } from './failures.ts';
-import { runLoop, type Said, type Task } from './loop.ts';
+import { type LoopResult, type ModelTask, runLoop } from './loop.ts';
 import {
   type Delegate,
   type Message,
@@ -18,11 +18,10 @@ import {
   ServerUnreachable,
 } from './provider.ts';
 import { formatResult } from './result-text.ts';
-import { askForCall, carryOutTold, mustCarryOut } from './single.ts';
+import { askForCall, carryOut, mustCarryOut, readCall } from './single.ts';
 import { formatQuery, loopPrompt, singlePrompt } from './system-prompt.ts';
-import { readToldCall } from './told-call.ts';
 import type { OpenToolbox, Toolbox } from './toolbox.ts';
-import { Work, withDeeds } from './work.ts';
+import { QueryWork, withCalls } from './work.ts';
 
 export interface AssistantParts extends ChoiceParts {
   readonly openToolbox: OpenToolbox;
@@ -37,10 +36,10 @@ export interface Query {
   readonly onProgress: ((params: Verbatim) => void) | undefined;
 }
 
-/** An answer with what is to be remembered of the way to it. */
+/** An answer, and what to remember about how it came about. */
 interface Answer {
   readonly result: Verbatim;
-  readonly turn: Said['turn'];
+  readonly turn: LoopResult['turn'];
   readonly session?: string | undefined;
 }
 
@@ -60,11 +59,11 @@ export class Assistant implements Disposable {
     const { timeoutMs } = settings;
     const begin = performance.now();
     using deadline = new Deadline(timeoutMs, query.cancellation, () => tooLate(timeoutMs));
-    const work = new Work({ deadline, onProgress: query.onProgress });
+    const work = new QueryWork({ deadline, onProgress: query.onProgress });
     const party = query.caller?.party;
     const before = this.#conversations.of(party);
     try {
-      // Before anything is started: without a model there is nothing to be done.
+      // First, because nothing works without a model.
       const provider = await this.#open();
       const { result, turn, session } =
         'run' in provider
@@ -73,24 +72,24 @@ export class Assistant implements Disposable {
       this.#conversations.add(party, turn, session);
       return result;
     } catch (error) {
-      // A conversation that the provider may no longer know is not gone on with.
-      const isCalledOff = deadline.cancellation.reason !== undefined;
-      if (before.session !== undefined && !isCalledOff) this.#conversations.forget(party);
-      throw withDeeds(error, work.deeds);
+      // The provider may have lost this conversation, so the next query starts a new one.
+      const isCancelled = deadline.cancellation.reason !== undefined;
+      if (before.session !== undefined && !isCancelled) this.#conversations.forget(party);
+      throw withCalls(error, work.calls);
     } finally {
       const ms = Math.round(performance.now() - begin);
-      log.debug(`assistant: rounds ${work.rounds}, calls ${work.deeds.length}, ${ms} ms.`);
+      log.debug(`assistant: rounds ${work.rounds}, calls ${work.calls.length}, ${ms} ms.`);
     }
   }
 
-  /** Removes what a provider has put on the disk. */
+  /** Removes a provider's files. */
   [Symbol.dispose](): void {
     if (this.#opened && Symbol.dispose in this.#opened) {
       (this.#opened as Disposable)[Symbol.dispose]();
     }
   }
 
-  /** Once for all queries, also for several at once; one that cannot be opened is tried again. */
+  /** Opened once for all queries, even concurrent ones; a failure is tried again. */
   async #open(): Promise<Provider | Delegate> {
     this.#provider ??= openProvider(this.#parts);
     try {
@@ -105,13 +104,13 @@ export class Assistant implements Disposable {
   async #work(
     provider: Provider,
     query: Query,
-    { turns }: Conversation,
-    work: Work,
+    { turns }: Dialogue,
+    work: QueryWork,
   ): Promise<Answer> {
     const toolbox = await this.#openToolbox(query, work);
     const { settings } = this.#parts;
     const isSingle = settings.mode === 'single';
-    const task: Task = {
+    const task: ModelTask = {
       provider,
       toolbox,
       settings,
@@ -121,17 +120,17 @@ export class Assistant implements Disposable {
       work,
     };
     const { text, turn } = isSingle ? await askForCall(task) : await runLoop(task);
-    const told = await this.#carryOut(text, toolbox, work);
-    if (!told) return { result: formatAnswer(text, provider, work), turn };
-    return { result: told, turn: [...turn, resultNote(told, settings.maxResultChars)] };
+    const called = await this.#carryOut(text, toolbox, work);
+    if (!called) return { result: formatAnswer(text, provider, work), turn };
+    return { result: called, turn: [...turn, resultNote(called, settings.maxResultChars)] };
   }
 
-  /** For a provider that uses the tools by itself, the server is only needed for a call that it tells. */
+  /** A delegate uses the tools by itself, so we need the server only for calls it writes out. */
   async #delegate(
     provider: Delegate,
     query: Query,
-    { session }: Conversation,
-    work: Work,
+    { session }: Dialogue,
+    work: QueryWork,
   ): Promise<Answer> {
     const isSingle = this.#parts.settings.mode === 'single';
     const toolbox = isSingle ? await this.#openToolbox(query, work) : undefined;
@@ -152,28 +151,33 @@ export class Assistant implements Disposable {
     work.noteUsage(answer.usage);
     if (answer.rounds !== undefined) work.noteRounds(answer.rounds);
     const opened = toolbox ?? (await this.#openToolboxFor(answer.text, query, work));
-    const told = opened && (await this.#carryOut(answer.text, opened, work));
-    const result = told ?? formatAnswer(answer.text, provider, work);
+    const called = opened && (await this.#carryOut(answer.text, opened, work));
+    const result = called ?? formatAnswer(answer.text, provider, work);
     return { result, turn: [], session: answer.session };
   }
 
-  /** Why a provider that uses tools by itself has not answered. */
-  async #explain(error: unknown, provider: Delegate, query: Query, work: Work): Promise<unknown> {
+  /** Why a delegate failed. */
+  async #explain(
+    error: unknown,
+    provider: Delegate,
+    query: Query,
+    work: QueryWork,
+  ): Promise<unknown> {
     if (error instanceof ModelFailure) return explainModelFailure(error, provider);
     if (!(error instanceof ServerUnreachable)) return error;
-    // What hinders the server shows where we start it ourselves.
+    // Starting the server ourselves shows what's wrong with it.
     await this.#openToolbox(query, work);
-    return explainModelFailure(new ModelFailure('it does not reach the server'), provider);
+    return explainModelFailure(new ModelFailure('it could not reach the server'), provider);
   }
 
-  /** The result of the call that the model's words tell, which is the answer then. */
-  async #carryOut(text: string, toolbox: Toolbox, work: Work): Promise<Verbatim | undefined> {
+  /** If the model's answer is a call, its result is the answer. */
+  async #carryOut(text: string, toolbox: Toolbox, work: QueryWork): Promise<Verbatim | undefined> {
     return this.#parts.settings.mode === 'single'
       ? mustCarryOut(text, toolbox, work)
-      : carryOutTold(text, toolbox, work);
+      : carryOut(text, toolbox, work);
   }
 
-  #openToolbox({ caller }: Query, { deadline }: Work): Promise<Toolbox> {
+  #openToolbox({ caller }: Query, { deadline }: QueryWork): Promise<Toolbox> {
     const { cancellation } = deadline;
     return this.#parts.openToolbox({
       cancellation,
@@ -181,9 +185,9 @@ export class Assistant implements Disposable {
     });
   }
 
-  /** Only for an answer that looks like a call. */
-  async #openToolboxFor(text: string, query: Query, work: Work): Promise<Toolbox | undefined> {
-    return readToldCall(text) ? this.#openToolbox(query, work) : undefined;
+  /** Only if the answer looks like a call. */
+  async #openToolboxFor(text: string, query: Query, work: QueryWork): Promise<Toolbox | undefined> {
+    return readCall(text) ? this.#openToolbox(query, work) : undefined;
   }
 
   #prompt(toolbox: Toolbox | undefined): string {
@@ -196,8 +200,8 @@ export class Assistant implements Disposable {
 }
 
 /**
- * The one who asks, as the server may ask him back. In the words of the handshake era: there a question
- * is answered and the call goes on, and the model's work with it.
+ * The caller, as the server may question it, with the clock stopped. In the handshake era, where the call
+ * goes on after a question, and the model's work with it.
  */
 function offTheClock(caller: Caller, deadline: Deadline): Caller {
   const { party, capabilities, info, logLevel } = caller;
@@ -214,20 +218,24 @@ function offTheClock(caller: Caller, deadline: Deadline): Caller {
   };
 }
 
-/** What came of a call that the model has only told: a follow-up is about that. */
+/** The result of a call the model wrote out, for follow-up queries. */
 function resultNote({ value }: Verbatim, maxChars: number): Message {
-  return { role: 'user', text: `What came of this call:\n${formatResult(value, maxChars).text}` };
+  return { role: 'user', text: `Result of this call:\n${formatResult(value, maxChars).text}` };
 }
 
-/** No host's model can read more. */
+/** More than any host's model can read. */
 const LONGEST_ANSWER = 1_000_000;
 
-function formatAnswer(said: string, { name, model }: Provider | Delegate, work: Work): Verbatim {
-  const { deeds: calls, rounds, usage } = work;
+function formatAnswer(
+  said: string,
+  { name, model }: Provider | Delegate,
+  work: QueryWork,
+): Verbatim {
+  const { calls, rounds, usage } = work;
   const text = cut(said, LONGEST_ANSWER).toWellFormed();
   return Verbatim.of({
     content: [{ type: 'text', text }],
-    // Not structuredContent: Claude Code and Codex would show their model that instead of the text.
+    // Not structuredContent: Claude Code and Codex would show that to their model instead of the text.
     _meta: { 'switchboard/assistant': { calls, rounds, usage, provider: name, model } },
   });
 }

@@ -1,7 +1,6 @@
-// Who runs the model: the one that was named, or one at the address that was named, or the first for
-// which there is a key, or the program `claude` with the user's own sign-in. What was set for one is never
-// used for another: neither goes a key to an address that it is not for, nor a query to somebody else
-// because something is missing.
+// Chooses the provider: the configured one, the one at the configured address, the first with an API key, or
+// the program `claude` with the user's own sign-in. A key never goes to another provider's address, and a
+// query never goes to another provider because something is missing.
 import { SwitchboardError } from '../base/errors.ts';
 import type { AssistantProvider } from '../config/config.ts';
 import { isOnPath } from '../install/find-program.ts';
@@ -13,37 +12,38 @@ export interface ChoiceParts {
   readonly childName: string;
   readonly settings: AssistantSettings;
   readonly env: NodeJS.ProcessEnv;
-  /** The server as a program of its own, for a provider that uses tools by itself. */
+  /** The server as a program of its own, for a delegate. */
   readonly toolServer: ToolServer;
   readonly processes: ProcessParts;
 }
 
-/** How a program that a provider starts is made known, so that it goes even if we are killed. */
+/** Lets a later Switchboard find a provider's program if we are killed. */
 interface ProcessParts {
-  /** What its environment is marked with. */
   readonly mark: Readonly<Record<string, string>>;
   readonly onProcess: (pid: number) => void;
 }
 
-/** What starts a server that has the tools of a child, as far as they may be used. */
+/** Starts a server with the exposed tools of the assistant's server. */
 export interface ToolServer {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What was chosen; whether it can be reached shows when it is asked. */
-export interface Choice {
+export interface ProviderChoice {
   readonly provider: AssistantProvider;
   readonly model: string | undefined;
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
-  /** The variable that the key came from, or that it would be looked for in. */
+  /** The variable that holds the key, or should. */
   readonly keyVariable: string | undefined;
 }
 
-/** Throws, with a way out, where there is nothing to choose from. */
-export function chooseProvider({ settings, env }: Pick<ChoiceParts, 'settings' | 'env'>): Choice {
+/** Throws, with a hint, if no provider is available. */
+export function chooseProvider({
+  settings,
+  env,
+}: Pick<ChoiceParts, 'settings' | 'env'>): ProviderChoice {
   switch (settings.provider ?? firstUsable(settings, env)) {
     case 'anthropic': {
       const key = findKey(settings, env, 'ANTHROPIC_API_KEY', 'CLAUDE_API_KEY');
@@ -58,7 +58,7 @@ export function chooseProvider({ settings, env }: Pick<ChoiceParts, 'settings' |
     case 'openai': {
       const key = findKey(settings, env, 'OPENAI_API_KEY');
       const baseUrl = settings.baseUrl ?? (env['OPENAI_BASE_URL'] || undefined);
-      // One that runs on the user's own machine mostly wants none.
+      // Local models mostly need no key.
       if (key.apiKey === undefined && baseUrl === undefined) {
         throw noKey('openai', key.keyVariable);
       }
@@ -75,7 +75,7 @@ export function chooseProvider({ settings, env }: Pick<ChoiceParts, 'settings' |
   }
 }
 
-/** Loads it: each is a chunk of its own, and the SDK a large one. */
+/** Lazy: each provider is a chunk of its own, and the SDK is a large one. */
 export async function openProvider(parts: ChoiceParts): Promise<Provider | Delegate> {
   const choice = chooseProvider(parts);
   const { maxTokens, baseUrl } = parts.settings;
@@ -99,7 +99,7 @@ function firstUsable(
   { baseUrl, apiKeyEnv }: AssistantSettings,
   env: NodeJS.ProcessEnv,
 ): AssistantProvider {
-  // An address was named: whoever is there, and nobody else. Nearly all speak chat completions.
+  // Nearly every provider at a custom address speaks chat completions.
   if (baseUrl !== undefined) return 'openai';
   const isOpenAiElsewhere = Boolean(env['OPENAI_BASE_URL']);
   if (apiKeyEnv !== undefined) {
@@ -112,12 +112,12 @@ function firstUsable(
     'ASSISTANT_NOT_CONFIGURED',
     'No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH.',
     {
-      hint: 'Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard; or install Claude Code.',
+      hint: "Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), in the host's environment, or install Claude Code.",
     },
   );
 }
 
-/** Throws, with a way out, what keeps an assistant with these settings from having a model. */
+/** Throws, with a hint, if an assistant with these settings has no model. */
 export function checkModel(settings: AssistantSettings, env: NodeJS.ProcessEnv): void {
   const { provider } = chooseProvider({ settings, env });
   if (provider !== 'claude-cli' || isOnPath('claude', env)) return;
@@ -128,7 +128,7 @@ export function checkModel(settings: AssistantSettings, env: NodeJS.ProcessEnv):
   );
 }
 
-/** The key of the first of these variables that has one; where another was named, of that one alone. */
+/** The key from the configured variable, or else from the first of these that is set. */
 function findKey(
   { apiKeyEnv }: AssistantSettings,
   env: NodeJS.ProcessEnv,
@@ -142,15 +142,15 @@ function findKey(
   if (apiKey) return { apiKey, keyVariable: apiKeyEnv };
   throw new SwitchboardError(
     'ASSISTANT_NOT_CONFIGURED',
-    `The assistant's key is to be in ${apiKeyEnv} (assistant.apiKeyEnv), which is not set.`,
-    { hint: `Set ${apiKeyEnv} where the host starts Switchboard, or remove assistant.apiKeyEnv.` },
+    `assistant.apiKeyEnv names ${apiKeyEnv}, which is not set.`,
+    { hint: `Set ${apiKeyEnv} in the host's environment, or remove assistant.apiKeyEnv.` },
   );
 }
 
 function noKey(provider: AssistantProvider, variable: string): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_NOT_CONFIGURED',
-    `The assistant has no key for the provider "${provider}".`,
-    { hint: `Set ${variable} where the host starts Switchboard, or choose another provider.` },
+    `The assistant has no API key for the provider "${provider}".`,
+    { hint: `Set ${variable} in the host's environment, or choose another provider.` },
   );
 }

@@ -1,39 +1,39 @@
-// What was said before, for each of those who ask, so that a follow-up is understood. It is kept until
-// nobody has asked for a while, and never more of it than a bound.
+// Remembers each caller's earlier queries, so that the model understands follow-ups. Memory is limited, and
+// forgotten after a while without a query.
 import { cut } from './cut.ts';
 import type { Message } from './provider.ts';
 
-/** One query with all that came of it, up to the answer. */
-export type Turn = readonly Message[];
+/** One query and everything up to its answer. */
+export type Exchange = readonly Message[];
 
-export interface Conversation {
-  readonly turns: readonly Turn[];
-  /** The name under which a provider keeps it itself. */
+export interface Dialogue {
+  readonly turns: readonly Exchange[];
+  /** The session id, if the provider keeps the conversation itself. */
   readonly session: string | undefined;
 }
 
-const NOTHING: Conversation = { turns: [], session: undefined };
+const NOTHING: Dialogue = { turns: [], session: undefined };
 const MOST_TURNS = 20;
 const MOST_CHARS = 100_000;
-/** So much is left of a query, and of an answer, where the whole does not fit. */
+/** What remains of a query and an answer if the whole exchange doesn't fit. */
 const LONGEST_IN_BRIEF = 20_000;
 
 export class Conversations {
   readonly #idleMs: number;
-  /** By the party that asks: it goes when its connection does. */
+  /** By party; ends with its connection. */
   readonly #kept = new WeakMap<object, Kept>();
 
-  /** 0 for remembering nothing. */
+  /** 0 remembers nothing. */
   constructor(idleMs: number) {
     this.#idleMs = idleMs;
   }
 
-  of(party: object | undefined): Conversation {
+  of(party: object | undefined): Dialogue {
     return (party && this.#kept.get(party)?.conversation) ?? NOTHING;
   }
 
-  /** A query was answered. Of several at once each is added when it is done. */
-  add(party: object | undefined, turn: Turn, session?: string): void {
+  /** Call this when a query is answered. */
+  add(party: object | undefined, turn: Exchange, session?: string): void {
     if (!party || this.#idleMs === 0) return;
     const before = this.#kept.get(party);
     clearTimeout(before?.timer);
@@ -50,13 +50,13 @@ export class Conversations {
 }
 
 interface Kept {
-  readonly conversation: Conversation;
+  readonly conversation: Dialogue;
   readonly timer: NodeJS.Timeout;
 }
 
-/** The last turns that fit; of those that do not, what was asked and what was answered. */
-function bounded(turns: readonly Turn[]): Turn[] {
-  const fitting: Turn[] = [];
+/** The last exchanges that fit; of longer ones, only the query and the answer. */
+function bounded(turns: readonly Exchange[]): Exchange[] {
+  const fitting: Exchange[] = [];
   let room = MOST_CHARS;
   for (const turn of turns.slice(-MOST_TURNS).toReversed()) {
     const kept = [turn, inBrief(turn)].find((form) => sizeOf(form) <= room);
@@ -67,12 +67,12 @@ function bounded(turns: readonly Turn[]): Turn[] {
   return fitting;
 }
 
-function sizeOf(turn: Turn): number {
+function sizeOf(turn: Exchange): number {
   return JSON.stringify(turn).length;
 }
 
-/** A turn without the way to its answer: the uses of tools go with their results, or not at all. */
-function inBrief(turn: Turn): Turn {
+/** An exchange without its tool calls: those are only valid together with their results. */
+function inBrief(turn: Exchange): Exchange {
   const first = turn[0];
   const last = turn.findLast(({ role }) => role === 'assistant' || role === 'said');
   if (first?.role !== 'user') return [];

@@ -1,7 +1,5 @@
-// Texts of somebody else's that are too long: their beginning, which says so itself. A character that
-// takes two places is never cut in half, which providers refuse, with the whole request.
+// Shortens strings without splitting a surrogate pair, for which providers refuse the whole request.
 
-/** At most so many places of a text, from its beginning. */
 export function head(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const last = text.charCodeAt(maxChars - 1);
@@ -11,10 +9,10 @@ export function head(text: string, maxChars: number): string {
 
 export function cut(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
-  return `${head(text, maxChars)}\n… (cut off: these are ${maxChars} of ${text.length} characters)`;
+  return `${head(text, maxChars)}\n… (cut off after ${maxChars} of ${text.length} characters)`;
 }
 
-/** A value with all its texts such that every character is whole. */
+/** Replaces lone surrogates in all strings of a value. */
 export function wellFormed<T>(value: T): T {
   return repair(value) as T;
 }

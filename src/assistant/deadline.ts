@@ -1,9 +1,9 @@
-// The time that one query has, for the model and the tools together. It stands still while a person is
-// asked something: people think slowly.
+// One query's time limit, for the model and the tools together. The clock stops while a person is asked
+// something.
 import { Cancellation } from '../base/cancellation.ts';
 
 export class Deadline implements Disposable {
-  /** Called off by the one who has asked, or when the time is over. */
+  /** Cancelled by the caller, or when time is up. */
   readonly cancellation = new Cancellation();
   readonly #caller: Cancellation;
   readonly #onLate: () => Error;
@@ -29,7 +29,7 @@ export class Deadline implements Disposable {
     return this.#remainingMs - passed;
   }
 
-  /** Waits for what a person answers, off the clock. */
+  /** Waits for a person's answer with the clock stopped. */
   async outside<T>(answer: Promise<T>): Promise<T> {
     if (this.#questions++ === 0) {
       this.#remainingMs -= performance.now() - this.#since;
@@ -49,7 +49,7 @@ export class Deadline implements Disposable {
   }
 
   #run(): void {
-    if (this.#isDisposed) return; // the query was called off while somebody was still being asked
+    if (this.#isDisposed) return; // the query was cancelled during a question
     this.#since = performance.now();
     const late = (): void => this.cancellation.cancel(this.#onLate());
     this.#timer = setTimeout(late, Math.max(0, this.#remainingMs));

@@ -1,13 +1,12 @@
-// Assistants inside one another. A server may be Switchboard again, with the same configuration: then its
-// assistant would start another, and that one another, without end. So what an assistant starts is told
-// how many there are above it, and from some number on none is started.
+// Nested assistants. A server may be Switchboard again, with the same configuration, whose assistant would
+// start another one, and so on. So an assistant passes its depth on to what it starts, up to a limit.
 import { SwitchboardError } from '../base/errors.ts';
 
 const VARIABLE = 'SWITCHBOARD_ASSISTANT_DEPTH';
-/** One that asks another is of use; nobody has found a use for a third. */
+/** An assistant that asks another is useful; nobody has found a use for a third. */
 const DEEPEST = 2;
 
-/** What tells the processes that we start how many assistants there are above them. */
+/** The environment variable that tells processes their depth. */
 export function depthMark(env: NodeJS.ProcessEnv, isAssistant: boolean): Record<string, string> {
   const depth = depthIn(env) + (isAssistant ? 1 : 0);
   return depth === 0 ? {} : { [VARIABLE]: String(depth) };
@@ -18,14 +17,14 @@ export function refuseTooDeep(env: NodeJS.ProcessEnv, childName: string): void {
   if (depth < DEEPEST) return;
   throw new SwitchboardError(
     'ASSISTANT_NOT_CONFIGURED',
-    `The assistant of the server "${childName}" is not started: there are ${depth} assistants above it already, so that a server starts Switchboard with its own assistant again.`,
+    `The assistant of server "${childName}" was not started, because it is nested in ${depth} others: a server starts Switchboard with the same assistant again.`,
     {
-      hint: `Give the Switchboard that runs as a server a configuration of its own, or switch its assistant off: switchboard assistant ${childName} off`,
+      hint: `Give the nested Switchboard its own configuration, or switch its assistant off: switchboard assistant ${childName} off`,
     },
   );
 }
 
-/** What is no count, since somebody else has set it, counts for nothing. */
+/** An invalid value counts as 0. */
 function depthIn(env: NodeJS.ProcessEnv): number {
   const depth = Number(env[VARIABLE]);
   return Number.isSafeInteger(depth) && depth > 0 ? depth : 0;

@@ -1,10 +1,9 @@
-// Sentences for what can go wrong with a model.
+// Errors about an assistant's model.
 import { SwitchboardError } from '../base/errors.ts';
 import { formatDuration } from '../base/text.ts';
 import { head } from './cut.ts';
 import type { Delegate, ModelFailure, Provider } from './provider.ts';
 
-/** Who was asked, as far as it is to be named. */
 type Asked = Pick<Provider | Delegate, 'name' | 'keyVariable'>;
 
 export function explainModelFailure(failure: ModelFailure, asked: Asked): SwitchboardError {
@@ -13,7 +12,7 @@ export function explainModelFailure(failure: ModelFailure, asked: Asked): Switch
   const what = status === undefined ? '' : ` (HTTP status ${status})`;
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The assistant's provider "${provider}" ${isUnreadable ? 'gave an answer that cannot be read' : wordFor(status)}${what}: ${message.replace(/\.?$/, '.')}`,
+    `The assistant's provider "${provider}" ${isUnreadable ? 'sent an unreadable answer' : describeStatus(status)}${what}: ${message.replace(/\.?$/, '.')}`,
     {
       hint: hintFor(asked, failure),
       cause: failure,
@@ -25,7 +24,7 @@ export function explainModelFailure(failure: ModelFailure, asked: Asked): Switch
 export function tooLate(limitMs: number): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The assistant was not done within ${formatDuration(limitMs)}, and was stopped.`,
+    `The assistant was stopped after ${formatDuration(limitMs)} without an answer.`,
     {
       hint: 'Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
       data: { timeoutMs: limitMs },
@@ -36,7 +35,7 @@ export function tooLate(limitMs: number): SwitchboardError {
 export function tooManyRounds(rounds: number): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The assistant's model has used tools in ${rounds} ${rounds === 1 ? 'round' : 'rounds'} and has not come to an answer.`,
+    `The assistant's model did not reach an answer within ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of tool calls.`,
     { hint: 'Ask for less at once, or raise assistant.maxRounds.', data: { rounds } },
   );
 }
@@ -44,7 +43,7 @@ export function tooManyRounds(rounds: number): SwitchboardError {
 export function tooManyTokens(limit: number): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The assistant has used up the ${limit} tokens that one query may cost.`,
+    `The assistant reached the limit of ${limit} tokens per query.`,
     { hint: 'Ask for less at once, or raise assistant.maxTotalTokens.' },
   );
 }
@@ -52,7 +51,7 @@ export function tooManyTokens(limit: number): SwitchboardError {
 export function answerTooLong(limit: number): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The answer of the assistant's model was cut off at ${limit} tokens, in the middle of a call.`,
+    `The assistant's model was cut off at ${limit} tokens, in the middle of a call.`,
     { hint: 'Ask for less at once, or raise assistant.maxTokens.' },
   );
 }
@@ -60,22 +59,26 @@ export function answerTooLong(limit: number): SwitchboardError {
 export function nothingSaidYet(limit: number): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The assistant's model has used up the ${limit} tokens of an answer before it said anything.`,
-    { hint: 'Raise assistant.maxTokens: models that think first need more.' },
+    `The assistant's model used all ${limit} tokens of its answer without saying anything.`,
+    { hint: 'Raise assistant.maxTokens. Models that think first need more.' },
   );
 }
 
 export function noAnswer(): SwitchboardError {
-  return new SwitchboardError('ASSISTANT_FAILED', "The assistant's model has answered nothing.", {
-    hint: 'Ask again in other words.',
-  });
+  return new SwitchboardError(
+    'ASSISTANT_FAILED',
+    "The assistant's model returned an empty answer.",
+    {
+      hint: 'Rephrase the query.',
+    },
+  );
 }
 
 export function refused(text: string): SwitchboardError {
-  const said = text.trim() === '' ? '' : ` It says: ${head(text.trim(), 1_000)}`;
+  const said = text.trim() === '' ? '' : ` It said: ${head(text.trim(), 1_000)}`;
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The assistant's model has refused to answer.${said}`,
+    `The assistant's model refused to answer.${said}`,
   );
 }
 
@@ -87,32 +90,32 @@ export function notACall(): SwitchboardError {
   );
 }
 
-function wordFor(status: number | undefined): string {
-  if (status === undefined) return 'could not be asked';
-  if (status < 400) return 'sends us elsewhere';
-  if (status === 401 || status === 403) return 'does not accept the key';
-  if (status === 429) return 'allows no more requests at the moment';
-  return status >= 500 ? 'has a failure of its own' : 'refused the request';
+function describeStatus(status: number | undefined): string {
+  if (status === undefined) return 'could not be reached';
+  if (status < 400) return 'sent a redirect';
+  if (status === 401 || status === 403) return 'rejected the API key';
+  if (status === 429) return 'is rate-limiting requests';
+  return status >= 500 ? 'failed' : 'refused the request';
 }
 
 function hintFor(
   { name, keyVariable }: Asked,
   { status, retryAfterMs, isUnreadable }: ModelFailure,
 ): string | undefined {
-  if (name === 'claude-cli') return 'Try it by hand: claude -p hello';
+  if (name === 'claude-cli') return 'Try it in a terminal: claude -p hello';
   if (isUnreadable) {
-    return 'Check the base URL, and that what is there speaks the API of assistant.provider.';
+    return 'Check that the base URL speaks the API of assistant.provider.';
   }
-  if (status === undefined) return 'Check the base URL, and the network.';
-  if (status < 400) return 'If that is where it is meant to go, set that address as the base URL.';
+  if (status === undefined) return 'Check the base URL and the network.';
+  if (status < 400) return 'If you trust the new address, set it as the base URL.';
   if (status === 401 || status === 403) {
-    return `Check ${keyVariable ?? 'the key'} where the host starts Switchboard.`;
+    return `Check ${keyVariable ?? 'the API key'} in the host's environment.`;
   }
   if (status === 404) {
     return 'Check the model (SWITCHBOARD_ASSISTANT_MODEL), the base URL and assistant.provider.';
   }
   if (status === 400 || status === 413 || status === 422) {
-    return 'If it is about the tools, let it have fewer (expose); if about the length, smaller results (assistant.maxResultChars).';
+    return 'If the tools are the problem, expose fewer; if the length is, lower assistant.maxResultChars.';
   }
   if (retryAfterMs !== undefined && retryAfterMs <= LONGEST_NAMED_MS) {
     return `Try again in ${formatWait(retryAfterMs)}.`;
@@ -120,7 +123,7 @@ function hintFor(
   return status === 429 || status >= 500 ? 'Try again later.' : undefined;
 }
 
-/** Nobody waits for longer than a day: that is "later". */
+/** Beyond a day, "later" is clearer. */
 const LONGEST_NAMED_MS = 86_400_000;
 
 /** In whole seconds, rounded up. */

@@ -1,33 +1,30 @@
-// Good descriptions of well-known servers, for the moment in which configuration is written: what the
-// host's model is told of one, and the role of its assistant. They are copied then, for the user to
-// see and to change; at run time nothing is looked up here.
+// Descriptions of well-known servers and roles for their assistants. They are copied into the configuration
+// when it is written, for the user to see and change; nothing reads them at run time.
 import type { ChildConfig } from '../config/config.ts';
 import { plainName } from '../config/server/plain-name.ts';
 
 /** A server of the library. */
 export interface LibraryEntry {
-  /** What people call it in their configuration. */
+  /** Names people give it in their configuration. */
   readonly names: readonly string[];
-  /** What they start: packages of npm or Python, images. */
+  /** npm and Python packages, and images. */
   readonly packages: readonly string[];
-  /** Hosts where it is reached over the network. */
+  /** Host names of remote servers. */
   readonly addresses?: readonly string[];
-  /** What it is good for, in one line for the host's model. */
+  /** One line for the host's model. */
   readonly switchboard: string;
-  /** How its tools are used well: the role of its assistant. */
+  /** The role of its assistant: how to use its tools well. */
   readonly claude: string;
 }
 
-/** Servers change, and other people's have the same name. */
-const OTHER_TOOLS =
-  'If a tool that is named here is not among yours, use the one that does the same.';
+/** Servers change, and different ones share a name. */
+const OTHER_TOOLS = 'If you do not have a tool named here, use the one that does the same.';
 
-/** What tells which server it is. */
-export type Known = Pick<ChildConfig, 'name' | 'command' | 'remote'>;
+export type KnownServer = Pick<ChildConfig, 'name' | 'command' | 'remote'>;
 
-/** The texts for a server, found by what is started or reached, else by its name. */
+/** Found by package or address, else by name. */
 export async function findInLibrary(
-  child: Known,
+  child: KnownServer,
 ): Promise<{ readonly switchboard: string; readonly claude: string } | undefined> {
   const entries = await loadLibrary();
   const found =
@@ -40,13 +37,13 @@ export async function loadLibrary(): Promise<readonly LibraryEntry[]> {
   return (await import('./library.json', { with: { type: 'json' } })).default;
 }
 
-function isCalled({ names }: LibraryEntry, { name }: Known): boolean {
+function isCalled({ names }: LibraryEntry, { name }: KnownServer): boolean {
   const plain = plainName(name);
   return names.some((one) => plainName(one) === plain);
 }
 
-/** A package stands in a command by itself, with a version or extras, or as a folder in a path. */
-function isStarted({ packages }: LibraryEntry, { command }: Known): boolean {
+/** A package is a word of the command, maybe with a version or extras, or a folder in a path. */
+function isStarted({ packages }: LibraryEntry, { command }: KnownServer): boolean {
   if (!command) return false;
   const words = [command.cmd, ...command.args].map((word) => word.replaceAll('\\', '/'));
   return packages.some((name) =>
@@ -61,7 +58,7 @@ function withoutVersion(word: string): string {
   return word.replace(/(?!^)(?:@|:(?!\/\/)|==|\[).*$/, '').replace(/\.(?:exe|cmd)$/, '');
 }
 
-function isReached({ addresses = [] }: LibraryEntry, { remote }: Known): boolean {
+function isReached({ addresses = [] }: LibraryEntry, { remote }: KnownServer): boolean {
   if (!remote || !URL.canParse(remote.url)) return false;
   const { hostname } = new URL(remote.url);
   return addresses.some((address) => hostname === address || hostname.endsWith(`.${address}`));

@@ -1,6 +1,6 @@
-// The usual way to an answer: the model is given the server's tools as its own and asked again with what
-// came of using them, until it uses none. Rounds, calls, time, tokens and the size of results are bounded.
-import type { Turn } from './conversation.ts';
+// Mode "loop": the model gets the server's tools and is asked again with their results, until it uses none.
+// Rounds, calls, time, tokens and the size of results are limited.
+import type { Exchange } from './conversation.ts';
 import { cut } from './cut.ts';
 import {
   answerTooLong,
@@ -11,47 +11,45 @@ import {
   tooManyTokens,
 } from './failures.ts';
 import type { Completion, Message, ModelTool, Provider, ToolOutcome, ToolUse } from './provider.ts';
-import { completePatiently } from './retry.ts';
+import { completeWithRetries } from './retry.ts';
 import type { AssistantSettings } from './settings.ts';
-import { findTool, type NamedTools, nameTools } from './tool-names.ts';
+import { findTool, nameTools, type ToolsByName } from './tool-names.ts';
 import type { Toolbox } from './toolbox.ts';
-import type { Work } from './work.ts';
+import type { QueryWork } from './work.ts';
 
-export interface Task {
+export interface ModelTask {
   readonly provider: Provider;
   readonly toolbox: Toolbox;
   readonly settings: AssistantSettings;
   readonly system: string;
-  /** What was said before. */
-  readonly history: readonly Turn[];
+  readonly history: readonly Exchange[];
   readonly query: string;
-  readonly work: Work;
+  readonly work: QueryWork;
 }
 
-export interface Said {
+export interface LoopResult {
   readonly text: string;
-  /** The query and all that came of it. */
-  readonly turn: Turn;
+  /** The query and everything up to the answer. */
+  readonly turn: Exchange;
 }
 
-/** The most calls that are made for one query: as many as a careful model needs, many times over. */
+/** Per query; many times what a careful model needs. */
 const MOST_CALLS = 100;
-/** What the results of one round may come to together, in results of the longest kind. */
+/** The results of one round may be as long as this many results of maximum length. */
 const RESULTS_OF_A_ROUND = 4;
 
-/** The name in it is the model's own, of any length. */
+/** It quotes the model's own name for the tool, which may be long. */
 const LONGEST_REFUSAL = 1_000;
 
 const TOO_MANY = {
-  text: `Not made: one query may make ${MOST_CALLS} calls. Answer with what you have.`,
+  text: `Not called: the limit is ${MOST_CALLS} calls per query. Answer with what you have.`,
   isError: true,
 };
 const NO_ROOM =
-  '(left out, though the call was made: the results of this round are too long together; use fewer tools at once, or ask them for less)';
-const NO_ARGUMENTS =
-  'Not made: what was written as arguments cannot be read as a JSON object. Write them again.';
+  '(The tool was called, but its result is omitted because the results of this round are too long. Use fewer tools at once, or request less.)';
+const NO_ARGUMENTS = 'Not called: the arguments are not a valid JSON object. Try again.';
 
-export async function runLoop(task: Task): Promise<Said> {
+export async function runLoop(task: ModelTask): Promise<LoopResult> {
   const { toolbox, settings, work, query } = task;
   const named = nameTools(toolbox.tools);
   const tools = [...named].map(([name, tool]) => toModelTool(name, tool));
@@ -59,7 +57,7 @@ export async function runLoop(task: Task): Promise<Said> {
   while (work.rounds <= settings.maxRounds) {
     const answer = await askModel(task, turn, tools);
     turn.push({ role: 'assistant', answer });
-    // First of all: what a model wants to do in an answer that was refused is not done.
+    // First: the tool calls of a refused answer must not be made.
     if (answer.stop === 'refused') throw refused(answer.text);
     if (answer.toolCalls.length === 0) return { text: finalText(answer, settings), turn };
     if (answer.stop === 'limit') throw answerTooLong(settings.maxTokens);
@@ -73,9 +71,9 @@ export async function runLoop(task: Task): Promise<Said> {
   throw tooManyRounds(settings.maxRounds);
 }
 
-/** One round with the model; what it costs is written down. */
+/** One round with the model, including its cost. */
 export async function askModel(
-  { provider, system, history, work }: Task,
+  { provider, system, history, work }: ModelTask,
   turn: readonly Message[],
   tools: readonly ModelTool[],
 ): Promise<Completion> {
@@ -83,11 +81,11 @@ export async function askModel(
   work.beginRound();
   const request = {
     system,
-    messages: takingTurns([...history.flat(), ...turn]),
+    messages: joinUserMessages([...history.flat(), ...turn]),
     tools,
     cancellation: deadline.cancellation,
   };
-  const answer = await completePatiently(provider, request, {
+  const answer = await completeWithRetries(provider, request, {
     remainingMs: () => deadline.remainingMs,
     onWait: (ms) => work.noteWait(ms),
   });
@@ -95,8 +93,8 @@ export async function askModel(
   return answer;
 }
 
-/** Some models know only that one speaks after the other: what the user says in a row is said at once. */
-function takingTurns(messages: readonly Message[]): Message[] {
+/** Some models accept only alternating roles, so consecutive user messages become one. */
+function joinUserMessages(messages: readonly Message[]): Message[] {
   const taken: Message[] = [];
   for (const message of messages) {
     const last = taken.at(-1);
@@ -107,7 +105,7 @@ function takingTurns(messages: readonly Message[]): Message[] {
   return taken;
 }
 
-/** The text of an answer in which nothing more is wanted. */
+/** The text of a final answer. */
 export function finalText(
   { text, stop }: Pick<Completion, 'text' | 'stop'>,
   { maxTokens }: AssistantSettings,
@@ -117,19 +115,19 @@ export function finalText(
   return stop === 'limit' ? `${text}\n(The answer was cut off at ${maxTokens} tokens.)` : text;
 }
 
-/** One after the other, as the model wrote them: the second may rest on what the first has done. */
+/** In order, because a call may depend on the one before. */
 async function carryOutAll(
   uses: readonly ToolUse[],
-  named: NamedTools,
-  task: Task,
+  named: ToolsByName,
+  task: ModelTask,
 ): Promise<ToolOutcome[]> {
   const { settings, work } = task;
   const { maxResultChars } = settings;
   const outcomes: ToolOutcome[] = [];
   let room = RESULTS_OF_A_ROUND * maxResultChars;
   for (const use of uses) {
-    // Every use must be answered, and there may be thousands.
-    const isTooMany = Math.max(outcomes.length, work.deeds.length) >= MOST_CALLS;
+    // Every use needs a result, and there may be thousands.
+    const isTooMany = Math.max(outcomes.length, work.calls.length) >= MOST_CALLS;
     const maxChars = Math.min(maxResultChars, room);
     const outcome = isTooMany ? TOO_MANY : await carryOut(use, named, task, maxChars);
     room = Math.max(0, room - outcome.text.length);
@@ -140,8 +138,8 @@ async function carryOutAll(
 
 async function carryOut(
   { name, args }: ToolUse,
-  named: NamedTools,
-  { toolbox, work }: Task,
+  named: ToolsByName,
+  { toolbox, work }: ModelTask,
   maxChars: number,
 ): Promise<Omit<ToolOutcome, 'id'>> {
   const subtool = findTool(named, name)?.name;

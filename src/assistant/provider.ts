@@ -1,23 +1,23 @@
-// The seam between an assistant and whoever runs its model. A provider is asked for one answer at a
-// time and knows nothing of servers; what it is asked and what it answers has one form for all.
+// The seam between an assistant and its model. A provider answers one request at a time and knows nothing
+// about servers. `test/contract/provider.test.ts` is what each must pass.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { AssistantProvider } from '../config/config.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 
 export interface Provider {
   readonly name: AssistantProvider;
-  /** What is asked; undefined where that is the provider's own choice. */
+  /** Undefined if the provider chooses. */
   readonly model: string | undefined;
-  /** Where its key is looked for, to be named to those who have to set it right. */
+  /** The variable that holds its API key, for error messages. */
   readonly keyVariable?: string | undefined;
   /**
-   * One request, sent once, and once more only where its form was refused. Rejects with a ModelFailure where no answer came of it, and with the
-   * reason of `cancellation` when it is called off; the request is aborted then.
+   * Sends one request, and a second time only if its form was refused. Rejects with a ModelFailure, or with
+   * the reason of `cancellation` once cancelled, which aborts the request.
    */
   complete(request: CompletionRequest): Promise<Completion>;
 }
 
-/** A provider that uses the server's tools by itself, and keeps its conversations itself. */
+/** A provider that uses the server's tools and keeps its conversations by itself. */
 export interface Delegate {
   readonly name: AssistantProvider;
   readonly model: string | undefined;
@@ -35,10 +35,10 @@ export interface CompletionRequest {
 export interface Completion {
   readonly text: string;
   readonly toolCalls: readonly ToolUse[];
-  /** `limit`: the answer was cut off where it had become too long. */
+  /** `limit`: the answer was too long and was cut off. */
   readonly stop: 'done' | 'tools' | 'limit' | 'refused';
   readonly usage: Usage;
-  /** What was understood of the answer, in the provider's own words, to be sent back to it. */
+  /** The answer in the provider's own format, to be sent back to it. */
   readonly raw: unknown;
 }
 
@@ -47,12 +47,11 @@ export interface DelegatedTask {
   readonly query: string;
   /** Whether it may use the server's tools. */
   readonly tools: 'all' | 'none';
-  /** The conversation to go on with, by the name it was given. */
+  /** The id of the conversation to continue. */
   readonly session: string | undefined;
   readonly cancellation: Cancellation;
-  /** A tool is used; the returned function is told once whether it worked. */
+  /** A tool call starts; call the returned function once with its outcome. */
   readonly onUse: (subtool: string) => (isOk: boolean) => void;
-  /** The model is asked again. */
   readonly onRound: () => void;
 }
 
@@ -66,18 +65,17 @@ export interface DelegatedAnswer {
 export type Message =
   | { readonly role: 'user'; readonly text: string }
   | { readonly role: 'assistant'; readonly answer: Completion }
-  /** The model's words without the way to them, as they are remembered. */
+  /** A remembered answer, without the tool calls behind it. */
   | { readonly role: 'said'; readonly text: string }
   | { readonly role: 'tools'; readonly outcomes: readonly ToolOutcome[] };
 
 export interface ModelTool {
-  /** A name that the provider accepts. */
+  /** In a form the provider accepts. */
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** A tool that the model wants to be used. */
 export interface ToolUse {
   readonly id: string;
   readonly name: string;
@@ -86,7 +84,7 @@ export interface ToolUse {
 }
 
 export interface ToolOutcome {
-  /** Of the use that it came of. */
+  /** The id of its tool use. */
   readonly id: string;
   readonly text: string;
   readonly isError: boolean;
@@ -99,7 +97,7 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
-/** A number of tokens, where somebody else's answer has one. */
+/** Reads a token count, or 0. */
 export function readCount(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? Math.max(0, value) : 0;
 }
@@ -111,14 +109,13 @@ export function addUsage(one: Usage, other: Usage): Usage {
   };
 }
 
-/** No answer came of a request. Which it was is said by facts, so that nobody has to read a message. */
+/** A request without an answer. Code decides by the facts, not by the message. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
-  /** The HTTP status of the refusal; undefined where there was none. */
+  /** The HTTP status, if there was one. */
   readonly status: number | undefined;
-  /** How long the provider wants to be left alone. */
   readonly retryAfterMs: number | undefined;
-  /** There was an answer, which is none that can be read. */
+  /** There was an answer, but it couldn't be parsed. */
   readonly isUnreadable: boolean;
 
   constructor(message: string, facts: FailureFacts = {}) {
@@ -129,7 +126,7 @@ export class ModelFailure extends Error {
   }
 }
 
-/** A provider that uses tools by itself could not reach the server that has them. */
+/** A delegate couldn't reach the server. */
 export class ServerUnreachable extends Error {
   override readonly name = 'ServerUnreachable';
 }
@@ -140,7 +137,7 @@ interface FailureFacts {
   readonly isUnreadable?: true;
 }
 
-/** `retry-after` in seconds or as a date, and the finer word that some providers send beside it. */
+/** `retry-after` in seconds or as a date, or the more precise header some providers send. */
 export function readRetryAfter(headers: Headers | undefined): number | undefined {
   const ms = Number(headers?.get('retry-after-ms') || Number.NaN);
   if (ms >= 0 && Number.isFinite(ms)) return ms;

@@ -1,5 +1,4 @@
-// A tool's result as the model reads it: its texts, a word for what is no text, and not more of it
-// than was agreed on.
+// A tool's result as text for the model: text parts, a placeholder for other parts, up to a limit.
 import { isObject } from '../base/object.ts';
 import { cut } from './cut.ts';
 

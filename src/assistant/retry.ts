@@ -1,5 +1,5 @@
-// Asking a provider again. Only a request that was refused, for now, is repeated: one that was answered
-// or whose answer did not come in time may have been paid for.
+// Retries a provider. Only requests refused as "not now" are repeated: one that was answered, or whose
+// answer was late, may have been charged.
 import type { Cancellation } from '../base/cancellation.ts';
 import { explainModelFailure } from './failures.ts';
 import {
@@ -10,20 +10,20 @@ import {
 } from './provider.ts';
 
 export interface RetryOptions {
-  /** The time that is left for everything. */
+  /** The time left for the whole query. */
   readonly remainingMs: () => number;
   readonly onWait: (ms: number) => void;
 }
 
-/** Milliseconds before each repetition, where the provider names no time; there are no more. */
+/** Before each retry, unless the provider names a time. */
 const WAITS_MS = [500, 2_000];
 /**
- * Refusals that mean "not now", said before anything was begun. A failure in between (500) is none, nor is
- * a gateway's that got no answer (502) or none in time (504): the model may have done its work by then.
+ * Statuses that mean "not now", before any work. Not 500, 502 or 504: the model may have done its work by
+ * then.
  */
 const NOT_NOW = new Set([429, 503, 529]);
 
-export async function completePatiently(
+export async function completeWithRetries(
   provider: Provider,
   request: CompletionRequest,
   { remainingMs, onWait }: RetryOptions,

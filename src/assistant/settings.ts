@@ -1,4 +1,4 @@
-// What holds for an assistant: the environment's word, or that of the files, or what is usual.
+// An assistant's effective settings: the environment, then the files, then the defaults.
 import { SwitchboardError } from '../base/errors.ts';
 import {
   ASSISTANT_PROVIDERS,
@@ -9,7 +9,7 @@ import { DEFAULTS, LONGEST_MS } from '../config/defaults.ts';
 
 export interface AssistantSettings {
   readonly mode: 'loop' | 'single';
-  /** Undefined for the first that can be used. */
+  /** Undefined for the first one available. */
   readonly provider: AssistantProvider | undefined;
   readonly model: string | undefined;
   readonly baseUrl: string | undefined;
@@ -24,34 +24,34 @@ export interface AssistantSettings {
 }
 
 export function settleAssistant(
-  said: AssistantConfig | undefined,
+  written: AssistantConfig | undefined,
   env: NodeJS.ProcessEnv,
 ): AssistantSettings {
-  const usual = DEFAULTS.assistant;
+  const defaults = DEFAULTS.assistant;
   return {
-    mode: said?.mode ?? usual.mode,
-    provider: providerIn(env) ?? said?.provider,
+    mode: written?.mode ?? defaults.mode,
+    provider: providerIn(env) ?? written?.provider,
     model:
-      env['SWITCHBOARD_ASSISTANT_MODEL'] || env['SWITCHBOARD_INTELLIGENT_MODEL'] || said?.model,
-    baseUrl: said?.baseUrl,
-    apiKeyEnv: said?.apiKeyEnv,
-    role: env['SWITCHBOARD_INTELLIGENT_SYSTEM_PROMPT'] || said?.role,
-    maxRounds: said?.maxRounds ?? usual.maxRounds,
+      env['SWITCHBOARD_ASSISTANT_MODEL'] || env['SWITCHBOARD_INTELLIGENT_MODEL'] || written?.model,
+    baseUrl: written?.baseUrl,
+    apiKeyEnv: written?.apiKeyEnv,
+    role: env['SWITCHBOARD_INTELLIGENT_SYSTEM_PROMPT'] || written?.role,
+    maxRounds: written?.maxRounds ?? defaults.maxRounds,
     timeoutMs:
       millisecondsIn(env, 'SWITCHBOARD_CONVERSATION_TIMEOUT_MS', 1) ??
-      said?.timeoutMs ??
-      usual.timeoutMs,
-    maxResultChars: said?.maxResultChars ?? usual.maxResultChars,
-    maxTokens: said?.maxTokens ?? usual.maxTokens,
-    maxTotalTokens: said?.maxTotalTokens ?? usual.maxTotalTokens,
+      written?.timeoutMs ??
+      defaults.timeoutMs,
+    maxResultChars: written?.maxResultChars ?? defaults.maxResultChars,
+    maxTokens: written?.maxTokens ?? defaults.maxTokens,
+    maxTotalTokens: written?.maxTotalTokens ?? defaults.maxTotalTokens,
     conversationMs:
       millisecondsIn(env, 'SWITCHBOARD_SESSION_IDLE_MS', 0) ??
-      said?.conversationMs ??
-      usual.conversationMs,
+      written?.conversationMs ??
+      defaults.conversationMs,
   };
 }
 
-/** A time that a variable says; an empty variable says nothing. */
+/** A duration from an environment variable, if set. */
 export function millisecondsIn(
   env: NodeJS.ProcessEnv,
   variable: string,
@@ -63,8 +63,8 @@ export function millisecondsIn(
   if (ms >= least && ms <= LONGEST_MS) return ms;
   throw new SwitchboardError(
     'CONFIG_INVALID',
-    `${variable} is not a number from ${least} to ${LONGEST_MS}.`,
-    { hint: 'It is a time in milliseconds.' },
+    `${variable} must be a number from ${least} to ${LONGEST_MS}.`,
+    { hint: 'It is a duration in milliseconds.' },
   );
 }
 
@@ -76,7 +76,7 @@ function providerIn(env: NodeJS.ProcessEnv): AssistantProvider | undefined {
   if (text === 'claude') return 'claude-cli';
   throw new SwitchboardError(
     'CONFIG_INVALID',
-    `SWITCHBOARD_ASSISTANT_PROVIDER says "${text.slice(0, 40)}", which is no provider.`,
-    { hint: `There are: ${ASSISTANT_PROVIDERS.join(', ')}.` },
+    `SWITCHBOARD_ASSISTANT_PROVIDER is "${text.slice(0, 40)}", which is not a provider.`,
+    { hint: `Use one of: ${ASSISTANT_PROVIDERS.join(', ')}.` },
   );
 }

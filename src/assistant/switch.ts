@@ -1,6 +1,6 @@
-// Switches the assistant of a server on and off. A server with a folder of its own gets files in it
-// (install/assistant-folder.ts); any other a key under `suites`, and the role that the library has for
-// it in `mcp-descriptions.json`.
+// Switches a server's assistant on and off. A server with its own folder gets files there
+// (install/assistant-folder.ts); any other gets a key under `suites`, and its role from the library in
+// `mcp-descriptions.json`.
 import { basename, dirname, relative } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import {
@@ -26,13 +26,13 @@ import {
 import { keysFor } from '../install/assistant-texts.ts';
 import type { Change } from '../install/disk.ts';
 import { checkModel } from './choose.ts';
-import { findInLibrary, type Known } from './library.ts';
+import { findInLibrary, type KnownServer } from './library.ts';
 import { settleAssistant } from './settings.ts';
 
 export interface AssistantState {
   readonly name: string;
   readonly isOn: boolean;
-  /** What switches it on, or would: files in the server's folder, or a key of the configuration. */
+  /** What switches it on: files in the server's folder, or a key in the configuration. */
   readonly way: 'folder' | 'configuration';
   readonly origin: string;
 }
@@ -41,19 +41,19 @@ export interface SwitchRequest {
   readonly child: ChildConfig;
   readonly config: Config;
   readonly places: Places;
-  /** The main files, strongest first. */
+  /** The main files, highest precedence first. */
   readonly layers: readonly Layer[];
-  /** The address of our runtime. */
+  /** The URL of our runtime. */
   readonly runtime: string;
   readonly dryRun: boolean;
   readonly env: NodeJS.ProcessEnv;
-  /** Reads the configuration again; undefined if the server has gone, or has another name. */
+  /** Reads the configuration again; undefined if the server is gone or renamed. */
   readonly reload: () => Promise<ChildConfig | undefined>;
 }
 
 export interface Switched {
   readonly changes: readonly Change[];
-  /** Files of the user's that were in the way, and are left as they are. */
+  /** The user's own files that were in the way and stay untouched. */
   readonly kept: readonly string[];
 }
 
@@ -78,7 +78,7 @@ export async function switchAssistantOn(request: SwitchRequest): Promise<Switche
     const use = state.isOn ? [] : await writeUse(request);
     return { changes: [...role, ...use], kept: [] };
   }
-  if (!state.isOn) refuseWhatWouldNotHold(request);
+  if (!state.isOn) refuseIgnoredSettings(request);
   const role = child.role ?? (await findInLibrary(await originalOf(child)))?.claude;
   const { home, project } = places;
   const options = { file: child.origin, home, project, dryRun };
@@ -95,9 +95,9 @@ export async function switchAssistantOff(request: SwitchRequest): Promise<Switch
   return { changes: [...folder.changes, ...changes], kept: folder.kept };
 }
 
-/** The server works now; behind an assistant without a model it would not. */
+/** Without a model, the server would stop working. */
 function refuseWithoutModel({ child: { name }, layers, env }: SwitchRequest): void {
-  // What somebody has written counts once it is switched on again.
+  // Settings in the files count as soon as it's switched on.
   const written = layers.map(({ config }) => suiteOf(config, name).assistant);
   const said = written.find((assistant) => typeof assistant === 'object');
   try {
@@ -109,7 +109,7 @@ function refuseWithoutModel({ child: { name }, layers, env }: SwitchRequest): vo
       code,
       `The assistant of server "${name}" was not switched on. ${message}`,
       {
-        hint: `${hint} If only your host has the key, set it for this command as well.`,
+        hint: `${hint} If only your host has the key, set it for this command, too.`,
         cause: error,
         data: { child: name },
       },
@@ -117,13 +117,13 @@ function refuseWithoutModel({ child: { name }, layers, env }: SwitchRequest): vo
   }
 }
 
-/** Whether the server is declared by a file in its own folder, not by one among others. */
+/** Whether the file in the server's own folder declares it. */
 function isInOwnFile({ origin }: ChildConfig, { files }: Config): boolean {
   return basename(origin) === '.mcp.json' && !files.includes(origin);
 }
 
-/** Behind an assistant it is the original that tells which server it is. */
-async function originalOf({ name, origin, cwd }: ChildConfig): Promise<Known> {
+/** Behind an assistant, only the original file identifies the server. */
+async function originalOf({ name, origin, cwd }: ChildConfig): Promise<KnownServer> {
   const entry = await ownEntryOf(origin);
   const declaration = { source: 'child-file', origin, entry, folder: dirname(origin) } as const;
   const remote = resolveRemote(name, declaration);
@@ -134,7 +134,7 @@ async function originalOf({ name, origin, cwd }: ChildConfig): Promise<Known> {
   };
 }
 
-/** Where nobody has said what the assistant is there for, for the user to see and to change. */
+/** Only if the assistant has no role yet. The user can change it. */
 async function writeRoleFromLibrary(request: SwitchRequest): Promise<Change[]> {
   const { child, places, layers, dryRun } = request;
   const hasRole = child.role !== undefined || child.assistant?.role !== undefined;
@@ -154,14 +154,14 @@ async function takeOutOfFiles(request: SwitchRequest): Promise<Change[]> {
   const { child, places, layers, dryRun, reload } = request;
   const withdrawn = await withdrawUse(child, ON, places, layers, { dryRun });
   const isStillOn = dryRun ? withdrawn.length === 0 : Boolean((await reload())?.assistant);
-  // Said where the server is declared: that stays as it is, and is overruled.
-  const overruled = isStillOn
+  // The server's declaration switches it on. It stays unchanged and is overridden.
+  const overriding = isStillOn
     ? [await changeUse(child, { assistant: false }, places, layers, undefined, { dryRun })]
     : [];
   const found = await findInLibrary(child.behind ?? child);
   const roles =
     found && (await withdrawRole(child.name, found.claude, { folders: places, dryRun }));
-  return [...withdrawn, ...overruled, ...(roles ?? [])].flatMap(tell);
+  return [...withdrawn, ...overriding, ...(roles ?? [])].flatMap(tell);
 }
 
 function tell({ file, isChanged, isRemoved, backup }: FileChange): Change[] {
@@ -173,11 +173,10 @@ function tell({ file, isChanged, isRemoved, backup }: FileChange): Change[] {
 }
 
 /**
- * The assistant of a folder can be started by any host. The project it finds by where such folders
- * usually lie, so that what is said elsewhere about the server's tools and surroundings would not hold
- * there, though it does where we start it.
+ * Any host can start the assistant in a folder. It finds the project by the usual location of such folders,
+ * so settings elsewhere about the server's tools and environment would apply only if we start it.
  */
-function refuseWhatWouldNotHold({ child, layers, places }: SwitchRequest): void {
+function refuseIgnoredSettings({ child, layers, places }: SwitchRequest): void {
   const { name, origin } = child;
   const isHidden = ({ file }: Layer) =>
     file === places.projectFile && !findsProject(origin, places);
@@ -194,9 +193,9 @@ function refuseWhatWouldNotHold({ child, layers, places }: SwitchRequest): void 
   if (!first) return;
   throw new SwitchboardError(
     'CONFIG_NOT_CHANGED',
-    `Started from its folder by another host, the assistant of server "${name}" would not keep to ${formatPath(first.path)} in ${first.file}.`,
+    `If another host starts the assistant of server "${name}" from its folder, ${formatPath(first.path)} in ${first.file} would have no effect.`,
     {
-      hint: `Write "${first.key}" into ${origin} instead; or put ${keysFor(name)} into switchboard.config.json, which needs no files.`,
+      hint: `Set "${first.key}" in ${origin} instead, or put ${keysFor(name)} in switchboard.config.json, which needs no files.`,
       data: { child: name },
     },
   );

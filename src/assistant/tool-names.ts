@@ -1,5 +1,5 @@
-// Names of tools that models' providers accept: letters, digits, `_` and `-`, at most 64 of them. MCP
-// allows more, so each name is given another where it must be, and found again by it.
+// Tool names that providers accept: at most 64 letters, digits, `_` and `-`. MCP allows more, so other names
+// are replaced, and found again by their replacement.
 import { shortDigest } from '../base/digest.ts';
 import type { Tool } from '../mcp/tools.ts';
 
@@ -12,14 +12,14 @@ export function toProviderName(own: string): string {
   return `${safe}_${shortDigest(own)}`;
 }
 
-export type NamedTools = ReadonlyMap<string, Tool>;
+export type ToolsByName = ReadonlyMap<string, Tool>;
 
-/** The tool that the model means: some have read its own name elsewhere, and use that. */
-export function findTool(named: NamedTools, name: string): Tool | undefined {
+/** The tool the model means. Some models use its original name, which they read elsewhere. */
+export function findTool(named: ToolsByName, name: string): Tool | undefined {
   return named.get(name) ?? [...named.values()].find((tool) => tool.name === name);
 }
 
-/** The tools by the names that the model knows them under; of two with one name the first. */
+/** Tools by the names the model gets; of duplicates, the first. */
 export function nameTools(tools: readonly Tool[]): Map<string, Tool> {
   const named = new Map<string, Tool>();
   for (const tool of tools) {

@@ -1,5 +1,5 @@
-// What is done for one query, written down as it happens: for the one who asked, who is told of it while
-// he waits and gets the list with the answer. What was asked and what came of it stands nowhere in it.
+// The record of one query's work: progress for the caller while it waits, and the list of calls for the
+// answer. Arguments and results are not in it.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { RpcError } from '../rpc/message.ts';
@@ -11,33 +11,33 @@ import { addUsage, NO_USAGE, type ToolOutcome, type Usage } from './provider.ts'
 import { formatResult } from './result-text.ts';
 import type { Toolbox } from './toolbox.ts';
 
-/** One use of a subtool. */
-export interface Deed {
+/** One call of a subtool. */
+export interface MadeCall {
   readonly subtool: string;
   readonly ok: boolean;
   readonly ms: number;
 }
 
-export interface WorkParts {
+export interface QueryWorkParts {
   readonly deadline: Deadline;
   readonly onProgress: ((params: Verbatim) => void) | undefined;
 }
 
-export class Work {
+export class QueryWork {
   readonly deadline: Deadline;
-  readonly #parts: WorkParts;
-  readonly #deeds: Deed[] = [];
+  readonly #parts: QueryWorkParts;
+  readonly #calls: MadeCall[] = [];
   #usage: Usage = NO_USAGE;
   #rounds = 0;
   #progress = 0;
 
-  constructor(parts: WorkParts) {
+  constructor(parts: QueryWorkParts) {
     this.#parts = parts;
     this.deadline = parts.deadline;
   }
 
-  get deeds(): readonly Deed[] {
-    return this.#deeds;
+  get calls(): readonly MadeCall[] {
+    return this.#calls;
   }
 
   get usage(): Usage {
@@ -62,22 +62,22 @@ export class Work {
   }
 
   noteWait(ms: number): void {
-    this.#report(`The model is busy: asking again in ${formatWait(ms)}`);
+    this.#report(`The model is busy; retrying in ${formatWait(ms)}`);
   }
 
-  /** A subtool is used; the returned function is told whether that worked. */
+  /** A subtool call starts; call the returned function with its outcome. */
   beginUse(subtool: string): (ok: boolean) => void {
     this.#report(`Round ${this.#rounds}: ${subtool}`);
     const begin = performance.now();
-    return (ok) => this.#deeds.push({ subtool, ok, ms: Math.round(performance.now() - begin) });
+    return (ok) => this.#calls.push({ subtool, ok, ms: Math.round(performance.now() - begin) });
   }
 
-  /** Uses a subtool; its result as it is. */
+  /** Calls a subtool and returns its result unchanged. */
   async call(toolbox: Toolbox, subtool: string, args: Verbatim): Promise<Verbatim> {
     this.deadline.cancellation.throwIfCancelled();
     const note = this.beginUse(subtool);
     try {
-      const result = await toolbox.call(subtool, args, this.#passOn(subtool));
+      const result = await toolbox.call(subtool, args, this.#forward(subtool));
       note(!(isObject(result.value) && result.value['isError'] === true));
       return result;
     } catch (error) {
@@ -86,7 +86,7 @@ export class Work {
     }
   }
 
-  /** The same for the model, which is told what went wrong and may do something about it. */
+  /** The same for the model: errors become results, so that it can react. */
   async callForModel(
     toolbox: Toolbox,
     subtool: string,
@@ -105,8 +105,8 @@ export class Work {
     }
   }
 
-  /** A server's own words about how far it is, in the line of ours. */
-  #passOn(subtool: string): ((params: Verbatim) => void) | undefined {
+  /** Turns the server's own progress into ours. */
+  #forward(subtool: string): ((params: Verbatim) => void) | undefined {
     if (!this.#parts.onProgress) return undefined;
     return ({ value }) => {
       const message = isObject(value) ? value['message'] : undefined;
@@ -115,21 +115,21 @@ export class Work {
   }
 
   #report(message: string): void {
-    // As a server would write it; the host's own token takes the place of this one.
+    // In a server's form; the host's own token replaces this one.
     const params = { progressToken: 0, progress: ++this.#progress, message };
     this.#parts.onProgress?.(Verbatim.of(params));
   }
 }
 
-/** A failure, with what had been done by then: it may have changed something. */
-export function withDeeds(error: unknown, deeds: readonly Deed[]): unknown {
-  if (!(error instanceof SwitchboardError) || deeds.length === 0) return error;
+/** Adds the calls made so far to a failure, since they may have changed something. */
+export function withCalls(error: unknown, calls: readonly MadeCall[]): unknown {
+  if (!(error instanceof SwitchboardError) || calls.length === 0) return error;
   const { code, message, hint, cause, data } = error;
-  const names = deeds.map(({ subtool, ok }) => (ok ? subtool : `${subtool} (failed)`));
-  const done = `By then it had called: ${names.slice(0, 30).join(', ')}${names.length > 30 ? ' …' : ''}.`;
+  const names = calls.map(({ subtool, ok }) => (ok ? subtool : `${subtool} (failed)`));
+  const done = `Calls made so far: ${names.slice(0, 30).join(', ')}${names.length > 30 ? ' …' : ''}.`;
   return new SwitchboardError(code, message, {
     hint: hint === undefined ? done : `${hint} ${done}`,
     cause,
-    data: { ...data, calls: deeds },
+    data: { ...data, calls },
   });
 }

@@ -180,7 +180,7 @@ test.each([
   const answer = await ask(host, 'suite', { query: 'what do you know?' });
   expect(answer).toMatchObject({ isError: true });
   expect(textOf(answer)).toBe(
-    `The assistant's provider "claude-cli" could not be asked: ${reason}. Try it by hand: claude -p hello`,
+    `The assistant's provider "claude-cli" could not be reached: ${reason}. Try it in a terminal: claude -p hello`,
   );
 });
 
@@ -214,7 +214,7 @@ test('its rounds are bounded by ours', async () => {
   const { claude, host } = await connect('too-many', { assistant: { maxRounds: 3 } });
   const answer = await ask(host, 'suite', { query: 'what do you know?' });
   expect(textOf(answer)).toBe(
-    "The assistant's model has used tools in 3 rounds and has not come to an answer. Ask for less at once, or raise assistant.maxRounds.",
+    "The assistant's model did not reach an answer within 3 rounds of tool calls. Ask for less at once, or raise assistant.maxRounds.",
   );
   const { args = [] } = claude.calls()[0] ?? {};
   expect(args.slice(args.indexOf('--max-turns')).slice(0, 2)).toEqual(['--max-turns', '4']);

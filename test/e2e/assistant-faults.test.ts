@@ -36,7 +36,7 @@ describe('the provider', () => {
     const scene = await createScene(() => 'never', memoryServer);
     const env = { ...scene.env, ANTHROPIC_API_KEY: '', PATH: '/nowhere' };
     expect(await failure({ ...scene, env })).toBe(
-      'No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard; or install Claude Code.',
+      'No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), in the host\'s environment, or install Claude Code.',
     );
     expect(scene.model.requests).toEqual([]);
   });
@@ -52,7 +52,7 @@ describe('the provider', () => {
     const reply = { status: 401, message: `invalid key ${KEY}` };
     const scene = await createScene(() => reply, memoryServer);
     expect(await failure(scene)).toBe(
-      'The assistant\'s provider "anthropic" does not accept the key (HTTP status 401): invalid key ***. Check ANTHROPIC_API_KEY where the host starts Switchboard.',
+      'The assistant\'s provider "anthropic" rejected the API key (HTTP status 401): invalid key ***. Check ANTHROPIC_API_KEY in the host\'s environment.',
     );
     expect(scene.model.requests).toHaveLength(1);
   });
@@ -68,7 +68,7 @@ describe('the provider', () => {
     const busy = { status: 429, message: 'Slow down', headers: { 'retry-after': '600' } };
     const scene = await createScene(() => busy, memoryServer);
     expect(await failure(scene)).toBe(
-      'The assistant\'s provider "anthropic" allows no more requests at the moment (HTTP status 429): Slow down. Try again in 10 min.',
+      'The assistant\'s provider "anthropic" is rate-limiting requests (HTTP status 429): Slow down. Try again in 10 min.',
     );
     expect(scene.model.requests).toHaveLength(1);
   });
@@ -103,7 +103,7 @@ describe('the provider', () => {
     onTestFinished(() => host.close());
     expect(textOf(await ask(host, 'suite', QUERY))).toBe('Nothing.'); // all is loaded and started
     expect(textOf(await ask(host, 'suite', QUERY))).toBe(
-      'The assistant was not done within 10 s, and was stopped. Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
+      'The assistant was stopped after 10 s without an answer. Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
     );
     expect(scene.model.requests).toHaveLength(2);
     expect(await eventually(() => scene.model.requests[1]?.isAborted === true)).toBe(true);
@@ -116,13 +116,13 @@ describe('the provider', () => {
   });
 
   test.each([
-    ['no JSON at all', 'it is no JSON'],
-    ['{"some": "thing"}', 'it is no message'],
+    ['no JSON at all', 'it is not JSON'],
+    ['{"some": "thing"}', 'it is not a message'],
     ['', 'it is no'],
   ])('an answer that is none: %s', async (body, reason) => {
     const scene = await createScene(() => ({ body }), memoryServer);
     expect(await failure(scene)).toContain(
-      `The assistant's provider "anthropic" gave an answer that cannot be read: ${reason}`,
+      `The assistant's provider "anthropic" sent an unreadable answer: ${reason}`,
     );
     expect(scene.model.requests).toHaveLength(1);
   });
@@ -131,8 +131,8 @@ describe('the provider', () => {
     const env = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' };
     const scene = await createScene(() => 'never', memoryServer, env);
     const text = await failure(scene);
-    expect(text).toContain('The assistant\'s provider "anthropic" could not be asked');
-    expect(text).toContain('Check the base URL, and the network.');
+    expect(text).toContain('The assistant\'s provider "anthropic" could not be reached');
+    expect(text).toContain('Check the base URL and the network.');
   });
 
   test('one that there is not', async () => {
@@ -140,7 +140,9 @@ describe('the provider', () => {
     const scene = await createScene(() => 'never', memoryServer, env);
     const host = new RawHost(scene.project, { env: scene.env });
     const stderr = await host.lastWords();
-    expect(stderr).toContain('SWITCHBOARD_ASSISTANT_PROVIDER says "oracle", which is no provider.');
+    expect(stderr).toContain(
+      'SWITCHBOARD_ASSISTANT_PROVIDER is "oracle", which is not a provider.',
+    );
     expect(await host.exited).toMatchObject({ code: 2 });
   });
 
@@ -191,7 +193,7 @@ describe('the model', () => {
       assistant: { maxRounds: 3 },
     }));
     expect(await failure(scene)).toBe(
-      "The assistant's model has used tools in 3 rounds and has not come to an answer. Ask for less at once, or raise assistant.maxRounds. By then it had called: read_graph, read_graph, read_graph.",
+      "The assistant's model did not reach an answer within 3 rounds of tool calls. Ask for less at once, or raise assistant.maxRounds. Calls made so far: read_graph, read_graph, read_graph.",
     );
     expect(scene.model.requests).toHaveLength(4);
   });
@@ -208,13 +210,13 @@ describe('the model', () => {
 
   test('one that says nothing', async () => {
     const scene = await createScene(() => ({ text: ' ' }), memoryServer);
-    expect(await failure(scene)).toContain("The assistant's model has answered nothing.");
+    expect(await failure(scene)).toContain("The assistant's model returned an empty answer.");
   });
 
   test('one that refuses', async () => {
     const scene = await createScene(() => ({ text: 'I must not.', stop: 'refused' }), memoryServer);
     expect(await failure(scene)).toBe(
-      "The assistant's model has refused to answer. It says: I must not.",
+      "The assistant's model refused to answer. It said: I must not.",
     );
   });
 

@@ -110,7 +110,7 @@ describe('without a model', () => {
       { provider: 'claude-cli' },
       'The assistant uses the program "claude", which is not on the PATH.',
     ],
-    [{ provider: 'anthropic' }, 'The assistant has no key for the provider "anthropic".'],
+    [{ provider: 'anthropic' }, 'The assistant has no API key for the provider "anthropic".'],
     [{ apiKeyEnv: 'MY_KEY' }, 'MY_KEY'],
   ])('settings that were written before count: %j', async (assistant, words) => {
     const user = { suites: { memory: { assistant } } };
@@ -246,7 +246,7 @@ describe('a server with a folder of its own', () => {
     expect(await runWell(project)).toMatchInlineSnapshot(`
       "b               off  <project>/mcps/b/.mcp.json
       ../my "server"  on   by files beside <project>/mcps/odd/.mcp.json
-        asks nobody: No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard; or install Claude Code.
+        asks nobody: No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), in the host\'s environment, or install Claude Code.
       "
     `);
     await runWell(project, '../my "server"', 'off');

@@ -280,7 +280,7 @@ test.each(['loop', 'single'])(
     expect(second?.said).toEqual([
       'what is there?',
       '{"subtool": "read_graph", "args": {}}',
-      expect.stringMatching(/^What came of this call:\n[^]*"entities": \[\][^]*\n\nand now\?$/),
+      expect.stringMatching(/^Result of this call:\n[^]*"entities": \[\][^]*\n\nand now\?$/),
     ]);
   },
 );
@@ -329,7 +329,7 @@ test('a long result is cut, and says so', async () => {
   const scene = await createScene(script, () => entry);
   const host = await connect(V1, 'suite', scene);
   const text = textOf(await ask(host, 'suite', { query: 'say much' }));
-  expect(text).toMatch(/^\{"text":"x{91}\n… \(cut off: these are 100 of 5011 characters\)$/);
+  expect(text).toMatch(/^\{"text":"x{91}\n… \(cut off after 100 of 5011 characters\)$/);
 });
 
 test('the same through chat completions', async () => {

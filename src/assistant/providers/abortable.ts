@@ -1,7 +1,7 @@
-// Requests over HTTP that end when they are called off.
+// Aborts an HTTP request when its query is cancelled.
 import type { Cancellation } from '../../base/cancellation.ts';
 
-/** What the action gives; the reason, where it failed because it was called off. */
+/** Rejects with the reason if cancelled. */
 export async function abortable<T>(
   cancellation: Cancellation,
   action: (signal: AbortSignal) => Promise<T>,

@@ -1,4 +1,4 @@
-// Claude, through Anthropic's own SDK and its Messages API.
+// Claude, through Anthropic's SDK and the Messages API.
 import { randomUUID } from 'node:crypto';
 import type { Anthropic, ClientOptions } from '@anthropic-ai/sdk';
 import { isObject } from '../../base/object.ts';
@@ -22,17 +22,17 @@ import { abortable } from './abortable.ts';
 import {
   type ApiOptions,
   createPost,
-  explainRedirect,
+  describeRedirect,
   maskFor,
   messageIn,
   type Post,
 } from './http.ts';
-import { takenTool } from './tool-schema.ts';
+import { toAcceptedTool } from './tool-schema.ts';
 
 type Content = Anthropic.Messages.ContentBlock[];
 
 interface AnthropicOptions extends ApiOptions {
-  /** The address was set for this assistant alone: what is set for the usual one is not for it. */
+  /** The assistant has its own address, so settings for the default one don't apply. */
   readonly isElsewhere?: boolean;
 }
 
@@ -41,9 +41,9 @@ export async function createAnthropic(options: AnthropicOptions): Promise<Provid
   const { apiKey = '', keyVariable, baseUrl, model = '', maxTokens } = options;
   const settings: ClientOptions = {
     apiKey,
-    maxRetries: 0, // what may be repeated is known in retry.ts
-    timeout: LONGEST_MS, // the query as a whole has its limit
-    logLevel: 'off', // its log has the requests in it, and what people ask is nobody's business
+    maxRetries: 0, // retry.ts decides about that
+    timeout: LONGEST_MS, // the whole query has a limit
+    logLevel: 'off', // its log contains people's queries
     openTelemetry: false,
     fetch: fetchThrough(createPost()),
     ...(baseUrl !== undefined && { baseURL: baseUrl }),
@@ -60,7 +60,7 @@ export async function createAnthropic(options: AnthropicOptions): Promise<Provid
         const body: Anthropic.Messages.MessageCreateParamsNonStreaming = {
           model,
           max_tokens: maxTokens,
-          // Each round repeats what was sent before: up to these marks it is read for a tenth of the price.
+          // Each round repeats the previous one; up to these marks it costs a tenth.
           system: [{ type: 'text', text: system, cache_control: KEPT }],
           messages: withMark(messages.map(toMessage)),
           ...(tools.length > 0 && { tools: tools.map(toTool) }),
@@ -75,14 +75,14 @@ export async function createAnthropic(options: AnthropicOptions): Promise<Provid
   };
 }
 
-/** The SDK sends what this variable says, mostly what a gateway wants to see, wherever it sends to. */
+/** The SDK adds the headers in this variable, mostly meant for a gateway, to every request. */
 function withoutCustomHeaders(env: NodeJS.ProcessEnv): Record<string, null> {
   const lines = env['ANTHROPIC_CUSTOM_HEADERS']?.split('\n') ?? [];
   const names = lines.flatMap((line) => /^[^:]+(?=:)/.exec(line)?.[0].trim() || []);
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-/** Whatever an answer says that it is, it is JSON or cannot be read. */
+/** Answers are JSON, whatever their content type. */
 function fetchThrough(post: Post): typeof fetch {
   return async (address, init) => {
     const target = address instanceof Request ? address.url : address;
@@ -96,7 +96,7 @@ function fetchThrough(post: Post): typeof fetch {
 
 const KEPT = { type: 'ephemeral' } as const;
 
-/** The last that is sent, which the next round begins with: a query, or what came of tools. */
+/** Marks the last message, a query or tool results, for the next round's cache. */
 function withMark(messages: Anthropic.Messages.MessageParam[]): typeof messages {
   const last = messages.at(-1);
   if (last?.role !== 'user') return messages;
@@ -131,22 +131,22 @@ function toMessage(message: Message): Anthropic.Messages.MessageParam {
   }
 }
 
-/** Names of arguments that the API takes. */
+/** Argument names the API accepts. */
 const KEY = /^[A-Za-z0-9_.-]{1,64}$/;
 
 function toTool(tool: ModelTool): Anthropic.Messages.Tool {
-  const { name, description, inputSchema } = takenTool(tool, (key) => KEY.test(key));
+  const { name, description, inputSchema } = toAcceptedTool(tool, (key) => KEY.test(key));
   return { name, description, input_schema: { ...inputSchema, type: 'object' } };
 }
 
 function toCompletion(answer: Anthropic.Messages.Message, mask: Mask): Completion {
-  // What the SDK takes for a message is whatever came.
+  // The SDK doesn't check the message.
   if (!isObject(answer) || !Array.isArray(answer.content)) {
-    const said = messageIn(answer) ?? 'it is no message';
+    const said = messageIn(answer) ?? 'it is not a message';
     throw new ModelFailure(excerpt(said, 300, mask), { isUnreadable: true });
   }
   const { stop_reason: reason, usage } = answer;
-  const content = withOwnIds(answer.content.filter(isUnderstood));
+  const content = withOwnIds(answer.content.filter(isComplete));
   const uses = content.filter((block) => block.type === 'tool_use');
   return {
     text: content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
@@ -161,7 +161,7 @@ function toCompletion(answer: Anthropic.Messages.Message, mask: Mask): Completio
   };
 }
 
-/** Some who speak this API give the same to several; the result must find its use. */
+/** Some implementations repeat ids, but a result must match its use. */
 function withOwnIds(content: Content): Content {
   const ids = new Set<string>();
   return content.map((block) => {
@@ -172,13 +172,13 @@ function withOwnIds(content: Content): Content {
   });
 }
 
-/** What was no object is answered with an error, and refused when it is sent back. */
+/** The API refuses input that isn't an object when it is sent back. */
 function withInput(block: Content[number]): Content[number] {
   return block.type === 'tool_use' && !isObject(block.input) ? { ...block, input: {} } : block;
 }
 
-/** What is no block, or one without what it is there for, is refused when it is sent back. */
-function isUnderstood(block: Content[number]): boolean {
+/** The API refuses incomplete blocks when they are sent back. */
+function isComplete(block: Content[number]): boolean {
   if (!isObject(block)) return false;
   if (block.type === 'text') return typeof block.text === 'string' && block.text !== '';
   if (block.type !== 'tool_use') return true;
@@ -194,7 +194,7 @@ function toStop(
   return uses > 0 ? 'tools' : 'done';
 }
 
-/** What was read from the provider's cache was read, too. */
+/** Tokens from the provider's cache count, too. */
 function toUsage(usage: Anthropic.Messages.Usage | undefined): Usage {
   const cached =
     readCount(usage?.cache_read_input_tokens) + readCount(usage?.cache_creation_input_tokens);
@@ -206,7 +206,7 @@ function toUsage(usage: Anthropic.Messages.Usage | undefined): Usage {
 
 function toFailure(error: InstanceType<typeof Anthropic.APIError>, mask: Mask): ModelFailure {
   const { status, headers, apiMessage, message, cause } = error;
-  const redirect = status === undefined ? undefined : explainRedirect(status, headers);
+  const redirect = status === undefined ? undefined : describeRedirect(status, headers);
   const said =
     redirect ?? apiMessage ?? (cause instanceof Error ? `${message} ${cause.message}` : message);
   return new ModelFailure(excerpt(said, 300, mask), {
@@ -215,9 +215,9 @@ function toFailure(error: InstanceType<typeof Anthropic.APIError>, mask: Mask): 
   });
 }
 
-/** The SDK throws plain errors for an answer that is no JSON and for settings that cannot be. */
+/** The SDK throws plain errors for invalid JSON and invalid settings. */
 function explainOther(error: unknown, mask: Mask): ModelFailure {
   if (error instanceof SyntaxError)
-    return new ModelFailure('it is no JSON', { isUnreadable: true });
+    return new ModelFailure('it is not JSON', { isUnreadable: true });
   return new ModelFailure(excerpt(String(error), 300, mask));
 }

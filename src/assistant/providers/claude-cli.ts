@@ -1,6 +1,6 @@
-// Claude through the program `claude`, with the user's own sign-in. It uses tools by itself, so it is
-// given a server with exactly those of this child, and nothing else: none of its own tools, no other
-// servers, no files that a query names, and its permissions as they are.
+// Claude through the program `claude`, with the user's own sign-in. It uses tools by itself, so it gets one
+// server with exactly this server's tools, and nothing else: no built-in tools, no other servers, no files
+// named in a query, default permissions.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../base/object.ts';
@@ -24,9 +24,9 @@ import { ClaudeEvents } from './claude-events.ts';
 import { makeRunFolder } from './run-folder.ts';
 
 const KEPT_STDERR_CHARS = 2_000;
-/** Milliseconds between SIGTERM and SIGKILL for one that was cancelled. */
+/** Milliseconds between SIGTERM and SIGKILL after a cancellation. */
 const GRACE_MS = 2_000;
-/** Inside Claude Code these say so to what it starts: `claude` would not run there again, or take itself for a part of it. */
+/** Claude Code sets these for its own processes. With them, `claude` wouldn't run, or would think it's part of the host. */
 const OF_THE_HOST = new Set([
   'AI_AGENT',
   'CLAUDECODE',
@@ -37,9 +37,8 @@ const OF_THE_HOST = new Set([
   'CLAUDE_PROJECT_DIR',
 ]);
 /**
- * What it would do by itself for somebody who works with it: put the text of a file in the place of
- * `@file`, whoever has written that into the query, and read instructions and the state of a repository
- * from the folders around.
+ * Switches off interactive features: replacing `@file` in a query with the file's content, and reading
+ * instructions and the repository's state from surrounding folders.
  */
 const NOT_BY_ITSELF = {
   CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
@@ -47,12 +46,12 @@ const NOT_BY_ITSELF = {
   CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1',
   CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS: '1',
 };
-/** The same for versions that do not know these variables: no file at all may be read. */
+/** For versions without these variables: no file may be read at all. */
 const EVERY_FILE = 'Read(//**)';
 
-/** What it is there for stands before the query: arguments can be seen by others, and are not long. */
+/** The instructions come with the query, because other users can see arguments, and their length is limited. */
 const WHERE_TO_LOOK =
-  'What stands between <instructions> and </instructions> at the beginning of a message says what you are there for: follow it.';
+  'Follow the instructions between <instructions> and </instructions> at the beginning of a message.';
 
 export interface ClaudeCliOptions extends ChoiceParts {
   readonly model: string | undefined;
@@ -62,7 +61,7 @@ export class ClaudeCli implements Delegate, Disposable {
   readonly name = 'claude-cli';
   readonly model: string | undefined;
   readonly #options: ClaudeCliOptions;
-  /** The folder it runs in. It finds its conversations again by that, so it stays the same. */
+  /** Its working folder, kept because it identifies the conversations. */
   #folder: string | undefined;
 
   constructor(options: ClaudeCliOptions) {
@@ -80,13 +79,13 @@ export class ClaudeCli implements Delegate, Disposable {
     return answer;
   }
 
-  /** Its conversations cannot be gone on with without the folder. */
+  /** Ends its conversations, which need the folder. */
   [Symbol.dispose](): void {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = undefined;
   }
 
-  /** As the model knows the server. */
+  /** The server's name for the model. */
   get #server(): string {
     return toProviderName(this.#options.childName);
   }
@@ -95,7 +94,7 @@ export class ClaudeCli implements Delegate, Disposable {
     const { env, processes, settings } = this.#options;
     const variables = {
       ...NOT_BY_ITSELF,
-      // It waits for its server, which may have to be fetched first, before it asks the model.
+      // Wait for the server, which may have to be downloaded, before asking the model.
       MCP_CONNECTION_NONBLOCKING: '0',
       MCP_TIMEOUT: String(settings.timeoutMs),
       ...processes.mark,
@@ -105,7 +104,7 @@ export class ClaudeCli implements Delegate, Disposable {
 
   #arguments({ tools, session }: DelegatedTask, folder: string): string[] {
     const { toolServer, model, settings } = this.#options;
-    // The last one is for the answer.
+    // One more for the answer.
     const turns = (tools === 'all' ? settings.maxRounds : 0) + 1;
     const server = this.#server;
     const servers =
@@ -128,18 +127,18 @@ export class ClaudeCli implements Delegate, Disposable {
       ['--append-system-prompt', WHERE_TO_LOOK],
       model === undefined ? [] : ['--model', model],
       session === undefined ? [] : ['--resume', session],
-      // It writes down what is said, to be able to go on with it.
+      // It stores conversations in order to resume them.
       settings.conversationMs === 0 ? ['--no-session-persistence'] : [],
     ];
     return words.flat();
   }
 
-  /** Hands it what it is asked and waits for its end; one that is cancelled is stopped with all it has started. */
+  /** Sends the query and waits for the end. If cancelled, stops the whole process group. */
   async #finish(command: GroupCommand, task: DelegatedTask): Promise<Finished> {
     const { cancellation, onUse, onRound } = task;
     const events = new ClaudeEvents({
       onServer: (name, state) => {
-        // It would go on at once, and answer without any tool, out of nothing.
+        // Without the server it would make up an answer.
         if (name === this.#server && state === 'failed') throw new ServerUnreachable();
       },
       onUse: (tool) => onUse(tool.replace(`mcp__${this.#server}__`, '')),
@@ -158,7 +157,7 @@ export class ClaudeCli implements Delegate, Disposable {
       graceMs: GRACE_MS,
     }).catch((error: unknown) => {
       if (!(error instanceof ProgramNotStarted)) throw error;
-      throw new ModelFailure(`the program claude cannot be started: ${error.message}`);
+      throw new ModelFailure(`claude could not be started: ${error.message}`);
     });
     cancellation.throwIfCancelled();
     events.end();
@@ -167,8 +166,8 @@ export class ClaudeCli implements Delegate, Disposable {
 }
 
 /**
- * A conversation that is gone on with has heard what it is there for, unless that names tools, which may
- * be others now. What is asked never stands first: a text that begins with `/` would be a command.
+ * A resumed conversation already has the instructions, unless they list tools, which may have changed. The
+ * query never comes first, because `/` at the start would make it a command.
  */
 function inputOf({ system, query, tools, session }: DelegatedTask): string {
   if (session !== undefined && tools === 'all') return `<query>\n${query}\n</query>`;
@@ -182,20 +181,20 @@ function withoutHost(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 interface Finished {
   readonly status: number | null;
   readonly answer: Readonly<Record<string, unknown>> | undefined;
-  /** What it said where there is no answer. */
+  /** Its other output. */
   readonly words: string;
 }
 
 function readAnswer({ status, answer, words }: Finished): DelegatedAnswer | 'too many rounds' {
   if (!answer) {
     const said = excerpt(words, 300);
-    throw new ModelFailure(said || `claude ended with status ${status} and said nothing`);
+    throw new ModelFailure(said || `claude exited with status ${status} and no output`);
   }
   const { result, is_error: isError, subtype, session_id: session, num_turns: rounds } = answer;
   if (subtype === 'error_max_turns') return 'too many rounds';
   if (isError === true || typeof result !== 'string') {
     const said = [result, subtype].find((word) => typeof word === 'string');
-    throw new ModelFailure(excerpt(said ?? 'it gives no reason', 300));
+    throw new ModelFailure(excerpt(said ?? 'no reason given', 300));
   }
   return {
     text: result,

@@ -1,27 +1,25 @@
-// What `claude` tells while it works, one JSON object on a line: which servers it has, which tools it
-// uses and what came of them, and at last its answer. Anything else on its output is kept as words, for
-// the case that no answer comes.
+// Parses the output of `claude`, one JSON object per line: its servers, its tool calls with their results,
+// and finally its answer. Any other output is kept in case no answer comes.
 import { isObject } from '../../base/object.ts';
 
-/** Hears of what it does. */
 export interface ClaudeListener {
-  /** The state of a server that it was given, before the model is asked. */
+  /** A server's state, before the model is asked. */
   readonly onServer: (name: string, state: string) => void;
-  /** A tool is used; the returned function is told once whether it worked. */
+  /** A tool call starts; the returned function gets its outcome once. */
   readonly onUse: (tool: string) => (isOk: boolean) => void;
-  /** All that was asked for has come: the model is asked again. */
+  /** All results are there: the model is asked again. */
   readonly onResults: () => void;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A line that is longer holds what is not needed here. */
+/** Longer lines contain nothing we need. */
 const LONGEST_LINE = 16 << 20;
 const KEPT_WORDS = 2_000;
 
 export class ClaudeEvents {
   readonly #listener: ClaudeListener;
-  /** Uses of tools that were not answered yet, by their ids. */
+  /** Pending tool calls, by id. */
   readonly #uses = new Map<string, (isOk: boolean) => void>();
   #line = '';
   #isTooLong = false;
@@ -32,12 +30,12 @@ export class ClaudeEvents {
     this.#listener = listener;
   }
 
-  /** The last object that says how it ended. */
+  /** The final result. */
   get answer(): Json | undefined {
     return this.#answer;
   }
 
-  /** The end of what it said otherwise. */
+  /** The end of its other output. */
   get words(): string {
     return this.#words;
   }
@@ -113,6 +111,6 @@ function parse(line: string): Json | undefined {
     const value: unknown = JSON.parse(line);
     return isObject(value) ? value : undefined;
   } catch {
-    return undefined; // words of its own, or of what it has started
+    return undefined; // plain output, its own or of a program it started
   }
 }

@@ -1,4 +1,4 @@
-// Any model behind the chat completions API, which many providers and programs speak.
+// Any model behind the chat completions API, which many providers and programs implement.
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../../base/object.ts';
 import type { Mask } from '../../base/secrets.ts';
@@ -21,13 +21,13 @@ import {
 import { abortable } from './abortable.ts';
 import {
   type ApiOptions,
+  type ApiReply,
   createPost,
-  explainRedirect,
+  describeRedirect,
   maskFor,
   messageIn,
-  type Reply,
 } from './http.ts';
-import { takenTool } from './tool-schema.ts';
+import { toAcceptedTool } from './tool-schema.ts';
 
 const OWN_ADDRESS = 'https://api.openai.com/v1';
 const NEW_LIMIT = 'max_completion_tokens';
@@ -35,7 +35,7 @@ const NEW_LIMIT = 'max_completion_tokens';
 export function createOpenAi(options: ApiOptions): Provider {
   const { apiKey, keyVariable, baseUrl = OWN_ADDRESS, model = '', maxTokens } = options;
   const address = `${baseUrl.replace(/\/+$/, '')}/chat/completions`;
-  // The provider itself has renamed it; those who speak its language mostly know the old name alone.
+  // OpenAI has renamed it; other implementations mostly know only the old name.
   let limit = baseUrl.startsWith(OWN_ADDRESS) ? NEW_LIMIT : 'max_tokens';
   const mask = maskFor(options);
   const post = createPost();
@@ -45,20 +45,23 @@ export function createOpenAi(options: ApiOptions): Provider {
     keyVariable,
     complete: ({ system, messages, tools, cancellation }: CompletionRequest) =>
       abortable(cancellation, async (signal) => {
-        const taken = tools.map((tool) => takenTool(tool));
+        const accepted = tools.map((tool) => toAcceptedTool(tool));
         const body = {
           model,
           messages: [
-            { role: 'system', content: [system, ...taken.flatMap(longDescription)].join('\n\n') },
+            {
+              role: 'system',
+              content: [system, ...accepted.flatMap(longDescription)].join('\n\n'),
+            },
             ...messages.flatMap(toMessages),
           ],
-          ...(taken.length > 0 && { tools: taken.map(toTool) }),
+          ...(accepted.length > 0 && { tools: accepted.map(toTool) }),
         };
         const headers = {
           'content-type': 'application/json',
           ...(apiKey && { authorization: `Bearer ${apiKey}` }),
         };
-        const send = (): Promise<Reply> => {
+        const send = (): Promise<ApiReply> => {
           const text = JSON.stringify(wellFormed({ ...body, [limit]: maxTokens }));
           return post(address, { headers, body: text, signal });
         };
@@ -77,8 +80,8 @@ export function createOpenAi(options: ApiOptions): Provider {
   };
 }
 
-/** Whether it was refused, before anything was done, for the old name of the limit: as of OpenAI's models elsewhere. */
-function isLimitUnknown({ status, text }: Reply): boolean {
+/** Whether only the old name of the limit was refused, as by OpenAI's models on other platforms. */
+function isLimitUnknown({ status, text }: ApiReply): boolean {
   if (status !== 400) return false;
   const value = parse(text);
   const error = isObject(value) ? value['error'] : undefined;
@@ -87,13 +90,12 @@ function isLimitUnknown({ status, text }: Reply): boolean {
   );
 }
 
-/** The answer's JSON. */
-function readReply({ ok, status, headers, text }: Reply, mask: Mask): unknown {
+function readReply({ ok, status, headers, text }: ApiReply, mask: Mask): unknown {
   const value = parse(text);
   if (ok && value !== undefined) return value;
-  if (ok) throw new ModelFailure('it is no JSON', { isUnreadable: true });
-  const said = explainRedirect(status, headers) ?? messageIn(value) ?? text;
-  throw new ModelFailure(excerpt(said, 300, mask) || 'it gives no reason', {
+  if (ok) throw new ModelFailure('it is not JSON', { isUnreadable: true });
+  const said = describeRedirect(status, headers) ?? messageIn(value) ?? text;
+  throw new ModelFailure(excerpt(said, 300, mask) || 'no reason given', {
     status,
     retryAfterMs: readRetryAfter(headers),
   });
@@ -116,7 +118,7 @@ function toMessages(message: Message): object[] {
   }
 }
 
-/** A description that is longer is refused, with the whole request; so is, by some, a schema without properties. */
+/** A longer description makes the API refuse the request; some also refuse a schema without properties. */
 const LONGEST_DESCRIPTION = 1_024;
 
 function toTool({ name, description, inputSchema }: ModelTool): object {
@@ -125,7 +127,7 @@ function toTool({ name, description, inputSchema }: ModelTool): object {
   return { type: 'function', function: { name, description: short, parameters } };
 }
 
-/** What is too long to stand beside a tool is said before everything else. */
+/** Long descriptions go to the system prompt. */
 function longDescription({ name, description }: ModelTool): string[] {
   if (description.length <= LONGEST_DESCRIPTION) return [];
   return [`About the tool ${name}:\n${description}`];
@@ -136,7 +138,7 @@ function toCompletion(answer: unknown, mask: Mask): Completion {
   const choice: unknown = choices[0];
   const message = isObject(choice) ? choice['message'] : undefined;
   if (!isObject(choice) || !isObject(message)) {
-    const said = messageIn(answer) ?? messageIn(choice) ?? 'it is no message';
+    const said = messageIn(answer) ?? messageIn(choice) ?? 'it is not a message';
     throw new ModelFailure(excerpt(said, 300, mask), { isUnreadable: true });
   }
   const { content, tool_calls: calls, refusal, reasoning_content: thoughts } = message;
@@ -148,18 +150,18 @@ function toCompletion(answer: unknown, mask: Mask): Completion {
     toolCalls: uses.map(({ use }) => use),
     stop: isRefused ? 'refused' : toStop(choice['finish_reason'], uses.length),
     usage: toUsage(isObject(answer) ? answer['usage'] : undefined),
-    // Only what was understood: a call that nobody answers makes the next request one that is refused.
+    // Only what we understood: a call without a result makes the API refuse the next request.
     raw: {
       role: 'assistant',
       content: text === '' && uses.length > 0 ? null : text,
       ...(uses.length > 0 && { tool_calls: uses.map(({ raw }) => raw) }),
-      // Some who tell what they thought want to see it again, and refuse what came of the tools without.
+      // Some want their reasoning back, and refuse tool results without it.
       ...(typeof thoughts === 'string' && { reasoning_content: thoughts }),
     },
   };
 }
 
-/** One text, or, as some have it, a list of parts. */
+/** A string, or a list of parts. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return withoutThoughts(content);
   if (!Array.isArray(content)) return '';
@@ -167,12 +169,12 @@ function textOf(content: unknown): string {
   return texts.filter((text) => typeof text === 'string').join('\n');
 }
 
-/** Models on one's own machine may think aloud before they answer, which is nobody's answer. */
+/** Local models may print their thoughts before the answer. */
 function withoutThoughts(text: string): string {
   return text.replace(/^\s*<think>[^]*?<\/think>\s*/, '');
 }
 
-/** A call as it was understood, and as it is sent back. */
+/** A call, and the form in which it is sent back. */
 interface ReadUse {
   readonly use: ToolUse;
   readonly raw: object;
@@ -186,10 +188,10 @@ function readUses(calls: readonly unknown[]): ReadUse[] {
     const { name, arguments: written } = used;
     const args = readArguments(written);
     const given = call['id'];
-    // Some give none, some the same to all; the result must find its call.
+    // Some send no id or repeat it, but a result must match its call.
     const id = typeof given === 'string' && given !== '' && !ids.has(given) ? given : randomUUID();
     ids.add(id);
-    // With whatever else stands beside it, which some want to see again.
+    // Some want their extra members back.
     const raw = {
       ...call,
       id,
@@ -200,7 +202,7 @@ function readUses(calls: readonly unknown[]): ReadUse[] {
   });
 }
 
-/** Some leave out empty arguments, and some write the object itself instead of its JSON. */
+/** Some omit empty arguments, and some send an object instead of a JSON string. */
 function readArguments(written: unknown): Verbatim | undefined {
   if (typeof written !== 'string') return asArguments(Verbatim.of(written ?? {}));
   try {
@@ -230,11 +232,10 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // the one who asked says what it means
+    return undefined; // the caller reports it
   }
 }
 
-/** What has failed, and why, which stands in its cause. */
 function describe(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: '' };
   return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;

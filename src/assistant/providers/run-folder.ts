@@ -1,5 +1,4 @@
-// The folder that `claude` runs in: nobody else can look into it, and it goes with the run. What a run
-// that was killed has left is removed by the next that makes one.
+// A private folder for `claude` to run in, removed afterwards. If we are killed, the next run removes it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +7,7 @@ import { isOwnFolder } from '../../base/process.ts';
 import { isAlive, listFolder, processPlace, readTextOrEmpty } from '../../base/process-table.ts';
 
 const PREFIX = 'switchboard-assistant-';
-/** Says whose it is. */
+/** Names its owner. */
 const NOTE = 'run.json';
 
 export function makeRunFolder(): string {
@@ -26,12 +25,12 @@ function removeLeftovers(): void {
     try {
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // somebody has a file of it open: the next one tries again
+      // a file is still open: the next run tries again
     }
   }
 }
 
-/** One without a note is being made, or is none of ours; of another container we cannot know. */
+/** Not if it has no note (it's new, or not ours), or belongs to another container. */
 function isLeft(folder: string): boolean {
   let note: unknown;
   try {

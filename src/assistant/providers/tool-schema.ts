@@ -1,19 +1,18 @@
-// Tools as providers take them. One schema with something in it that they refuse has the whole request
-// refused, so what they do not take is said in the tool's description instead: the model reads it there,
-// and the server still checks what it is given.
+// Tools in a form providers accept. A schema with an unsupported part makes them refuse the whole request,
+// so that part goes to the tool's description: the model reads it there, and the server still checks it.
 import { isObject } from '../../base/object.ts';
 import { cut } from '../cut.ts';
 import type { ModelTool } from '../provider.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** At the top of a schema, where nothing but an object is taken. */
+/** Not allowed at the top of a schema, which must be an object. */
 const REFUSED = new Set(['anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not']);
-/** A schema is somebody else's, and of any length. */
+/** A schema can be of any length. */
 const LONGEST_NOTE = 10_000;
 
-/** `isKey` tells which names of arguments are taken; without it all are. */
-export function takenTool(
+/** `isKey` tells which argument names the provider accepts. */
+export function toAcceptedTool(
   tool: ModelTool,
   isKey: (name: string) => boolean = () => true,
 ): ModelTool {
@@ -21,30 +20,30 @@ export function takenTool(
   const named = splitBy(isObject(properties) ? properties : {}, isKey);
   const rest = splitBy(others, (keyword) => !REFUSED.has(keyword));
   const wanted = Array.isArray(required) ? required : undefined;
-  const isUntaken = (name: unknown): boolean => Object.hasOwn(named.untaken, String(name));
-  const untaken = {
-    ...rest.untaken,
-    ...(Object.keys(named.untaken).length > 0 && { properties: named.untaken }),
-    ...(wanted?.some(isUntaken) && { required: wanted.filter(isUntaken) }),
+  const isRejected = (name: unknown): boolean => Object.hasOwn(named.rejected, String(name));
+  const rejected = {
+    ...rest.rejected,
+    ...(Object.keys(named.rejected).length > 0 && { properties: named.rejected }),
+    ...(wanted?.some(isRejected) && { required: wanted.filter(isRejected) }),
   };
   const inputSchema = {
-    ...rest.taken,
+    ...rest.accepted,
     type: 'object',
-    ...(isObject(properties) && { properties: named.taken }),
-    ...(wanted && { required: wanted.filter((name) => !isUntaken(name)) }),
+    ...(isObject(properties) && { properties: named.accepted }),
+    ...(wanted && { required: wanted.filter((name) => !isRejected(name)) }),
   };
-  if (Object.keys(untaken).length === 0) return { ...tool, inputSchema };
-  const note = `Beyond that, this JSON Schema holds for its arguments: ${cut(JSON.stringify(untaken), LONGEST_NOTE)}`;
+  if (Object.keys(rejected).length === 0) return { ...tool, inputSchema };
+  const note = `The arguments must also match this JSON Schema: ${cut(JSON.stringify(rejected), LONGEST_NOTE)}`;
   return { ...tool, description: `${tool.description}\n\n${note}`.trim(), inputSchema };
 }
 
 function splitBy(
   members: Schema,
-  isTaken: (key: string) => boolean,
-): { readonly taken: Schema; readonly untaken: Schema } {
+  isAccepted: (key: string) => boolean,
+): { readonly accepted: Schema; readonly rejected: Schema } {
   const entries = Object.entries(members);
   return {
-    taken: Object.fromEntries(entries.filter(([key]) => isTaken(key))),
-    untaken: Object.fromEntries(entries.filter(([key]) => !isTaken(key))),
+    accepted: Object.fromEntries(entries.filter(([key]) => isAccepted(key))),
+    rejected: Object.fromEntries(entries.filter(([key]) => !isAccepted(key))),
   };
 }

@@ -53,7 +53,5 @@ test('an answer is plain text, with its statistics in _meta', async () => {
 
 test('an answer that is too long is cut', async () => {
   const tooLong = await ask(() => ({ text: 'x'.repeat(3_000_000) }));
-  expect(tooLong.content[0]?.text).toMatch(
-    /x\n… \(cut off: these are 1000000 of 3000000 characters\)$/,
-  );
+  expect(tooLong.content[0]?.text).toMatch(/x\n… \(cut off after 1000000 of 3000000 characters\)$/);
 });

@@ -50,14 +50,16 @@ describe('who runs the model', () => {
     const named = { ...env, SWITCHBOARD_ASSISTANT_PROVIDER: 'Claude' };
     expect(choose(named, { provider: 'openai' }).provider).toBe('claude-cli');
     expect(() => choose({ OPENAI_API_KEY: 'o' }, { provider: 'anthropic' })).toThrow(
-      'The assistant has no key for the provider "anthropic".',
+      'The assistant has no API key for the provider "anthropic".',
     );
   });
 
   test('needs no key at an address of the user’s own', () => {
     const env = { OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1' };
     expect(choose(env, { provider: 'openai' }).apiKey).toBeUndefined();
-    expect(() => choose({}, { provider: 'openai' })).toThrow('no key for the provider "openai"');
+    expect(() => choose({}, { provider: 'openai' })).toThrow(
+      'no API key for the provider "openai"',
+    );
   });
 
   test('has the key of the variable that is named', () => {
@@ -85,7 +87,7 @@ describe('who runs the model', () => {
   ] as const)('has no other key than that of the variable that is named: %j', (said) => {
     const env = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o', MINE: '' };
     expect(() => choose(env, { ...said, apiKeyEnv: 'MINE' })).toThrow(
-      "The assistant's key is to be in MINE (assistant.apiKeyEnv), which is not set.",
+      'assistant.apiKeyEnv names MINE, which is not set.',
     );
   });
 
@@ -126,7 +128,7 @@ describe('settings', () => {
   test.each(['soon', '0', '-1', '1e99'])('a time cannot be %s', (text) => {
     const env = { SWITCHBOARD_CONVERSATION_TIMEOUT_MS: text };
     expect(() => settleAssistant({}, env)).toThrow(
-      'SWITCHBOARD_CONVERSATION_TIMEOUT_MS is not a number from 1 to 2147483647.',
+      'SWITCHBOARD_CONVERSATION_TIMEOUT_MS must be a number from 1 to 2147483647.',
     );
   });
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { Conversations, type Turn } from '../../../src/assistant/conversation.ts';
+import { Conversations, type Exchange } from '../../../src/assistant/conversation.ts';
 import { NO_USAGE } from '../../../src/assistant/provider.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { eventually } from '../../support/processes.ts';
 
-const turn = (text: string): Turn => [{ role: 'user', text }];
+const turn = (text: string): Exchange => [{ role: 'user', text }];
 const LONG = 60_000;
 
 test('each party has a conversation of its own', () => {
@@ -43,7 +43,7 @@ test('no more is kept than a bound, and turns that fit stay whole', () => {
 });
 
 /** A query for which a tool was used, with a result and an answer of these lengths. */
-function worked(query: string, resultChars: number, answer: string): Turn {
+function worked(query: string, resultChars: number, answer: string): Exchange {
   const use = { text: '', stop: 'tools', usage: NO_USAGE, raw: { a: 'use' } } as const;
   const done = { text: answer, toolCalls: [], stop: 'done', usage: NO_USAGE, raw: {} } as const;
   const outcome = { id: '1', text: 'r'.repeat(resultChars), isError: false };

@@ -20,7 +20,7 @@ test('no character is cut in half', () => {
 
 test('a text that was cut says so, and is whole', () => {
   expect(cut('short', 5)).toBe('short');
-  expect(cut('😀😀', 3)).toBe('😀\n… (cut off: these are 3 of 4 characters)');
+  expect(cut('😀😀', 3)).toBe('😀\n… (cut off after 3 of 4 characters)');
   const content = [{ type: 'text', text: '😀😀' }];
   expect(formatResult({ content }, 3).text.isWellFormed()).toBe(true);
   const parts = { childName: 'kid', role: undefined, instructions: `a${'😀'.repeat(20_000)}` };

@@ -5,10 +5,10 @@ import { runLoop } from '../../../src/assistant/loop.ts';
 import { createAnthropic } from '../../../src/assistant/providers/anthropic.ts';
 import { createOpenAi } from '../../../src/assistant/providers/openai.ts';
 import { settleAssistant } from '../../../src/assistant/settings.ts';
-import { askForCall, carryOutTold } from '../../../src/assistant/single.ts';
+import { askForCall, carryOut } from '../../../src/assistant/single.ts';
 import { toProviderName } from '../../../src/assistant/tool-names.ts';
 import type { Toolbox } from '../../../src/assistant/toolbox.ts';
-import { Work } from '../../../src/assistant/work.ts';
+import { QueryWork } from '../../../src/assistant/work.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { SwitchboardError } from '../../../src/base/errors.ts';
 import type { AssistantConfig } from '../../../src/config/config.ts';
@@ -32,7 +32,7 @@ async function createTask(script: Script, said: AssistantConfig = {}, api = 'ant
     refusal: (subtool) => new SwitchboardError('SUBTOOL_UNKNOWN', `No ${subtool}.`),
   };
   const deadline = new Deadline(60_000, new Cancellation(), () => new Error('late'));
-  const work = new Work({ deadline, onProgress: undefined });
+  const work = new QueryWork({ deadline, onProgress: undefined });
   const settings = settleAssistant(said, {});
   const task = { provider, toolbox, settings, system: 's', history: [], query: 'q', work };
   return { task, model, called, work };
@@ -46,7 +46,7 @@ test.each(['anthropic', 'openai'])(
   'what an answer wants to do that was refused is not done: %s',
   async (api) => {
     const { task, called } = await createTask(() => ({ ...looks(1), stop: 'refused' }), {}, api);
-    await expect(runLoop(task)).rejects.toThrow('has refused to answer');
+    await expect(runLoop(task)).rejects.toThrow('refused to answer');
     expect(called).toEqual([]);
   },
 );
@@ -57,13 +57,13 @@ test('no more calls are made than a bound, and the model is told', async () => {
   );
   expect((await runLoop(task)).text).toBe('Done.');
   expect(called).toHaveLength(100);
-  expect(work.deeds).toHaveLength(100);
+  expect(work.calls).toHaveLength(100);
   const results = model.requests[2]?.results ?? [];
   expect(results).toHaveLength(80);
   expect(results[19]?.isError).toBe(false);
   expect(results[20]).toMatchObject({
     isError: true,
-    text: 'Not made: one query may make 100 calls. Answer with what you have.',
+    text: 'Not called: the limit is 100 calls per query. Answer with what you have.',
   });
 });
 
@@ -74,7 +74,7 @@ test('names that there are not are not looked for without end', async () => {
   await runLoop(task);
   const results = model.requests[1]?.results ?? [];
   expect(results[0]?.text.length).toBeLessThan(1_100);
-  expect(results[149]?.text).toContain('Not made');
+  expect(results[149]?.text).toContain('Not called');
 });
 
 test('the results of one round are bounded together', async () => {
@@ -85,14 +85,14 @@ test('the results of one round are bounded together', async () => {
   const results = model.requests[1]?.results ?? [];
   expect(results.map(({ text }) => text.slice(0, 9))).toEqual([
     ...Array.from({ length: 4 }, () => 'xxxxxxxxx'),
-    ...Array.from({ length: 4 }, () => '(left out'),
+    ...Array.from({ length: 4 }, () => '(The tool'),
   ]);
 });
 
 test('rounds are said to be rounds', async () => {
   const { task } = await createTask(() => looks(3), { maxRounds: 2 });
   await expect(runLoop(task)).rejects.toThrow(
-    "The assistant's model has used tools in 2 rounds and has not come to an answer.",
+    "The assistant's model did not reach an answer within 2 rounds of tool calls.",
   );
 });
 
@@ -108,7 +108,7 @@ test.each(['page.open', toProviderName('page.open')])(
   'so is one in a call that is told: %s',
   async (subtool) => {
     const { task, called, work } = await createTask(() => ({ text: 'unused' }));
-    await carryOutTold(JSON.stringify({ subtool, args: {} }), task.toolbox, work);
+    await carryOut(JSON.stringify({ subtool, args: {} }), task.toolbox, work);
     expect(called).toEqual(['page.open']);
   },
 );
@@ -118,9 +118,8 @@ test.each(['anthropic', 'openai'])(
   async (api) => {
     const { task } = await createTask(() => ({ text: '', stop: 'limit' }), { maxTokens: 50 }, api);
     await expect(runLoop(task)).rejects.toMatchObject({
-      message:
-        "The assistant's model has used up the 50 tokens of an answer before it said anything.",
-      hint: 'Raise assistant.maxTokens: models that think first need more.',
+      message: "The assistant's model used all 50 tokens of its answer without saying anything.",
+      hint: 'Raise assistant.maxTokens. Models that think first need more.',
     });
   },
 );

@@ -145,7 +145,7 @@ describe.each(APIS)('$name', ({ create }) => {
     await expect(provider.complete(request())).rejects.toMatchObject({
       name: 'ModelFailure',
       status,
-      message: `it leads on to ${new URL(other.url).host}, and nothing is sent to another address than the one that is set`,
+      message: `it redirects to ${new URL(other.url).host}, which is not followed`,
     });
     expect(other.requests).toEqual([]);
   });
@@ -181,7 +181,7 @@ describe.each(APIS)('$name', ({ create }) => {
     const page = await open(() => ({ body: '<html>Sign in</html>', headers }));
     await expect(page.provider.complete(request())).rejects.toMatchObject({
       isUnreadable: true,
-      message: 'it is no JSON',
+      message: 'it is not JSON',
     });
   });
 
@@ -344,7 +344,7 @@ describe('what providers refuse in a tool is said in words', () => {
     for (const { schema, description } of await send({ inputSchema })) {
       expect(schema).toEqual({ type: 'object', properties: { a: {}, b: {} } });
       expect(description).toBe(
-        `Looks.\n\nBeyond that, this JSON Schema holds for its arguments: ${JSON.stringify(alternatives)}`,
+        `Looks.\n\nThe arguments must also match this JSON Schema: ${JSON.stringify(alternatives)}`,
       );
     }
   });

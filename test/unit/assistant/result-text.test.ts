@@ -28,7 +28,5 @@ test('a result that has only data is read as that, and one that has nothing says
 
 test('a long one is cut, and says so', () => {
   const content = [{ type: 'text', text: 'x'.repeat(20) }];
-  expect(formatResult({ content }, 5).text).toBe(
-    'xxxxx\n… (cut off: these are 5 of 20 characters)',
-  );
+  expect(formatResult({ content }, 5).text).toBe('xxxxx\n… (cut off after 5 of 20 characters)');
 });

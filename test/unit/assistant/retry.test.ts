@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { formatWait } from '../../../src/assistant/failures.ts';
 import type { CompletionRequest } from '../../../src/assistant/provider.ts';
 import { createOpenAi } from '../../../src/assistant/providers/openai.ts';
-import { completePatiently } from '../../../src/assistant/retry.ts';
+import { completeWithRetries } from '../../../src/assistant/retry.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { type Script, startModelServer } from '../../support/model-server-chat.ts';
 
@@ -20,7 +20,7 @@ async function ask(script: Script, some: { baseUrl?: string; keyVariable?: strin
   const request: CompletionRequest = { system: '', messages: [], tools: [], cancellation };
   let onWait = (_ms: number): void => {};
   const waiting = new Promise<void>((resolve) => (onWait = () => resolve()));
-  const answer = completePatiently(provider, request, {
+  const answer = completeWithRetries(provider, request, {
     remainingMs: () => 60_000,
     onWait: (ms) => {
       waits.push(ms);
@@ -69,14 +69,14 @@ test('who calls off while it waits waits no longer, and nothing is sent', async 
 test('a key that is refused is named by its variable', async () => {
   const { answer } = await ask(() => ({ status: 401 }), { keyVariable: 'MINE' });
   await expect(answer).rejects.toMatchObject({
-    hint: 'Check MINE where the host starts Switchboard.',
+    hint: "Check MINE in the host's environment.",
   });
 });
 
 test.each([400, 413, 422])('a request that is refused with %i may be too much', async (status) => {
   const { answer } = await ask(() => ({ status }));
   await expect(answer).rejects.toMatchObject({
-    hint: expect.stringContaining('(expose)') as unknown,
+    hint: expect.stringContaining('expose fewer') as unknown,
   });
 });
 

@@ -134,7 +134,7 @@ test('what hosts may not use of a server of ours agents may not use either', asy
   ]);
   expect(lacks).toEqual([
     expect.stringMatching(
-      /^The agent runs without server "broken"\. Not all of its tools may be used .* which there are is not known\. Server "broken"/,
+      /^The agent runs without server "broken"\. Only some of its tools are exposed .* its tool list is unknown\. Server "broken"/,
     ),
     'The agent runs without server "none". None of its tools are exposed (<project>/switchboard.config.json).',
   ]);
@@ -207,8 +207,8 @@ test('an address is asked for its tools; one of ours that wants a sign-in is not
   expect(keys).toEqual(['remote', 'theirs']);
   expect(servers[0]).toMatchObject({ cmd: undefined, url: everything.url });
   expect(warnings).toEqual([
-    expect.stringMatching(/^the server "remote" .* has no tool "nothing" that may be used\./),
-    expect.stringMatching(/^it gets the server "theirs" without proof of its tools\. /),
+    expect.stringMatching(/^Server "remote" .* has no usable tool "nothing"\./),
+    expect.stringMatching(/^The agent gets server "theirs" without a check of its tools\. /),
   ]);
   expect(lacks).toEqual([
     expect.stringMatching(/^The agent runs without server "ours"\. .*switchboard login/),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readToldCall } from '../../../src/assistant/told-call.ts';
+import { readCall } from '../../../src/assistant/single.ts';
 
 describe('a call that is told', () => {
   test.each([
@@ -10,7 +10,7 @@ describe('a call that is told', () => {
     ['```json\n{"subtool": "a", "args": {"n": [1]}}\n```', '{"n": [1]}'],
     ['```\n{"subtool": "a"}\n```', '{}'],
   ])('is %s', (answer, args) => {
-    const told = readToldCall(answer);
+    const told = readCall(answer);
     expect(told?.subtool).toBe('a');
     expect(told?.args.text).toBe(args); // as it was written
   });
@@ -29,5 +29,5 @@ test.each([
   '{"subtool":"a"',
   '"subtool"',
 ])('no call is %s', (answer) => {
-  expect(readToldCall(answer)).toBeUndefined();
+  expect(readCall(answer)).toBeUndefined();
 });

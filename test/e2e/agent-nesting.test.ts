@@ -50,7 +50,7 @@ test('an agent that calls itself comes to an end, and nothing is left of it', as
   mkdirSync(join(project.dir, 'home'));
   const host = await RawHost.connect(project);
   const { output } = await runThrough(host, 'agent_loop', { task: 'again', cwd: project.dir });
-  expect(output).toContain('3 deep, and runs no more agents');
+  expect(output).toContain('3 levels deep in other agents');
   // One for each level, and in the last the refusal.
   expect(output.match(/\\*"ok\\*":true/g)).toHaveLength(2);
   expect(output.match(/\\*"ok\\*":false/g)).toHaveLength(1);

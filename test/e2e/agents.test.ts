@@ -712,7 +712,7 @@ command = "no-such-program"`,
       engine tools  plan, not view_image
       tools         memory/*, mine/scan
       servers       mine (its own), memory (from .mcp.json)
-      warning: <project>/.agents/a.toml: Switchboard doesn\'t know yet which server has the tool "mine/scan". It hasn\'t asked "mine", "memory". Run: switchboard agents --check. For the tool "scan" of server "mine", write "mine::scan".
+      warning: <project>/.agents/a.toml: Switchboard doesn't know yet which server has the tool "mine/scan". It hasn't asked "mine", "memory". Run: switchboard agents --check. For the tool "scan" of server "mine", write "mine::scan".
       warning: <project>/.agents/a.toml: Codex does not know the model gpt-5-mini and uses defaults for it.
 
     "

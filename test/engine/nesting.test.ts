@@ -130,7 +130,7 @@ test('an agent that calls itself for ever is refused on the third level, and all
   });
   expect(model.requests).toHaveLength(6);
   // Three have been asked; the third was told that there is no fourth.
-  expect(inputs(parts)[3]).toContain('3 deep, and runs no more agents');
+  expect(inputs(parts)[3]).toContain('3 levels deep in other agents');
   expect(inputs(parts)[4]).toContain('REFUSED');
   expect(inputs(parts)[5]).toContain('SO-I-HEARD');
   await host.close();

@@ -240,7 +240,7 @@ describe('instructions', () => {
       const agent = await loadToml(`name = "A"\ninstructions_file = "${file}"\n${said}\n`, PROMPTS);
       expect(agent.instructions).toBe(expected);
       expect(agent.warnings).toEqual([
-        `${FILE}: instructions_file: "${file}" is blank or can\'t be read. ${says}`,
+        `${FILE}: instructions_file: "${file}" is blank or can't be read. ${says}`,
       ]);
     },
   );
@@ -463,6 +463,6 @@ test('instructions that are not in UTF-8 are not handed on', async () => {
   const { instructions, warnings } = await agents.loadOnly();
   expect(instructions).toBeUndefined();
   expect(agents.plain(warnings)).toEqual([
-    `${FILE}: instructions_file: "i.md" is blank or can\'t be read. The agent has no instructions.`,
+    `${FILE}: instructions_file: "i.md" is blank or can't be read. The agent has no instructions.`,
   ]);
 });

@@ -99,7 +99,7 @@ test('the published memory server is found by a tool that it has', async () => {
   expect((await serversFor(agentWith(['read_graph']))).keys).toEqual(['memory']);
 });
 
-test("what is configured for Switchboard counts before what others have, and the agent\'s own before both", async () => {
+test("what is configured for Switchboard counts before what others have, and the agent's own before both", async () => {
   const { config, serversFor, servers } = await setUp({
     'switchboard.config.json': { mcpServers: { a: { command: 'ours' }, b: { command: 'ours' } } },
     '.mcp.json': {
@@ -174,8 +174,8 @@ test('what only Switchboard itself can reach is not for agents, and who names it
   ]);
   expect(given.warnings).toMatchInlineSnapshot(`
     [
-      "The agent does not get server "sse". <project>/switchboard.config.json: Server "sse" uses HTTP with server-sent events, which agents can\'t use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
-      "The agent does not get server "ws". <project>/switchboard.config.json: Server "ws" uses WebSocket, which agents can\'t use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "The agent does not get server "sse". <project>/switchboard.config.json: Server "sse" uses HTTP with server-sent events, which agents can't use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "The agent does not get server "ws". <project>/switchboard.config.json: Server "ws" uses WebSocket, which agents can't use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
       "The agent does not get server "oauth". <project>/switchboard.config.json: Server "oauth" needs a sign-in, which only Switchboard has, not the engine.",
       "The agent does not get server "signedIn". <project>/switchboard.config.json: Server "signedIn" needs a sign-in, which only Switchboard has, not the engine.",
       "The agent does not get server "nothing". Server "nothing" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.",

@@ -256,8 +256,8 @@ test('addresses: Streamable HTTP is kept, the others need a proxy; what is switc
   expect([...leftOut.keys()]).toEqual(['sse', 'ws', 'odd', 'socket', ...off]);
   expect(warnings).toMatchInlineSnapshot(`
     [
-      "<ws>/.mcp.json: Server "sse" uses HTTP with server-sent events, which agents can\'t use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
-      "<ws>/.mcp.json: Server "ws" uses WebSocket, which agents can\'t use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "<ws>/.mcp.json: Server "sse" uses HTTP with server-sent events, which agents can't use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
+      "<ws>/.mcp.json: Server "ws" uses WebSocket, which agents can't use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
       "Server "odd" has a url and the type "carrier-pigeon", which do not go together. In <ws>/.mcp.json, set "type" to "http", "sse" or "ws", or leave it out.",
       "<ws>/.mcp.json: Server "socket" has a URL that is not HTTP.",
     ]

@@ -200,8 +200,8 @@ export class Assistant implements Disposable {
 }
 
 /**
- * The caller, as the server may question it, with the clock stopped. In the handshake era, where the call
- * goes on after a question, and the model's work with it.
+ * Stops the clock while the server asks the caller something. Uses the handshake era, in which the call
+ * continues after a question, and the model's work with it.
  */
 function offTheClock(caller: Caller, deadline: Deadline): Caller {
   const { party, capabilities, info, logLevel } = caller;

@@ -1,4 +1,4 @@
-// Starts an assistant in place of its server: a program of ours, which then starts the server. To the rest of
+// Starts an assistant in place of its server: our own program, which then starts the server. To the rest of
 // Switchboard it's a server like any other.
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';

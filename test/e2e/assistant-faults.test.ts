@@ -112,7 +112,7 @@ describe('the provider', () => {
   test('the environment may allow more time, and the one who asks waits as long', async () => {
     const env = { SWITCHBOARD_CONVERSATION_TIMEOUT_MS: '500' };
     const scene = await createScene(() => 'never', memoryServer, env);
-    expect(await failure(scene)).toContain('was not done within 500 ms');
+    expect(await failure(scene)).toContain('was stopped after 500 ms');
   });
 
   test.each([
@@ -363,7 +363,7 @@ test.each(['inherit', 'minimal'])(
     const host = await RawHost.connect(project, { env });
     const answer = await host.call('kid', 'natural_language', QUERY);
     expect(textOfAnswer(answer)).toContain(
-      'The assistant of the server "kid" is not started: there are 2 assistants above it already',
+      'The assistant of server "kid" was not started, because it is nested in 2 others',
     );
     expect(model.requests).toHaveLength(4);
   },

@@ -509,8 +509,8 @@ describe('what cannot be done is refused, and nothing is changed', () => {
     });
     const before = tree(project.dir);
     expect(await runBadly(project, 'memory', 'on')).toMatchInlineSnapshot(`
-      "switchboard: Started from its folder by another host, the assistant of server "memory" would not keep to suites.memory.expose in <project>/switchboard.config.json.
-      Write "expose" into <project>/servers/memory/.mcp.json instead; or put {"suites":{"memory":{"assistant":true}}} into switchboard.config.json, which needs no files.
+      "switchboard: If another host starts the assistant of server "memory" from its folder, suites.memory.expose in <project>/switchboard.config.json would have no effect.
+      Set "expose" in <project>/servers/memory/.mcp.json instead, or put {"suites":{"memory":{"assistant":true}}} in switchboard.config.json, which needs no files.
       "
     `);
     expect(tree(project.dir)).toEqual(before);

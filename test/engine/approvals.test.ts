@@ -55,7 +55,7 @@ test('a command that the user allows is run', async () => {
   expect(existsSync(join(cwd, 'out.txt'))).toBe(true);
   expect(asked).toHaveLength(1);
   expect(asked[0]).toContain(
-    `The agent \\"Tester\\" wants to run in ${cwd}:\\ntouch out.txt\\nIts reason: because I want to`,
+    `The agent \\"Tester\\" wants to run in ${cwd}:\\ntouch out.txt\\nReason: because I want to`,
   );
 });
 

@@ -169,7 +169,7 @@ describe('approval of a command out of the sandbox', () => {
   const question = (cwd: string) => ({
     method: 'elicitation/create',
     params: {
-      message: `The agent "Aide" wants to run in ${cwd}:\ntouch out.txt\nIts reason: so`,
+      message: `The agent "Aide" wants to run in ${cwd}:\ntouch out.txt\nReason: so`,
       requestedSchema: { required: ['allow'] },
     },
   });

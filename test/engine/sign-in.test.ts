@@ -25,7 +25,7 @@ test('an engine that nobody is signed in to fails before the model is asked', as
   });
   await expect(engine.run(watchedRun(cwd))).rejects.toMatchObject({
     code: 'ENGINE_FAILED',
-    message: 'Nobody is signed in to Codex.',
+    message: 'Codex is not signed in.',
     hint: expect.stringContaining('codex login') as string,
   });
   expect(model.requests).toEqual([]);

@@ -158,7 +158,7 @@ async function askUser(
     message: question.join('\n'),
     requestedSchema: {
       type: 'object',
-      properties: { allow: { type: 'boolean', title: 'Allow', default: false } },
+      properties: { allow: { type: 'boolean', title: 'Allow it', default: false } },
       required: ['allow'],
     },
   };

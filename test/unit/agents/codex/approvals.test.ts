@@ -114,7 +114,7 @@ function questionIn(asked: readonly string[]): string {
 test('the question says which agent wants what, where and why', async () => {
   const { asked } = await runScript('asks-command', accepting({ allow: true }));
   const schema =
-    '{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow","default":false}},"required":["allow"]}';
+    '{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow it","default":false}},"required":["allow"]}';
   expect(asked).toEqual([
     `elicitation/create {"message":"The agent \\"Tester\\" wants to run in /some/where:\\nnpm test\\nReason: to see","requestedSchema":${schema}}`,
   ]);

@@ -13,7 +13,7 @@ import { createLogFile } from './base/log-file.ts';
 import { endOrphans, RunNote } from './base/orphans.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
-import type { ChildConfig, Config } from './config/config.ts';
+import { type ChildConfig, type Config, isOff } from './config/config.ts';
 import { expandRemote } from './config/server/expand.ts';
 import type { Facts } from './host/status-report.ts';
 import type { Era } from './mcp/eras.ts';
@@ -26,6 +26,7 @@ import { StateSeal } from './session/request-state.ts';
 import { Session, type SessionOptions } from './session/session.ts';
 import { Board } from './surface/board.ts';
 import { Claims, type ClaimsFile } from './surface/claims.ts';
+import { modeOf, toolDemandOf } from './surface/modes/table.ts';
 import type { Audience } from './surface/surface.ts';
 
 export interface SwitchboardOptions {
@@ -87,6 +88,7 @@ export class Switchboard implements AsyncDisposable {
         onResourceUpdated: (name, params) => this.board.resourceUpdated(name, params),
         onLost: (name, error) => this.#noteLost(name, error),
       },
+      toolDemand: toolDemandOf,
       onBug: (error) => this.#reportBug(error),
     });
     this.#claims = new Claims(claimsFile(config));
@@ -132,8 +134,8 @@ export class Switchboard implements AsyncDisposable {
   get offeredEras(): 'both' | Era {
     const { era, children } = this.#config;
     if (era !== 'auto') return era;
-    for (const { show } of children.values()) if (show === 'flip') return 'handshake';
-    return 'both';
+    const isSwitched = (child: ChildConfig) => modeOf(child).ownTools === 'switched';
+    return [...children.values()].some(isSwitched) ? 'handshake' : 'both';
   }
 
   /** What runs agents. Lazy: a host that only lists tools doesn't wait for it. */
@@ -279,13 +281,14 @@ export class Switchboard implements AsyncDisposable {
     return openCredentials({ childName: config.name, url, headers, folder });
   }
 
-  #childFacts({ name, show }: ChildConfig): Facts['children'][number] {
+  #childFacts(child: ChildConfig): Facts['children'][number] {
+    const { name, show } = child;
     const { state, ...report } = this.pool.report(name);
     const shown = this.board.isActive(name) ? 'active' : state;
     const tools = this.pool.tools(name)?.length;
     const refusedTools = this.pool.refusedTools(name);
     const more = refusedTools.length > 0 && { refusedTools };
-    return { name, show, ...report, state: show === 'off' ? 'off' : shown, tools, ...more };
+    return { name, show, ...report, state: isOff(child) ? 'off' : shown, tools, ...more };
   }
 
   #reportBug(error: unknown): void {

@@ -69,12 +69,8 @@ export function explainEnd(
   lastOutput: string,
   task: string,
 ): SwitchboardError {
-  const { name, show } = config;
-  // A flip server is switched off when it ends, so its tools can no longer be called directly.
-  const again =
-    show === 'flip'
-      ? 'Turn it on or call it through its suite to start it again.'
-      : 'The next use starts it again.';
+  const { name } = config;
+  const again = 'The next use starts it again.';
   const words =
     lastOutput === '' ? 'It printed nothing on stderr.' : `Its last output:\n${lastOutput}`;
   switch (end.kind) {

@@ -107,6 +107,11 @@ interface AgentFormat {
 export const SHOWS = ['suite', 'flip', 'direct', 'off'] as const;
 export type Show = (typeof SHOWS)[number];
 
+/** Whether a server is configured but must not be used. */
+export function isOff({ show }: Pick<ChildConfig, 'show'>): boolean {
+  return show === 'off';
+}
+
 export const STARTS = ['lazy', 'eager'] as const;
 type Start = (typeof STARTS)[number];
 

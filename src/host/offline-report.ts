@@ -1,5 +1,5 @@
 // What `switchboard status` reports for servers that nothing runs: their configuration, and what the catalog knows.
-import type { ChildConfig, Config } from '../config/config.ts';
+import { type ChildConfig, type Config, isOff } from '../config/config.ts';
 import type { Catalog } from '../pool/catalog.ts';
 import type { ChildStatus } from './status-report.ts';
 
@@ -28,7 +28,7 @@ function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): Offli
   return {
     name: child.name,
     show,
-    state: show === 'off' ? 'off' : child.problem ? 'error' : 'idle',
+    state: isOff(child) ? 'off' : child.problem ? 'error' : 'idle',
     pid: undefined,
     memoryBytes: undefined,
     uptimeMs: undefined,

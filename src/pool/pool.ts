@@ -7,24 +7,19 @@ import { WorkWatch } from '../base/process-table.ts';
 import { nearest } from '../base/text.ts';
 import { soon } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
-import type { ChildConfig } from '../config/config.ts';
+import { type ChildConfig, isOff } from '../config/config.ts';
 import { type Hints, hintsOf } from '../mcp/annotations.ts';
 import type { RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import { parseTools, type Tool } from '../mcp/tools.ts';
-import type { Catalog, Lists } from './catalog.ts';
+import type { Lists } from './catalog.ts';
 import { Flow } from './flow.ts';
-import { type ChildReport, Slot, type SlotEvents } from './slot.ts';
-import type { StartChild } from './starter.ts';
+import { type ChildReport, Slot, type SlotParts } from './slot.ts';
 import { type WarmUpOptions, warmUp } from './warm-up.ts';
 
-export interface PoolParts {
-  readonly start: StartChild;
-  readonly catalog: Catalog;
-  readonly events: SlotEvents;
-  readonly onBug: (error: unknown) => void;
-  /** Another way to see how much is going on; see WarmUpOptions. */
+export interface PoolParts extends Omit<SlotParts, 'flow' | 'after'> {
+  /** Replaces the measurement of how many processes are busy; see WarmUpOptions. */
   readonly countWorking?: WarmUpOptions['countWorking'];
 }
 
@@ -146,7 +141,7 @@ export class Pool implements AsyncDisposable {
     this.#children = children;
     for (const [name, slot] of new Map(this.#slots)) {
       const config = children.get(name);
-      if (config && config.show !== 'off' && isSameProcess(slot.config, config)) {
+      if (config && !isOff(config) && isSameProcess(slot.config, config)) {
         slot.config = config;
         continue;
       }

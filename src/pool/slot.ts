@@ -25,12 +25,20 @@ export interface SlotEvents {
   readonly onLost: (name: string, error: Error) => void;
 }
 
+/**
+ * How much hosts depend on a child's tool list: not at all, they see the tools once known, or they can't
+ * be shown the child without it.
+ */
+export type ToolDemand = 'none' | 'shown' | 'required';
+
 export interface SlotParts {
   readonly start: StartChild;
   readonly catalog: Catalog;
   readonly events: SlotEvents;
   readonly flow: Flow;
-  /** The end of another child that this one takes the place of. */
+  /** Without it, no host depends on a tool list. */
+  readonly toolDemand?: (config: ChildConfig) => ToolDemand;
+  /** The end of another child that this one replaces. */
   readonly after?: Promise<void> | undefined;
   readonly onBug: (error: unknown) => void;
 }
@@ -234,17 +242,20 @@ export class Slot {
   }
 
   /**
-   * Gives a direct child's first listing up to `stopMs` to finish. If every session is short, its tools
-   * would never become known otherwise.
+   * Gives a required first listing up to `stopMs` to finish. Otherwise, if every session is short, the
+   * tools would never become known.
    */
   async #finishListing(): Promise<void> {
-    const { show, timeouts } = this.#config;
-    const isFirst = show === 'direct' && this.lists.tools === undefined && !this.#isRetired;
-    if (this.#warming && isFirst)
-      await soon(
-        this.#warming.catch(() => {}),
-        timeouts.stopMs,
-      );
+    if (!this.#warming || this.#isRetired || this.lists.tools !== undefined) return;
+    if (this.#toolDemand !== 'required') return;
+    await soon(
+      this.#warming.catch(() => {}),
+      this.#config.timeouts.stopMs,
+    );
+  }
+
+  get #toolDemand(): ToolDemand {
+    return this.#parts.toolDemand?.(this.#config) ?? 'none';
   }
 
   #run(era: Era): Running {
@@ -281,8 +292,8 @@ export class Slot {
     this.#watchIdleness(child);
     this.setLogLevel(this.#logLevel);
     child.watch(this.#watched).catch(() => {}); // it does not have what somebody wants to watch
-    // What it was known to have may be out of date, and somebody is shown it.
-    if (!this.#warming && showsTools(this.#config)) this.#keeper.refresh(child, 'tools');
+    // Hosts see its tools, and the known ones may be out of date.
+    if (this.#toolDemand !== 'none' && !this.#warming) this.#keeper.refresh(child, 'tools');
     this.#keeper.refresh(child, ...OTHERS);
     const end = await child.ended;
     this.#callsBefore += child.calls;
@@ -349,8 +360,4 @@ export class Slot {
     this.#running = undefined;
     this.#starter.noteIdle(child);
   }
-}
-
-function showsTools({ show, readOnlyTool }: ChildConfig): boolean {
-  return show === 'flip' || show === 'direct' || readOnlyTool;
 }

@@ -4,6 +4,7 @@ import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
 import { isObject } from '../base/object.ts';
 import { VERSION } from '../base/version.ts';
+import type { CallContext } from '../calls/call.ts';
 import type { Caller, Question } from '../mcp/caller.ts';
 import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
 import { type LogLevel, parseLogLevel } from '../mcp/logging.ts';
@@ -20,7 +21,7 @@ import {
 } from '../rpc/message.ts';
 import { type IncomingRequest, type Peer, RpcTimeout } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
-import type { Audience, Surface, SurfaceOptions } from '../surface/surface.ts';
+import type { Audience, Surface } from '../surface/surface.ts';
 import {
   CAPABILITIES,
   type Desk,
@@ -164,27 +165,21 @@ export class HandshakeDesk implements Desk {
 
   async #callTool(request: IncomingRequest): Promise<Verbatim> {
     const params = paramsOf(request);
-    const call = parseToolCall(params);
-    const framing = this.#options.framing();
+    const { name, args } = parseToolCall(params);
+    const context = this.#contextFor(request, params);
     try {
-      const options = this.#optionsFor(request, params);
-      const task = params.member('task');
-      // Member by member: a second spread in one literal is slow in V8, and this runs for every call.
-      const { name, args } = call;
-      const { meta, cancellation, caller, onProgress } = options;
-      const whole = { name, args, meta, cancellation, caller, onProgress, task, framing };
-      return toHandshakeResult(await this.#surface.callTool(whole));
+      return toHandshakeResult(await this.#surface.callTool(name, args, context));
     } catch (error) {
-      return answerFailure(toHandshakeError(error), framing);
+      return answerFailure(toHandshakeError(error), context.framing);
     }
   }
 
   async #forward(request: IncomingRequest): Promise<Verbatim> {
     const params = paramsOf(request);
-    const options = this.#optionsFor(request, params);
+    const context = this.#contextFor(request, params);
     try {
       return toHandshakeResult(
-        await this.#surface.ask(request.method, params.without('_meta'), options),
+        await this.#surface.ask(request.method, params.without('_meta'), context),
       );
     } catch (error) {
       throw explainRefusal(toHandshakeError(error));
@@ -212,8 +207,11 @@ export class HandshakeDesk implements Desk {
     return Verbatim.of({});
   }
 
-  #optionsFor({ id, cancellation }: IncomingRequest, params: Verbatim): SurfaceOptions {
-    const { peer } = this.#options;
+  #contextFor(
+    { id, cancellation }: IncomingRequest,
+    params: Verbatim,
+  ): CallContext & { readonly framing: Framing } {
+    const { peer, framing } = this.#options;
     const meta = metaOf(params);
     const token = progressTokenOf(meta);
     return {
@@ -226,6 +224,8 @@ export class HandshakeDesk implements Desk {
           if (cancellation.reason) return;
           peer.notify('notifications/progress', progress.set('progressToken', token), id);
         }),
+      task: params.member('task'),
+      framing: framing(),
     };
   }
 

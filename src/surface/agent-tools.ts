@@ -1,5 +1,5 @@
-// Agents as the host sees them: a tool for each, or one for all with the actions of a suite. Their
-// files are read when one is called, never for the list.
+// Agents as the host sees them: one tool each, or one for all with a suite's actions. Listing them reads no
+// agent file; calling one does.
 import type { ListedAgent } from '../agents/agent.ts';
 import type { EngineEvent } from '../agents/engine.ts';
 import { defaultDescription } from '../agents/engines.ts';
@@ -8,6 +8,7 @@ import type { RunAgent } from '../agents/runs.ts';
 import { TASK_SCHEMA } from '../agents/task.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { cleanText, excerpt, nearest } from '../base/text.ts';
+import type { CallContext } from '../calls/call.ts';
 import type { AgentSettings } from '../config/config.ts';
 import { DEFAULTS } from '../config/defaults.ts';
 import { freeName, toToolName } from '../mcp/names.ts';
@@ -15,7 +16,6 @@ import { dataResult, type Tool, textResult } from '../mcp/tools.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { describeSubtools } from './introspect.ts';
 import { alwaysLoaded, MOST_LOADED, parseSuiteAction, SUITE_SCHEMA } from './suite-tool.ts';
-import type { ToolCall } from './surface.ts';
 
 export interface Agents {
   readonly listed: readonly ListedAgent[];
@@ -114,16 +114,19 @@ export class AgentTools {
     ];
   }
 
-  async callTool(call: ToolCall): Promise<Verbatim> {
-    if (call.name !== this.suite) return this.#callAgent(call.name, call.args, call);
-    const wanted = parseSuiteAction(call.name, call.args);
-    if (wanted.action === 'call') return this.#callAgent(wanted.subtool, wanted.args, call);
+  async callTool(name: string, args: Verbatim, context: CallContext): Promise<Verbatim> {
+    if (name !== this.suite) return this.#callAgent(name, args, context);
+    const wanted = parseSuiteAction(name, args);
+    if (wanted.action === 'call') return this.#callAgent(wanted.subtool, wanted.args, context);
     const all = this.#describeAll(about);
     const { subtool } = wanted;
-    const chosen = subtool === undefined ? all : all.filter(({ name }) => name === subtool);
+    const chosen = subtool === undefined ? all : all.filter((agent) => agent.name === subtool);
     if (chosen.length === 0) throw unknownAgent(subtool ?? '', this.names);
     const mode = wanted.verbosity ?? DEFAULTS.introspection.mode;
-    return dataResult(describeSubtools(chosen, { ...DEFAULTS.introspection, mode }), call.framing);
+    return dataResult(
+      describeSubtools(chosen, { ...DEFAULTS.introspection, mode }),
+      context.framing,
+    );
   }
 
   #describeAll(describe: (agent: ListedAgent) => string): Tool[] {
@@ -134,11 +137,11 @@ export class AgentTools {
     }));
   }
 
-  async #callAgent(name: string, args: Verbatim, call: ToolCall): Promise<Verbatim> {
+  async #callAgent(name: string, args: Verbatim, context: CallContext): Promise<Verbatim> {
     const agent = this.#agents.get(name);
     if (!agent) throw unknownAgent(name, this.names);
-    const { cancellation, caller } = call;
-    using news = new News(call.onProgress);
+    const { cancellation, caller, onProgress } = context;
+    using news = new News(onProgress);
     const result = await this.#run(agent, args.value as Record<string, unknown>, {
       cancellation,
       caller,
@@ -167,14 +170,14 @@ export function nameAgents(
  * too fast the last is told when it is time, since it may go on for an hour.
  */
 class News implements Disposable {
-  readonly #onProgress: ToolCall['onProgress'];
+  readonly #onProgress: CallContext['onProgress'];
   readonly #began = performance.now();
   readonly #timer: NodeJS.Timeout | undefined;
   #count = 0;
   #toldAt = -Infinity;
   #later: { readonly timer: NodeJS.Timeout; text: string } | undefined;
 
-  constructor(onProgress: ToolCall['onProgress']) {
+  constructor(onProgress: CallContext['onProgress']) {
     this.#onProgress = onProgress;
     if (onProgress) this.#timer = setInterval(() => this.#signOfLife(), SIGN_OF_LIFE_MS).unref();
   }

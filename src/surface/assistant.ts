@@ -1,9 +1,13 @@
-// One server shown as one tool that is spoken to in plain language. What the model behind it may use is
-// what a host could: the rules of `expose` hold, and the server may ask the host's user.
+// One server as one tool that takes plain language. The model behind it can use what a host could: `expose`
+// applies, and the server can ask the host's user.
 import type { Assistant } from '../assistant/assistant.ts';
 import type { OpenToolbox } from '../assistant/toolbox.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { cleanText, onOneLine } from '../base/text.ts';
+import type { CallContext } from '../calls/call.ts';
+import type { Calls } from '../calls/calls.ts';
+import { notAllowed } from '../calls/expose.ts';
+import { unknownSubtool } from '../calls/tool-call.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/server/expose.ts';
 import type { LogLevel } from '../mcp/logging.ts';
@@ -12,9 +16,8 @@ import type { Pool } from '../pool/pool.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { OTHER_NAME, TOOL_NAME } from './assistant-names.ts';
-import { callSubtool, notAllowed, unknownSubtool } from './subtool.ts';
 import { alwaysLoaded, writtenDescription } from './suite-tool.ts';
-import type { Surface, ToolCall } from './surface.ts';
+import type { Surface } from './surface.ts';
 import { unknownTool } from './unknown-tool.ts';
 
 const INPUT_SCHEMA = {
@@ -63,23 +66,20 @@ export class AssistantSurface implements Surface {
     return [];
   }
 
-  async callTool({ name, args, task, ...options }: ToolCall): Promise<Verbatim> {
+  async callTool(name: string, args: Verbatim, context: CallContext): Promise<Verbatim> {
     if (name !== TOOL_NAME && name !== OTHER_NAME) throw unknownTool(name, [TOOL_NAME]);
-    if (task) throw new RpcError(METHOD_NOT_FOUND, `"${TOOL_NAME}" cannot be done as a task.`);
-    const { caller, cancellation, onProgress } = options;
+    const { caller, cancellation, onProgress, task } = context;
+    if (task) throw new RpcError(METHOD_NOT_FOUND, `"${TOOL_NAME}" cannot run as a task.`);
     const asked = readQuery(args.value as Record<string, unknown>);
     return this.#assistant.answer({ ...asked, caller, cancellation, onProgress });
   }
 
   async ask(method: string): Promise<Verbatim> {
-    throw new RpcError(
-      METHOD_NOT_FOUND,
-      `An assistant has tools alone: ${method} is not possible.`,
-    );
+    throw new RpcError(METHOD_NOT_FOUND, `An assistant only has tools; it has no ${method}.`);
   }
 
   async watch(): Promise<void> {
-    // there are no resources
+    // it has no resources
   }
 
   setLogLevel(level: LogLevel): void {
@@ -87,32 +87,32 @@ export class AssistantSurface implements Surface {
   }
 
   close(): void {
-    // the pool belongs to the one who made it
+    // the pool isn't ours to close
   }
 }
 
-/** Opens a server's tools for an assistant, as far as `expose` lets them be used. */
-export function toolboxFor(pool: Pool, config: ChildConfig): OpenToolbox {
-  return async ({ cancellation, caller }) => {
-    const child = await pool.use(config.name, cancellation, caller?.era);
-    const tools = await child.listTools({ cancellation });
-    pool.remember(config, tools);
+/** Opens a server's exposed tools for an assistant. */
+export function toolboxFor(pool: Pool, calls: Calls, server: ChildConfig): OpenToolbox {
+  return async (context) => {
+    const tools = await calls.listTools(server, context);
+    const { greeting } = await pool.use(server.name, context.cancellation, context.caller?.era);
+    const names = tools.map(({ name }) => name);
     return {
-      tools: tools.filter(({ name }) => isExposed(name, config.expose)),
-      instructions: child.greeting.instructions,
-      call: (subtool, args, onProgress) =>
-        callSubtool(
-          pool,
-          config,
-          { meta: undefined, cancellation, caller, onProgress },
-          subtool,
-          args,
-          'tool',
-        ),
-      refusal: (subtool) =>
-        isExposed(subtool, config.expose)
-          ? unknownSubtool(child, config, subtool, 'tool')
-          : notAllowed(config, subtool, 'tool'),
+      tools: tools.filter(({ name }) => isExposed(name, server.expose)),
+      instructions: greeting.instructions,
+      call: (target, params, onProgress) =>
+        calls.send({
+          server,
+          method: 'tools/call',
+          target,
+          params,
+          context: { ...context, onProgress },
+          through: 'tool',
+        }),
+      refusal: (target) =>
+        isExposed(target, server.expose)
+          ? unknownSubtool(server, target, names, 'tool')
+          : notAllowed({ server, target, through: 'tool' }),
     };
   };
 }

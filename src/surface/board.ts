@@ -1,12 +1,12 @@
-// All children and agents as hosts are shown them, and the views that sessions have of them. What the
-// views share is here: the suites, the agents, and the news from the pool, which each view turns into
-// what it means for its session.
+// Everything hosts can see, and one view per session. Suites, agents and the way to servers are shared by
+// all views; news from the pool goes to each view, which decides what it means for its session.
 import type { ListedAgent } from '../agents/agent.ts';
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
+import { Calls } from '../calls/calls.ts';
 import type { ListKind } from '../child/child.ts';
-import type { ChildConfig, Config } from '../config/config.ts';
+import { type ChildConfig, type Config, isOff } from '../config/config.ts';
 import type { Question } from '../mcp/caller.ts';
 import { mostTalkative } from '../mcp/logging.ts';
 import { cannotAnswer } from '../mcp/questions.ts';
@@ -14,13 +14,15 @@ import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { type Agents, AgentTools, nameAgents } from './agent-tools.ts';
 import { Claims } from './claims.ts';
-import { isGatewayName } from './gateway.ts';
 import { Library } from './library.ts';
+import { isReservedName, modeOf } from './modes/table.ts';
 import { Suites } from './suites.ts';
 import type { Audience, Surface } from './surface.ts';
-import { View } from './view.ts';
+import { View, type ViewParts } from './view.ts';
 
 export class Board {
+  /** How every request reaches a server. */
+  readonly calls: Calls;
   readonly #pool: Pool;
   readonly #log: Log;
   readonly #claims: Claims;
@@ -37,9 +39,14 @@ export class Board {
     this.#claims = claims;
     this.#log = log;
     this.#config = config;
+    this.calls = new Calls(config, { pool, log });
     this.#suites = this.#createSuites();
     this.#agents = this.#createAgentTools(agents);
-    this.#library = new Library(shownChildren(config), pool, (conflict) => log.warn(conflict));
+    this.#library = new Library(shownChildren(config), {
+      pool,
+      calls: this.calls,
+      onConflict: (conflict) => log.warn(conflict),
+    });
   }
 
   get suites(): Suites {
@@ -61,10 +68,7 @@ export class Board {
     return view;
   }
 
-  /**
-   * Starts what is to run without being asked for, and what is to be listed by tools that are not
-   * known yet. The second call does nothing.
-   */
+  /** Starts eager servers, and those whose tools must be known first. The second call does nothing. */
   begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
@@ -72,10 +76,11 @@ export class Board {
     this.#warm();
   }
 
-  /** Takes over a new configuration, together with the pool. */
+  /** Applies a new configuration, here and in the pool. */
   update(config: Config, agents: Agents): void {
     const before = [...this.#views].map((view) => [view, view.shown()] as const);
     this.#pool.update(config.children);
+    this.calls.update(config);
     this.#config = config;
     this.#suites = this.#createSuites();
     this.#agents = this.#createAgentTools(agents);
@@ -85,7 +90,12 @@ export class Board {
     if (this.#hasBegun) this.#warm();
   }
 
-  /** Agents by the names that hosts know them by. */
+  /** Whether a tool name is taken by a mode or a suite. */
+  isTaken(toolName: string): boolean {
+    return isReservedName(toolName) || this.#suites.has(toolName);
+  }
+
+  /** Agents by the names hosts know them by. */
   nameAgents(listed: readonly ListedAgent[]): ReadonlyMap<string, ListedAgent> {
     return nameAgents(listed, this.#takenNames());
   }
@@ -94,7 +104,7 @@ export class Board {
     if (kind === 'tools') this.#learnClaims(childName);
     else this.#library.learn(childName);
     this.#tell((view) => view.listChanged(childName, kind));
-    // Whose a resource is that somebody watches may be known only now.
+    // Only now may it be known who owns a watched resource.
     if (kind === 'resources' || kind === 'templates') this.#watchOn();
   }
 
@@ -102,7 +112,7 @@ export class Board {
     this.#tell((view) => view.resourceUpdated(childName, params));
   }
 
-  /** Asks the one host there is; where there are several, nobody can say which is meant. */
+  /** Asks the only host. With several, it's unclear which one is meant. */
   async askOutside(question: Question): Promise<Verbatim> {
     const [ask, ...others] = [...this.#views].flatMap((view) => view.askHost ?? []);
     if (!ask || others.length > 0) throw cannotAnswer(question.method);
@@ -113,10 +123,10 @@ export class Board {
     this.#tell((view) => view.lost(childName));
   }
 
-  /** What a tool takes that is listed as it is, for every session. */
+  /** The input schema of a server's own tool that every session lists. */
   schemaOf(toolName: string): unknown {
-    for (const { name, show } of this.#config.children.values()) {
-      const tools = show === 'direct' ? this.#pool.tools(name) : undefined;
+    for (const config of this.#config.children.values()) {
+      const tools = modeOf(config).ownTools === 'always' ? this.#pool.tools(config.name) : [];
       const tool = tools?.find((candidate) => candidate.name === toolName);
       if (tool) return tool['inputSchema'];
     }
@@ -128,12 +138,12 @@ export class Board {
     return [...this.#views].some((view) => view.active.includes(childName));
   }
 
-  /** Children send all that anybody wants to hear; each session hears what it wants. */
+  /** Children send what any session wants to hear; each session filters for itself. */
   #listenForAll(): void {
     this.#pool.setLogLevel(mostTalkative([...this.#views].map(({ logLevel }) => logLevel)));
   }
 
-  /** Has each child tell of the resources that any session watches. */
+  /** Subscribes to every resource that any session watches. */
   async #watchAll(): Promise<void> {
     const wanted = new Map<string, Set<string>>();
     for (const view of this.#views) {
@@ -149,36 +159,40 @@ export class Board {
     await Promise.all(known.map((name) => this.#pool.watch(name, wanted.get(name) ?? new Set())));
   }
 
-  /** The same without anybody who waits for it: a child that refuses is not asked again. */
+  /** In the background: a child that refuses isn't asked again. */
   #watchOn(): void {
     this.#watchAll().catch(() => {});
   }
 
-  #parts() {
-    const children = shownChildren(this.#config);
-    const { flipSuites } = this.#config;
+  #parts(): ViewParts {
     return {
-      children,
+      config: this.#config,
+      children: shownChildren(this.#config),
       suites: this.#suites,
       agents: this.#agents,
       library: this.#library,
       pool: this.#pool,
-      flipSuites,
+      calls: this.calls,
     };
   }
 
   #createSuites(): Suites {
-    return new Suites(shownChildren(this.#config), this.#pool, this.#log, this.#claims);
+    return new Suites(shownChildren(this.#config), {
+      pool: this.#pool,
+      calls: this.calls,
+      log: this.#log,
+      claims: this.#claims,
+    });
   }
 
   #createAgentTools(agents: Agents): AgentTools {
     return new AgentTools(this.#config.agents, agents, this.#takenNames());
   }
 
-  /** Names that agents cannot have. */
+  /** Names that agents can't have. */
   #takenNames(): { has(name: string): boolean } {
     const suites = this.#suites;
-    return { has: (name) => isGatewayName(name) || suites.has(name) };
+    return { has: (name) => isReservedName(name) || suites.has(name) };
   }
 
   /** One at a time: if one session fails, the others still get the news. */
@@ -206,16 +220,17 @@ export class Board {
 
   async #warmDue(): Promise<void> {
     await this.#pool.warmAll(this.#dueChildren());
-    this.#tell((view) => view.dropFailed());
+    this.#tell((view) => view.checkFailures());
   }
 
   #dueChildren(): string[] {
     return shownChildren(this.#config)
-      .filter(({ name, start, show, problem }) => {
+      .filter((config) => {
+        const { name, start, problem } = config;
         const isEager = start === 'eager';
         if (isEager && this.#pool.report(name).state !== 'ready') return true;
-        const isListed = show === 'direct' || this.isActive(name);
-        if (problem || (!isEager && !isListed)) return false;
+        const needsTools = modeOf(config).needsTools || this.isActive(name);
+        if (problem || (!isEager && !needsTools)) return false;
         return this.#pool.tools(name) === undefined;
       })
       .map(({ name }) => name);
@@ -223,5 +238,5 @@ export class Board {
 }
 
 function shownChildren({ children }: Config): ChildConfig[] {
-  return [...children.values()].filter(({ show }) => show !== 'off');
+  return [...children.values()].filter((child) => !isOff(child));
 }

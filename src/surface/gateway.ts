@@ -1,33 +1,33 @@
-// The three tools with which children are switched on and off, as the host sees them: their names,
-// descriptions and input, and the reading of that input.
+// The gateway's three tools, which switch servers on and off: their names, descriptions and input, and
+// how that input is read.
 import { SwitchboardError } from '../base/errors.ts';
 import { onOneLine } from '../base/text.ts';
 import { READ_ONLY } from '../mcp/annotations.ts';
 import type { Tool } from '../mcp/tools.ts';
+import type { Verbatim } from '../rpc/verbatim.ts';
 import { alwaysLoaded } from './suite-tool.ts';
-import type { ToolCall } from './surface.ts';
 
 type GatewayAction = 'activate' | 'deactivate' | 'status';
 
-/** The second prefix is that of an older program of this kind, for prompts written for it. */
+/** The second prefix supports prompts written for an older program of this kind. */
 const NAME = /^(?:gateway|mcpflip)_(activate|deactivate|status)$/;
 
-/** What a name asks of the gateway; undefined for the name of another tool. */
+/** The action behind a tool name; undefined for other tools. */
 export function gatewayAction(toolName: string): GatewayAction | undefined {
   return NAME.exec(toolName)?.[1] as GatewayAction | undefined;
 }
 
 /**
- * Whether a name is kept for the gateway: no tool of a child is listed by it. Only whole names are:
- * with all that begin alike a server called "gateway" would find no free name for its tools.
+ * Whether a name is reserved for the gateway. Only whole names are: reserving the prefix would leave a
+ * server called "gateway" without names for its tools.
  */
 export function isGatewayName(toolName: string): boolean {
   return gatewayAction(toolName) !== undefined;
 }
 
 /**
- * The tools, for children with these names. They say nothing that changes while we run. In a session whose
- * list must not change they lead the model to the suites, which are all it needs.
+ * The descriptions contain nothing that changes at run time. In a session whose list must not change, the
+ * tools lead the model to the suites instead.
  */
 export function createGatewayTools(childNames: readonly string[], isStatic = false): Tool[] {
   const names = childNames.map((name) => `"${onOneLine(name)}"`).join(', ');
@@ -68,8 +68,8 @@ export function createGatewayTools(childNames: readonly string[], isStatic = fal
   ];
 }
 
-/** The name of the server that a call is about. */
-export function parseServerName({ name: toolName, args }: ToolCall): string {
+/** The server named in a call's arguments. */
+export function parseServerName(toolName: string, args: Verbatim): string {
   const { name } = args.value as Record<string, unknown>;
   if (typeof name === 'string' && name !== '') return name;
   throw new SwitchboardError('TOOL_ARGUMENTS', `${toolName} needs the name of a server.`, {

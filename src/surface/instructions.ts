@@ -1,9 +1,10 @@
-// What a host's model is told about us once, at the beginning of a session: how things are used here, and
-// which servers there are. Some hosts show nothing else of us until it is asked for, and cut what is
-// long, so the most important comes first and all of it stays short.
+// The instructions for the host's model at the start of a session: how to use what it sees, and which
+// servers there are. Some hosts show nothing else of us until asked, and cut long text, so they are short
+// and start with what matters most.
 import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { AgentTools } from './agent-tools.ts';
+import { modeOf } from './modes/table.ts';
 import { writtenDescription } from './suite-tool.ts';
 import { summarise } from './summary.ts';
 
@@ -16,28 +17,24 @@ const SUITES =
   "to see the server's subtools and what they take, then with " +
   '{"action": "call", "subtool": "<name>", "args": {...}} to run one.';
 
-const SWITCHING =
-  'More servers can be switched on: gateway_status lists them, gateway_activate adds the tools of one ' +
-  'to your list, gateway_deactivate removes them.';
-
-/** Where no one agent is to be named: how they are called. */
+/** How to call agents in general. */
 const AGENT_CALL =
   'with {"task", "cwd"}: what to do in plain words, and the folder to do it in, an absolute path';
 
 export interface InstructionOptions {
   readonly children: readonly ChildConfig[];
   readonly agents: Pick<AgentTools, 'patterns' | 'suite'>;
-  /** The name of a child's suite, if this host lists it. */
+  /** The name of a server's suite, if this host lists it. */
   readonly suiteOf: (child: ChildConfig) => string | undefined;
-  /** Whether servers can be switched on in this host. */
-  readonly canSwitch: boolean;
+  /** What the modes say in this session. */
+  readonly modes: readonly string[];
 }
 
 export function instructionsFor(options: InstructionOptions): string {
-  const { children, agents, suiteOf, canSwitch } = options;
+  const { children, agents, suiteOf, modes } = options;
   const parts = [
     children.some((child) => suiteOf(child) !== undefined) ? SUITES : '',
-    canSwitch ? SWITCHING : '',
+    ...modes,
     aboutAgents(agents),
   ];
   const head = parts.filter(Boolean).join(' ');
@@ -46,7 +43,7 @@ export function instructionsFor(options: InstructionOptions): string {
   return lines.length === 0 ? head : `${head}\nServers:${fit(lines, room)}`.trim();
 }
 
-/** Each agent says in its tool's description what it is for; here stands what all have in common. */
+/** Each agent's tool describes what it does; this is what they have in common. */
 function aboutAgents({ patterns, suite }: InstructionOptions['agents']): string {
   if (suite !== undefined) return `Call agents through ${suite}, ${AGENT_CALL}.`;
   if (patterns.length === 0) return '';
@@ -55,16 +52,15 @@ function aboutAgents({ patterns, suite }: InstructionOptions['agents']): string 
   return `Call ${named}${more} tools, which are agents, ${AGENT_CALL}.`;
 }
 
-/** One line for a child: what it is called by and what it is for. */
+/** One line per server: how to use it and what for. */
 function describe(config: ChildConfig, suite: string | undefined): string {
-  const { name, show, description, derivedDescription } = config;
+  const { name, description, derivedDescription } = config;
   const about = cleanText(writtenDescription(config) ?? description ?? derivedDescription ?? '');
-  const called = suite ?? (show === 'direct' ? 'its own tools' : 'switch it on to use it');
-  const line = `${onOneLine(name)} (${called})`;
+  const line = `${onOneLine(name)} (${suite ?? modeOf(config).access})`;
   return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE, '...');
 }
 
-/** As many whole lines as there is room for; where it is short, names alone, and then what is left out. */
+/** All lines if they fit; otherwise as many names as fit, and how many are missing. */
 function fit(lines: readonly string[], room: number): string {
   const whole = lines.map((line) => `\n- ${line}`).join('');
   if (whole.length <= room) return whole;

@@ -1,18 +1,26 @@
-// Prompts and resources of all children, as they were last listed. They cost a model nothing until
-// they are used, so all are shown, however the child's tools are shown. `holdings` says who owns which;
-// this forwards requests to the owner.
+// The prompts and resources of all servers, as last listed. They cost a model nothing until it uses one,
+// so all of them are shown, whatever a server's mode. `holdings` decides who owns which; this forwards
+// requests to the owner.
 import { isObject } from '../base/object.ts';
+import type { CallContext } from '../calls/call.ts';
+import type { Calls } from '../calls/calls.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { RESOURCE_NOT_FOUND } from '../mcp/eras.ts';
 import type { Pool } from '../pool/pool.ts';
-import { INTERNAL_ERROR, INVALID_PARAMS, RpcError } from '../rpc/message.ts';
+import { INVALID_PARAMS, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { Holdings, type Prompt } from './holdings.ts';
-import { useChild } from './starting.ts';
-import type { SurfaceOptions } from './surface.ts';
+
+interface LibraryParts {
+  readonly pool: Pool;
+  readonly calls: Calls;
+  /** Reports an item that several servers list. */
+  readonly onConflict?: (sentence: string) => void;
+}
 
 export class Library {
   readonly #pool: Pool;
+  readonly #calls: Calls;
   readonly #onConflict: (sentence: string) => void;
   readonly #told = new Set<string>();
   #children: readonly ChildConfig[];
@@ -21,11 +29,11 @@ export class Library {
 
   constructor(
     children: readonly ChildConfig[],
-    pool: Pool,
-    onConflict: (sentence: string) => void = () => {},
+    { pool, calls, onConflict = () => {} }: LibraryParts,
   ) {
     this.#children = children;
     this.#pool = pool;
+    this.#calls = calls;
     this.#onConflict = onConflict;
   }
 
@@ -54,20 +62,20 @@ export class Library {
     return this.#held.listedTemplates;
   }
 
-  /** The child that has a resource; undefined where none is known to. */
+  /** The server that owns a resource, if one does. */
   ownerOf(uri: string): ChildConfig | undefined {
     const owner = this.#held.ownerOf(uri);
     return this.#children.find(({ name }) => name === owner);
   }
 
-  ask(method: string, params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
+  ask(method: string, params: Verbatim, context: CallContext): Promise<Verbatim> {
     switch (method) {
       case 'prompts/get':
-        return this.#getPrompt(params, options);
+        return this.#getPrompt(params, context);
       case 'resources/read':
-        return this.#readResource(params, options);
+        return this.#readResource(params, context);
       default:
-        return this.#complete(params, options);
+        return this.#complete(params, context);
     }
   }
 
@@ -76,7 +84,7 @@ export class Library {
     return this.#holdings;
   }
 
-  /** Until someone has looked, there is nothing to keep. */
+  /** Nothing to update before the first look. */
   #settleAgain(newcomers: readonly string[]): void {
     if (this.#holdings) this.#holdings = this.#settle(this.#holdings, newcomers);
   }
@@ -95,41 +103,41 @@ export class Library {
     this.#onConflict(conflict);
   }
 
-  async #getPrompt(params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
+  async #getPrompt(params: Verbatim, context: CallContext): Promise<Verbatim> {
     const name = textMember(params.value, 'name');
     const prompt = await this.#findPrompt(name);
     const own = params.with('name', Verbatim.of(prompt.own));
-    return this.#send(prompt.child, 'prompts/get', own, options, `prompt "${prompt.own}"`);
+    return this.#send(prompt.child, 'prompts/get', prompt.own, own, context);
   }
 
-  async #readResource(params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
+  async #readResource(params: Verbatim, context: CallContext): Promise<Verbatim> {
     const uri = textMember(params.value, 'uri');
     const owner = await this.#findOwner(uri);
-    return this.#send(owner.name, 'resources/read', params, options, `resource "${uri}"`);
+    return this.#send(owner.name, 'resources/read', uri, params, context);
   }
 
-  async #complete(params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
+  async #complete(params: Verbatim, context: CallContext): Promise<Verbatim> {
     const ref = params.member('ref');
     const type = isObject(ref?.value) ? ref.value['type'] : undefined;
     if (ref && type === 'ref/prompt') {
       const name = textMember(ref.value, 'name');
       const prompt = await this.#findPrompt(name);
       const own = params.with('ref', ref.with('name', Verbatim.of(prompt.own)));
-      return this.#send(prompt.child, 'completion/complete', own, options, 'a completion');
+      return this.#send(prompt.child, 'completion/complete', prompt.own, own, context);
     }
     const uri = textMember(ref?.value, 'uri');
     const owner = await this.#findOwner(uri);
-    return this.#send(owner.name, 'completion/complete', params, options, 'a completion');
+    return this.#send(owner.name, 'completion/complete', uri, params, context);
   }
 
-  /** What is not known may be on its way: a child has just been started. */
+  /** A prompt that isn't known yet may belong to a server that has just started. */
   async #findPrompt(name: string): Promise<Prompt> {
     const known = this.#held.prompts.get(name);
     if (known) return known;
     await this.#pool.learned();
     const found = this.#held.prompts.get(name);
     if (found) return found;
-    throw new RpcError(INVALID_PARAMS, `There is no prompt "${name}".`);
+    throw new RpcError(INVALID_PARAMS, `Unknown prompt: "${name}".`);
   }
 
   async #findOwner(uri: string): Promise<ChildConfig> {
@@ -144,19 +152,13 @@ export class Library {
   async #send(
     childName: string,
     method: string,
+    target: string,
     params: Verbatim,
-    options: SurfaceOptions,
-    task: string,
+    context: CallContext,
   ): Promise<Verbatim> {
-    const config = this.#children.find(({ name }) => name === childName);
-    if (!config) throw new Error(`There is no server ${childName}.`);
-    const child = await useChild(this.#pool, config, options);
-    const result = await child.ask(method, params, options, task);
-    if (isObject(result.value)) return result;
-    throw new RpcError(
-      INTERNAL_ERROR,
-      `Server "${childName}" answered for ${task} with no result.`,
-    );
+    const server = this.#children.find(({ name }) => name === childName);
+    if (!server) throw new Error(`There is no server ${childName}.`);
+    return this.#calls.send({ server, method, target, params, context, through: 'tool' });
   }
 }
 

@@ -1,12 +1,11 @@
-// Tools of children that are listed as they are, and under which names. A name that hosts do not
-// accept is made one that they do, and one that is taken already becomes `<child>_<tool>`. Once a host was shown a tool under a name, that name means this
-// tool for as long as it is listed: a call must never reach another child than the one it was for.
+// Names for servers' own tools in the host's list. A name that hosts don't accept is changed to one they
+// do, and a name that is taken becomes `<server>_<tool>`. Once a host has seen a tool under a name, the
+// name means that tool for as long as it's listed: a call must never reach another server.
 import { isObject } from '../base/object.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/server/expose.ts';
 import { acceptableName, freeName, toToolName } from '../mcp/names.ts';
 import type { Tool } from '../mcp/tools.ts';
-import { isGatewayName } from './gateway.ts';
 
 export interface ListedChild {
   readonly config: ChildConfig;
@@ -15,17 +14,17 @@ export interface ListedChild {
 
 export interface OwnTool {
   readonly config: ChildConfig;
-  /** What the child calls it. */
+  /** Its name at the server. */
   readonly subtool: string;
-  /** As listed: with the name under which it is called here. */
+  /** As listed, with the name hosts call it by. */
   readonly tool: Tool;
 }
 
 export class OwnTools {
-  /** The names that were given, by child and tool. */
+  /** Names given so far, by server and tool. */
   #given = new Map<string, string>();
 
-  /** The tools of these children by the names to list them under, in the order to list them in. */
+  /** The tools by the names to list them under, in the order to list them in. */
   arrange(
     children: readonly ListedChild[],
     isReserved: (name: string) => boolean,
@@ -39,7 +38,7 @@ export class OwnTools {
     const taken = {
       has: (name: string) => {
         const shown = inHosts(name);
-        return names.has(shown) || isGatewayName(shown) || isReserved(shown);
+        return names.has(shown) || isReserved(shown);
       },
     };
     const give = (key: string, name: string): void => {
@@ -67,22 +66,22 @@ export class OwnTools {
   }
 }
 
-/** A name in hosts that don't allow dots. */
+/** The name as hosts that don't allow dots write it. */
 function inHosts(name: string): string {
   return name.replaceAll('.', '_');
 }
 
-/** A tool that does not say what it takes would make hosts refuse the whole list. */
+/** Hosts reject the whole list if one tool has no input schema. */
 function withSchema(tool: Tool): Tool {
   return isObject(tool['inputSchema']) ? tool : { ...tool, inputSchema: { type: 'object' } };
 }
 
-/** What a tool is called whose own name is taken. */
+/** The name for a tool whose own name is taken. */
 export function prefixedName(childName: string, subtool: string): string {
   return toToolName(`${childName}_${subtool}`);
 }
 
-/** What may be shown of a child's tools, each name once, in an order that does not change. */
+/** The tools a host may see, each name once, in a stable order. */
 function usableTools({ expose }: ChildConfig, tools: readonly Tool[]): Tool[] {
   const byName = new Map<string, Tool>();
   for (const tool of tools) {

@@ -1,7 +1,9 @@
-// Suites: one small tool for each child, with the actions `introspect` and `call`. The child is
-// started when one of them is first used, never for the list.
-import { SwitchboardError } from '../base/errors.ts';
+// Suites: one small tool per server, with the actions `introspect` and `call`. Listing them starts no
+// server; the first use of one does.
 import type { Log } from '../base/log.ts';
+import type { CallContext, ReadOnlyClaim } from '../calls/call.ts';
+import type { Calls } from '../calls/calls.ts';
+import { unknownSubtool } from '../calls/tool-call.ts';
 import type { ChildConfig, Introspection } from '../config/config.ts';
 import { isExposed } from '../config/server/expose.ts';
 import { type Hints, hintsOf, isReadOnly, READ_ONLY, weakestHints } from '../mcp/annotations.ts';
@@ -10,12 +12,9 @@ import { dataResult, type Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { type Claim, Claims } from './claims.ts';
-import { isGatewayName } from './gateway.ts';
 import { describeSubtools } from './introspect.ts';
-import { useChild } from './starting.ts';
-import { callSubtool, notAllowed, unknownSubtool } from './subtool.ts';
+import { isReservedName } from './modes/table.ts';
 import { type Access, createSuiteTool, parseSuiteAction } from './suite-tool.ts';
-import type { ToolCall } from './surface.ts';
 
 interface Suite {
   readonly name: string;
@@ -32,8 +31,16 @@ const NOTHING: Claim = { hints: undefined, words: [] };
 /** More than fits into a search hint. */
 const MOST_WORDS = 100;
 
+interface SuitesParts {
+  readonly pool: Pool;
+  readonly calls: Calls;
+  readonly log: Log;
+  readonly claims?: Claims;
+}
+
 export class Suites {
   readonly #pool: Pool;
+  readonly #calls: Calls;
   readonly #claims: Claims;
   readonly #suites = new Map<string, Suite>();
   /** The suites for all subtools, by their children's names. */
@@ -41,10 +48,14 @@ export class Suites {
   /** A suite that was renamed can still be called by the name it would have had. */
   readonly #byDefaultName = new Map<string, Suite>();
 
-  constructor(children: Iterable<ChildConfig>, pool: Pool, log: Log, claims = new Claims()) {
+  constructor(
+    children: Iterable<ChildConfig>,
+    { pool, calls, log, claims = new Claims() }: SuitesParts,
+  ) {
     this.#pool = pool;
+    this.#calls = calls;
     this.#claims = claims;
-    const taken = { has: (name: string) => isGatewayName(name) || this.#suites.has(name) };
+    const taken = { has: (name: string) => isReservedName(name) || this.#suites.has(name) };
     const add = (wanted: string, config: ChildConfig, access: Access): Suite => {
       const name = freeName(wanted, taken);
       if (name !== wanted) {
@@ -67,7 +78,7 @@ export class Suites {
     return this.#find(toolName) !== undefined;
   }
 
-  /** The name of the tool that stands for a child. */
+  /** The name of a server's suite. */
   toolFor(childName: string): string {
     const suite = this.#byChild.get(childName);
     if (suite) return suite.name;
@@ -103,20 +114,30 @@ export class Suites {
   }
 
   /** `isClaimed`: the host was told that this suite is read-only. */
-  callTool(call: ToolCall, isClaimed = false): Promise<Verbatim> {
-    const suite = this.#find(call.name);
-    if (!suite) throw new Error(`There is no suite ${call.name}.`);
-    const { config } = suite;
-    const wanted = parseSuiteAction(call.name, call.args);
+  callTool(
+    name: string,
+    args: Verbatim,
+    context: CallContext,
+    isClaimed = false,
+  ): Promise<Verbatim> {
+    const suite = this.#find(name);
+    if (!suite) throw new Error(`There is no suite ${name}.`);
+    const wanted = parseSuiteAction(name, args);
     if (wanted.action === 'introspect') {
-      const mode = wanted.verbosity ?? config.introspection.mode;
-      return this.#introspect(suite, call, wanted.subtool, { ...config.introspection, mode });
+      const mode = wanted.verbosity ?? suite.config.introspection.mode;
+      const settings = { ...suite.config.introspection, mode };
+      return this.#introspect(suite, wanted.subtool, settings, context);
     }
-    const { subtool, args } = wanted;
-    if (suite.access === 'all' && !isClaimed) {
-      return callSubtool(this.#pool, config, call, subtool, args);
-    }
-    return this.#callReadOnly(suite, call, subtool, args);
+    const isUnrestricted = suite.access === 'all' && !isClaimed;
+    return this.#calls.send({
+      server: suite.config,
+      method: 'tools/call',
+      target: wanted.subtool,
+      params: wanted.args,
+      context,
+      through: 'suite',
+      readOnly: isUnrestricted ? undefined : this.#readOnlyClaim(suite),
+    });
   }
 
   #find(toolName: string): Suite | undefined {
@@ -138,58 +159,34 @@ export class Suites {
     return claim;
   }
 
-  async #callReadOnly(
-    suite: Suite,
-    call: ToolCall,
-    subtool: string,
-    args: Verbatim,
-  ): Promise<Verbatim> {
-    const { config } = suite;
-    if (!isExposed(subtool, config.expose)) throw notAllowed(config, subtool);
-    if (!this.#pool.hints(config.name)?.has(subtool)) {
-      const child = await useChild(this.#pool, config, call);
-      this.#pool.remember(config, await child.listTools({ cancellation: call.cancellation }));
-    }
-    const hints = this.#pool.hints(config.name)?.get(subtool);
-    if (!hints || !isReadOnly(hints)) throw notReadOnly(suite, subtool, this.toolFor(config.name));
-    return callSubtool(this.#pool, config, call, subtool, args);
-  }
-
   async #introspect(
     { config, access }: Suite,
-    call: ToolCall,
     subtool: string | undefined,
     settings: Introspection,
+    context: CallContext,
   ): Promise<Verbatim> {
-    const child = await useChild(this.#pool, config, call);
-    const tools = await child.listTools({ cancellation: call.cancellation });
-    this.#pool.remember(config, tools);
+    const tools = await this.#calls.listTools(config, context);
     const shown = tools.filter(
       (tool) =>
         isExposed(tool.name, config.expose) && (access === 'all' || isReadOnly(hintsOf(tool))),
     );
     if (subtool === undefined) {
-      const refused = child.refusedTools.length;
-      return dataResult(describeSubtools(shown, settings, refused), call.framing);
+      const refused = this.#pool.refusedTools(config.name).length;
+      return dataResult(describeSubtools(shown, settings, refused), context.framing);
     }
     const wanted = shown.filter(({ name }) => name === subtool);
-    if (wanted.length === 0) throw unknownSubtool(child, config, subtool);
-    return dataResult(describeSubtools(wanted, settings), call.framing);
+    if (wanted.length === 0) {
+      const names = tools.map(({ name }) => name);
+      throw unknownSubtool(config, subtool, names);
+    }
+    return dataResult(describeSubtools(wanted, settings), context.framing);
   }
-}
 
-function notReadOnly(
-  { name, config, access }: Suite,
-  subtool: string,
-  suiteName: string,
-): SwitchboardError {
-  const hint =
-    access === 'read'
-      ? `Call it through ${suiteName}.`
-      : `The server's tools have changed since this host listed ${name} as read-only. Refresh the host's tool list, or reconnect.`;
-  return new SwitchboardError(
-    'TOOL_NOT_ALLOWED',
-    `Subtool "${subtool}" of server "${config.name}" is not marked as read-only, so ${name} cannot call it.`,
-    { hint },
-  );
+  #readOnlyClaim({ name, config, access }: Suite): ReadOnlyClaim {
+    const hint =
+      access === 'read'
+        ? `Call it through ${this.toolFor(config.name)}.`
+        : `The server's tools have changed since this host listed ${name} as read-only. Refresh the host's tool list, or reconnect.`;
+    return { suite: name, hint };
+  }
 }

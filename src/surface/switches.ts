@@ -1,14 +1,15 @@
-// What one session has switched on, and the three tools with which it does so.
+// The servers one session has switched on, and what the gateway's tools do in it.
 import { SwitchboardError } from '../base/errors.ts';
 import { soon } from '../base/time.ts';
+import type { CallContext } from '../calls/call.ts';
+import { reportStart } from '../calls/starting.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/server/expose.ts';
-import { textResult } from '../mcp/tools.ts';
+import { type Tool, textResult } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
-import { gatewayAction, parseServerName } from './gateway.ts';
-import { type OwnTool, OwnTools, prefixedName } from './own-tools.ts';
-import { tellOfStart } from './starting.ts';
-import type { Audience, ToolCall } from './surface.ts';
+import { createGatewayTools, gatewayAction, parseServerName } from './gateway.ts';
+import type { ModeSession, ModeSessionParts } from './modes/mode.ts';
+import { OwnTools, prefixedName } from './own-tools.ts';
 import {
   activatedText,
   alreadyActiveText,
@@ -21,28 +22,22 @@ import {
   statusResult,
   unknownServerText,
 } from './switch-texts.ts';
-import type { ViewParts } from './view.ts';
-
-export interface SwitchesOptions {
-  /** Asked each time: a new configuration brings new ones. */
-  readonly parts: () => ViewParts;
-  readonly audience: Audience;
-  /** The tools of a child that are listed at the moment. */
-  readonly toolsOf: (childName: string) => readonly OwnTool[];
-  /** The name of a child's suite, if this host lists it. */
-  readonly suiteOf: (config: ChildConfig) => string | undefined;
-  /** Something is on that was not, or the other way round. */
-  readonly onChanged: () => void;
-}
 
 /** Many hosts give up on a call after a minute. */
 const LONGEST_WAIT_MS = 45_000;
 
-export class Switches {
-  readonly #options: SwitchesOptions;
+const SWITCHING =
+  'More servers can be switched on: gateway_status lists them, gateway_activate adds the tools of one ' +
+  'to your list, gateway_deactivate removes them.';
+
+const SWITCHED_OFF =
+  'It has been switched off: call gateway_activate to use its tools again, or call it through its suite.';
+
+export class Switches implements ModeSession {
+  readonly #options: ModeSessionParts;
   readonly #active = new Set<string>();
 
-  constructor(options: SwitchesOptions) {
+  constructor(options: ModeSessionParts) {
     this.#options = options;
   }
 
@@ -50,55 +45,52 @@ export class Switches {
     return [...this.#active];
   }
 
-  isOn(childName: string): boolean {
-    return this.#active.has(childName);
+  get instructions(): string {
+    return this.#servers.some((server) => this.#isSwitchable(server)) ? SWITCHING : '';
   }
 
-  /** The children that can be switched. */
-  get flips(): ChildConfig[] {
-    return this.#options.parts().children.filter(({ show }) => show === 'flip');
+  listTools(): readonly Tool[] {
+    const names = this.#servers.map(({ name }) => name);
+    return names.length > 0 ? createGatewayTools(names, this.#options.audience.isStatic) : [];
   }
 
-  /**
-   * Whether switching a child on has an effect in this host. Hosts that never refresh their list use
-   * suites instead, if those are listed.
-   */
-  isSwitchable(config: ChildConfig): boolean {
-    const { audience, suiteOf } = this.#options;
-    if (audience.isStatic) return false;
-    return !audience.neverRelists || suiteOf(config) === undefined;
+  listsToolsOf({ name }: ChildConfig): boolean {
+    return this.#active.has(name);
   }
 
-  /**
-   * The answer to a call of one of the three tools; undefined for any other. They are answered even
-   * without servers, when they are not listed.
-   */
-  call(call: ToolCall): Promise<Verbatim> | undefined {
-    const isAnswered = this.flips.length > 0 || this.#options.parts().children.length === 0;
-    const action = isAnswered ? gatewayAction(call.name) : undefined;
-    return action && this.#carryOut(action, call);
+  listsSuiteOf(): boolean {
+    const { audience, parts } = this.#options;
+    const { flipSuites } = parts().config;
+    if (audience.isStatic || flipSuites === 'always') return true;
+    return flipSuites === 'auto' && audience.neverRelists;
   }
 
-  /** Switches off what can no longer be switched. */
-  dropOthers(): void {
-    const flips = new Set(this.flips.map(({ name }) => name));
-    for (const name of this.#active) if (!flips.has(name)) this.#active.delete(name);
+  /** Answered even without any servers, when the gateway's tools aren't listed. */
+  callTool(name: string, args: Verbatim, context: CallContext): Promise<Verbatim> | undefined {
+    const isAnswered = this.#servers.length > 0 || this.#options.parts().children.length === 0;
+    const action = isAnswered ? gatewayAction(name) : undefined;
+    return action && this.#carryOut(action, name, args, context);
   }
 
-  /** Switches off what has failed without having run: it could not be started when it was needed. */
-  dropFailed(): void {
+  /** Switches off servers that are gone or shown in another mode. */
+  reconfigured(): void {
+    const names = new Set(this.#servers.map(({ name }) => name));
+    for (const name of this.#active) if (!names.has(name)) this.#active.delete(name);
+  }
+
+  /** Switches off servers that failed to start when they were needed. */
+  checkFailures(): void {
     const { pool } = this.#options.parts();
-    for (const name of this.#active) if (pool.report(name).state === 'error') this.drop(name);
+    for (const name of this.#active) if (pool.report(name).state === 'error') this.lost(name);
   }
 
-  /** A child has ended by itself: it is switched off, and the host is told. */
-  drop(childName: string): void {
+  /** Switches the server off and tells the host. */
+  lost(childName: string): void {
     if (!this.#active.delete(childName)) return;
     this.#options.onChanged();
     this.#options.audience.announce();
   }
 
-  /** What to do about a tool that is there, but not switched on. */
   hintFor(toolName: string): string | undefined {
     const { parts, suiteOf } = this.#options;
     const { pool } = parts();
@@ -106,51 +98,78 @@ export class Switches {
       subtool === toolName || prefixedName(childName, subtool) === toolName;
     const findSubtool = ({ name, expose }: ChildConfig) =>
       pool.tools(name)?.find((tool) => isMeant(name, tool.name) && isExposed(tool.name, expose));
-    for (const config of this.flips) {
+    for (const config of this.#servers) {
       const subtool = this.#active.has(config.name) ? undefined : findSubtool(config)?.name;
       if (subtool === undefined) continue;
       return notOnText(config.name, {
         subtool,
         suite: suiteOf(config),
-        isSwitchable: this.isSwitchable(config),
+        isSwitchable: this.#isSwitchable(config),
       });
     }
     return undefined;
   }
 
-  async #carryOut(action: 'activate' | 'deactivate' | 'status', call: ToolCall): Promise<Verbatim> {
+  /** A server that crashes is switched off, so its tools are gone until it's switched on again. */
+  explain(error: unknown): unknown {
+    if (!(error instanceof SwitchboardError) || error.code !== 'CHILD_EXITED') return error;
+    const { code, message, hint = '', cause, data } = error;
+    if (!this.#servers.some(({ name }) => name === data['child'])) return error;
+    return new SwitchboardError(code, message, { hint: `${SWITCHED_OFF} ${hint}`, cause, data });
+  }
+
+  get #servers(): ChildConfig[] {
+    return this.#options.servers();
+  }
+
+  /**
+   * Whether switching a server on has an effect in this host. Hosts that never refresh their list use
+   * suites instead, if those are listed.
+   */
+  #isSwitchable(server: ChildConfig): boolean {
+    const { audience, suiteOf } = this.#options;
+    if (audience.isStatic) return false;
+    return !audience.neverRelists || suiteOf(server) === undefined;
+  }
+
+  async #carryOut(
+    action: 'activate' | 'deactivate' | 'status',
+    toolName: string,
+    args: Verbatim,
+    context: CallContext,
+  ): Promise<Verbatim> {
     switch (action) {
       case 'activate':
-        return this.#activate(parseServerName(call), call);
+        return this.#activate(parseServerName(toolName, args), context);
       case 'deactivate':
-        return this.#deactivate(parseServerName(call));
+        return this.#deactivate(parseServerName(toolName, args));
       case 'status':
         return this.#status();
     }
   }
 
-  async #activate(name: string, call: ToolCall): Promise<Verbatim> {
+  async #activate(name: string, context: CallContext): Promise<Verbatim> {
     const { audience, onChanged, toolsOf, suiteOf } = this.#options;
-    const config = this.flips.find((child) => child.name === name);
+    const config = this.#servers.find((child) => child.name === name);
     if (!config) return this.#refuse(name);
     if (this.#active.has(name)) return textResult(alreadyActiveText(name));
     try {
       // No await if it is ready: the next request must find it active.
-      if (!this.#isReady(name) && !(await this.#becomesReady(config, call))) {
+      if (!this.#isReady(name) && !(await this.#becomesReady(config, context))) {
         return textResult(notReadyText(name), { isError: true });
       }
     } catch (error) {
       return failedResult(name, error);
     }
     // The configuration or the switches may have changed meanwhile.
-    if (!this.flips.some((child) => child.name === name)) return this.#refuse(name);
+    if (!this.#servers.some((child) => child.name === name)) return this.#refuse(name);
     if (audience.isStatic) return textResult(this.#introduce(name));
     if (this.#active.has(name)) return textResult(alreadyActiveText(name));
     this.#active.add(name);
     onChanged();
     const tools = toolsOf(name);
-    const isFetched = await audience.announceAndSettle(call.cancellation);
-    // Who fails while the host takes the list in has been switched off again.
+    const isFetched = await audience.announceAndSettle(context.cancellation);
+    // A server that fails while the host fetches the list has been switched off again.
     const failure = this.#active.has(name) ? undefined : this.#failureOf(name);
     if (failure) return failedResult(name, failure);
     const { neverRelists } = audience;
@@ -158,17 +177,17 @@ export class Switches {
     return textResult(activatedText(name, tools, reach));
   }
 
-  /** An idle child with known tools counts: the first call starts it. */
+  /** An idle server with known tools counts: the first call starts it. */
   #isReady(name: string): boolean {
     const { pool } = this.#options.parts();
     const { state } = pool.report(name);
     return state !== 'warming' && state !== 'error' && pool.tools(name) !== undefined;
   }
 
-  /** Starts a child or waits for its start, within the limit of a start. */
+  /** Starts the server or waits for its start, within the time a start may take. */
   async #becomesReady(
     config: ChildConfig,
-    { cancellation, onProgress }: ToolCall,
+    { cancellation, onProgress }: CallContext,
   ): Promise<boolean> {
     const { name, timeouts } = config;
     const warmed = this.#options.parts().pool.warm(name);
@@ -178,13 +197,13 @@ export class Switches {
       warmed.then(() => true),
       limitMs,
     );
-    const waited = tellOfStart(cancellation.orElse(ready), config, onProgress);
+    const waited = reportStart(cancellation.orElse(ready), config, onProgress);
     return (await waited) ?? false;
   }
 
   #deactivate(name: string): Verbatim {
     const { audience, onChanged, toolsOf } = this.#options;
-    if (!this.flips.some((child) => child.name === name)) return this.#refuse(name);
+    if (!this.#servers.some((child) => child.name === name)) return this.#refuse(name);
     const tools = toolsOf(name);
     if (!this.#active.delete(name)) return textResult(notActiveText(name));
     onChanged();
@@ -195,7 +214,7 @@ export class Switches {
   #status(): Verbatim {
     const { pool } = this.#options.parts();
     return statusResult(
-      this.flips.map((config) => {
+      this.#servers.map((config) => {
         const { name } = config;
         const { state } = pool.report(name);
         const isActive = this.#active.has(name);
@@ -211,15 +230,15 @@ export class Switches {
     );
   }
 
-  /** What a session needs that calls a child through its suite. */
+  /** For a session that calls the server through its suite. */
   #introduce(name: string): string {
     const { suites } = this.#options.parts();
-    const config = this.flips.find((child) => child.name === name);
+    const config = this.#servers.find((child) => child.name === name);
     const subtools = config && this.#subtoolsOf(config);
     return staticText(name, subtools ?? [], suites.toolFor(name));
   }
 
-  /** The names of the subtools that a child may show; undefined where they were never listed. */
+  /** The names of the server's exposed tools; undefined if it never listed them. */
   #subtoolsOf(config: ChildConfig): string[] | undefined {
     const tools = this.#options.parts().pool.tools(config.name);
     if (!tools) return undefined;
@@ -227,23 +246,23 @@ export class Switches {
     return [...arranged.values()].map(({ subtool }) => subtool);
   }
 
-  /** The answer for a name that cannot be switched. */
+  /** The answer for a server that can't be switched. */
   #refuse(name: string): Verbatim {
     const { parts, suiteOf } = this.#options;
     const config = parts().children.find((child) => child.name === name);
-    const names = this.flips.map((child) => child.name);
+    const names = this.#servers.map((child) => child.name);
     const text = config ? notFlipText(config, suiteOf(config)) : unknownServerText(name, names);
     return textResult(text, { isError: true });
   }
 
-  /** Why a child cannot be used, where it is still there. */
+  /** Why a server that is still configured can't be used. */
   #failureOf(name: string): Error | undefined {
     const { children, pool } = this.#options.parts();
     return children.some((child) => child.name === name) ? pool.errorOf(name) : undefined;
   }
 }
 
-/** The answer where a child was to be switched on and cannot be used. */
+/** The answer if a server can't be switched on. */
 function failedResult(name: string, error: unknown): Verbatim {
   if (!(error instanceof Error)) throw error;
   const text = error instanceof SwitchboardError ? error.text : error.message;

@@ -1,33 +1,38 @@
-// Requests about a task, from the session that began it, go to the child that runs it, if that is still
-// running and speaks the host's era. `tasks/list` is not offered: a child serves several hosts and
-// doesn't know whose each task is.
+// Requests about a task go to the server that runs it, if it still runs and the session that started the
+// task asks. `tasks/list` isn't offered: a server works for several hosts and doesn't know whose each is.
 import { isObject } from '../base/object.ts';
+import type { CallContext } from '../calls/call.ts';
+import type { Calls } from '../calls/calls.ts';
+import { noSuchTask } from '../calls/send.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { signQuestionsIn } from '../mcp/questions.ts';
-import { unwrapTaskId, wrapTasksIn } from '../mcp/tasks.ts';
+import { unwrapTaskId } from '../mcp/tasks.ts';
 import type { Pool } from '../pool/pool.ts';
-import { INVALID_PARAMS, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
-import type { SurfaceOptions } from './surface.ts';
+
+interface TaskParts {
+  readonly children: readonly ChildConfig[];
+  readonly pool: Pool;
+  readonly calls: Calls;
+}
 
 export async function askTask(
-  children: readonly ChildConfig[],
-  pool: Pool,
+  { children, pool, calls }: TaskParts,
   method: string,
   params: Verbatim,
-  options: SurfaceOptions,
+  context: CallContext,
 ): Promise<Verbatim> {
-  const { caller } = options;
   const given = isObject(params.value) ? params.value['taskId'] : undefined;
-  const sign = (text: string): string => caller?.sign?.(text) ?? '';
-  const id = unwrapTaskId(given, sign);
-  const config = children.find(({ name }) => name === id?.childName);
-  const isRunning = config && pool.report(config.name).state === 'ready';
-  const child = isRunning && (await pool.use(config.name, options.cancellation));
-  if (!id || !child || child.greeting.era !== caller?.era) {
-    throw new RpcError(INVALID_PARAMS, 'There is no such task.');
-  }
+  const id = unwrapTaskId(given, (text) => context.caller?.sign?.(text) ?? '');
+  const server = children.find(({ name }) => name === id?.childName);
+  // A server that has stopped has lost its tasks, so there is no point in starting it.
+  if (!id || !server || pool.report(server.name).state !== 'ready') throw noSuchTask();
   const own = params.with('taskId', Verbatim.of(id.taskId));
-  const result = await child.ask(method, own, options, `task "${id.taskId}"`);
-  return wrapTasksIn(signQuestionsIn(result, id.childName), { childName: id.childName, sign });
+  return calls.send({
+    server,
+    method,
+    target: id.taskId,
+    params: own,
+    context,
+    through: 'tool',
+  });
 }

@@ -1,9 +1,10 @@
-// What one session is shown: the tools of the gateway, where there are children to switch; the
-// suites; the tools of those children that are shown directly or that this session has switched on;
-// and the agents. Every child can be called through its suite, listed or not.
+// Everything one session sees: the modes' own tools, suites, the own tools of servers whose mode lists
+// them, and agents. Every server can be called through its suite, listed or not.
 import { isObject } from '../base/object.ts';
+import type { CallContext } from '../calls/call.ts';
+import type { Calls } from '../calls/calls.ts';
 import type { ListKind } from '../child/child.ts';
-import type { ChildConfig, Config } from '../config/config.ts';
+import type { ChildConfig, Config, Show } from '../config/config.ts';
 import { hintsOf, isReadOnly } from '../mcp/annotations.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import type { Tool } from '../mcp/tools.ts';
@@ -11,36 +12,36 @@ import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { listedNameFor } from './assistant-names.ts';
-import { createGatewayTools } from './gateway.ts';
 import { instructionsFor } from './instructions.ts';
 import type { Library } from './library.ts';
+import type { ModeSession, ShowMode } from './modes/mode.ts';
+import { isReservedName, MODES, modeOf } from './modes/table.ts';
 import { type OwnTool, OwnTools } from './own-tools.ts';
-import { callSubtool } from './subtool.ts';
-import { alwaysLoaded, MOST_LOADED } from './suite-tool.ts';
+import { MOST_LOADED } from './suite-tool.ts';
 import type { Suites } from './suites.ts';
-import type { Audience, Surface, SurfaceOptions, ToolCall } from './surface.ts';
-import { Switches } from './switches.ts';
+import type { Audience, Surface } from './surface.ts';
 import { askTask } from './tasks.ts';
 import { unknownTool } from './unknown-tool.ts';
 
 export interface ViewParts {
-  /** All children that are not off, in the order they are shown. */
+  readonly config: Config;
+  /** All children that aren't off, in the order they are listed. */
   readonly children: readonly ChildConfig[];
   readonly suites: Suites;
   readonly agents: AgentTools;
   readonly library: Library;
   readonly pool: Pool;
-  readonly flipSuites: Config['flipSuites'];
+  readonly calls: Calls;
 }
 
-/** Lists as texts. */
+/** Lists as strings that can be compared. */
 export type Shown = Readonly<Record<'tools' | 'prompts' | 'resources', string>>;
 
 export interface ViewEvents {
   readonly onClose: () => void;
-  /** The session watches other resources than before. */
+  /** The session watches a different set of resources. */
   readonly onWatch: () => Promise<void>;
-  /** The session wants log messages from another level on. */
+  /** The session wants a different log level. */
   readonly onLogLevel: () => void;
 }
 
@@ -48,9 +49,10 @@ export class View implements Surface {
   readonly #audience: Audience;
   readonly #events: ViewEvents;
   readonly #ownTools = new OwnTools();
-  readonly #switches: Switches;
+  readonly #modes: Readonly<Record<Show, ModeSession>>;
+  readonly #allModes: readonly ModeSession[];
   #parts: ViewParts;
-  /** Arranged when it is needed, and anew after each change. */
+  /** Arranged on first use and again after each change. */
   #listed: Map<string, OwnTool> | undefined;
   #uris: ReadonlySet<string> = new Set();
   /** The suites that were read-only in the last list this host fetched. */
@@ -61,16 +63,12 @@ export class View implements Surface {
     this.#parts = parts;
     this.#audience = audience;
     this.#events = events;
-    this.#switches = new Switches({
-      parts: () => this.#parts,
-      audience,
-      toolsOf: (name) => [...this.#own().values()].filter(({ config }) => config.name === name),
-      suiteOf: (config) => this.#listedSuiteOf(config),
-      onChanged: () => this.#changed(),
-    });
+    const opened = Object.values(MODES).map((mode) => [mode.name, this.#open(mode)] as const);
+    this.#modes = Object.fromEntries(opened) as Record<Show, ModeSession>;
+    this.#allModes = opened.map(([, session]) => session);
   }
 
-  /** The least important log messages that the session wants of children. */
+  /** The least important log messages the session wants. */
   get logLevel(): LogLevel | undefined {
     return this.#logLevel;
   }
@@ -79,7 +77,7 @@ export class View implements Surface {
     return this.#audience.ask;
   }
 
-  /** The resources that the session watches, by the child that has them. */
+  /** The resources the session watches, by the child that owns them. */
   get watched(): Map<string, string[]> {
     const watched = new Map<string, string[]>();
     for (const uri of this.#uris) {
@@ -92,13 +90,12 @@ export class View implements Surface {
   get instructions(): string {
     const { children } = this.#parts;
     const suiteOf = (child: ChildConfig) => this.#listedSuiteOf(child);
-    const { flips } = this.#switches;
-    const canSwitch = flips.some((child) => this.#switches.isSwitchable(child));
-    return instructionsFor({ children, agents: this.#agents, suiteOf, canSwitch });
+    const modes = this.#allModes.map(({ instructions = '' }) => instructions);
+    return instructionsFor({ children, agents: this.#agents, suiteOf, modes });
   }
 
   get active(): readonly string[] {
-    return this.#switches.active;
+    return this.#allModes.flatMap(({ active = [] }) => active);
   }
 
   listTools(): readonly Tool[] {
@@ -113,18 +110,15 @@ export class View implements Surface {
   #listTools(): readonly Tool[] {
     const { children, suites } = this.#parts;
     const { isStatic } = this.#audience;
-    const flips = this.#switches.flips.map(({ name }) => name);
     const isListed = (config: ChildConfig) => this.#isListedAsSuite(config);
-    // Stand-ins for direct servers don't count: the other suites must not change with them.
-    const isLoaded =
-      children.filter((config) => config.show !== 'direct' && isListed(config)).length <=
-      MOST_LOADED;
+    // Suites that only fill in don't count: the others must not change with them.
+    const counted = children.filter((config) => modeOf(config).usesSuite && isListed(config));
     return [
-      ...(flips.length > 0 ? createGatewayTools(flips, isStatic) : []),
-      ...suites.listTools(isListed, isLoaded),
+      ...this.#allModes.flatMap((mode) => mode.listTools?.() ?? []),
+      ...suites.listTools(isListed, counted.length <= MOST_LOADED),
       ...[...this.#own().values()].map(({ config, tool }) => {
         const own = isStatic ? withoutExecution(tool) : tool;
-        return config.show === 'flip' ? withAlwaysLoad(own) : own;
+        return modeOf(config).present?.(own) ?? own;
       }),
       ...this.#agents.listTools(),
     ];
@@ -142,19 +136,17 @@ export class View implements Surface {
     return this.#parts.library.listTemplates();
   }
 
-  ask(method: string, params: Verbatim, options: SurfaceOptions): Promise<Verbatim> {
-    const { children, pool } = this.#parts;
-    if (method.startsWith('tasks/')) return askTask(children, pool, method, params, options);
-    return this.#parts.library.ask(method, params, options);
+  ask(method: string, params: Verbatim, context: CallContext): Promise<Verbatim> {
+    if (method.startsWith('tasks/')) return askTask(this.#parts, method, params, context);
+    return this.#parts.library.ask(method, params, context);
   }
 
-  callTool(call: ToolCall): Promise<Verbatim> {
-    const answer = this.#callChild(call) ?? this.#switches.call(call);
-    if (!answer)
-      throw unknownTool(call.name, this.#knownNames(), this.#switches.hintFor(call.name));
+  callTool(name: string, args: Verbatim, context: CallContext): Promise<Verbatim> {
+    const answer = this.#callServer(name, args, context) ?? this.#callMode(name, args, context);
+    if (!answer) throw unknownTool(name, this.#knownNames(), this.#hintFor(name));
     return answer.catch((error: unknown) => {
-      this.#switches.dropFailed();
-      throw error;
+      this.checkFailures();
+      throw this.#explain(name, error);
     });
   }
 
@@ -162,10 +154,10 @@ export class View implements Surface {
     this.#events.onClose();
   }
 
-  /** Takes over a new configuration. What is not flip any more is not switched on either. */
+  /** Applies a new configuration. */
   update(parts: ViewParts, before: Shown): void {
     this.#parts = parts;
-    this.#switches.dropOthers();
+    for (const mode of this.#allModes) mode.reconfigured?.();
     this.#changed();
     const after = this.shown();
     for (const kind of ['tools', 'prompts', 'resources'] as const) {
@@ -173,7 +165,6 @@ export class View implements Surface {
     }
   }
 
-  /** All that is shown, as texts that can be compared. */
   shown(): Shown {
     return {
       tools: JSON.stringify(this.#listTools()),
@@ -190,7 +181,7 @@ export class View implements Surface {
     if (config && this.#listsToolsOf(config)) this.#audience.announceSoon();
   }
 
-  /** A child's suite has other annotations now. */
+  /** A child's suite has new annotations. */
   suiteChanged(childName: string): void {
     const config = this.#parts.children.find(({ name }) => name === childName);
     if (config && this.#isListedAsSuite(config)) this.#audience.announceSoon();
@@ -215,29 +206,73 @@ export class View implements Surface {
     this.#events.onLogLevel();
   }
 
-  dropFailed(): void {
-    this.#switches.dropFailed();
+  /** A start or a call has failed. */
+  checkFailures(): void {
+    for (const mode of this.#allModes) mode.checkFailures?.();
   }
 
-  /** A child has ended by itself. */
+  /** A running child has exited. */
   lost(childName: string): void {
-    this.#switches.drop(childName);
+    for (const mode of this.#allModes) mode.lost?.(childName);
   }
 
-  /** The answer of the child or agent that the call is for; undefined if it is for none. */
-  #callChild(call: ToolCall): Promise<Verbatim> | undefined {
-    const { pool, suites, agents } = this.#parts;
-    if (suites.has(call.name)) {
-      return suites.callTool(call, this.#readOnlySuites.has(call.name));
-    }
-    if (agents.has(call.name)) {
-      return (this.#agents.has(call.name) ? this.#agents : agents).callTool(call);
-    }
-    const own = this.#own().get(call.name) ?? this.#assistantToolOf(call.name);
-    return own && callSubtool(pool, own.config, call, own.subtool, call.args, 'tool');
+  #open(mode: ShowMode): ModeSession {
+    return mode.open({
+      servers: () => this.#parts.children.filter(({ show }) => show === mode.name),
+      parts: () => this.#parts,
+      audience: this.#audience,
+      toolsOf: (name) => [...this.#own().values()].filter(({ config }) => config.name === name),
+      suiteOf: (config) => this.#listedSuiteOf(config),
+      onChanged: () => this.#changed(),
+    });
   }
 
-  /** The tool of an assistant that is called by the name it had before. */
+  /** Undefined if the name belongs to no suite, agent or server. */
+  #callServer(name: string, args: Verbatim, context: CallContext): Promise<Verbatim> | undefined {
+    const { calls, suites, agents } = this.#parts;
+    if (suites.has(name)) {
+      return suites.callTool(name, args, context, this.#readOnlySuites.has(name));
+    }
+    if (agents.has(name)) {
+      return (this.#agents.has(name) ? this.#agents : agents).callTool(name, args, context);
+    }
+    const own = this.#own().get(name) ?? this.#assistantToolOf(name);
+    return (
+      own &&
+      calls.send({
+        server: own.config,
+        method: 'tools/call',
+        target: own.subtool,
+        params: args,
+        context,
+        through: 'tool',
+        readOnly: undefined,
+      })
+    );
+  }
+
+  #callMode(name: string, args: Verbatim, context: CallContext): Promise<Verbatim> | undefined {
+    for (const mode of this.#allModes) {
+      const answer = mode.callTool?.(name, args, context);
+      if (answer) return answer;
+    }
+    return undefined;
+  }
+
+  #explain(toolName: string, error: unknown): unknown {
+    if (this.#parts.suites.has(toolName)) return error;
+    return this.#allModes.reduce((known, mode) => mode.explain?.(known) ?? known, error);
+  }
+
+  #hintFor(toolName: string): string | undefined {
+    for (const mode of this.#allModes) {
+      const hint = mode.hintFor?.(toolName);
+      if (hint !== undefined) return hint;
+    }
+    return undefined;
+  }
+
+  /** An assistant's tool, called by its former name. */
   #assistantToolOf(name: string): OwnTool | undefined {
     const listed = listedNameFor(name);
     const own = listed === undefined ? undefined : this.#own().get(listed);
@@ -248,34 +283,29 @@ export class View implements Surface {
     this.#listed = undefined;
   }
 
-  /** The tools that are listed as they are, by the names they are listed under. */
+  /** Servers' own tools by the names they are listed under. */
   #own(): Map<string, OwnTool> {
     const { children, pool, suites, agents } = this.#parts;
     this.#listed ??= this.#ownTools.arrange(
       children
         .filter((config) => this.#listsToolsOf(config))
         .map((config) => ({ config, tools: pool.tools(config.name) ?? [] })),
-      (name) => suites.has(name) || agents.has(name),
+      (name) => isReservedName(name) || suites.has(name) || agents.has(name),
     );
     return this.#listed;
   }
 
-  /** Those that this host is shown. It may call the others as well. */
+  /** The agents this host lists. It can also call the others. */
   get #agents(): AgentTools {
     return this.#parts.agents.shownTo(this.#audience.client);
   }
 
-  #listsToolsOf({ name, show }: ChildConfig): boolean {
-    return show === 'direct' || (show === 'flip' && this.#switches.isOn(name));
+  #listsToolsOf(config: ChildConfig): boolean {
+    return this.#modes[config.show].listsToolsOf(config);
   }
 
-  #isListedAsSuite({ name, show }: ChildConfig): boolean {
-    // Some hosts fetch the list only once, so a server without known tools must be in it.
-    if (show === 'direct') return this.#parts.pool.tools(name) === undefined;
-    if (show === 'suite') return true;
-    if (this.#audience.isStatic) return true;
-    const { flipSuites } = this.#parts;
-    return flipSuites === 'always' || (flipSuites === 'auto' && this.#audience.neverRelists);
+  #isListedAsSuite(config: ChildConfig): boolean {
+    return this.#modes[config.show].listsSuiteOf(config);
   }
 
   /** The name of a child's suite, if this host lists it. */
@@ -288,13 +318,7 @@ export class View implements Surface {
   }
 }
 
-/** Otherwise Claude Code would hide tools that appear later until the model searches for them. */
-function withAlwaysLoad(tool: Tool): Tool {
-  const { _meta: own } = tool;
-  return { ...tool, _meta: { ...alwaysLoaded(), ...(isObject(own) && own) } };
-}
-
-/** How a tool can be a task in the handshake era, of which the modern one knows nothing. */
+/** `execution` describes tasks of the handshake era, which the modern era doesn't have. */
 function withoutExecution(tool: Tool): Tool {
   if (!Object.hasOwn(tool, 'execution')) return tool;
   const { execution: _handshakeOnly, ...rest } = tool;

@@ -33,7 +33,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // They tell the host something through a Peer, which reports what it cannot send.
   'session/list-changes.ts': ['tell', 'wake'],
   'session/subscriptions.ts': ['() => {\n      this.#timers.delete(kind)'],
-  'surface/starting.ts': ['tell'],
+  'calls/starting.ts': ['report'],
   'surface/agent-tools.ts': ['() => this.#signOfLife()', '() => this.#catchUp()'],
   'session/parking.ts': ['() => {\n      this.#calls.delete(handle)'], // rejects and cancels
 };

@@ -17,6 +17,7 @@ const LAYERS = [
   'agents',
   'assistant',
   'install',
+  'calls',
   'pool',
   'child',
   'mcp',

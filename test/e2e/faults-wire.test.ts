@@ -89,7 +89,7 @@ test('a result of null is a failure of the server', () =>
     const answer = await print(trial.host, '{"jsonrpc":"2.0","id":%ID%,"result":null}\n');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(
-      `"Server "kid" answered subtool "print" with something that is no tool result: null"`,
+      `"Server "kid" answered subtool "print" with an invalid tool result: null"`,
     );
   }));
 
@@ -114,7 +114,7 @@ test.for(['7', '"text"', '{}', '[null]', '[{"text":"no type"}]'])(
       const failure = trial.failure(await print(trial.host, line));
 
       expect(failure).toContain(
-        'Server "kid" answered subtool "print" with something that is no tool result',
+        'Server "kid" answered subtool "print" with an invalid tool result',
       );
     }),
 );

@@ -112,7 +112,7 @@ describe('without a way to show it, says how servers are shown', () => {
 
       playwright is shown as flip
         because   it is declared in <project>/home/.switchboard/servers.json, whose servers are flip
-        tools     its own, while it is switched on with gateway_activate; \`switchboard tools playwright\` tells which
+        tools     its own, while it is switched on; \`switchboard tools playwright\` tells which
         also      playwright_suite, listed or not
         start     eager, as soon as the host is connected: servers that are flip are warmed up beforehand
         stop      never for want of use: servers that are flip stay warm
@@ -130,7 +130,7 @@ describe('without a way to show it, says how servers are shown', () => {
     );
     // The same names are taken by github, whose tools are always listed.
     expect(await showWell(project, ['playwright'])).toContain(
-      'gateway_activate: playwright_click, playwright_echo, playwright_navigate, playwright_type_text\n',
+      'while it is switched on: playwright_click, playwright_echo, playwright_navigate, playwright_type_text\n',
     );
   });
 
@@ -167,7 +167,7 @@ describe('with one, writes it', () => {
       What it was before is in <project>/home/.switchboard/backups/switchboard.config.json.<time>.
       memory is shown as flip
         because   suites.memory.show in <project>/switchboard.config.json
-        tools     its own, while it is switched on with gateway_activate; \`switchboard tools memory\` tells which
+        tools     its own, while it is switched on; \`switchboard tools memory\` tells which
         also      memory_suite, listed or not
         start     eager, as soon as the host is connected: servers that are flip are warmed up beforehand
         stop      never for want of use: servers that are flip stay warm

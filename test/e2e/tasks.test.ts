@@ -137,7 +137,7 @@ describe('over HTTP, where hosts share a server', () => {
     for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel']) {
       expect((await other(method, { taskId })).error).toMatchObject({
         code: -32602,
-        message: 'There is no such task.',
+        message: 'Unknown task.',
       });
     }
     expect((await one('tasks/get', { taskId })).result).toMatchObject({ status: 'working' });

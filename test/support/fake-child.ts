@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { SwitchboardError } from '../../src/base/errors.ts';
+import { Calls } from '../../src/calls/calls.ts';
 import type { Child, ListKind } from '../../src/child/child.ts';
 import type { Greeting } from '../../src/child/handshake.ts';
 import type { LinkEnd } from '../../src/child/link.ts';
@@ -15,6 +16,8 @@ import { Catalog } from '../../src/pool/catalog.ts';
 import { Pool } from '../../src/pool/pool.ts';
 import type { StartAttempt, StartChild } from '../../src/pool/starter.ts';
 import { Verbatim } from '../../src/rpc/verbatim.ts';
+import { toolDemandOf } from '../../src/surface/modes/table.ts';
+import { SILENT_LOG } from './silent-log.ts';
 
 type PublicPart<T> = { [key in keyof T]: T[key] };
 
@@ -190,11 +193,18 @@ export function createFakePool(children: readonly ChildConfig[], start: FakeStar
         listeners.lost(name);
       },
     },
+    toolDemand: toolDemandOf,
     onBug,
     countWorking: async () => Infinity, // nobody gives up a turn before its time
   });
   onTestFinished(() => pool[Symbol.asyncDispose]());
   return { pool, catalog, news, listeners };
+}
+
+/** The way to these servers, as their configuration makes it. */
+export function callsFor(children: readonly ChildConfig[], pool: Pool): Calls {
+  const logging = { level: 'info', form: 'compact', folder: undefined } as const;
+  return new Calls({ children: byName(children), logging }, { pool, log: SILENT_LOG });
 }
 
 /** Lets everything happen that waits for no timer. */

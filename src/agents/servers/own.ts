@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { readSignIn, signInFile } from '../../child/sign-in/token-store.ts';
-import type { ChildConfig, Config, Remote } from '../../config/config.ts';
+import { type ChildConfig, type Config, isOff, type Remote } from '../../config/config.ts';
 import { expandRemote } from '../../config/server/expand.ts';
 import type { Candidate, Candidates } from './candidate.ts';
 import { needsProxy } from './programs/listing.ts';
@@ -29,9 +29,9 @@ async function reasonAgainst(
   tokens: string,
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
-  const { name, show, showBecause, origin, problem, remote, behind } = child;
+  const { name, showBecause, origin, problem, remote, behind } = child;
   const which = `${origin}: Server ${JSON.stringify(name)}`;
-  if (show === 'off') return `${which} is switched off (${showBecause}).`;
+  if (isOff(child)) return `${which} is switched off (${showBecause}).`;
   if (problem) return problem.text;
   if (behind) return `${which} is behind an assistant, which only hosts can use.`;
   if (!remote) return undefined;

@@ -1,6 +1,7 @@
 // What the host sees of a server, and why, as `switchboard show` tells it.
 import { formatDuration, printable } from '../../base/text.ts';
-import type { ChildConfig, Config } from '../../config/config.ts';
+import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
+import { modeOf } from '../../surface/modes/table.ts';
 import { OwnTools } from '../../surface/own-tools.ts';
 import type { Switchboard } from '../../switchboard.ts';
 import { formatRows } from '../terminal/layout.ts';
@@ -27,12 +28,12 @@ export function appearanceOf(
   { board, pool }: Switchboard,
 ): Appearance {
   const { name, show, showBecause, start, startBecause, idleMs, idleBecause, origin } = child;
-  const isListed = show === 'direct' || show === 'flip';
+  const isListed = modeOf(child).ownTools !== 'never';
   return {
     name,
     show,
     showBecause,
-    suite: show === 'off' ? undefined : board.suites.toolFor(name),
+    suite: isOff(child) ? undefined : board.suites.toolFor(name),
     tools: isListed && pool.tools(name) ? ownToolsOf(child, config, { board, pool }) : undefined,
     start,
     startBecause,
@@ -49,16 +50,16 @@ function ownToolsOf(
   { board, pool }: Pick<Switchboard, 'board' | 'pool'>,
 ): string[] {
   const listed = [...children.values()]
-    .filter((other) => other.show === 'direct' || other === child)
+    .filter((other) => modeOf(other).ownTools === 'always' || other === child)
     .map((config) => ({ config, tools: pool.tools(config.name) ?? [] }));
-  const names = new OwnTools().arrange(listed, (name) => board.suites.has(name));
+  const names = new OwnTools().arrange(listed, (name) => board.isTaken(name));
   return [...names].flatMap(([name, { config }]) => (config === child ? [name] : []));
 }
 
 export function printAppearances(all: readonly Appearance[], output: Output): void {
   if (all.length === 0) output.line(noServers());
   const rows = all.map((one) => {
-    const about = one.show === 'off' ? one.showBecause : toolsInShort(one);
+    const about = isOff(one) ? one.showBecause : toolsInShort(one);
     return {
       cells: [
         { text: printable(one.name), style: 'bold' as const },
@@ -70,10 +71,11 @@ export function printAppearances(all: readonly Appearance[], output: Output): vo
   for (const line of formatRows(rows, output)) output.line(line);
 }
 
-function toolsInShort({ show, suite, tools }: Appearance): string {
-  if (show === 'suite') return `${suite}`;
-  const own = tools ? `its own tools (${tools.length})` : 'its own tools';
-  return show === 'flip' ? `${own}, while it is switched on` : own;
+function toolsInShort(one: Appearance): string {
+  const { ownTools, condition } = modeOf(one);
+  if (ownTools === 'never') return `${one.suite}`;
+  const own = one.tools ? `its own tools (${one.tools.length})` : 'its own tools';
+  return condition === undefined ? own : `${own}, ${condition}`;
 }
 
 export function printAppearance(one: Appearance, output: Output): void {
@@ -85,8 +87,8 @@ export function printAppearance(one: Appearance, output: Output): void {
   const lines = [
     ['because', showBecause],
     ['tools', describeTools(one)],
-    ...(show === 'flip' || show === 'direct' ? [['also', `${suite}, listed or not`]] : []),
-    ...(show === 'off'
+    ...(modeOf(one).ownTools === 'never' ? [] : [['also', `${suite}, listed or not`]]),
+    ...(isOff(one)
       ? []
       : [
           ['start', `${when}: ${startBecause}`],
@@ -100,18 +102,12 @@ export function printAppearance(one: Appearance, output: Output): void {
   for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
 }
 
-function describeTools({ name, show, suite, tools }: Appearance): string {
+function describeTools(one: Appearance): string {
+  const { name, suite = 'none', tools } = one;
+  const { ownTools, condition } = modeOf(one);
+  if (ownTools === 'never') return suite;
   const which = tools ? `: ${inShort(tools)}` : `; \`switchboard tools ${name}\` tells which`;
-  switch (show) {
-    case 'off':
-      return 'none';
-    case 'suite':
-      return `${suite}`;
-    case 'direct':
-      return `its own${which}`;
-    case 'flip':
-      return `its own, while it is switched on with gateway_activate${which}`;
-  }
+  return condition === undefined ? `its own${which}` : `its own, ${condition}${which}`;
 }
 
 function inShort(names: readonly string[]): string {

@@ -148,7 +148,7 @@ function childIn(config: Config, folder: string): ChildConfig {
   throw new Error(`${folder} was read, and has no server.`);
 }
 
-function createAssistant({ pool, processes }: Switchboard, setting: Setting): Assistant {
+function createAssistant({ pool, board, processes }: Switchboard, setting: Setting): Assistant {
   const { child, flags, log } = setting;
   const { env } = process;
   const said = { role: child.role, ...child.assistant };
@@ -159,7 +159,7 @@ function createAssistant({ pool, processes }: Switchboard, setting: Setting): As
     env,
     toolServer: toolServerFor(setting),
     processes,
-    openToolbox: toolboxFor(pool, child),
+    openToolbox: toolboxFor(pool, board.calls, child),
     log,
   });
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ERRORS } from '../../base/errors.ts';
 import { cleanText, printable } from '../../base/text.ts';
-import type { ChildConfig, Config } from '../../config/config.ts';
+import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
 import { describeConfig } from '../../config/describe.ts';
 import { programBeforeArguments, suggestArgs } from '../../config/server/command.ts';
 import { unsetVariables } from '../../config/server/expand.ts';
@@ -11,7 +11,7 @@ import { isOnPath } from '../../install/find-program.ts';
 import { formatRows } from '../terminal/layout.ts';
 import { count, createOutput } from '../terminal/output.ts';
 import { noServers } from './no-servers.ts';
-import { isOff, offServers, printOff } from './off.ts';
+import { offServers, printOff } from './off.ts';
 import { type CommandOptions, loadFor } from './with-switchboard.ts';
 
 export async function checkConfig(options: CommandOptions): Promise<number> {

@@ -1,6 +1,6 @@
 // Servers that are off: commands leave them out, and say that they do.
 import { printable } from '../../base/text.ts';
-import type { ChildConfig, Config } from '../../config/config.ts';
+import { type Config, isOff } from '../../config/config.ts';
 import type { Output } from '../terminal/output.ts';
 
 export interface Off {
@@ -15,10 +15,6 @@ export function offServers({ children }: Config, chosen: string | undefined): Of
     name,
     because: showBecause,
   }));
-}
-
-export function isOff({ show }: ChildConfig): boolean {
-  return show === 'off';
 }
 
 export function printOff(servers: readonly Off[], output: Output): void {

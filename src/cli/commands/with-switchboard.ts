@@ -6,7 +6,7 @@ import { ERRORS, SwitchboardError } from '../../base/errors.ts';
 import { type AdjustableLog, createLog, type LogSettings } from '../../base/log.ts';
 import { isWritten } from '../../base/log-level.ts';
 import { cleanText } from '../../base/text.ts';
-import type { ChildConfig, Config } from '../../config/config.ts';
+import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
 import { findFolders } from '../../config/files/places.ts';
 import { loadConfig } from '../../config/load.ts';
 import { resolveLogging } from '../../config/settings/logging.ts';
@@ -17,7 +17,6 @@ import { assistantLaunch } from '../own-program.ts';
 import { onEndSignal } from '../signals.ts';
 import { workingFolder } from '../working-folder.ts';
 import { noServers } from './no-servers.ts';
-import { isOff } from './off.ts';
 
 export interface CommandOptions {
   readonly config?: string | undefined;

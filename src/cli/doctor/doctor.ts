@@ -137,8 +137,7 @@ async function examine(
   try {
     const child = await switchboard.pool.use(name, cancellation);
     const startMs = Math.round(performance.now() - begin);
-    const tools = await child.listTools({ cancellation });
-    switchboard.pool.remember(config, tools);
+    const tools = await switchboard.board.calls.listTools(config, { cancellation });
     const { serverName, serverVersion, revision } = child.greeting;
     const allowed = tools.filter((tool) => isExposed(tool.name, expose));
     return {

@@ -3,7 +3,7 @@
 import type { Writable } from 'node:stream';
 import { withAssistants } from '../../assistant/wrap.ts';
 import { type AdjustableLog, createLog } from '../../base/log.ts';
-import type { Config } from '../../config/config.ts';
+import { type Config, isOff } from '../../config/config.ts';
 import { isScript } from '../../config/files/files.ts';
 import { findFolders } from '../../config/files/places.ts';
 import { resolveLogging } from '../../config/settings/logging.ts';
@@ -108,6 +108,6 @@ async function suggestNearest(config: Config, log: AdjustableLog): Promise<void>
 
 /** Nobody may use them for a while, and most hosts don't show why they fail. */
 function invalidServers({ children }: Config): string[] {
-  const used = [...children.values()].filter(({ show }) => show !== 'off');
+  const used = [...children.values()].filter((child) => !isOff(child));
   return used.flatMap(({ problem }) => (problem?.code === 'CONFIG_INVALID' ? problem.text : []));
 }

@@ -1,18 +1,20 @@
 // `switchboard call <server>.<tool> [arguments…]`: one call, as a host would make it.
-import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
 import { cleanText, escapeHidden, excerpt } from '../../base/text.ts';
+import { soon } from '../../base/time.ts';
+import type { CallContext } from '../../calls/call.ts';
+import { notAllowed } from '../../calls/expose.ts';
+import { unknownSubtool } from '../../calls/tool-call.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import { isExposed } from '../../config/server/expose.ts';
 import { URL_ELICITATION_REQUIRED } from '../../mcp/eras.ts';
 import { typeOfSchema } from '../../mcp/schema-type.ts';
 import { signatureOf } from '../../mcp/signature.ts';
 import type { Tool } from '../../mcp/tools.ts';
-import type { Pool } from '../../pool/pool.ts';
 import { INVALID_PARAMS, RpcError } from '../../rpc/message.ts';
 import type { Verbatim } from '../../rpc/verbatim.ts';
-import { callSubtool, notAllowed, unknownSubtool } from '../../surface/subtool.ts';
+import type { Switchboard } from '../../switchboard.ts';
 import { type CommandOptions, withSwitchboard } from '../commands/with-switchboard.ts';
 import { downloadNote } from '../doctor/download.ts';
 import { createOutput } from '../terminal/output.ts';
@@ -30,17 +32,20 @@ export async function call(words: readonly string[], options: CommandOptions): P
     if (subtool === undefined) throw noTool(child);
     const given = parseArguments(rest, () => readStdin('The arguments', HOW_TO_PIPE));
     // Checked first: a call that isn't allowed must not start the server.
-    if (!isExposed(subtool, child.expose)) throw notAllowed(child, subtool);
+    if (!isExposed(subtool, child.expose)) {
+      throw notAllowed({ server: child, target: subtool, through: 'suite' });
+    }
     using progress = new Progress(output);
     const started = switchboard.pool.use(child.name, cancellation);
     await progress.during(child.name, started, downloadNote(child));
     const name = `${child.name} ${subtool}`;
-    const made = new Call(switchboard.pool, child, subtool, cancellation);
-    const answer = made.answer(given, {
+    const context = {
+      cancellation,
       caller: new TerminalCaller(progress),
-      onProgress: (params) => progress.describe(name, describeProgress(params.value)),
-    });
-    return await progress.during(name, answer);
+      onProgress: (params: Verbatim) => progress.describe(name, describeProgress(params.value)),
+    };
+    const made = new ExplainedCall(switchboard, child, subtool, context);
+    return await progress.during(name, made.answer(given));
   });
   if (output.isJson) process.stdout.write(`${escapeHidden(result.text)}\n`);
   else output.line(formatResult(result.value));
@@ -49,31 +54,39 @@ export async function call(words: readonly string[], options: CommandOptions): P
   return 4;
 }
 
-type CallParts = Pick<Parameters<typeof callSubtool>[2], 'caller' | 'onProgress'>;
-
 /** Calls a tool, and explains its arguments if the call fails. */
-class Call {
-  readonly #pool: Pool;
-  readonly #config: ChildConfig;
+class ExplainedCall {
+  readonly #switchboard: Switchboard;
+  readonly #server: ChildConfig;
   readonly #subtool: string;
-  readonly #cancellation: Cancellation;
+  readonly #context: CallContext;
 
-  constructor(pool: Pool, config: ChildConfig, subtool: string, cancellation: Cancellation) {
-    this.#pool = pool;
-    this.#config = config;
+  constructor(
+    switchboard: Switchboard,
+    server: ChildConfig,
+    subtool: string,
+    context: CallContext,
+  ) {
+    this.#switchboard = switchboard;
+    this.#server = server;
     this.#subtool = subtool;
-    this.#cancellation = cancellation;
+    this.#context = context;
   }
 
   /** `advice` says what was wrong with the arguments, if the result is an error because of them. */
   async answer(
     given: Given,
-    parts: CallParts,
   ): Promise<{ readonly result: Verbatim; readonly advice: string | undefined }> {
     const args = await this.#readArguments(given);
-    const options = { meta: undefined, cancellation: this.#cancellation, ...parts };
     try {
-      const result = await callSubtool(this.#pool, this.#config, options, this.#subtool, args);
+      const result = await this.#switchboard.board.calls.send({
+        server: this.#server,
+        method: 'tools/call',
+        target: this.#subtool,
+        params: args,
+        context: this.#context,
+        through: 'suite',
+      });
       const advice = isError(result.value) ? await this.#adviceOn(args) : undefined;
       return { result, advice };
     } catch (error) {
@@ -86,11 +99,12 @@ class Call {
 
   async #readArguments(given: Given): Promise<Verbatim> {
     if (given.kind === 'json') return given.args;
-    const child = await this.#pool.use(this.#config.name, this.#cancellation);
-    const tools = await child.listTools({ cancellation: this.#cancellation });
-    this.#pool.remember(this.#config, tools);
+    const tools = await this.#listTools();
     const tool = tools.find(({ name }) => name === this.#subtool);
-    if (!tool) throw unknownSubtool(child, this.#config, this.#subtool);
+    if (!tool) {
+      const names = tools.map(({ name }) => name);
+      throw unknownSubtool(this.#server, this.#subtool, names);
+    }
     try {
       return typeArguments(given.pairs, typeOfSchema(tool['inputSchema']));
     } catch (error) {
@@ -110,14 +124,16 @@ class Call {
 
   /** Lists the tools again if the server still runs. It isn't restarted just to explain a failure. */
   async #findTool(): Promise<Tool | undefined> {
-    const { name } = this.#config;
-    let tools = this.#pool.tools(name);
-    if (this.#pool.report(name).state === 'ready') {
-      const child = await this.#pool.use(name, this.#cancellation);
-      const options = { cancellation: this.#cancellation, limitMs: LIST_MS };
-      tools = await child.listTools(options).catch(() => tools);
-    }
+    const { pool } = this.#switchboard;
+    const { name } = this.#server;
+    const isRunning = pool.report(name).state === 'ready';
+    const listed = isRunning && this.#listTools().catch(() => undefined);
+    const tools = (listed && (await soon(listed, LIST_MS))) || pool.tools(name);
     return tools?.find((tool) => tool.name === this.#subtool);
+  }
+
+  #listTools(): Promise<readonly Tool[]> {
+    return this.#switchboard.board.calls.listTools(this.#server, this.#context);
   }
 }
 

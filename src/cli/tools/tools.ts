@@ -2,11 +2,11 @@
 // signatures, or shows one tool with its schema.
 import { SwitchboardError } from '../../base/errors.ts';
 import { cleanText, escapeHidden, formatDuration, printable } from '../../base/text.ts';
+import { unknownSubtool } from '../../calls/tool-call.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
 import { isExposed } from '../../config/server/expose.ts';
 import { signatureOf } from '../../mcp/signature.ts';
 import type { Tool } from '../../mcp/tools.ts';
-import { unknownSubtool } from '../../surface/subtool.ts';
 import { summarise } from '../../surface/summary.ts';
 import { noServers } from '../commands/no-servers.ts';
 import { offServers, printOff } from '../commands/off.ts';
@@ -89,7 +89,7 @@ async function listChild(config: ChildConfig, workplace: Workplace): Promise<Lis
   const begin = performance.now();
   const { name } = config;
   try {
-    const { tools } = await fetchTools(config, workplace);
+    const tools = await fetchTools(config, workplace);
     const described = tools.map((tool) => summaryOf(tool, config));
     return { name, ms: Math.round(performance.now() - begin), tools: described, error: undefined };
   } catch (error) {
@@ -98,11 +98,11 @@ async function listChild(config: ChildConfig, workplace: Workplace): Promise<Lis
   }
 }
 
-async function fetchTools(config: ChildConfig, { switchboard, cancellation }: Workplace) {
-  const child = await switchboard.pool.use(config.name, cancellation);
-  const tools = await child.listTools({ cancellation });
-  switchboard.pool.remember(config, tools);
-  return { child, tools };
+function fetchTools(
+  config: ChildConfig,
+  { switchboard, cancellation }: Workplace,
+): Promise<readonly Tool[]> {
+  return switchboard.board.calls.listTools(config, { cancellation });
 }
 
 function summaryOf(tool: Tool, { expose, introspection }: ChildConfig): Summary {
@@ -131,9 +131,12 @@ async function findTool(
   config: ChildConfig,
   subtool: string,
 ): Promise<FoundTool> {
-  const { child, tools } = await fetchTools(config, workplace);
+  const tools = await fetchTools(config, workplace);
   const tool = tools.find(({ name }) => name === subtool);
-  if (!tool) throw unknownSubtool(child, config, subtool);
+  if (!tool) {
+    const names = tools.map(({ name }) => name);
+    throw unknownSubtool(config, subtool, names);
+  }
   const { signature, allowed } = summaryOf(tool, config);
   return { child: config.name, name: tool.name, signature, allowed, tool };
 }

@@ -20,6 +20,19 @@ interface Decided<T> {
 
 const UNSAID = 'no file says otherwise';
 
+/** Defaults of modes that differ from the usual ones. */
+const DEFAULTS_BY_SHOW: {
+  readonly [show in Use['show']]?: {
+    readonly start: Decided<Use['start']>;
+    readonly idleMs: Decided<number>;
+  };
+} = {
+  flip: {
+    start: { is: 'eager', because: 'servers that are flip are warmed up beforehand' },
+    idleMs: { is: 0, because: 'servers that are flip stay warm' },
+  },
+};
+
 export function resolveUse(
   name: string,
   declaration: Declaration,
@@ -27,11 +40,14 @@ export function resolveUse(
   usualIdleMs: number | undefined,
 ): Use {
   const show = decideShow(name, declaration, layers);
-  const start: Decided<Use['start']> =
-    saidOf('start', (keys) => keys.start, name, declaration, layers) ??
-    (show.is === 'flip'
-      ? { is: 'eager', because: 'servers that are flip are warmed up beforehand' }
-      : { is: 'lazy', because: UNSAID });
+  const start: Decided<Use['start']> = saidOf(
+    'start',
+    (keys) => keys.start,
+    name,
+    declaration,
+    layers,
+  ) ??
+    DEFAULTS_BY_SHOW[show.is]?.start ?? { is: 'lazy', because: UNSAID };
   const idle =
     saidOf('idleMs', (keys) => keys.idleMs, name, declaration, layers) ??
     usualIdle(show.is, start.is, usualIdleMs);
@@ -66,7 +82,8 @@ function usualIdle(
   start: Use['start'],
   usualIdleMs: number | undefined,
 ): Decided<number> {
-  if (show === 'flip') return { is: 0, because: 'servers that are flip stay warm' };
+  const ofMode = DEFAULTS_BY_SHOW[show]?.idleMs;
+  if (ofMode) return ofMode;
   if (start === 'eager') return { is: 0, because: 'servers that are started eagerly stay' };
   return usualIdleMs === undefined
     ? { is: DEFAULTS.idleMs, because: UNSAID }

@@ -10,6 +10,7 @@ import { Slot } from '../../../src/pool/slot.ts';
 import type { StartAttempt } from '../../../src/pool/starter.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
+import { toolDemandOf } from '../../../src/surface/modes/table.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { asStart, FakeChild, onBug, temporaryFolder, turn } from '../../support/fake-child.ts';
 
@@ -34,6 +35,7 @@ function createSlot(
       onLost: () => news.push('lost'),
     },
     flow: new Flow(() => {}),
+    toolDemand: toolDemandOf,
     onBug,
   });
   onTestFinished(() => slot.close(new Error('The test is over.')));

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
+import type { CallContext } from '../../../src/calls/call.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { ModernDesk } from '../../../src/session/modern-desk.ts';
 import { Parking } from '../../../src/session/parking.ts';
 import { StateSeal } from '../../../src/session/request-state.ts';
-import type { Surface, ToolCall } from '../../../src/surface/surface.ts';
+import type { Surface } from '../../../src/surface/surface.ts';
 import { EMPTY_SURFACE } from '../../support/empty-surface.ts';
 import { createScriptedPeer } from '../../support/scripted-peer.ts';
 import { SILENT_LOG } from '../../support/silent-log.ts';
@@ -16,12 +17,12 @@ const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
 /** A desk before a surface that keeps the calls it is handed. */
 function createDesk() {
-  const calls: ToolCall[] = [];
+  const calls: CallContext[] = [];
   const levels: string[] = [];
   const surface: Surface = {
     ...EMPTY_SURFACE,
-    callTool: async (call) => {
-      calls.push(call);
+    callTool: async (_name, _args, context) => {
+      calls.push(context);
       return Verbatim.of({ content: [] });
     },
     setLogLevel: (level) => void levels.push(level),
@@ -36,7 +37,7 @@ function createDesk() {
     questionMs: () => 1_000,
     onReady: () => {},
   });
-  const call = async (meta: object): Promise<ToolCall | undefined> => {
+  const call = async (meta: object): Promise<CallContext | undefined> => {
     const text = JSON.stringify({ params: { name: 'a', arguments: {}, _meta: meta } });
     const params = new Verbatim(text, JSON.parse(text)).member('params');
     const cancellation = new Cancellation();
@@ -56,7 +57,7 @@ const OTHER = {
   traceparent: '00-1',
 };
 
-const said = (call: ToolCall | undefined) => ({
+const said = (call: CallContext | undefined) => ({
   capabilities: call?.caller?.capabilities,
   client: call?.caller?.info?.value,
   logLevel: call?.caller?.logLevel,

@@ -37,13 +37,7 @@ function createTools(
 
 function call(tools: AgentTools, name: string, args: object, onProgress?: (p: Verbatim) => void) {
   const cancellation = new Cancellation();
-  return tools.callTool({
-    name,
-    args: Verbatim.of(args),
-    meta: undefined,
-    cancellation,
-    onProgress,
-  });
+  return tools.callTool(name, Verbatim.of(args), { cancellation, onProgress });
 }
 
 const LOADED = { 'anthropic/alwaysLoad': true };

@@ -23,12 +23,8 @@ function open(some: Partial<ChildConfig> = {}): AssistantSurface {
   return new AssistantSurface(childConfig({ name: 'kid', ...some }), {} as Pool, assistant);
 }
 
-const call = (name: string, args: object = {}, task?: Verbatim) => ({
-  name,
-  args: Verbatim.of(args),
-  cancellation: new Cancellation(),
-  task,
-});
+const call = (name: string, args: object = {}, task?: Verbatim) =>
+  [name, Verbatim.of(args), { cancellation: new Cancellation(), task }] as const;
 
 test.each([
   [{}, 'Use this tool for the server "kid": say in plain words what you want.'],
@@ -56,24 +52,24 @@ test('words by which hosts find it go along', () => {
 });
 
 test.each([{}, { query: '' }, { query: ' ' }, { query: 7 }])('no query is %j', async (args) => {
-  await expect(open().callTool(call('natural_language', args))).rejects.toMatchObject({
+  await expect(open().callTool(...call('natural_language', args))).rejects.toMatchObject({
     code: 'TOOL_ARGUMENTS',
   });
 });
 
 test('without a model the server is not started', async () => {
-  const asked = open().callTool(call('converse', { query: 'hello', context: { a: 1 } }));
+  const asked = open().callTool(...call('converse', { query: 'hello', context: { a: 1 } }));
   await expect(asked).rejects.toMatchObject({ code: 'ASSISTANT_NOT_CONFIGURED' });
 });
 
 test('it has nothing but the one tool, and that is no task', async () => {
   const surface = open();
-  await expect(surface.callTool(call('read_graph'))).rejects.toMatchObject({
+  await expect(surface.callTool(...call('read_graph'))).rejects.toMatchObject({
     code: 'TOOL_UNKNOWN',
   });
   const task = call('natural_language', { query: 'hello' }, Verbatim.of({}));
-  await expect(surface.callTool(task)).rejects.toThrow('cannot be done as a task');
-  await expect(surface.ask('prompts/get')).rejects.toThrow('An assistant has tools alone');
+  await expect(surface.callTool(...task)).rejects.toThrow('cannot run as a task');
+  await expect(surface.ask('prompts/get')).rejects.toThrow('An assistant only has tools');
   expect(surface.listPrompts()).toEqual([]);
   expect(surface.listResources()).toEqual([]);
   expect(surface.listTemplates()).toEqual([]);

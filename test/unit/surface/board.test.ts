@@ -2,123 +2,31 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
+import { SwitchboardError } from '../../../src/base/errors.ts';
 import type { ChildConfig, Config } from '../../../src/config/config.ts';
-import { DEFAULTS } from '../../../src/config/defaults.ts';
 import type { Tool } from '../../../src/mcp/tools.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Board } from '../../../src/surface/board.ts';
 import { Claims } from '../../../src/surface/claims.ts';
-import type { Audience, Surface } from '../../../src/surface/surface.ts';
-import { agentSettings, noAgents } from '../../support/agent-settings.ts';
+import type { Surface } from '../../../src/surface/surface.ts';
+import { noAgents } from '../../support/agent-settings.ts';
 import { childConfig } from '../../support/child-config.ts';
 import {
-  byName,
-  createFakePool,
-  FakeChild,
-  type FakeStart,
-  temporaryFolder,
-  turn,
-} from '../../support/fake-child.ts';
+  boardConfig,
+  callView,
+  createBoard,
+  FakeAudience,
+  openView,
+  say,
+} from '../../support/fake-board.ts';
+import { createFakePool, FakeChild, temporaryFolder, turn } from '../../support/fake-child.ts';
+import { SILENT_LOG } from '../../support/silent-log.ts';
 
 afterEach(() => void vi.useRealTimers());
 
 const flip = (name: string, some: Partial<ChildConfig> = {}) =>
   childConfig({ name, show: 'flip', start: 'eager', idleMs: 0, ...some });
-
-function configOf(children: readonly ChildConfig[], flipSuites: Config['flipSuites'] = 'auto') {
-  return {
-    project: '/project',
-    home: '/home/.switchboard',
-    homeFolder: '/home',
-    files: [],
-    children: byName(children),
-    flipSuites,
-    messageBytes: 1 << 20,
-    messageShape: DEFAULTS.messageShape,
-    era: 'auto',
-    questionMs: 60_000,
-    stopMs: 2_000,
-    agents: agentSettings(),
-    logging: { level: 'info', form: 'compact', folder: undefined },
-    warnings: [],
-  } satisfies Config;
-}
-
-/** A session that counts what it is told. */
-class FakeAudience implements Audience {
-  client: string | undefined;
-  neverRelists = false;
-  isStatic = false;
-  /** It fetches the list when it has changed. */
-  fetches = true;
-  ask: Audience['ask'];
-  told = 0;
-  toldSoon = 0;
-  /** The kinds of lists of which it was told beside that of tools. */
-  readonly others: string[] = [];
-  readonly updated: string[] = [];
-  /** What happens while an answer waits for the host. */
-  meanwhile: () => void | Promise<void> = () => {};
-
-  announce(): void {
-    this.told++;
-  }
-
-  announceSoon(kind = 'tools'): void {
-    if (kind === 'tools') this.toldSoon++;
-    else this.others.push(kind);
-  }
-
-  resourceUpdated(params: Verbatim): void {
-    this.updated.push(params.text);
-  }
-
-  async announceAndSettle(): Promise<boolean> {
-    this.told++;
-    await this.meanwhile();
-    return this.fetches;
-  }
-}
-
-const silent = () => {};
-const SILENT = { debug: silent, info: silent, warn: silent, error: silent, child: silent };
-
-function createBoard(
-  children: readonly ChildConfig[],
-  start: FakeStart = async ({ name }) => new FakeChild(`${name}_tool`),
-  flipSuites?: Config['flipSuites'],
-) {
-  const { pool, listeners } = createFakePool(children, start);
-  const board = new Board(configOf(children, flipSuites), pool, SILENT, noAgents);
-  listeners.listChanged = (name, kind) => board.listChanged(name, kind);
-  listeners.resourceUpdated = (name, params) => board.resourceUpdated(name, params);
-  listeners.lost = (name) => board.lost(name);
-  const update = (changed: readonly ChildConfig[]): void => {
-    board.update(configOf(changed, flipSuites), noAgents);
-  };
-  return { board, pool, update };
-}
-
-function openView(board: Board) {
-  const audience = new FakeAudience();
-  return { audience, view: board.open(audience) };
-}
-
-function call(view: Surface, name: string, args: object = {}): Promise<Verbatim> {
-  return view.callTool({
-    name,
-    args: Verbatim.of(args),
-    meta: undefined,
-    cancellation: new Cancellation(),
-    onProgress: undefined,
-  });
-}
-
-async function say(view: Surface, name: string, args: object = {}): Promise<string> {
-  const { value } = await call(view, name, args);
-  return (value as { content: { text: string }[] }).content.map(({ text }) => text).join('');
-}
 
 const activate = (view: Surface, name: string) => say(view, 'gateway_activate', { name });
 const deactivate = (view: Surface, name: string) => say(view, 'gateway_deactivate', { name });
@@ -205,10 +113,27 @@ test('one that ends is off in every session, and each is told', async () => {
   const text = '✗ a: error (1 tool) — It has ended.';
   const status = { name: 'a', state: 'error', ready: false, active: false, tools: 1 };
   // Without structuredContent: hosts that show that alone would hide the text.
-  expect((await call(one.view, 'gateway_status')).value).toEqual({
+  expect((await callView(one.view, 'gateway_status')).value).toEqual({
     content: [{ type: 'text', text }],
     _meta: { 'switchboard/servers': [{ ...status, error: 'It has ended.' }] },
   });
+});
+
+test('a tool call that crashes a switched-on server says how to get its tools back', async () => {
+  const child = new FakeChild('find');
+  child.callTool = () =>
+    Promise.reject(
+      new SwitchboardError('CHILD_EXITED', 'It crashed.', { hint: 'Why.', data: { child: 'a' } }),
+    );
+  const { board } = createBoard([flip('a')], async () => child, 'always');
+  const { view } = openView(board);
+  await activate(view, 'a');
+  await expect(say(view, 'find')).rejects.toMatchObject({
+    message: 'It crashed.',
+    hint: 'It has been switched off: call gateway_activate to use its tools again, or call it through its suite. Why.',
+  });
+  const suite = say(view, 'a_suite', { action: 'call', subtool: 'find' });
+  await expect(suite).rejects.toMatchObject({ hint: 'Why.' });
 });
 
 test('one that ends while the host takes the list in is said not to be ready', async () => {
@@ -445,9 +370,7 @@ test('who switches on what has to be started first hears that it is starting', a
   });
   const { view } = openView(board);
   const told: unknown[] = [];
-  const answered = view.callTool({
-    name: 'gateway_activate',
-    args: Verbatim.of({ name: 'a' }),
+  const answered = view.callTool('gateway_activate', Verbatim.of({ name: 'a' }), {
     cancellation: new Cancellation(),
     onProgress: ({ value }) => void told.push(value),
   });
@@ -687,7 +610,7 @@ test('catalog changes by other programs are picked up after the first list', asy
   const open = () => {
     const { pool } = createFakePool([config], async () => new FakeChild());
     const claims = new Claims(file);
-    const board = new Board(configOf([config]), pool, SILENT, noAgents, claims);
+    const board = new Board(boardConfig([config]), pool, SILENT_LOG, noAgents, claims);
     return { pool, board, claims, ...openView(board) };
   };
   const first = open();
@@ -715,7 +638,7 @@ test('tool names that contain a secret are not written to the claims file', asyn
   child.secret = 's3cr3t';
   const { pool } = createFakePool([config], async () => child);
   const claims = new Claims(file);
-  const board = new Board(configOf([config]), pool, SILENT, noAgents, claims);
+  const board = new Board(boardConfig([config]), pool, SILENT_LOG, noAgents, claims);
   await pool.warm('a');
   board.listChanged('a', 'tools');
   openView(board).view.listTools();
@@ -742,7 +665,7 @@ describe('with readOnlyTool', () => {
 
   test('the companion shows and calls only read-only subtools', async () => {
     const { view, child } = createKnown(TOOLS, { readOnlyTool: true });
-    const { value } = await call(view, 'a_suite_read', { action: 'introspect' });
+    const { value } = await callView(view, 'a_suite_read', { action: 'introspect' });
     expect(value).toMatchObject({ structuredContent: { tools: [{ name: 'x' }] } });
     const read = (subtool: string) => say(view, 'a_suite_read', { action: 'call', subtool });
     expect(await read('x')).toBe('called x');

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { Cancellation } from '../../../src/base/cancellation.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import {
   createGatewayTools,
@@ -8,13 +7,7 @@ import {
   parseServerName,
 } from '../../../src/surface/gateway.ts';
 
-const callWith = (args: object) => ({
-  name: 'gateway_activate',
-  args: Verbatim.of(args),
-  meta: undefined,
-  cancellation: new Cancellation(),
-  onProgress: undefined,
-});
+const nameIn = (args: object) => parseServerName('gateway_activate', Verbatim.of(args));
 
 test.each([
   ['gateway_activate', 'activate'],
@@ -56,8 +49,8 @@ test('the same servers give the same bytes', () => {
 });
 
 test('a call names its server, and one that does not is told how', () => {
-  expect(parseServerName(callWith({ name: ' box ' }))).toBe(' box ');
+  expect(nameIn({ name: ' box ' })).toBe(' box ');
   for (const args of [{}, { name: '' }, { name: 7 }, { name: null }, { server: 'box' }, []]) {
-    expect(() => parseServerName(callWith(args))).toThrow('needs the name of a server');
+    expect(() => nameIn(args)).toThrow('needs the name of a server');
   }
 });

@@ -8,10 +8,10 @@ const NO_AGENTS = { patterns: [] as string[], suite: undefined };
 /** What a host is told that lists these children as suites. */
 function instruct(
   children: ChildConfig[],
-  { agents = NO_AGENTS, canSwitch = false, hides = [] as string[] } = {},
+  { agents = NO_AGENTS, modes = [] as string[], hides = [] as string[] } = {},
 ): string {
   const suiteOf = ({ name }: ChildConfig) => (hides.includes(name) ? undefined : `${name}_suite`);
-  return instructionsFor({ children, agents, suiteOf, canSwitch });
+  return instructionsFor({ children, agents, suiteOf, modes });
 }
 
 test('each server has a line that says how this host uses it', () => {
@@ -21,7 +21,7 @@ test('each server has a line that says how this host uses it', () => {
     childConfig({ name: 'new', show: 'direct' }),
     childConfig({ name: 'browser', show: 'flip' }),
   ];
-  const text = instruct(children, { hides: ['mail', 'browser'], canSwitch: true });
+  const text = instruct(children, { hides: ['mail', 'browser'], modes: ['Use gateway_activate.'] });
   expect(text).toContain('"introspect"');
   expect(text).toContain('gateway_activate');
   expect(text.split('\nServers:\n')[1]).toBe(
@@ -37,7 +37,7 @@ test('each server has a line that says how this host uses it', () => {
 test('instructions leave out what the host cannot do', () => {
   const children = [childConfig({ name: 'a', show: 'flip' })];
   expect(instruct(children)).not.toContain('gateway');
-  const switching = instruct(children, { hides: ['a'], canSwitch: true });
+  const switching = instruct(children, { hides: ['a'], modes: ['Use gateway_activate.'] });
   expect(switching).not.toContain('suite');
   expect(switching).not.toContain('introspect');
 });
@@ -72,7 +72,7 @@ test('instructions are ASCII', () => {
     childConfig({ name: show, show, description }),
   );
   const agents = { patterns: ['agent_*'], suite: undefined };
-  const text = instruct(children, { agents, canSwitch: true });
+  const text = instruct(children, { agents, modes: ['Use gateway_activate.'] });
   expect(text).toContain('...');
   expect(text).toMatch(/^[\n -~]+$/);
 });

@@ -4,7 +4,7 @@ import type { ListKind } from '../../../src/child/child.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Library } from '../../../src/surface/library.ts';
 import { childConfig } from '../../support/child-config.ts';
-import { createFakePool, FakeChild } from '../../support/fake-child.ts';
+import { callsFor, createFakePool, FakeChild } from '../../support/fake-child.ts';
 
 type Lists = { [kind in ListKind]?: readonly unknown[] };
 
@@ -28,7 +28,11 @@ function createLibrary(servers: Record<string, Lists>) {
   };
   for (const [name, lists] of Object.entries(servers)) remember(name, lists);
   const conflicts: string[] = [];
-  const library = new Library(configs, pool, (conflict) => conflicts.push(conflict));
+  const library = new Library(configs, {
+    pool,
+    calls: callsFor(configs, pool),
+    onConflict: (conflict) => conflicts.push(conflict),
+  });
   listeners.listChanged = (name) => library.learn(name);
   const ask = (method: string, params: unknown) => {
     const text = typeof params === 'string' ? params : JSON.stringify(params);
@@ -175,7 +179,7 @@ test('completions go to the server that has the prompt, under its own name for i
 });
 
 test.each([
-  ['prompts/get', { name: 'nope' }, -32602, 'There is no prompt "nope".'],
+  ['prompts/get', { name: 'nope' }, -32602, 'Unknown prompt: "nope".'],
   ['prompts/get', {}, -32602, '"name" must be a string.'],
   ['resources/read', { uri: 'x:1' }, -32002, 'Resource not found: x:1'],
   ['resources/read', { uri: 7 }, -32602, '"uri" must be a string.'],

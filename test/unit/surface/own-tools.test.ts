@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChildConfig } from '../../../src/config/config.ts';
-import { isGatewayName } from '../../../src/surface/gateway.ts';
+import { isReservedName } from '../../../src/surface/modes/table.ts';
 import { type ListedChild, OwnTools } from '../../../src/surface/own-tools.ts';
 import { childConfig } from '../../support/child-config.ts';
 
-const none = (_name: string) => false;
+const none = (name: string) => isReservedName(name);
 
 function listed(name: string, tools: readonly string[], some: Partial<ChildConfig> = {}) {
   return {
@@ -43,7 +43,7 @@ test('names of the gateway and of suites are not given', () => {
   const names = namesOf(
     own,
     [listed('a', ['gateway_status', 'mcpflip_activate', 'a_suite', 'gateway_other'])],
-    (name) => name === 'a_suite',
+    (name) => isReservedName(name) || name === 'a_suite',
   );
   expect(names).toEqual(['a_a_suite', 'gateway_other', 'a_gateway_status', 'a_mcpflip_activate']);
 });
@@ -53,7 +53,7 @@ test('names that differ only in dots and underscores are kept apart', () => {
   const names = namesOf(
     own,
     [listed('a', ['x.y', 'x_y', 'gateway.status']), listed('b', ['x.y', 'b.suite'])],
-    (name) => name === 'b_suite',
+    (name) => isReservedName(name) || name === 'b_suite',
   );
   expect(names).toEqual(['a_gateway_status', 'x.y', 'a_x_y', 'b_b_suite', 'b_x_y']);
 });
@@ -133,7 +133,7 @@ test('whatever is switched and changed, names are unique, ours are kept, and a n
         else if (act === 'off') on.delete(child);
         else tools.set(child, 'tools' in more ? more.tools : []);
         const children = [...on].toSorted().map((name) => listed(name, tools.get(name) ?? []));
-        const arranged = own.arrange(children, (name) => SUITES.has(name));
+        const arranged = own.arrange(children, (name) => isReservedName(name) || SUITES.has(name));
 
         const expected = children.reduce((sum, { tools: all }) => sum + namesIn(all).size, 0);
         expect(arranged.size).toBe(expected);
@@ -142,7 +142,7 @@ test('whatever is switched and changed, names are unique, ours are kept, and a n
         const now = new Map<string, string>();
         for (const [name, { config, subtool, tool }] of arranged) {
           expect(tool.name).toBe(name);
-          expect(isGatewayName(name) || SUITES.has(name)).toBe(false);
+          expect(isReservedName(name) || SUITES.has(name)).toBe(false);
           expect(name).toMatch(/^[A-Za-z0-9_.-]{1,46}$/);
           now.set(JSON.stringify([config.name, subtool]), name);
         }

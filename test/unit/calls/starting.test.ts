@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
+import type { CallContext } from '../../../src/calls/call.ts';
+import { reportStart } from '../../../src/calls/starting.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Library } from '../../../src/surface/library.ts';
-import { tellOfStart } from '../../../src/surface/starting.ts';
-import { callSubtool } from '../../../src/surface/subtool.ts';
 import { Suites } from '../../../src/surface/suites.ts';
-import type { SurfaceOptions } from '../../../src/surface/surface.ts';
 import { childConfig } from '../../support/child-config.ts';
-import { createFakePool, FakeChild } from '../../support/fake-child.ts';
+import { callsFor, createFakePool, FakeChild } from '../../support/fake-child.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -29,7 +28,7 @@ const startOf = (ms: number) =>
 
 test('a start that takes no time is not worth a word', async () => {
   const { told, onProgress } = listen();
-  const started = tellOfStart(startOf(300), box, onProgress);
+  const started = reportStart(startOf(300), box, onProgress);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await started).toBe('started');
   expect(told).toEqual([]);
@@ -37,7 +36,7 @@ test('a start that takes no time is not worth a word', async () => {
 
 test('a start is told of from its first second on, until it is done', async () => {
   const { told, onProgress } = listen();
-  const started = tellOfStart(startOf(8_000), box, onProgress);
+  const started = reportStart(startOf(8_000), box, onProgress);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(told).toEqual([{ progress: -1, message: 'Starting server "box"' }]);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -48,7 +47,7 @@ test('a start is told of from its first second on, until it is done', async () =
 
 test('progress grows all the time, and stays below what a server begins with', async () => {
   const { told, onProgress } = listen();
-  void tellOfStart(startOf(120_000), box, onProgress);
+  void reportStart(startOf(120_000), box, onProgress);
   await vi.advanceTimersByTimeAsync(120_000);
   const values = [...told.map(({ progress }) => progress), 0];
   expect(values.every((value, index) => index === 0 || value > (values[index - 1] ?? 0))).toBe(
@@ -59,7 +58,7 @@ test('progress grows all the time, and stays below what a server begins with', a
 test('a start that fails is not told of any more', async () => {
   const { told, onProgress } = listen();
   const failing = startOf(700).then(() => Promise.reject(new Error('no luck')));
-  const started = tellOfStart(failing, box, onProgress);
+  const started = reportStart(failing, box, onProgress);
   started.catch(() => {});
   await vi.advanceTimersByTimeAsync(60_000);
   await expect(started).rejects.toThrow('no luck');
@@ -73,7 +72,7 @@ test.each([
 ])('what may have to be downloaded says so: %s', async (cmd, args, runner) => {
   const { told, onProgress } = listen();
   const config = childConfig({ name: 'box', command: { cmd, args, env: {} } });
-  void tellOfStart(startOf(60_000), config, onProgress);
+  void reportStart(startOf(60_000), config, onProgress);
   await vi.advanceTimersByTimeAsync(600);
   expect(told.map(({ message }) => message)).toEqual([
     `Starting server "box"; ${runner} may be downloading it`,
@@ -81,22 +80,29 @@ test.each([
 });
 
 /** Every way to a server, with a server that takes its time to start. */
-const WAYS: Record<string, (parts: Parts, options: SurfaceOptions) => Promise<Verbatim>> = {
-  introspect: ({ suites }, options) =>
-    suites.callTool({ name: 'box_suite', args: Verbatim.of({ action: 'introspect' }), ...options }),
-  'a call through the suite': ({ suites }, options) => {
+const WAYS: Record<string, (parts: Parts, context: CallContext) => Promise<Verbatim>> = {
+  introspect: ({ suites }, context) =>
+    suites.callTool('box_suite', Verbatim.of({ action: 'introspect' }), context),
+  'a call through the suite': ({ suites }, context) => {
     const args = Verbatim.of({ action: 'call', subtool: 'echo', args: {} });
-    return suites.callTool({ name: 'box_suite', args, ...options });
+    return suites.callTool('box_suite', args, context);
   },
-  'a tool that is listed': ({ pool }, options) =>
-    callSubtool(pool, box, options, 'echo', Verbatim.of({})),
-  'a prompt': ({ library }, options) =>
-    library.ask('prompts/get', Verbatim.of({ name: 'p' }), options),
-  'a resource': ({ library }, options) =>
-    library.ask('resources/read', Verbatim.of({ uri: 'a:1' }), options),
-  'a completion': ({ library }, options) => {
+  'a tool that is listed': ({ calls }, context) =>
+    calls.send({
+      server: box,
+      method: 'tools/call',
+      target: 'echo',
+      params: Verbatim.of({}),
+      context,
+      through: 'tool',
+    }),
+  'a prompt': ({ library }, context) =>
+    library.ask('prompts/get', Verbatim.of({ name: 'p' }), context),
+  'a resource': ({ library }, context) =>
+    library.ask('resources/read', Verbatim.of({ uri: 'a:1' }), context),
+  'a completion': ({ library }, context) => {
     const ref = { type: 'ref/resource', uri: 'a:1' };
-    return library.ask('completion/complete', Verbatim.of({ ref }), options);
+    return library.ask('completion/complete', Verbatim.of({ ref }), context);
   },
 };
 
@@ -109,7 +115,9 @@ function createParts() {
   catalog.rememberList(box, 'resources', [{ uri: 'a:1' }]);
   const silent = () => {};
   const log = { debug: silent, info: silent, warn: silent, error: silent, child: silent };
-  return { pool, suites: new Suites([box], pool, log), library: new Library([box], pool) };
+  const calls = callsFor([box], pool);
+  const suites = new Suites([box], { pool, calls, log });
+  return { calls, suites, library: new Library([box], { pool, calls }) };
 }
 
 type Parts = ReturnType<typeof createParts>;

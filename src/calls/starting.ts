@@ -1,43 +1,43 @@
-// Telling a host that waits for a server what it waits for: a first start through npx takes as long as the
-// download, and a host that hears nothing gives up.
+// Reports progress while a server starts: the first start through npx takes as long as the download, and
+// a host that hears nothing gives up.
 import { onOneLine } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { runnerOf } from '../config/server/runners.ts';
 import type { Pool } from '../pool/pool.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
-import type { SurfaceOptions } from './surface.ts';
+import type { CallContext } from './call.ts';
 
 const FIRST_AFTER_MS = 500;
 const EVERY_MS = 1_000;
 
-/** The running child, or its start, of which the host hears. */
+/** The running child, or its start with progress for the host. Not async: a running child costs no turn. */
 export function useChild(
   pool: Pool,
   config: ChildConfig,
-  { cancellation, caller, onProgress }: SurfaceOptions,
+  { cancellation, caller, onProgress }: CallContext,
 ): Child | Promise<Child> {
   const used = pool.use(config.name, cancellation, caller?.era);
-  return used instanceof Promise ? tellOfStart(used, config, onProgress) : used;
+  return used instanceof Promise ? reportStart(used, config, onProgress) : used;
 }
 
-/** Reports progress until the child has started, where the host wants to hear of it. */
-export async function tellOfStart<T>(
+/** Reports progress until the child has started, if the host asked for progress. */
+export async function reportStart<T>(
   started: Promise<T>,
   config: ChildConfig,
-  onProgress: SurfaceOptions['onProgress'],
+  onProgress: CallContext['onProgress'],
 ): Promise<T> {
   if (!onProgress) return started;
   const began = performance.now();
   let count = 0;
-  const tell = (): void => {
-    // Progress must grow from one message to the next, and a server's own begins at 0: ours stays below.
+  const report = (): void => {
+    // Progress must increase, and the server's own starts at 0, so ours stays below that.
     const progress = -1 / ++count;
     const seconds = Math.floor((performance.now() - began) / 1_000);
     onProgress(Verbatim.of({ progress, message: describe(config, seconds) }));
-    timer = setTimeout(tell, EVERY_MS).unref();
+    timer = setTimeout(report, EVERY_MS).unref();
   };
-  let timer = setTimeout(tell, FIRST_AFTER_MS).unref();
+  let timer = setTimeout(report, FIRST_AFTER_MS).unref();
   try {
     return await started;
   } finally {

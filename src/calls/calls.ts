@@ -1,0 +1,73 @@
+// The one way to a server. What the configuration asks for is wrapped around the bare way once, when the
+// configuration is read; what it doesn't ask for costs nothing.
+import { describeBug } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
+import type { Log } from '../base/log.ts';
+import type { ChildConfig, Config } from '../config/config.ts';
+import { parseTools, type Tool } from '../mcp/tools.ts';
+import type { Pool } from '../pool/pool.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+import { type CallContext, compose, type Interceptor, type Send } from './call.ts';
+import { exposeRules } from './expose.ts';
+import { logCalls } from './log-calls.ts';
+import { type CallListener, recordCalls, SessionNumbers } from './record.ts';
+import { createSend } from './send.ts';
+
+type Settings = Pick<Config, 'children' | 'logging'>;
+
+/** Outermost first. Each is undefined if the configuration doesn't need it. */
+const INTERCEPTORS: readonly ((config: Settings) => Interceptor | undefined)[] = [exposeRules];
+
+const LISTENERS: readonly ((config: Settings, log: Log) => CallListener | undefined)[] = [logCalls];
+
+export interface CallsParts {
+  readonly pool: Pool;
+  readonly log: Log;
+}
+
+export class Calls {
+  readonly #log: Log;
+  readonly #bare: Send;
+  readonly #sessions = new SessionNumbers();
+  #send: Send;
+
+  constructor(config: Settings, { pool, log }: CallsParts) {
+    this.#log = log;
+    this.#bare = createSend(pool);
+    this.#send = this.#compose(config);
+  }
+
+  /** Sends a call to its server; asked for anew each time, since a reload replaces it. */
+  get send(): Send {
+    return this.#send;
+  }
+
+  /** Applies a new configuration to the calls that follow. */
+  update(config: Settings): void {
+    this.#send = this.#compose(config);
+  }
+
+  /** The tools a server lists now. The catalog keeps them. */
+  async listTools(server: ChildConfig, context: CallContext): Promise<readonly Tool[]> {
+    const call = { server, method: 'tools/list', target: '', params: NO_PARAMS, context };
+    const { value } = await this.#send({ ...call, through: 'suite' });
+    return parseTools((value as { readonly tools: readonly unknown[] }).tools);
+  }
+
+  #compose(config: Settings): Send {
+    const send = compose(
+      INTERCEPTORS.flatMap((create) => create(config) ?? []),
+      this.#bare,
+    );
+    const onBug = (error: unknown): void => this.#log.error(describeBug(error));
+    const listeners = LISTENERS.flatMap((create) => create(config, this.#log) ?? []).map(
+      (listener) => guard(onBug, listener),
+    );
+    if (listeners.length === 0) return send;
+    return recordCalls(send, this.#sessions, (record) => {
+      for (const listener of listeners) listener(record);
+    });
+  }
+}
+
+const NO_PARAMS = Verbatim.of({});

@@ -1,0 +1,102 @@
+// One record per call, for the log, statistics, audit and whatever else wants to know what happened.
+// Records are only built if someone listens.
+import { type ErrorCode, SwitchboardError } from '../base/errors.ts';
+import { isObject } from '../base/object.ts';
+import type { Caller } from '../mcp/caller.ts';
+import type { Verbatim } from '../rpc/verbatim.ts';
+import type { Call, Send } from './call.ts';
+
+/** `tool_error`: the tool ran and reported a failure. `denied`: our own rules refused the call. */
+type Outcome = 'ok' | 'tool_error' | 'error' | 'timeout' | 'cancelled' | 'denied';
+
+export interface CallRecord {
+  /** Sessions are numbered by their first call; undefined for calls without a caller. */
+  readonly session: number | undefined;
+  /** The name the host gives itself. */
+  readonly host: string | undefined;
+  readonly server: string;
+  readonly method: string;
+  /** The tool, prompt, resource or task. */
+  readonly target: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Bytes of the arguments or params. */
+  readonly bytesIn: number;
+  /** Bytes of the result; 0 without one. */
+  readonly bytesOut: number;
+  readonly outcome: Outcome;
+}
+
+export type CallListener = (record: CallRecord) => void;
+
+/** Numbers sessions without keeping them alive. */
+export class SessionNumbers {
+  readonly #numbers = new WeakMap<object, number>();
+  #last = 0;
+
+  of(party: object): number {
+    const known = this.#numbers.get(party) ?? ++this.#last;
+    this.#numbers.set(party, known);
+    return known;
+  }
+}
+
+/** Tells the listener about every call. It must not throw. */
+export function recordCalls(send: Send, sessions: SessionNumbers, listener: CallListener): Send {
+  return async (call) => {
+    const startedAt = now();
+    const record = (outcome: Outcome, result?: Verbatim): void => {
+      const { server, method, target, params, context } = call;
+      const { caller } = context;
+      listener({
+        session: caller && sessions.of(caller.party),
+        host: hostOf(caller),
+        server: server.name,
+        method,
+        target,
+        startedAt,
+        endedAt: now(),
+        bytesIn: Buffer.byteLength(params.text),
+        bytesOut: result ? Buffer.byteLength(result.text) : 0,
+        outcome,
+      });
+    };
+    let result: Verbatim;
+    try {
+      result = await send(call);
+    } catch (error) {
+      record(outcomeOf(error, call));
+      throw error;
+    }
+    record(hasFailed(result) ? 'tool_error' : 'ok', result);
+    return result;
+  };
+}
+
+/** The time of day, but as monotonic as durations need it. */
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+function hostOf(caller: Caller | undefined): string | undefined {
+  const info = caller?.info?.value;
+  const name = isObject(info) ? info['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+function hasFailed({ value }: Verbatim): boolean {
+  return isObject(value) && value['isError'] === true;
+}
+
+function outcomeOf(error: unknown, { context }: Call): Outcome {
+  if (context.cancellation.reason) return 'cancelled';
+  if (!(error instanceof SwitchboardError)) return 'error';
+  return OUTCOMES[error.code] ?? 'error';
+}
+
+const OUTCOMES: { readonly [code in ErrorCode]?: Outcome } = {
+  CANCELLED: 'cancelled',
+  CHILD_TIMEOUT: 'timeout',
+  TOOL_NOT_ALLOWED: 'denied',
+};

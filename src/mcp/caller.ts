@@ -1,37 +1,37 @@
-// The one for whom a request is carried out, as far as a child may want something of him meanwhile.
-// Sessions are this to children, in whichever era each of them speaks.
+// The caller of a request, as far as a server may want something from it meanwhile. Sessions are callers,
+// whichever era they and the server speak.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Era } from './eras.ts';
 import type { LogLevel } from './logging.ts';
 
 export interface Caller {
-  /** The same for all requests that may know of each other: those of one connection. */
+  /** The same object for all requests of one connection. */
   readonly party: object;
   readonly era: Era;
-  /** What he has said that he can do. */
+  /** The capabilities it has declared. */
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** What he has said that he is. */
+  /** Its `clientInfo`. */
   readonly info: Verbatim | undefined;
-  /** The least important log messages he wants; none at all where undefined. */
+  /** The least important log messages it wants; undefined for none. */
   readonly logLevel: LogLevel | undefined;
-  /** Asks him. Rejects with an RpcError where he cannot be asked or refuses. */
+  /** Rejects with an RpcError if it can't be asked or refuses. */
   ask(question: Question): Promise<Verbatim>;
-  /** A child wanted to ask what he has not said that he can be asked. */
+  /** A server asked for something that needs capabilities the caller hasn't declared. */
   noteMissing(capabilities: Readonly<Record<string, unknown>>): void;
-  /** Hands him a log message of the child's. */
+  /** Forwards a log message from the server. */
   log(params: Verbatim): void;
-  /** Signs a text so that only the same party gets the same signature. Missing for callers without tasks. */
+  /** Signs a string for this party only. Missing for callers without tasks. */
   sign?(text: string): string;
-  /** Tells him, also after his request is answered, that the page he was to visit was visited. */
+  /** Reports that the user has visited the page a server asked for, even after the call has ended. */
   pageVisited(params: Verbatim): void;
 }
 
-/** What a child wants to know of the one who called it. */
+/** A server's request to its caller. */
 export interface Question {
   readonly method: QuestionMethod;
   readonly params: Verbatim | undefined;
-  /** The child does not want to know any more. */
+  /** The server no longer needs an answer. */
   readonly cancellation: Cancellation;
 }
 

@@ -1,6 +1,6 @@
-// The two eras of MCP. In the older one a connection begins with a handshake and either side may ask
-// the other; since 2026-07-28 there is no connection to speak of: every request says itself who asks
-// and what he can do, and a server that needs something answers that it does.
+// The two eras of MCP. In the older one, a connection starts with a handshake and either side may send
+// requests. Since 2026-07-28 there is no connection state: every request carries the client's identity and
+// capabilities, and a server that needs input says so in its answer.
 
 export type Era = 'handshake' | 'modern';
 
@@ -17,15 +17,15 @@ export const META = {
   subscription: 'io.modelcontextprotocol/subscriptionId',
 } as const;
 
-/** What a modern request's `_meta` says about the request itself, and is said anew on the way on. */
+/** The parts of `_meta` that describe a modern request itself. They are rewritten when it is forwarded. */
 export const ENVELOPE_KEYS = [META.version, META.capabilities, META.client, META.logLevel] as const;
 
 export const HEADER_MISMATCH = -32020;
 export const MISSING_CAPABILITY = -32021;
 export const UNSUPPORTED_VERSION = -32022;
-/** What handshake revisions say of a resource that is not there; the modern one has -32602. */
+/** An unknown resource in the handshake era; the modern era uses -32602. */
 export const RESOURCE_NOT_FOUND = -32002;
-/** What handshake revisions say where the user has to visit an address first. */
+/** Handshake era: the user has to visit a URL first. */
 export const URL_ELICITATION_REQUIRED = -32042;
-/** Of a session over HTTP that is not known any more. MCP has a status for it alone; many servers say so, too. */
+/** An HTTP session the server no longer knows. MCP only defines a status for it, but many servers send this. */
 export const SESSION_NOT_FOUND = -32001;

@@ -1,4 +1,4 @@
-// Levels of log messages, from the least important on.
+// Log levels, least important first.
 import { isObject } from '../base/object.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 
@@ -19,14 +19,14 @@ export function parseLogLevel(value: unknown): LogLevel | undefined {
   return LOG_LEVELS.find((level) => level === value);
 }
 
-/** Whether somebody who wants messages from `wanted` on wants this one. */
+/** Whether a message is at least as important as `wanted`. */
 export function isWanted(params: Verbatim, wanted: LogLevel | undefined): boolean {
   if (wanted === undefined) return false;
   const level = parseLogLevel(isObject(params.value) ? params.value['level'] : undefined);
   return level !== undefined && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(wanted);
 }
 
-/** The level at which everybody who wants something hears it; undefined where nobody does. */
+/** The level that gives everyone what they want; undefined if no one wants messages. */
 export function mostTalkative(levels: Iterable<LogLevel | undefined>): LogLevel | undefined {
   const indexes = [...levels].flatMap((level) => (level ? [LOG_LEVELS.indexOf(level)] : []));
   return indexes.length === 0 ? undefined : LOG_LEVELS[Math.min(...indexes)];

@@ -1,5 +1,5 @@
-// Tool names that every host accepts. Hosts put a prefix such as `mcp__switchboard__` before them
-// and allow 64 characters in all, of letters, digits, `_` and `-`.
+// Tool names that every host accepts: hosts add a prefix such as `mcp__switchboard__` and allow 64
+// characters in total, of letters, digits, `_` and `-`.
 import { shortDigest } from '../base/digest.ts';
 
 const LONGEST = 46;
@@ -12,8 +12,8 @@ export function toToolName(wanted: string): string {
 }
 
 /**
- * A child's own name for a tool, left alone where hosts accept it. The dot is one that MCP allows
- * and that hosts replace themselves. A digest keeps apart what the replacement makes alike.
+ * A server's own tool name, unchanged if hosts accept it. MCP allows dots, which hosts replace themselves.
+ * A digest keeps names apart that would become equal.
  */
 export function acceptableName(own: string): string {
   if (own.length <= LONGEST && /^[A-Za-z0-9_.-]+$/.test(own)) return own;
@@ -30,7 +30,7 @@ export function freeName(name: string, taken: { has(name: string): boolean }): s
   }
 }
 
-/** A name with a number behind it, and still short enough. */
+/** The name with a number appended, cut to stay short enough. */
 export function numbered(name: string, count: number): string {
   const suffix = `_${count}`;
   return name.slice(0, LONGEST - suffix.length) + suffix;

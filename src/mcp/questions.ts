@@ -1,4 +1,4 @@
-// What a server may ask of a host, and whether a host can be asked it.
+// The questions a server may ask a host, and which hosts can answer them.
 import { isObject } from '../base/object.ts';
 import { onOneLine } from '../base/text.ts';
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
@@ -16,14 +16,14 @@ export function questionMethod(method: string): QuestionMethod | undefined {
   return QUESTIONS.find((question) => question === method);
 }
 
-/** What we tell children that we can do: all that can be handed on, if the host can do it. */
+/** The capabilities we declare to servers: everything we can forward to a host that supports it. */
 export const CHILD_FACING_CAPABILITIES = {
   roots: { listChanged: true },
   sampling: {},
   elicitation: { form: {}, url: {} },
 };
 
-/** Whether a host with these capabilities can be asked this. */
+/** Whether a host with these capabilities supports the question. */
 export function canAnswer(
   capabilities: Readonly<Record<string, unknown>>,
   method: QuestionMethod,
@@ -38,14 +38,14 @@ export function canAnswer(
       const elicitation = capabilities['elicitation'];
       if (!isObject(elicitation)) return false;
       const mode = isObject(params) ? params['mode'] : undefined;
-      // Those who say nothing about modes know forms only.
+      // Without any mode, only forms are supported.
       if (mode === 'url') return isObject(elicitation['url']);
       return isObject(elicitation['form']) || elicitation['url'] === undefined;
     }
   }
 }
 
-/** What a host has to say that it can do, to be asked this. */
+/** The capability a host must declare to be asked this. */
 export function requiredFor(method: QuestionMethod, params: unknown): Record<string, unknown> {
   if (method === 'roots/list') return { roots: {} };
   if (method === 'sampling/createMessage') return { sampling: {} };
@@ -53,22 +53,22 @@ export function requiredFor(method: QuestionMethod, params: unknown): Record<str
   return { elicitation: { [mode]: {} } };
 }
 
-/** The refusal for a child that asks what its caller cannot be asked. */
+/** Refuses a question the caller doesn't support. */
 export function cannotAnswer(method: QuestionMethod): RpcError {
-  return new RpcError(METHOD_NOT_FOUND, `The host cannot be asked this: ${method}.`);
+  return new RpcError(METHOD_NOT_FOUND, `This host does not support ${method}.`);
 }
 
-/** The refusal for a child that wants something of a user who has not called it. */
+/** Refuses a question outside any call. */
 export function unasked(): RpcError {
   return new RpcError(
     INVALID_REQUEST,
-    'Nobody is calling this server: Switchboard forwards questions only during a call.',
+    'No call is in progress: Switchboard forwards questions only during a call.',
   );
 }
 
 /**
- * A question with the name of the server that asks it, where a user or a model will read it. A server
- * of a Switchboard behind this one may have been named there already.
+ * Adds the server's name to a question that a user or a model will read. A nested Switchboard may have
+ * done that already.
  */
 export function signQuestion(
   method: string,
@@ -94,7 +94,7 @@ function begin(params: Verbatim | undefined, key: string, words: string): Verbat
   return object.set(key, Verbatim.of((words + text).trimEnd()));
 }
 
-/** A result of a modern child with its questions signed. */
+/** A modern server's result with its questions signed. */
 export function signQuestionsIn(result: Verbatim, server: string): Verbatim {
   const requests = result.member('inputRequests');
   if (!isObject(requests?.value)) return result;
@@ -108,7 +108,7 @@ export function signQuestionsIn(result: Verbatim, server: string): Verbatim {
   return result.with('inputRequests', Verbatim.fromText(`{${parts.join(',')}}`));
 }
 
-/** The data of an error that sends the user to pages first, with each of them signed. */
+/** Error data that sends the user to web pages, with each page signed. */
 export function signElicitationsIn(data: Verbatim, server: string): Verbatim {
   const elicitations = data.member('elicitations');
   if (!Array.isArray(elicitations?.value)) return data;
@@ -118,14 +118,14 @@ export function signElicitationsIn(data: Verbatim, server: string): Verbatim {
   return data.with('elicitations', Verbatim.fromText(`[${signed.join(',')}]`));
 }
 
-/** A question that lay before the user until its time was over: nobody has said no either. */
+/** The user did not answer within the time limit, which is not a refusal. */
 export class Unanswered extends RpcError {
   constructor() {
-    super(INTERNAL_ERROR, 'Nobody has answered in time.');
+    super(INTERNAL_ERROR, 'The question was not answered in time.');
   }
 }
 
-/** What of a host's capabilities holds for a child: what we can hand on. */
+/** The part of a host's capabilities that we can forward to a server. */
 export function forwardedCapabilities(
   capabilities: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {

@@ -1,7 +1,7 @@
-// What headers of a modern request over HTTP repeat of its body, for those on the way. Towards servers
-// they are written from here, and hosts' requests are checked against it.
+// HTTP headers that repeat parts of a modern request's body for proxies. We send them to servers and
+// check them in hosts' requests.
 
-/** The parameter that `Mcp-Name` repeats, by method. Requests of other methods have no such header. */
+/** The parameter that `Mcp-Name` repeats, by method. Other methods have no such header. */
 export const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -11,10 +11,10 @@ export const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tasks/cancel', 'taskId'],
 ]);
 
-/** What HTTP allows as a name. */
+/** Valid header names. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** The header that a property of a tool's schema wants its argument repeated in, as it is written there. */
+/** The header in which a schema property wants its argument repeated (`x-mcp-header`). */
 export function headerOf(property: Readonly<Record<string, unknown>>): string | undefined {
   const name = property['x-mcp-header'];
   return typeof name === 'string' && TOKEN.test(name) ? `Mcp-Param-${name}` : undefined;

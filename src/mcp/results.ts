@@ -1,10 +1,10 @@
-// Results as each era writes them.
+// Results in the form each era expects.
 import { isObject } from '../base/object.ts';
 import { VERSION } from '../base/version.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { META } from './eras.ts';
 
-/** Whether a child has answered that it wants to know something first. */
+/** Whether a server needs input before it can answer. */
 export function isInputRequired(result: unknown): boolean {
   return isObject(result) && result['resultType'] === 'input_required';
 }
@@ -12,7 +12,7 @@ export function isInputRequired(result: unknown): boolean {
 const SERVER_INFO = Verbatim.of({ name: 'switchboard', title: 'Switchboard', version: VERSION });
 const COMPLETE = Verbatim.of('complete');
 
-/** What nearly all results lack: those of modern children the first, those of others both. */
+/** Almost every result lacks one of these: modern servers' the first, others' the second. */
 const SIGNATURE = { _meta: { [META.server]: SERVER_INFO.value } };
 const SIGNED = Verbatim.of(SIGNATURE);
 const SIGNED_AND_COMPLETE = Verbatim.of({ ...SIGNATURE, resultType: COMPLETE.value });
@@ -20,7 +20,7 @@ const SIGNED_AND_COMPLETE = Verbatim.of({ ...SIGNATURE, resultType: COMPLETE.val
 /** How long a host may keep a list, and for whom. */
 const CACHE_HINTS = { ttlMs: Verbatim.of(60_000), cacheScope: Verbatim.of('private') };
 
-/** A result as the modern era has it: it says what it is, and who gave it. */
+/** A modern result states its type and the server. */
 export function toModernResult(result: Verbatim): Verbatim {
   if (!isObject(result.value)) return result;
   const isTyped = Object.hasOwn(result.value, 'resultType');
@@ -34,7 +34,7 @@ export function toModernResult(result: Verbatim): Verbatim {
   return typed.set('_meta', own.set(META.server, SERVER_INFO));
 }
 
-/** The same for a list and for the content of a resource: hosts may keep them for a while. */
+/** For lists and resource contents, which hosts may cache. */
 export function toCacheableResult(result: Verbatim): Verbatim {
   const own = result.value;
   if (!isObject(own)) return result;
@@ -45,7 +45,7 @@ export function toCacheableResult(result: Verbatim): Verbatim {
   return toModernResult(hinted);
 }
 
-/** A result as the handshake era has it, without what only the modern one knows. */
+/** Removes what only the modern era has. */
 export function toHandshakeResult(result: Verbatim): Verbatim {
   if (!isObject(result.value) || !Object.hasOwn(result.value, 'resultType')) return result;
   const plain = result.without('resultType', 'ttlMs', 'cacheScope');

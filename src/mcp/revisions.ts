@@ -1,4 +1,4 @@
-// The revisions of MCP that begin with a handshake, newest first.
+// The MCP revisions of the handshake era, newest first.
 
 export const HANDSHAKE_REVISIONS = [
   '2025-11-25',
@@ -12,7 +12,7 @@ export type Revision = (typeof HANDSHAKE_REVISIONS)[number];
 
 export const NEWEST_REVISION: Revision = HANDSHAKE_REVISIONS[0];
 
-/** What a server speaks that does not say: those that leave it out were written for the first release. */
+/** Assumed for servers that don't state a revision: they were written for the first release. */
 export const UNSAID_REVISION: Revision = '2024-11-05';
 
 /** The only revision in which a host may send several messages as one JSON array. */

@@ -1,37 +1,37 @@
-// Tasks: calls that are answered at once with a name to ask for them by, and carried out meanwhile. A
-// task belongs to the child that runs it and to the session that asked for it. The id that the host
-// gets names the child and is signed for the session, so nobody else can use it and nothing has to be
-// stored here. The two eras have different tasks; they are forwarded within one era only.
+// Tasks: calls that run in the background and are answered at once with an ID. A task belongs to the server
+// that runs it and the session that started it. The ID we give the host names the server and is signed for
+// the session, so no other session can use it and we store nothing. Each era has its own kind of tasks,
+// and we forward them only within one era.
 import { isObject } from '../base/object.ts';
 import { isSameSecret } from '../base/secrets.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
-/** The extension of the modern era; the handshake era has tasks as a part of 2025-11-25. */
+/** The modern era's extension; in the handshake era, tasks are part of 2025-11-25. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 const RELATED = 'io.modelcontextprotocol/related-task';
 
-/** Whether a child has answered a call with a task. */
+/** Whether a server has answered a call with a task. */
 export function isTask(result: unknown): boolean {
   if (!isObject(result)) return false;
   return result['resultType'] === 'task' || (isObject(result['task']) && !('content' in result));
 }
 
-/** Signs a text for one session; see Caller. */
+/** Signs a string for one session; see Caller. */
 type Sign = (text: string) => string;
 
-/** The child that runs a task, and the session it runs for. */
+/** The server that runs a task, and the session it runs for. */
 export interface TaskOwner {
   readonly childName: string;
   readonly sign: Sign;
 }
 
-/** The name of a child's task as the host knows it. */
+/** The ID under which the host knows a server's task. */
 function wrapTaskId({ childName, sign }: TaskOwner, taskId: string): string {
   const child = Buffer.from(childName).toString('base64url');
   return `${child}.${sign(signedText(childName, taskId))}.${taskId}`;
 }
 
-/** The child and its own name for a task that the host names; undefined for what is no such name. */
+/** The server and its own task ID; undefined if the host's ID is invalid. */
 export function unwrapTaskId(
   id: unknown,
   sign: Sign,
@@ -47,7 +47,7 @@ function signedText(childName: string, taskId: string): string {
   return JSON.stringify(['task', childName, taskId]);
 }
 
-/** A child's result with the tasks in it named as the host knows them. */
+/** A server's result with its task IDs replaced by those the host knows. */
 export function wrapTasksIn(result: Verbatim, owner: TaskOwner): Verbatim {
   const inside = renamed(result, 'task', owner) ?? result;
   const related = inside.member('_meta', RELATED);

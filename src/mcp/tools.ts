@@ -1,15 +1,15 @@
-// Tools and their results as MCP knows them, without any I/O.
+// MCP tools and tool results, without I/O.
 import { isObject } from '../base/object.ts';
 import type { Framing } from '../rpc/framing.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 
-/** A tool as a child lists it: whatever it says, with a name that can be called. */
+/** A tool as its server lists it, with at least a name. */
 export interface Tool {
   readonly name: string;
   readonly [key: string]: unknown;
 }
 
-/** Those of a list that have a name; what else a child lists is no tool. */
+/** The items that have a name; anything else isn't a tool. */
 export function parseTools(items: readonly unknown[]): Tool[] {
   return items.filter(
     (tool): tool is Tool =>
@@ -17,7 +17,7 @@ export function parseTools(items: readonly unknown[]): Tool[] {
   );
 }
 
-/** A result with one text in it. */
+/** A result with one text block. */
 export function textResult(text: string, options: { isError?: boolean } = {}): Verbatim {
   return Verbatim.of({ content: [{ type: 'text', text }], ...options });
 }
@@ -33,10 +33,7 @@ export function dataResult(data: Record<string, unknown>, framing: Framing = 'ne
   return Verbatim.of({ ...topLevel, content, structuredContent: data });
 }
 
-/**
- * What a child answered to a call, as an MCP tool result: as it is, if it is one; otherwise with
- * `content` added. Undefined if it cannot be made one.
- */
+/** The answer unchanged if it is a tool result, otherwise with `content` added. Undefined if neither works. */
 export function toToolResult(answer: Verbatim): Verbatim | undefined {
   const { value } = answer;
   if (value === null || value === undefined) return undefined;
@@ -45,7 +42,7 @@ export function toToolResult(answer: Verbatim): Verbatim | undefined {
   return isToolResult(value) ? answer : undefined;
 }
 
-/** The whole answer as JSON inside one text, for clients that were written for that form. */
+/** The whole answer as JSON in one text block, for clients that expect that. */
 export function toJsonResult(answer: Verbatim): Verbatim {
   const isError = isObject(answer.value) && answer.value['isError'] === true;
   return textResult(answer.text, isError ? { isError } : {});

@@ -97,7 +97,7 @@ test('a question that nobody answers in time is refused to the server that has a
   expect(await ask('resources/read', { uri: 'a:1' })).toMatchObject({ method: 'roots/list' });
   expect(await next()).toMatchObject({ method: 'notifications/cancelled' });
   expect(await next()).toMatchObject({ result: {} });
-  const message = 'Nobody has answered in time.';
+  const message = 'The question was not answered in time.';
   expect(outcomes).toEqual([expect.objectContaining({ name: 'RpcError', message })]);
 });
 

@@ -112,8 +112,8 @@ test('a call that nobody comes back for in time is called off', async () => {
   vi.advanceTimersByTime(999);
   expect(call.cancellation.reason).toBeUndefined();
   vi.advanceTimersByTime(1);
-  await expect(answer).rejects.toThrow('Nobody has answered in time.');
-  expect(call.cancellation.reason?.message).toBe('Nobody has answered in time.');
+  await expect(answer).rejects.toThrow('The question was not answered in time.');
+  expect(call.cancellation.reason?.message).toBe('The question was not answered in time.');
   expect(() => parking.resume(handle)).toThrow('requestState');
 });
 

@@ -1,7 +1,7 @@
-// What each child was found to have: its tools, and how it wants to be spoken to. Kept in memory and
-// on disk, so that tools can be listed without starting the child that has them. Each child has a
-// file of its own, named after its declaration and its identity: two programs that write at once
-// each put a whole file in place, and what was learned about another server is never found.
+// What we have learned about each server: its lists, framing and era. Kept in memory and on disk, so that
+// tools can be listed without starting the server. Each server has its own file, named after its
+// declaration and identity: programs that write at the same time each replace a whole file, and one
+// server never reads what was learned about another.
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,24 +15,24 @@ import type { ChildConfig } from '../config/config.ts';
 import { parseRefusedTools, type RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
-import { folderOf, identityOf } from './identity.ts';
+import { boundFolderOf, identityOf } from './identity.ts';
 
-/** What a child has listed, by kind; undefined where it was never asked. */
+/** A child's lists by kind; undefined if it was never asked. */
 export type Lists = { readonly [kind in ListKind]?: readonly unknown[] | undefined };
 
-export interface Known {
+export interface CatalogEntry {
   readonly lists: Lists;
   /** Tools left out of the list because of hidden characters. */
   readonly refused: readonly RefusedTool[];
-  /** When its tools were listed, as ISO 8601. */
+  /** When it last listed its tools, as ISO 8601. */
   readonly listedAt: string | undefined;
-  /** What was found to work, where it was not set. */
+  /** The framing that worked, if none is configured. */
   readonly framing: Framing | undefined;
-  /** Which era it was found to speak, and how long that is taken for granted. */
+  /** The era it speaks, and until when we rely on that. */
   readonly era: { readonly speaks: Era; readonly until: number } | undefined;
 }
 
-const NOTHING: Known = {
+const NOTHING: CatalogEntry = {
   lists: {},
   refused: [],
   listedAt: undefined,
@@ -40,9 +40,9 @@ const NOTHING: Known = {
   era: undefined,
 };
 const KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources', 'templates'];
-/** A server may be brought up to date without our noticing: after this it is asked again. */
+/** Servers get updated without our noticing, so we probe again after this. */
 const ERA_HOLDS_MS = 7 * 24 * 60 * 60 * 1_000;
-/** Files of another form than this are not read. */
+/** Files with another form are ignored. */
 const FORM = 3;
 
 /** Facts about a list. */
@@ -54,14 +54,14 @@ export interface ListNotes {
 export class Catalog {
   readonly #folder: string;
   readonly #onProblem: (problem: string) => void;
-  readonly #known = new Map<string, Known>();
-  /** Finding out the identity of a child looks at the disk, so it is done once for each. */
+  readonly #known = new Map<string, CatalogEntry>();
+  /** Computing a child's identity reads the disk, so it's done once per child. */
   readonly #files = new WeakMap<ChildConfig, string>();
-  /** The lists of each file that are known and must not be written. */
+  /** The lists of each file that must stay in memory. */
   readonly #secret = new Map<string, Set<ListKind>>();
-  /** The writes for one declaration follow each other: each removes what came before it. */
+  /** Writes for one declaration run one after the other: each removes older files. */
   readonly #writing = new Map<string, Promise<void>>();
-  /** The servers that have a file, by the part of its name that says so. */
+  /** The servers that have a file, as written in file names. */
   readonly #names = new Set<string>();
   #hasReadNames = false;
   #hasFailed = false;
@@ -71,14 +71,14 @@ export class Catalog {
     this.#onProblem = onProblem;
   }
 
-  get(config: ChildConfig): Known {
+  get(config: ChildConfig): CatalogEntry {
     const file = this.#fileFor(config);
     const known = this.#known.get(file) ?? this.#read(file);
     this.#known.set(file, known);
     return known;
   }
 
-  /** `isSecret`: it holds what must not be written down, and is kept in memory alone. */
+  /** `isSecret`: the list contains a secret and must stay in memory. */
   rememberList(
     config: ChildConfig,
     kind: ListKind,
@@ -95,13 +95,13 @@ export class Catalog {
     this.#remember(config, news);
   }
 
-  /** Whether anything may be known of it: quick, for the many servers that were never used. */
+  /** A cheap check whether anything may be known, for the many servers that were never used. */
   mayKnow({ name }: ChildConfig): boolean {
     if (!this.#hasReadNames) this.#readNames();
     return this.#names.has(fileNamePart(name));
   }
 
-  /** Whether its list of tools contains a secret and is kept in memory only. */
+  /** Whether its tool list contains a secret and stays in memory. */
   areToolsSecret(config: ChildConfig): boolean {
     return this.#secret.get(this.#fileFor(config))?.has('tools') ?? false;
   }
@@ -120,12 +120,12 @@ export class Catalog {
     return era && Date.now() < era.until ? era.speaks : undefined;
   }
 
-  /** Resolves when all that was remembered is on disk. */
+  /** Resolves when everything is on disk. */
   async written(): Promise<void> {
     await Promise.all(this.#writing.values());
   }
 
-  #remember(config: ChildConfig, news: Partial<Known>): void {
+  #remember(config: ChildConfig, news: Partial<CatalogEntry>): void {
     const known = { ...this.get(config), ...news };
     const file = this.#fileFor(config);
     this.#known.set(file, known);
@@ -151,11 +151,11 @@ export class Catalog {
         this.#names.add(declarationIn(declarationIn(file)));
       }
     } catch {
-      // nothing was ever written
+      // no folder yet
     }
   }
 
-  #read(file: string): Known {
+  #read(file: string): CatalogEntry {
     try {
       const content: unknown = JSON.parse(readFileSync(join(this.#folder, file), 'utf8'));
       if (!isObject(content) || content['form'] !== FORM) return NOTHING;
@@ -168,11 +168,11 @@ export class Catalog {
         era: parseEra(content['era']),
       };
     } catch {
-      return NOTHING; // never written, or damaged: what it said is found out again
+      return NOTHING; // missing or damaged: we learn it again
     }
   }
 
-  async #write(config: ChildConfig, file: string, known: Known): Promise<void> {
+  async #write(config: ChildConfig, file: string, known: CatalogEntry): Promise<void> {
     const path = join(this.#folder, file);
     const unfinished = unfinishedName(path);
     try {
@@ -187,14 +187,14 @@ export class Catalog {
       await rename(unfinished, path);
       await this.#removeOutdated(file);
     } catch (error) {
-      await rm(unfinished, { force: true }).catch(() => {}); // where nothing can be written
-      // Everything works without the disk; once is enough to say so.
-      if (!this.#hasFailed) this.#onProblem(`the catalog cannot be kept on disk: ${String(error)}`);
+      await rm(unfinished, { force: true }).catch(() => {}); // the disk may not be writable
+      // Everything works without the disk, so one warning is enough.
+      if (!this.#hasFailed) this.#onProblem(`cannot write the catalog to disk: ${String(error)}`);
       this.#hasFailed = true;
     }
   }
 
-  /** What was known about the same declaration when it meant another server. */
+  /** Removes files from when the same declaration meant another server. */
   async #removeOutdated(file: string): Promise<void> {
     const prefix = `${declarationIn(file)}-`;
     const outdated = (await readdir(this.#folder)).filter(
@@ -206,7 +206,7 @@ export class Catalog {
   }
 }
 
-function parseEra(value: unknown): Known['era'] {
+function parseEra(value: unknown): CatalogEntry['era'] {
   const { speaks, until } = isObject(value) ? value : {};
   if (typeof until !== 'number') return undefined;
   return speaks === 'handshake' || speaks === 'modern' ? { speaks, until } : undefined;
@@ -218,12 +218,12 @@ function parseLists(value: unknown): Lists {
   return Object.fromEntries(found.filter(([, items]) => Array.isArray(items)));
 }
 
-/** The declaration part of a file name, which in turn begins with the server's name. */
+/** The declaration part of a file name, which starts with the server's name. */
 function declarationIn(file: string): string {
   return file.slice(0, file.lastIndexOf('-'));
 }
 
 function declarationOf(config: ChildConfig): string {
   const { name, origin } = config;
-  return `${fileNamePart(name)}-${shortDigest([origin, folderOf(config), name].join('\0'))}`;
+  return `${fileNamePart(name)}-${shortDigest([origin, boundFolderOf(config), name].join('\0'))}`;
 }

@@ -1,14 +1,14 @@
-// Two ways to one thing, the second tried only if the first asks for it, and beside the first.
+// Two ways to one result. The second starts only when the first asks for it, and runs alongside it.
 import { Cancellation } from '../base/cancellation.ts';
 
 export interface Ways<T> {
   readonly first: (cancellation: Cancellation, tryOther: () => void) => Promise<T>;
   readonly other: (cancellation: Cancellation) => Promise<T>;
-  /** Both have succeeded, and this one was later. */
+  /** Both succeeded, and this is the later result. */
   readonly discard: (late: T) => void;
 }
 
-/** What succeeds first; the other way is cancelled then. If both fail, fails as the first way does. */
+/** The first success; the other way is cancelled. If both fail, rejects with the first way's error. */
 export function either<T>(cancellation: Cancellation, ways: Ways<T>): Promise<T> {
   const underway = new Set<Cancellation>();
   const cancelAll = (reason: Error): void => {

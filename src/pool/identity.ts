@@ -1,12 +1,12 @@
-// What makes a child the same server as last time: what is started, and where, or which address is
-// asked. What was learned about one holds for the other only if this is the same. Values of
-// variables and headers are no part of it: they are secrets, and seldom change what tools there are.
+// A server's identity: the command and folder, or the URL. What we learned about a server holds only as long
+// as its identity stays the same. Values of variables and headers aren't part of it: they are secrets, and
+// they rarely change which tools there are.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
 
-/** Folders above a script in which its package.json is looked for. */
+/** How many folders above a script to search for its package.json. */
 const MOST_LEVELS = 6;
 
 export function identityOf(config: ChildConfig): string {
@@ -17,11 +17,11 @@ export function identityOf(config: ChildConfig): string {
         cmd: command.cmd,
         args: command.args,
         env: Object.keys(command.env).sort(),
-        cwd: folderOf(config),
+        cwd: boundFolderOf(config),
         version: packageVersion(command, cwd),
       };
   const text = JSON.stringify(what ?? null);
-  // Twice, since 32 bits alone would be met again too soon.
+  // Twice: 32 bits would collide too soon.
   return shortDigest(`1${text}`) + shortDigest(`2${text}`);
 }
 
@@ -29,7 +29,12 @@ export function identityOf(config: ChildConfig): string {
  * The folder a child's lists may depend on; undefined if they are the same in every project. When in
  * doubt, they depend on it: at worst the server is asked again in the next project.
  */
-export function folderOf({ command, remote, cwd, isCwdGiven }: ChildConfig): string | undefined {
+export function boundFolderOf({
+  command,
+  remote,
+  cwd,
+  isCwdGiven,
+}: ChildConfig): string | undefined {
   if (remote) return undefined;
   const isBound = isCwdGiven || !command || usesFolder(command, cwd);
   return isBound ? cwd : undefined;
@@ -63,14 +68,14 @@ function mayBeInFolder(arg: string, isRunner: boolean): boolean {
   return !isRunner && /\.\w+$/.test(value);
 }
 
-/** The version of the package that is run, where it lies on this disk. */
+/** The version of the package, if it is on this disk. */
 function packageVersion({ cmd, args }: Command, cwd: string): string | undefined {
   const operand = args.find((arg) => !arg.startsWith('-'));
   if (operand === undefined) return undefined;
   if (/(?:^|[\\/])(?:node|bun|deno|tsx)(?:\.exe)?$/.test(cmd)) {
     return versionAbove(resolve(cwd, operand));
   }
-  // npx takes a package that the project has before any other.
+  // npx prefers a package installed in the project.
   if (!/(?:^|[\\/])npx(?:\.cmd)?$/.test(cmd) || isAbsolute(operand) || /^\.|@.*@/.test(operand)) {
     return undefined;
   }

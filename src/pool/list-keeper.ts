@@ -1,5 +1,5 @@
-// Keeps what is known of one child's lists up to date: it is asked again when it has started and when
-// it says that something has changed, once for all reasons that come up meanwhile.
+// Keeps one child's lists up to date: fetches them after each start and after each announced change, once
+// for all changes that come up meanwhile.
 import { guard } from '../base/guard.ts';
 import type { Child, ListKind } from '../child/child.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
@@ -11,15 +11,15 @@ export interface ListKeeperOptions {
   readonly onBug: (error: unknown) => void;
 }
 
-/** What comes within this time is asked for together. */
+/** Changes within this time are fetched together. */
 const SETTLE_MS = 100;
-/** A child that announces changes without end is asked less and less often, until it was quiet. */
+/** A child that keeps announcing changes is asked less and less often, until it has been quiet. */
 const LONGEST_SETTLE_MS = 30_000;
 const QUIET_MS = 60_000;
 
 export class ListKeeper {
   readonly #options: ListKeeperOptions;
-  /** The lists to ask for again. */
+  /** The lists to fetch again. */
   readonly #stale = new Set<ListKind>();
   #timer: NodeJS.Timeout | undefined;
   #listing: Promise<void> = Promise.resolve();
@@ -31,17 +31,17 @@ export class ListKeeper {
     this.#options = options;
   }
 
-  /** Asks for all of these that the child has said it has. */
+  /** Fetches those of the lists that the child says it has. */
   refresh(child: Child, ...kinds: ListKind[]): void {
     const { capabilities } = child.greeting;
     const isOffered = (kind: ListKind): boolean => {
-      if (kind === 'tools') return true; // many children do not say so
+      if (kind === 'tools') return true; // many servers don't declare them
       return capabilities[kind === 'prompts' ? 'prompts' : 'resources'] !== undefined;
     };
     this.#refreshIn(SETTLE_MS, kinds.filter(isOffered));
   }
 
-  /** The child says that these are others now. */
+  /** The child has announced that these have changed. */
   noteAnnounced(...kinds: ListKind[]): void {
     const now = performance.now();
     const isQuiet = now - this.#announcedAt > QUIET_MS;
@@ -52,10 +52,7 @@ export class ListKeeper {
     this.#refreshIn(this.#settleMs, kinds);
   }
 
-  /**
-   * Asks for what is out of date now. One round after the other: a list that comes later is never
-   * overwritten by an earlier one.
-   */
+  /** Fetches stale lists now. Rounds don't overlap, so an older list never overwrites a newer one. */
   refreshNow(): Promise<void> {
     this.#listing = this.#listing.then(async () => {
       const child = this.#options.running();
@@ -66,7 +63,7 @@ export class ListKeeper {
     return this.#listing;
   }
 
-  /** Resolves when what the child is being asked for is known. */
+  /** Resolves when pending lists have arrived. */
   async learned(): Promise<void> {
     if (this.#stale.size > 0) await this.refreshNow();
     await this.#listing;
@@ -88,13 +85,13 @@ export class ListKeeper {
   }
 
   async #ask(child: Child, kind: ListKind): Promise<void> {
-    // A child that does not tell what it has is as good as before: what is known stays.
+    // If it fails, the known list stays.
     const items = await listAll(child, kind).catch(() => undefined);
     if (items && !this.#isClosed) guard(this.#options.onBug, this.#options.remember)(kind, items);
   }
 }
 
-/** All of a kind that a child has; none where it says that it does not know the request. */
+/** Fetches a whole list; empty if the child doesn't know the method. */
 export async function listAll(child: Child, kind: ListKind): Promise<readonly unknown[]> {
   try {
     const options = { isUse: false };

@@ -1,5 +1,5 @@
-// Which children exist and which of them run: found by name, warmed up together, stopped together,
-// and exchanged when the configuration changes.
+// The set of children: found by name, warmed up and stopped together, and replaced when the configuration
+// changes.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { startedGroups } from '../base/process.ts';
@@ -25,9 +25,9 @@ export interface PoolParts extends Omit<SlotParts, 'flow' | 'after'> {
 
 export class Pool implements AsyncDisposable {
   #children: ReadonlyMap<string, ChildConfig>;
-  /** Made when somebody asks for them: of hundreds of children, a host mostly uses a few. */
+  /** Created on first use: of hundreds of children, a host mostly uses a few. */
   readonly #slots = new Map<string, Slot>();
-  /** Slots that the configuration no longer has and that are still coming to their end. */
+  /** Slots no longer in the configuration that are still shutting down. */
   readonly #retired = new Map<Slot, Promise<void>>();
   readonly #parts: PoolParts;
   /** Which hosts take what they are sent. */
@@ -42,31 +42,31 @@ export class Pool implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** The running child, or its start; who calls the use off does not call the start off. */
+  /** The running child, or its start. Cancelling the use doesn't cancel the start. */
   use(name: string, cancellation: Cancellation, era?: Era): Child | Promise<Child> {
     if (this.#isClosed) throw shuttingDown();
     return this.#slot(name).use(cancellation, era);
   }
 
-  /** The tools of a child as they were last listed; undefined if that was never. */
+  /** A child's tools as last listed; undefined if it never listed them. */
   tools(name: string): readonly Tool[] | undefined {
     const { tools } = this.#slot(name).lists;
     return tools && parseTools(tools);
   }
 
-  /** Whether a child's tools may be known; quick where they are not. */
+  /** A cheap check whether a child's tools may be known. */
   mayKnow(name: string): boolean {
     const config = this.#children.get(name);
     return config !== undefined && this.#parts.catalog.mayKnow(config);
   }
 
-  /** The hints of a child's tools by name; undefined if they were never listed. */
+  /** The hints of a child's tools by name; undefined if it never listed them. */
   hints(name: string): ReadonlyMap<string, Hints> | undefined {
     const tools = this.tools(name);
     return tools && new Map(tools.map((tool) => [tool.name, hintsOf(tool)]));
   }
 
-  /** Whether a child's list of tools contains a secret and is kept in memory only. */
+  /** Whether a child's tool list contains a secret and stays in memory. */
   areToolsSecret(name: string): boolean {
     return this.#parts.catalog.areToolsSecret(this.#slot(name).config);
   }
@@ -76,34 +76,34 @@ export class Pool implements AsyncDisposable {
     return this.#slot(name).refused;
   }
 
-  /** All that a child has listed last. */
+  /** Everything a child has listed. */
   lists(name: string): Lists {
     return this.#slot(name).lists;
   }
 
-  /** Resolves when what running children are being asked for is known. */
+  /** Resolves when lists that are being fetched have arrived. */
   async learned(): Promise<void> {
     await Promise.all([...this.#slots.values()].map((slot) => slot.learned()));
   }
 
-  /** Keeps the tools that a child has just listed, if it is still the one that is configured so. */
+  /** Keeps the tools a child has just listed, if its configuration is still current. */
   remember(config: ChildConfig, tools: readonly Tool[]): void {
     if (this.#children.get(config.name) !== config) return;
     this.#slot(config.name).remember('tools', tools);
   }
 
-  /** Has a child tell of changes of these resources, and of no others. */
+  /** Replaces the set of resources a child reports changes of. */
   watch(name: string, uris: ReadonlySet<string>): Promise<void> {
     return this.#slot(name).watch(uris);
   }
 
-  /** Has all children send log messages from this level on. */
+  /** Makes all children send log messages from this level on. */
   setLogLevel(level: LogLevel | undefined): void {
     this.#logLevel = level;
     for (const slot of this.#slots.values()) slot.setLogLevel(level);
   }
 
-  /** Tells all children that run something. */
+  /** Notifies all running children. */
   notifyAll(method: string): void {
     for (const slot of this.#slots.values()) slot.notify(method);
   }
@@ -123,7 +123,7 @@ export class Pool implements AsyncDisposable {
     return this.#slot(name).warm();
   }
 
-  /** The same for many, a few at a time. What fails shows in the state of that child alone. */
+  /** Warms up many, a few at a time. A failure only shows in that child's state. */
   async warmAll(names: Iterable<string>): Promise<void> {
     const watch = new WorkWatch();
     const { countWorking = () => watch.countWorking(startedGroups()) } = this.#parts;
@@ -131,12 +131,12 @@ export class Pool implements AsyncDisposable {
       if (this.#isClosed || !this.#children.has(name)) return;
       await this.#slot(name)
         .warm()
-        .catch(() => {}); // kept by the slot as its error
+        .catch(() => {}); // the slot keeps the error
     };
     await warmUp(names, { start, countWorking });
   }
 
-  /** Takes over a new configuration. Children that it changes, turns off or no longer has are stopped. */
+  /** Applies a new configuration. Stops children that were changed, turned off or removed. */
   update(children: ReadonlyMap<string, ChildConfig>): void {
     this.#children = children;
     for (const [name, slot] of new Map(this.#slots)) {
@@ -148,7 +148,7 @@ export class Pool implements AsyncDisposable {
       const retired = this.#retire(slot);
       this.#slots.delete(name);
       if (!config) continue;
-      // Two of one server would get in each other's way; one that does not end is not waited for.
+      // Two of the same server would get in each other's way. A process that won't exit isn't waited for.
       const after = soon(retired, 3 * config.timeouts.stopMs);
       this.#slots.set(name, this.#createSlot(config, after));
     }
@@ -170,7 +170,7 @@ export class Pool implements AsyncDisposable {
     return slot;
   }
 
-  /** Those that come to their end have answers to give as well. */
+  /** Including retired ones, which may still have answers to deliver. */
   #allSlots(): Slot[] {
     return [...this.#slots.values(), ...this.#retired.keys()];
   }
@@ -189,35 +189,34 @@ export class Pool implements AsyncDisposable {
   }
 }
 
-/** Whether a child that runs under one configuration can go on under the other. */
+/** Whether a running child can stay when its configuration changes. */
 function isSameProcess(one: ChildConfig, other: ChildConfig): boolean {
   return JSON.stringify(processPartOf(one)) === JSON.stringify(processPartOf(other));
 }
 
-/** What a running child was started with, and nothing that only concerns how it is shown. */
+/** Everything that affects the process, and nothing about how it is shown. */
 function processPartOf(config: ChildConfig): unknown {
   const { command, remote, cwd, timeouts, messageBytes, messageShape } = config;
   const { environment, stderr, framing, protocolVersion, problem, behind } = config;
   return [
     [command, remote, cwd, timeouts, messageBytes, messageShape],
     [environment, stderr, framing, protocolVersion, problem?.text],
-    // An assistant reads the configuration when it starts, the rules for its server's tools with it.
+    // An assistant reads its configuration, including its server's rules, when it starts.
     behind && [processPartOf(behind), behind.assistant, behind.role, behind.expose],
     behind && [behind.description, behind.keywords, behind.idleMs],
   ];
 }
 
-/** The error for a name that no child has. */
 export function unknownChild(name: string, names: readonly string[]): SwitchboardError {
   const near = nearest(name, names);
   const known = names.slice(0, 20).join(', ');
-  const none = 'None is configured: add one under "mcpServers" in switchboard.config.json.';
+  const none = 'No servers are configured. Add one under "mcpServers" in switchboard.config.json.';
   return new SwitchboardError('CHILD_UNKNOWN', `No server is named "${name}".`, {
     hint:
       near.length > 0
         ? `Did you mean ${near.join(' or ')}?`
         : known
-          ? `There are: ${known}.`
+          ? `Known servers: ${known}.`
           : none,
   });
 }

@@ -1,6 +1,6 @@
-// How often a child may be started. Quick failures are followed by growing waits; five starts in
-// ten seconds are the most, after which the child is parked until the oldest of them is ten seconds
-// old. Nothing is restarted by itself: a start needs somebody who wants to use the child.
+// Limits how often a child is started. Quick failures are followed by growing waits. After five starts in
+// ten seconds the child is parked until the oldest is ten seconds old. Nothing restarts on its own: every
+// start comes from a use.
 
 const WINDOW_MS = 10_000;
 const MAX_STARTS = 5;
@@ -11,7 +11,7 @@ export class RestartLimit {
   #starts: number[] = [];
   #failures = 0;
 
-  /** Milliseconds for which the child is parked, counted from `now`; 0 if it is not. */
+  /** Milliseconds until the child is no longer parked; 0 if it isn't. */
   parkedMs(now: number): number {
     this.#starts = this.#starts.filter((start) => now - start < WINDOW_MS);
     const oldest = this.#starts[0];
@@ -19,7 +19,7 @@ export class RestartLimit {
     return oldest + WINDOW_MS - now;
   }
 
-  /** Milliseconds to wait before the next start: none after the first failure, then doubling. */
+  /** Milliseconds before the next start: 0 after the first failure, then doubling. */
   get waitMs(): number {
     if (this.#failures < 2) return 0;
     return Math.min(FIRST_WAIT_MS * 2 ** (this.#failures - 2), LONGEST_WAIT_MS);
@@ -29,18 +29,18 @@ export class RestartLimit {
     this.#starts.push(now);
   }
 
-  /** The last start was a question to which there is an answer now. */
+  /** The last start was only a probe and doesn't count. */
   forgetStart(): void {
     this.#starts.pop();
   }
 
-  /** It was stopped because nobody needed it: its next start says nothing against it. */
+  /** It was stopped because it was idle, so the next start doesn't count against it. */
   forget(): void {
     this.#starts = [];
     this.#failures = 0;
   }
 
-  /** A life that is over: it has worked, or it ended (or never began) without an answer. */
+  /** `failed`: the child exited, or never started, without answering anything. */
   noteEnd(life: 'worked' | 'failed'): void {
     this.#failures = life === 'worked' ? 0 : this.#failures + 1;
   }

@@ -1,5 +1,5 @@
-// One child's place in the pool, through all its lives: started once for everybody who asks, used
-// until it ends, stopped when nobody has used it for a while, started again when it is needed.
+// One child's place in the pool through all its processes: started on first use, once for all callers,
+// stopped when idle, and started again on the next use.
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
@@ -15,13 +15,12 @@ import type { Flow } from './flow.ts';
 import { ListKeeper, listAll } from './list-keeper.ts';
 import { type StartChild, Starter } from './starter.ts';
 
-/** What a slot tells the pool's owner. */
 export interface SlotEvents {
-  /** What is known of a list is something else than before. */
+  /** A list differs from the known one. */
   readonly onListChanged: (name: string, kind: ListKind) => void;
-  /** A resource that is watched has changed: the child's own words. */
+  /** A watched resource has changed; `params` as the child sent them. */
   readonly onResourceUpdated: (name: string, params: Verbatim) => void;
-  /** The child was running and has ended by itself. */
+  /** The running child has exited on its own. */
   readonly onLost: (name: string, error: Error) => void;
 }
 
@@ -43,10 +42,9 @@ export interface SlotParts {
   readonly onBug: (error: unknown) => void;
 }
 
-/** `ready`: it runs. `idle`: nobody has needed it, or not for a while. */
+/** `ready`: it runs. `idle`: it hasn't been used, or not for a while. */
 export type ChildState = 'idle' | 'warming' | 'ready' | 'error';
 
-/** A child as a person wants to know it. */
 export interface ChildReport {
   readonly state: ChildState;
   readonly pid: number | undefined;
@@ -58,14 +56,14 @@ export interface ChildReport {
 interface Running {
   readonly child: Promise<Child>;
   readonly cancellation: Cancellation;
-  /** The child, once it has started: the short way for every use after the first. */
+  /** The child once started, so that later uses needn't await. */
   started: Child | undefined;
   startedAt: number;
-  /** The log level that the child was last told. */
+  /** The log level last sent to the child. */
   logLevel: LogLevel | undefined;
 }
 
-/** What costs a model nothing and is shown of every child. */
+/** Lists shown for every child, since they cost a model nothing. */
 const OTHERS = ['prompts', 'resources', 'templates'] as const;
 
 export class Slot {
@@ -82,13 +80,13 @@ export class Slot {
   #watched: ReadonlySet<string> = new Set();
   #logLevel: LogLevel | undefined;
   #idle: NodeJS.Timeout | undefined;
-  /** It is to be started without anybody asking for it, and that has not happened yet. */
+  /** An eager child that hasn't been started yet. */
   #isDue: boolean;
-  /** The configuration has it no more: it ends when nobody waits for it. */
+  /** No longer in the configuration: it stops once no caller waits. */
   #isRetired = false;
   #isClosed = false;
   #callsBefore = 0;
-  /** Why it cannot be used at the moment. */
+  /** Why it can't be used at the moment. */
   #error: Error | undefined;
   #lastError: string | undefined;
 
@@ -108,14 +106,14 @@ export class Slot {
     return this.#config;
   }
 
-  /** New settings for a child that may go on running. */
+  /** New settings for a child that keeps running. */
   set config(config: ChildConfig) {
     this.#config = config;
     const child = this.#running?.started;
     if (!child) return;
     child.reconfigure(config);
     this.#watchIdleness(child);
-    // What is known may be kept under another name now.
+    // The catalog may store its lists under another name now.
     this.#keeper.refresh(child, 'tools', ...OTHERS);
   }
 
@@ -141,7 +139,7 @@ export class Slot {
     };
   }
 
-  /** What it has listed last, in this life or an earlier one. */
+  /** Its lists, from this process or an earlier one. */
   get lists(): Lists {
     return this.#parts.catalog.get(this.#config).lists;
   }
@@ -152,8 +150,8 @@ export class Slot {
   }
 
   /**
-   * The running child, or its start; who calls the use off does not call the start off. A child that
-   * speaks both eras is started in that of the first who needs it.
+   * The running child, or its start. Cancelling the use doesn't cancel the start. A child that speaks both
+   * eras is started in the era of its first caller.
    */
   use(cancellation: Cancellation, era: Era = 'handshake'): Child | Promise<Child> {
     if (this.#running?.started) return this.#running.started;
@@ -161,7 +159,7 @@ export class Slot {
     return cancellation.orElse(this.#running.child);
   }
 
-  /** Starts the child and lists its tools, once for all who want it. */
+  /** Starts the child and lists its tools, once for all callers. */
   warm(): Promise<void> {
     this.#warming ??= this.#warm().finally(() => {
       this.#warming = undefined;
@@ -169,13 +167,13 @@ export class Slot {
     return this.#warming;
   }
 
-  /** Keeps what the child has listed; tells others if it is news. */
+  /** Keeps a list and reports it if it has changed. */
   remember(kind: ListKind, items: readonly unknown[]): void {
     const child = this.#running?.started;
     const refused = (kind === 'tools' && child?.refusedTools) || [];
     const text = JSON.stringify([items, refused]);
     const known = [this.lists[kind], kind === 'tools' ? this.refused : []];
-    // What comes late from one that is to go must not take the place of what its successor says.
+    // A late list from a retired child must not replace its successor's.
     if (this.#isRetired || text === JSON.stringify(known)) return;
     const isSecret = child?.holdsSecret(text) ?? false;
     const { catalog, events, onBug } = this.#parts;
@@ -183,12 +181,12 @@ export class Slot {
     guard(onBug, events.onListChanged)(this.#config.name, kind);
   }
 
-  /** Resolves when what a running child is being asked for is known. */
+  /** Resolves when lists that are being fetched have arrived. */
   learned(): Promise<void> {
     return this.#keeper.learned();
   }
 
-  /** Has the child tell of changes of these resources, in this life and later ones. */
+  /** Subscribes to these resources only, now and after each restart. */
   async watch(uris: ReadonlySet<string>): Promise<void> {
     const before = this.#watched;
     if (uris.size === before.size && [...uris].every((uri) => before.has(uri))) return;
@@ -196,17 +194,17 @@ export class Slot {
     await this.#running?.started?.watch(uris);
   }
 
-  /** Has the child send log messages from this level on, in this life and later ones. */
+  /** Sets the log level, now and after each restart. */
   setLogLevel(level: LogLevel | undefined): void {
     this.#logLevel = level;
     const running = this.#running;
-    // A child cannot be told that nobody listens, and keeps the level until somebody wants another.
+    // The protocol can't turn logging off, so the child keeps its level until another is wanted.
     if (!running?.started || level === undefined || level === running.logLevel) return;
     running.logLevel = level;
     running.started.setLogLevel(level);
   }
 
-  /** Tells the child something, if it runs. */
+  /** Notifies the child if it runs. */
   notify(method: string, params?: Verbatim): void {
     this.#running?.started?.notify(method, params);
   }
@@ -221,7 +219,7 @@ export class Slot {
     else child.resume();
   }
 
-  /** Ends the child for good, whatever it is doing, except a first listing (#finishListing). */
+  /** Stops the child for good, whatever it is doing, except a first listing (#finishListing). */
   async close(reason: Error): Promise<void> {
     this.#isClosed = true;
     this.#keeper.close();
@@ -233,7 +231,7 @@ export class Slot {
     await this.#starter.stopped;
   }
 
-  /** Ends the child for good, after those who wait for its answers have got them. */
+  /** Stops the child for good, after its pending answers have arrived. */
   async retire(reason: Error): Promise<void> {
     this.#isRetired = true;
     this.#keeper.close();
@@ -281,7 +279,7 @@ export class Slot {
     return running;
   }
 
-  /** One life of the child, from the end of its handshake on. */
+  /** One process of the child, from the end of its handshake on. */
   async #live(running: Running, child: Child): Promise<void> {
     const { events } = this.#parts;
     running.started = child;
@@ -291,13 +289,13 @@ export class Slot {
     this.balance();
     this.#watchIdleness(child);
     this.setLogLevel(this.#logLevel);
-    child.watch(this.#watched).catch(() => {}); // it does not have what somebody wants to watch
+    child.watch(this.#watched).catch(() => {}); // it may no longer have the resource
     // Hosts see its tools, and the known ones may be out of date.
     if (this.#toolDemand !== 'none' && !this.#warming) this.#keeper.refresh(child, 'tools');
     this.#keeper.refresh(child, ...OTHERS);
     const end = await child.ended;
     this.#callsBefore += child.calls;
-    if (this.#running !== running) return; // it was stopped on purpose
+    if (this.#running !== running) return; // stopped on purpose
     this.#starter.noteEnd(child);
     this.#running = undefined;
     if (this.#isClosed || this.#isRetired) return;
@@ -317,7 +315,7 @@ export class Slot {
   async #warm(): Promise<void> {
     try {
       const child = await this.use(new Cancellation());
-      const others = this.#keeper.refreshNow(); // they are known as soon as its tools are announced
+      const others = this.#keeper.refreshNow(); // so that they are known when the tools are announced
       const tools = await listAll(child, 'tools');
       await others;
       this.remember('tools', tools);
@@ -343,12 +341,12 @@ export class Slot {
     clearTimeout(this.#idle);
     const { idleMs } = this.#config;
     if (idleMs === 0) return;
-    // Somebody waits to be told of a change, which nobody could tell then.
+    // A stopped child couldn't report changes.
     const isWatched = this.#watched.size > 0;
     const waitMs = isWatched ? idleMs : Math.max(1, idleMs - child.idleMs);
     const look = (): void => {
       if (this.#running?.started !== child) return;
-      // No timer fires between this look and the stop, so no call can come between them either.
+      // Check and stop run in one turn, so no call can come between them.
       const isIdle = child.idleMs + 1 >= idleMs && this.#watched.size === 0;
       if (isIdle && !this.#warming) this.#stopIdle(child);
       else this.#watchIdleness(child);

@@ -1,5 +1,5 @@
-// Starting one child, time after time: not too often, not before the process before is gone, in the
-// framing and the era that were found to work.
+// Starts one child again and again: not too often, not before its previous process has exited, and in the
+// framing and era that worked before.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { sleep } from '../base/time.ts';
@@ -15,9 +15,9 @@ import { RestartLimit } from './restart.ts';
 
 export interface StartAttempt {
   readonly framing: Framing;
-  /** The framing of the next start, should this one end in silence; undefined if it is not tried. */
+  /** The framing to try next if this start gets no answer; undefined if none is tried. */
   readonly nextFraming: Framing | undefined;
-  /** What to do where the child prints no message for so long. */
+  /** Called if the child prints no message for this long. */
   readonly silence?: { readonly afterMs: number; readonly onSilent: () => void } | undefined;
   readonly cancellation: Cancellation;
   readonly onStarting: () => void;
@@ -33,14 +33,13 @@ export interface StarterParts {
   readonly start: StartChild;
   readonly catalog: Catalog;
   readonly onNotification: StartAttempt['onNotification'];
-  /** The end of another child that this one takes the place of. */
+  /** The end of another child that this one replaces. */
   readonly after: Promise<void> | undefined;
 }
 
-/** What is wanted of a start. */
 export interface Wish {
   readonly cancellation: Cancellation;
-  /** What a child that speaks both eras is to speak. */
+  /** The era to use with a child that speaks both. */
   readonly preferredEra: Era;
 }
 
@@ -48,15 +47,15 @@ export class Starter {
   readonly #parts: StarterParts;
   readonly #limit = new RestartLimit();
   #framing: Framing | undefined;
-  /** Its last start has ended in silence. */
+  /** Its last start got no answer. */
   #wasSilent = false;
-  /** The start that goes on has got as far as to a process. */
+  /** The current start has created a process. */
   #wasStarted = false;
-  /** It has ended at its start without having been asked what it is, too. */
+  /** It also exited at a start without a probe. */
   #endsAnyway = false;
-  /** Until then a server wants to be left alone, for this reason. */
+  /** The server asked not to be contacted until then, for this reason. */
   #refused = { until: -Infinity, error: new Error('It was not refused.') };
-  /** The end of the process before, which the next one waits for: two would get in each other's way. */
+  /** The end of the previous process. The next start waits for it: two would get in each other's way. */
   stopped: Promise<void>;
 
   constructor(parts: StarterParts) {
@@ -68,7 +67,7 @@ export class Starter {
     try {
       return await this.#startOnce(config, wish, undefined);
     } catch (error) {
-      // One that ends whatever it is asked does not end because of the question.
+      // If it exits without a probe as well, the probe isn't the reason.
       if (!hasFlag(error, 'diedOfProbe') || this.#endsAnyway || wish.cancellation.reason)
         throw error;
       this.#endsAnyway = true;
@@ -76,13 +75,13 @@ export class Starter {
     }
   }
 
-  /** A life is over: the child has done something in it, or not. */
+  /** The child has exited. */
   noteEnd(child: Child): void {
     this.#limit.noteEnd(child.hasAnswered ? 'worked' : 'failed');
     this.stopped = child.stop();
   }
 
-  /** The child was stopped because nobody needed it: its next start says nothing against it. */
+  /** The child was stopped because it was idle, so the next start doesn't count against it. */
   noteIdle(child: Child): void {
     this.#limit.forget();
     this.stopped = child.stop();
@@ -119,15 +118,15 @@ export class Starter {
     if (canVary(config) && !isRunner(config) && !isProven) {
       return this.#startInEither(framing, config, wish, era);
     }
-    // What a runner downloads may take any time: the other framing is for its next start.
+    // A download can take any time, so a runner tries the other framing at its next start.
     const next = isRunner(config) ? nextFraming(config, framing) : undefined;
     return this.#attempt(config, wish, era, { framing, nextFraming: next });
   }
 
   /**
-   * Starts a child whose framing is not known. One that prints no message for half of its time is
-   * started a second time with the other framing: never are both sent to one process. The first goes on
-   * meanwhile, since it may only be slow.
+   * Starts a child whose framing isn't known. If it prints no message for half of its time, a second
+   * process starts with the other framing; no process ever gets both. The first keeps running, because it
+   * may only be slow.
    */
   async #startInEither(
     framing: Framing,
@@ -183,7 +182,7 @@ export class Starter {
     this.stopped = Promise.all([this.stopped, stopped]).then(() => {});
   }
 
-  /** Waits as long as a next start has to; throws where it may not be made at all. */
+  /** Waits as long as the next start has to; throws if it isn't allowed. */
   async #wait(config: ChildConfig, cancellation: Cancellation): Promise<void> {
     const now = performance.now();
     const parkedMs = this.#limit.parkedMs(now);
@@ -194,7 +193,7 @@ export class Starter {
   }
 
   #noteFailedStart(error: unknown): void {
-    // One that died of the question is started again at once, and only that start counts.
+    // A child that exited because of the probe is started again at once, and only that start counts.
     if (hasFlag(error, 'diedOfProbe') && !this.#endsAnyway) this.#limit.forgetStart();
     else this.#limit.noteEnd('failed');
   }
@@ -207,13 +206,13 @@ export class Starter {
   }
 }
 
-/** The configured one, or what worked last time. */
+/** The configured framing, or the one that worked last time. */
 function firstFraming(config: ChildConfig, catalog: Catalog): Framing {
   if (config.framing !== 'auto') return config.framing;
   return catalog.get(config).framing ?? 'newline';
 }
 
-/** Whether the framing is ours to find out. */
+/** Whether we have to find out the framing. */
 function canVary({ framing, command }: ChildConfig): boolean {
   return framing === 'auto' && command !== undefined;
 }
@@ -241,7 +240,7 @@ function parked({ name }: ChildConfig, waitMs: number): SwitchboardError {
     'CHILD_PARKED',
     `Server "${name}" was started five times within ten seconds and is parked until ${time}.`,
     {
-      hint: `Find out why it ends: switchboard doctor ${name}`,
+      hint: `Find out why it exits: switchboard doctor ${name}`,
       data: { child: name, until: until.toISOString() },
     },
   );

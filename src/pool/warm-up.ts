@@ -1,20 +1,20 @@
-// Starting many children beside everything else: a few at a time while starts are work, since each is work
-// for a core, and more where they mostly wait, for a timer or the network.
+// Starts many children in the background: a few at a time while starting keeps cores busy, more when the
+// children mostly wait for a timer or the network.
 import { availableParallelism } from 'node:os';
 import { soon } from '../base/time.ts';
 
 export interface WarmUpOptions {
   /** Starts one; never rejects. */
   readonly start: (name: string) => Promise<void>;
-  /** How many of the processes that we have started are working; undefined where nobody can tell. */
+  /** How many of our processes are busy; undefined if unknown. */
   readonly countWorking: () => Promise<number | undefined>;
 }
 
-/** So many starts are made at once as long as they are work. */
+/** Concurrent starts while they keep cores busy. */
 const MOST_WORKING = Math.max(8, 2 * availableParallelism());
-/** So many are under way at once, however little they do. */
+/** Concurrent starts in any case. */
 const MOST_UNDERWAY = 4 * MOST_WORKING;
-/** A start that takes longer is waiting for something rather than working, also where nobody can tell. */
+/** A start that takes longer is assumed to be waiting, even if we can't measure it. */
 const WORK_OF_START_MS = 2_000;
 const LOOK_MS = 100;
 
@@ -24,7 +24,7 @@ export async function warmUp(
   { start, countWorking }: WarmUpOptions,
 ): Promise<void> {
   const underway = new Set<Promise<void>>();
-  /** The starts that others wait for. */
+  /** The starts that hold back others. */
   const turns = new Set<Promise<void>>();
   for (const name of names) {
     while (turns.size >= MOST_WORKING) {
@@ -34,7 +34,7 @@ export async function warmUp(
       const idle = working === undefined ? 0 : MOST_WORKING - working;
       for (const turn of [...turns].slice(0, Math.max(0, idle))) turns.delete(turn);
     }
-    // Starting a process keeps us from everything else for milliseconds: others come in between.
+    // Starting a process blocks us for milliseconds, so let other work run in between.
     await new Promise((resolve) => setImmediate(resolve));
     const started = start(name).finally(() => underway.delete(started));
     underway.add(started);

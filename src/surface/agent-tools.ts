@@ -27,14 +27,14 @@ type ShownAgents = Pick<AgentSettings, 'show' | 'formats'>;
 const SUITE_NAME = 'agents_suite';
 const SUITE_DESCRIPTION =
   "Use this tool for agents, each of which does a whole task in a folder by itself. Actions: 'introspect' | 'call'.";
-/** Some agents' descriptions are whole manuals with examples. */
+/** Some descriptions are whole manuals with examples. */
 const LONGEST_DESCRIPTION = 1_000;
 const LONGEST_TAGS = 200;
-/** More news than this helps nobody. */
-const LEAST_MS_BETWEEN_NEWS = 100;
-/** Hosts that wait only as long as they hear of progress hear of it. */
-const SIGN_OF_LIFE_MS = 10_000;
-const LONGEST_NEWS = 200;
+/** More frequent progress helps no one. */
+const PROGRESS_INTERVAL_MS = 100;
+/** Some hosts give up without progress. */
+const KEEP_ALIVE_MS = 10_000;
+const LONGEST_MESSAGE = 200;
 
 export class AgentTools {
   readonly #settings: ShownAgents;
@@ -44,7 +44,7 @@ export class AgentTools {
   readonly #taken: { has(name: string): boolean };
   readonly #shownTo = new Map<string, AgentTools>();
 
-  /** `taken` are names that mean something else already. */
+  /** `taken`: names that already belong to something else. */
   constructor(
     settings: ShownAgents,
     { listed, run }: Agents,
@@ -59,7 +59,7 @@ export class AgentTools {
     });
   }
 
-  /** Without those that a host of this name reads itself. The others keep their names. */
+  /** Without agents that this host runs itself. The others keep their names. */
   shownTo(client: string | undefined): AgentTools {
     const all = [...this.#agents.values()];
     if (client === undefined || !all.some(({ host }) => host === client)) return this;
@@ -71,12 +71,12 @@ export class AgentTools {
     return tools;
   }
 
-  /** The names by which agents are called; listed or not. */
+  /** The names agents are called by, listed or not. */
   get names(): readonly string[] {
     return [...this.#agents.keys()];
   }
 
-  /** Patterns of their names: `agent_*`, or whole names for agents without a prefix. */
+  /** Patterns such as `agent_*`, or whole names for agents without a prefix. */
   get patterns(): readonly string[] {
     const { formats } = this.#settings;
     const patterns = [...this.#agents].map(([name, { kind }]) => {
@@ -86,7 +86,7 @@ export class AgentTools {
     return [...new Set(patterns)];
   }
 
-  /** The tool that stands for all of them, where there is one. */
+  /** The one tool for all of them, if they are shown that way. */
   get suite(): string | undefined {
     const isSuite = this.#settings.show === 'suite' && this.#agents.size > 0;
     return isSuite ? this.#suiteName : undefined;
@@ -141,17 +141,17 @@ export class AgentTools {
     const agent = this.#agents.get(name);
     if (!agent) throw unknownAgent(name, this.names);
     const { cancellation, caller, onProgress } = context;
-    using news = new News(onProgress);
+    using progress = new RunProgress(onProgress);
     const result = await this.#run(agent, args.value as Record<string, unknown>, {
       cancellation,
       caller,
-      onEvent: (event) => news.tell(event),
+      onEvent: (event) => progress.report(event),
     });
     return toResult(result);
   }
 }
 
-/** Agents by the names that they have where some names are taken; each knows its own. */
+/** Agents by their names; an agent whose name is taken gets another. */
 export function nameAgents(
   listed: readonly ListedAgent[],
   taken: { has(name: string): boolean },
@@ -166,25 +166,25 @@ export function nameAgents(
 }
 
 /**
- * What happens in a run, passed on as progress: not too often, and never nothing for long. Of what comes
- * too fast the last is told when it is time, since it may go on for an hour.
+ * Reports a run's events as progress: not too often, and never silent for long. If events come too fast,
+ * the latest is sent when its time has come, since it may last an hour.
  */
-class News implements Disposable {
+class RunProgress implements Disposable {
   readonly #onProgress: CallContext['onProgress'];
   readonly #began = performance.now();
   readonly #timer: NodeJS.Timeout | undefined;
   #count = 0;
-  #toldAt = -Infinity;
+  #sentAt = -Infinity;
   #later: { readonly timer: NodeJS.Timeout; text: string } | undefined;
 
   constructor(onProgress: CallContext['onProgress']) {
     this.#onProgress = onProgress;
-    if (onProgress) this.#timer = setInterval(() => this.#signOfLife(), SIGN_OF_LIFE_MS).unref();
+    if (onProgress) this.#timer = setInterval(() => this.#keepAlive(), KEEP_ALIVE_MS).unref();
   }
 
-  tell({ kind, text }: EngineEvent): void {
+  report({ kind, text }: EngineEvent): void {
     if (kind === 'text' || !this.#onProgress) return;
-    const waitMs = this.#toldAt + LEAST_MS_BETWEEN_NEWS - performance.now();
+    const waitMs = this.#sentAt + PROGRESS_INTERVAL_MS - performance.now();
     if (kind === 'warning') {
       this.#catchUp();
       this.#send(text);
@@ -198,7 +198,7 @@ class News implements Disposable {
     clearTimeout(this.#later?.timer);
   }
 
-  /** Tells what had to wait. */
+  /** Sends what had to wait. */
   #catchUp(): void {
     const { timer, text } = this.#later ?? {};
     clearTimeout(timer);
@@ -206,14 +206,14 @@ class News implements Disposable {
     if (text !== undefined) this.#send(text);
   }
 
-  #signOfLife(): void {
-    if (performance.now() - this.#toldAt < SIGN_OF_LIFE_MS / 2) return;
-    this.#send(`works for ${Math.round((performance.now() - this.#began) / 1_000)} s`);
+  #keepAlive(): void {
+    if (performance.now() - this.#sentAt < KEEP_ALIVE_MS / 2) return;
+    this.#send(`still working (${Math.round((performance.now() - this.#began) / 1_000)} s)`);
   }
 
   #send(text: string): void {
-    this.#toldAt = performance.now();
-    const message = excerpt(text, LONGEST_NEWS);
+    this.#sentAt = performance.now();
+    const message = excerpt(text, LONGEST_MESSAGE);
     this.#onProgress?.(Verbatim.of({ progress: ++this.#count, message }));
   }
 }
@@ -238,6 +238,6 @@ export function unknownAgent(name: string, known: readonly string[]): Switchboar
     hint:
       near.length > 0
         ? `Did you mean ${near.join(' or ')}?`
-        : 'The action "introspect" (in a terminal: switchboard agents) lists those there are.',
+        : 'The action "introspect" (in a terminal: switchboard agents) lists all agents.',
   });
 }

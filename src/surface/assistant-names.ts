@@ -1,10 +1,10 @@
-// What the one tool of an assistant is called.
+// The name of an assistant's only tool.
 
 export const TOOL_NAME = 'natural_language';
-/** What it was called before: it is understood, and not listed. */
+/** Its former name, which still works but isn't listed. */
 export const OTHER_NAME = 'converse';
 
-/** The name that is listed for the tool that somebody calls by its other one, perhaps with a server's before it. */
+/** The listed name for a tool called by its former name, perhaps with a server's name as prefix. */
 export function listedNameFor(name: string): string | undefined {
   const isOther = name === OTHER_NAME || name.endsWith(`_${OTHER_NAME}`);
   return isOther ? `${name.slice(0, -OTHER_NAME.length)}${TOOL_NAME}` : undefined;

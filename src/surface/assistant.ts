@@ -24,7 +24,7 @@ const INPUT_SCHEMA = {
   type: 'object',
   properties: {
     query: { type: 'string', description: 'What you want, in plain words.' },
-    context: { type: 'string', description: 'What helps to understand it.' },
+    context: { type: 'string', description: 'Background that helps to understand the query.' },
   },
   required: ['query'],
 };
@@ -40,7 +40,7 @@ export class AssistantSurface implements Surface {
     this.#config = config;
     this.#pool = pool;
     this.#assistant = assistant;
-    this.instructions = `Say in plain words what you want of ${aboutOf(config)}: the tool "${TOOL_NAME}" does it and answers.`;
+    this.instructions = `Tell the tool "${TOOL_NAME}" in plain words what you want from ${aboutOf(config)}. It does the work and answers.`;
   }
 
   listTools(): readonly Tool[] {
@@ -117,7 +117,7 @@ export function toolboxFor(pool: Pool, calls: Calls, server: ChildConfig): OpenT
   };
 }
 
-/** The server's whole description, where somebody has written one, or what it is good for. */
+/** The configured description of the tool, or what the server is for. */
 function describe(config: ChildConfig): string {
   const written = sentenceOf(writtenDescription(config));
   return written || `Use this tool for ${aboutOf(config)}`;
@@ -128,7 +128,7 @@ function aboutOf({ name, description, derivedDescription }: ChildConfig): string
   return said || `the server "${onOneLine(name)}"`;
 }
 
-/** A text without its full stop, to be gone on with. */
+/** The text without its full stop, so that it can be continued. */
 function sentenceOf(text = ''): string {
   return cleanText(text).trim().replace(/\.$/, '');
 }
@@ -141,10 +141,10 @@ function readQuery({ query, context }: Record<string, unknown>): {
     throw new SwitchboardError(
       'TOOL_ARGUMENTS',
       `Missing required parameter: query (for ${TOOL_NAME}).`,
-      { hint: 'Say in it, in plain words, what you want: {"query": "..."}.' },
+      { hint: 'Describe what you want in plain words: {"query": "..."}.' },
     );
   }
   if (context === undefined || context === null) return { text: query, context: undefined };
-  // Some models hand over objects here.
+  // Some models pass objects.
   return { text: query, context: typeof context === 'string' ? context : JSON.stringify(context) };
 }

@@ -1,5 +1,5 @@
-// What a model is told about a child's subtools when it asks. Descriptions are other people's text:
-// they are cleaned of what cannot be seen, and bounded, as is the answer as a whole.
+// The answer to `introspect`: a server's subtools for the model. Descriptions are untrusted, so hidden
+// characters are removed and their length is bounded, as is the whole answer.
 import { isObject } from '../base/object.ts';
 import { cleanText } from '../base/text.ts';
 import type { Introspection } from '../config/config.ts';
@@ -13,7 +13,7 @@ const MOST_WITH_SCHEMAS = 100_000;
 /** Characters of JSON beyond which even the plain list is cut. */
 const MOST = 400_000;
 
-/** The answer to `introspect`: the subtools, and a note if some were left out (`refused`: earlier). */
+/** The subtools, and a note if some are left out. `refused`: how many were dropped because of hidden characters. */
 export function describeSubtools(
   tools: readonly Tool[],
   settings: Introspection,
@@ -32,7 +32,7 @@ export function describeSubtools(
   if (settings.mode !== 'redacted' && usable.length > 1 && sizeOf(described) > MOST_WITH_SCHEMAS) {
     described = usable.map((tool) => describeSubtool(tool, { ...settings, mode: 'redacted' }));
     notes.push(
-      'The list is long, so input schemas are left out: introspect with "subtool" shows one whole.',
+      'The list is long, so input schemas are left out. Introspect with "subtool" to see one in full.',
     );
   }
   const fitting = takeWhileFitting(described);
@@ -47,7 +47,7 @@ function describeSubtool(
   { mode, summaryMaxChars }: Introspection,
 ): Record<string, unknown> {
   const description = typeof tool['description'] === 'string' ? tool['description'] : undefined;
-  // A summary is made of the beginning only, so that a megabyte of text costs nothing.
+  // Only the beginning is summarised, so that a megabyte of text costs nothing.
   const beginning = description && cleanText(description.slice(0, 8 * summaryMaxChars + 2_000));
   const short = { name: tool.name, summary: summarise(beginning, summaryMaxChars) };
   if (mode === 'redacted') return short;
@@ -66,12 +66,12 @@ function describeSubtool(
 }
 
 const PROSE_KEYS = new Set(['description', 'title', '$comment', 'markdownDescription']);
-/** What stands under these is data of the tool's, whatever its keys are called. */
+/** Their values are the tool's data, whatever keys they contain. */
 const DATA_KEYS = new Set(['default', 'const', 'enum', 'examples']);
 
-/** A schema with its prose cleaned; names, enums and defaults stay exactly what they are. */
+/** Cleans a schema's prose. Names, enums and defaults stay exactly as they are. */
 function cleanSchema(value: unknown, depth = 0): unknown {
-  if (depth > 64) return {}; // no schema for people nests this deep
+  if (depth > 64) return {}; // no real schema nests this deep
   if (Array.isArray(value)) return value.map((item) => cleanSchema(item, depth + 1));
   if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([key, member]) => {

@@ -1,5 +1,4 @@
-// A suite as the host sees it: the tool's name, description and input, and the reading of that
-// input back into what is wanted.
+// A suite as the host sees it: its name, description and input, and how that input is read.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { cleanText, onOneLine } from '../base/text.ts';
@@ -18,7 +17,7 @@ export type SuiteAction =
 
 const VERBOSITIES = ['summary', 'full', 'redacted'] as const;
 
-/** What every suite takes. */
+/** The input of every suite. */
 export const SUITE_SCHEMA = {
   type: 'object',
   properties: {
@@ -89,7 +88,7 @@ export function writtenDescription(config: ChildConfig): string | undefined {
   return switchboardDescription ?? suiteDescription ?? notedDescription;
 }
 
-/** Reads the arguments of a call of the suite. What is wrong is said so that a model can mend it. */
+/** Reads a suite call's arguments. Errors tell the model how to fix them. */
 export function parseSuiteAction(toolName: string, args: Verbatim): SuiteAction {
   const { action, subtool, verbosity } = args.value as Record<string, unknown>;
   if (action === 'introspect') {
@@ -119,8 +118,8 @@ function parseVerbosity(verbosity: unknown): Introspection['mode'] | undefined {
   if (verbosity === undefined) return undefined;
   const known = VERBOSITIES.find((mode) => mode === verbosity);
   if (known) return known;
-  throw new SwitchboardError('TOOL_ARGUMENTS', `There is no verbosity ${inShort(verbosity)}.`, {
-    hint: `Valid ones: ${VERBOSITIES.join(', ')}.`,
+  throw new SwitchboardError('TOOL_ARGUMENTS', `Unknown verbosity: ${inShort(verbosity)}.`, {
+    hint: `Use one of: ${VERBOSITIES.join(', ')}.`,
   });
 }
 
@@ -144,7 +143,7 @@ function parseObject(text: string): Verbatim | undefined {
     const parsed = Verbatim.parse(text);
     return isObject(parsed.value) ? parsed : undefined;
   } catch {
-    return undefined; // not JSON: the caller says what was expected
+    return undefined; // the caller reports what was expected
   }
 }
 

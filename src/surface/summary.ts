@@ -1,8 +1,8 @@
-// Long descriptions as one line that fits.
+// Shortens descriptions to one line.
 
 /**
- * The text with its blanks tidied, cut to at most `maxChars` characters: after a sentence that ends
- * beyond half of that, otherwise at a word or a character, with an ellipsis.
+ * Collapses whitespace and cuts the text to `maxChars`: after a sentence if one ends in the second half,
+ * otherwise after a word or character, with an ellipsis.
  */
 export function summarise(text: string | undefined, maxChars: number, ellipsis = '…'): string {
   const tidy = (text ?? '').replaceAll(/\s+/g, ' ').trim();
@@ -15,7 +15,7 @@ export function summarise(text: string | undefined, maxChars: number, ellipsis =
   return `${cut.trimEnd()}${ellipsis}`;
 }
 
-/** The index behind the last full stop (or ! or ?) within the limit that ends a sentence. */
+/** The index after the last sentence that ends within the limit. */
 function endOfLastSentence(text: string, limit: number): number {
   for (let at = limit - 1; at > 0; at--) {
     if ('.!?'.includes(text.charAt(at)) && text.charAt(at + 1) === ' ') return at + 1;
@@ -23,10 +23,10 @@ function endOfLastSentence(text: string, limit: number): number {
   return 0;
 }
 
-/** As many whole characters, as people see them, as fit into `room` code units. */
+/** As many whole grapheme clusters as fit into `room` code units. */
 function wholeCharacters(text: string, room: number): string {
   let end = 0;
-  // Only the part that may matter is split: a description can be megabytes long.
+  // Splits only as much as needed: a description can be megabytes long.
   for (const { segment } of new Intl.Segmenter().segment(text.slice(0, room + 64))) {
     if (end + segment.length > room) break;
     end += segment.length;

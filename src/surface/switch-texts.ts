@@ -1,10 +1,10 @@
-// What the gateway's tools answer, in words that a model and a person can act on.
+// The answers of the gateway's tools, for models and people.
 import { cleanText } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { OwnTool } from './own-tools.ts';
 
-/** A child that can be switched, as one session sees it. */
+/** A server that can be switched, as one session sees it. */
 export interface SwitchStatus {
   readonly name: string;
   readonly state: 'idle' | 'warming' | 'ready' | 'active' | 'error';
@@ -16,7 +16,7 @@ export interface SwitchStatus {
 
 const NO_SERVERS = 'No servers configured.';
 
-/** So many new tools are named; a list of hundreds would cost more than it helps. */
+/** More names than this cost more than they help. */
 const MOST_NAMES = 60;
 
 /** How this host can call the tools of an active server. */
@@ -57,7 +57,7 @@ function unseenText(name: string, tools: readonly OwnTool[], suite: string | und
   return `${text}: call its tools through ${suite}, ${SUITE_CALL}${list}`;
 }
 
-/** For a call of a tool whose server is not switched on. */
+/** For a call to a tool whose server isn't switched on. */
 export function notOnText(
   name: string,
   reach: { subtool: string; suite: string | undefined; isSwitchable: boolean },
@@ -72,7 +72,7 @@ export function notOnText(
   return `It belongs to server "${name}", which is not switched on: ${ways.join(', or ')}.`;
 }
 
-/** For a session whose list of tools must not change. Its first sentence is for the user. */
+/** For a session whose tool list must not change. Its first sentence is for the user. */
 export function staticText(name: string, subtools: readonly string[], suite: string): string {
   return (
     `"${name}" is ready: its ${count(subtools.length)} can be called through ${suite}. ` +
@@ -81,7 +81,7 @@ export function staticText(name: string, subtools: readonly string[], suite: str
   );
 }
 
-/** What it is listed as, and what its server calls it where that is another name. */
+/** The listed name, and the server's own name if it differs. */
 function nameOf({ tool: { name }, subtool }: OwnTool): string {
   return cleanText(name === subtool ? name : `${name} (subtool ${subtool})`);
 }
@@ -98,7 +98,7 @@ export function notActiveText(name: string): string {
   return `"${name}" is not active.`;
 }
 
-/** Without a reason, the child is still starting. */
+/** Without a reason, the server is still starting. */
 export function notReadyText(name: string, reason?: string): string {
   return reason === undefined
     ? `"${name}" is not ready: it is still warming up. Try again in a moment.`

@@ -1,4 +1,4 @@
-// The error for a tool that is not there, with what was perhaps meant.
+// The error for an unknown tool, with suggestions.
 import { SwitchboardError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 
@@ -13,7 +13,7 @@ export function unknownTool(
 }
 
 function suggest(name: string, known: Iterable<string>): string | undefined {
-  // Nearly all names of suites end alike, so that alone makes no two of them near.
+  // Nearly all suite names end in `_suite`, so the ending says nothing about similarity.
   const byStem = new Map([...known].map((tool) => [stemOf(tool), tool]));
   const near = nearest(stemOf(name), byStem.keys()).map((stem) => byStem.get(stem) ?? stem);
   return near.length > 0 ? `Did you mean ${near.join(' or ')}?` : undefined;

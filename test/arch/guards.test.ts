@@ -34,7 +34,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'session/list-changes.ts': ['tell', 'wake'],
   'session/subscriptions.ts': ['() => {\n      this.#timers.delete(kind)'],
   'calls/starting.ts': ['report'],
-  'surface/agent-tools.ts': ['() => this.#signOfLife()', '() => this.#catchUp()'],
+  'surface/agent-tools.ts': ['() => this.#keepAlive()', '() => this.#catchUp()'],
   'session/parking.ts': ['() => {\n      this.#calls.delete(handle)'], // rejects and cancels
 };
 

@@ -108,7 +108,10 @@ describe.each([V1, V2_MODERN])('$name', (driver) => {
           type: 'object',
           properties: {
             query: { type: 'string', description: 'What you want, in plain words.' },
-            context: { type: 'string', description: 'What helps to understand it.' },
+            context: {
+              type: 'string',
+              description: 'Background that helps to understand the query.',
+            },
           },
           required: ['query'],
         },
@@ -116,7 +119,7 @@ describe.each([V1, V2_MODERN])('$name', (driver) => {
       },
     ]);
     expect(textOf(await host.callTool('natural_language', {}))).toBe(
-      'Missing required parameter: query (for natural_language). Say in it, in plain words, what you want: {"query": "..."}.',
+      'Missing required parameter: query (for natural_language). Describe what you want in plain words: {"query": "..."}.',
     );
     expect(textOf(await host.callTool('converse', { query: SECRET }))).toBe(
       'I have remembered it.',

@@ -570,7 +570,7 @@ describe('a child that ends', () => {
     }
     const parked = failureOf(await host.introspect('frail'), project);
     expect(parked.replace(/\d\d:\d\d:\d\d/, 'hh:mm:ss')).toMatchInlineSnapshot(
-      `"Server "frail" was started five times within ten seconds and is parked until hh:mm:ss. Find out why it ends: switchboard doctor frail"`,
+      `"Server "frail" was started five times within ten seconds and is parked until hh:mm:ss. Find out why it exits: switchboard doctor frail"`,
     );
     // Five, and one more to find out whether it ends because it was asked what it is.
     expect(readFileSync(log, 'utf8').trimEnd().split('\n')).toHaveLength(6);

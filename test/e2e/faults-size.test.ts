@@ -237,7 +237,7 @@ test.for([5_000, 200_000])('a list of %d tools is cut for the model, which is to
         note: string;
       };
       expect(tools.length).toBeGreaterThan(100);
-      expect(note).toContain('introspect with "subtool" shows one whole');
+      expect(note).toContain('Introspect with "subtool" to see one in full');
       expect(note).toContain(`Only the first ${tools.length} of`);
       expect(textOf(await host.call('kid', 'tool-4999'))).toBe('called tool-4999');
     },

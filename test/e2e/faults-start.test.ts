@@ -84,7 +84,7 @@ test('a server that dies after every start is started five times, then parked fo
     expect(readFileSync(join(trial.project.dir, 'starts.txt'), 'utf8')).toBe('start\n'.repeat(5));
     expect(parked).toEqual(failures.slice(5));
     expect(parked[0]?.replace(/\d\d:\d\d:\d\d/, 'hh:mm:ss')).toMatchInlineSnapshot(
-      `"Server "kid" was started five times within ten seconds and is parked until hh:mm:ss. Find out why it ends: switchboard doctor kid"`,
+      `"Server "kid" was started five times within ten seconds and is parked until hh:mm:ss. Find out why it exits: switchboard doctor kid"`,
     );
   });
 });

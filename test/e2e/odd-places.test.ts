@@ -53,7 +53,7 @@ describe('with a home in which nothing can be made', () => {
     const host = await RawHost.connect(createProject(configWith(servers)), { env });
     expect(await host.toolNames()).toEqual(['box_suite', 'eager_suite']);
     expect(textOf(await host.call('box', 'say', { text: 'a word' }))).toBe('said');
-    await expect.poll(() => host.stderr).toContain('the catalog cannot be kept on disk');
+    await expect.poll(() => host.stderr).toContain('cannot write the catalog to disk');
     return host;
   }
 

@@ -257,7 +257,7 @@ describe('introspect', () => {
     const wrong = await host.introspect('dict', { verbosity: 'loud' });
     expect(wrong.result?.isError).toBe(true);
     expect(textOf(wrong)).toMatchInlineSnapshot(
-      `"There is no verbosity "loud". Valid ones: summary, full, redacted."`,
+      `"Unknown verbosity: "loud". Use one of: summary, full, redacted."`,
     );
   });
 

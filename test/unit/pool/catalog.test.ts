@@ -244,7 +244,7 @@ test('a folder that is a file is said once, and everything is still known', asyn
   catalog.rememberList(kid, 'tools', [{ name: 'b' }]);
   await catalog.written();
   expect(problems).toHaveLength(1);
-  expect(problems[0]).toContain('the catalog cannot be kept on disk');
+  expect(problems[0]).toContain('cannot write the catalog to disk');
   expect(catalog.get(kid).lists.tools).toEqual([{ name: 'b' }]);
 });
 

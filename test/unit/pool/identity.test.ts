@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ChildConfig } from '../../../src/config/config.ts';
-import { folderOf, identityOf } from '../../../src/pool/identity.ts';
+import { boundFolderOf, identityOf } from '../../../src/pool/identity.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { temporaryFolder } from '../../support/fake-child.ts';
 
@@ -90,7 +90,7 @@ test.each([
   const [cmd = '', ...args] = words;
   const here = users(cmd, ...args);
   const there = { ...here, cwd: '/elsewhere' };
-  expect(folderOf(here)).toBeUndefined();
+  expect(boundFolderOf(here)).toBeUndefined();
   expect(identityOf(there)).toBe(identityOf(here));
 });
 
@@ -114,21 +114,21 @@ test.each([
 ])('may depend on the folder: %s %s %s %s', (...words) => {
   const [cmd = '', ...args] = words;
   const here = users(cmd, ...args);
-  expect(folderOf(here)).toBe('/project');
+  expect(boundFolderOf(here)).toBe('/project');
   expect(identityOf({ ...here, cwd: '/elsewhere' })).not.toBe(identityOf(here));
 });
 
 test('a configured cwd counts, and a remote server has no folder', () => {
   const { command: npx } = users('npx', 'pkg');
-  expect(folderOf(kid({ command: npx, isCwdGiven: true }))).toBe('/project');
+  expect(boundFolderOf(kid({ command: npx, isCwdGiven: true }))).toBe('/project');
   const remote = { url: 'https://a.example/', type: 'http', headers: {} } as const;
-  expect(folderOf(kid({ command: undefined, remote }))).toBeUndefined();
+  expect(boundFolderOf(kid({ command: undefined, remote }))).toBeUndefined();
 });
 
 test('a package installed in the project depends on the folder', () => {
   const cwd = temporaryFolder();
   const config = { ...users('npx', 'pkg'), cwd };
-  expect(folderOf(config)).toBeUndefined();
+  expect(boundFolderOf(config)).toBeUndefined();
   writePackage(join(cwd, 'node_modules/pkg'), '1.0.0');
-  expect(folderOf(config)).toBe(cwd);
+  expect(boundFolderOf(config)).toBe(cwd);
 });

@@ -237,8 +237,8 @@ test('what happens is told as progress, not too often, and never nothing for lon
   expect(told).toEqual([
     { progress: 1, message: 'starts' },
     { progress: 2, message: 'goes on for long' },
-    { progress: 3, message: 'works for 10 s' },
-    { progress: 4, message: 'works for 20 s' },
+    { progress: 3, message: 'still working (10 s)' },
+    { progress: 4, message: 'still working (20 s)' },
   ]);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -101,7 +101,7 @@ test('a list too long for schemas keeps every name and says how to see one whole
 
   expect(tools).toHaveLength(500);
   expect(tools[0]).toEqual({ name: 'tool_0', summary: '' });
-  expect(note).toContain('introspect with "subtool"');
+  expect(note).toContain('Introspect with "subtool"');
 });
 
 test('a list too long even for names is cut, and says how many there are', () => {

@@ -1,8 +1,7 @@
-// The tables of docs/agents.md: every setting for agents and for the log, from the tables that the program
-// itself reads them by.
+// The tables of agent and log settings in the docs, generated from the tables the program reads them with.
 import { AGENT_KEYS } from '../src/config/settings/agent-keys.ts';
 import { LOG_KEYS } from '../src/config/settings/logging.ts';
-import type { Setting, SettingValue } from '../src/config/settings/said.ts';
+import type { Setting, SettingValue } from '../src/config/settings/sources.ts';
 
 type Settings = Readonly<Record<string, Setting<SettingValue>>>;
 
@@ -13,8 +12,8 @@ export function formatAgentSettings(): string {
       code(setting.variable),
       code(key),
       code(setting.toml ?? setting.tomlAdds),
-      formatStandard(setting),
-      setting.says,
+      formatDefault(setting),
+      setting.description,
     ]),
   );
 }
@@ -26,8 +25,8 @@ export function formatLogSettings(): string {
     Object.values(settings).map((setting) => [
       code(setting.variable),
       code(setting.toml),
-      formatStandard(setting),
-      setting.says,
+      formatDefault(setting),
+      setting.description,
     ]),
   );
 }
@@ -37,10 +36,10 @@ function formatTable(head: readonly string[], rows: readonly (readonly string[])
   return [first, `|${'---|'.repeat(head.length)}`, ...others].join('\n');
 }
 
-/** As one writes it in a variable. */
-function formatStandard({ standard }: Setting<SettingValue>): string {
-  if (standard === undefined || (Array.isArray(standard) && standard.length === 0)) return '';
-  return code(String(standard));
+/** As it would be written in a variable. */
+function formatDefault({ default: usual }: Setting<SettingValue>): string {
+  if (usual === undefined || (Array.isArray(usual) && usual.length === 0)) return '';
+  return code(String(usual));
 }
 
 function code(text: string | undefined): string {

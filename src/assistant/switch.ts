@@ -3,13 +3,8 @@
 // `mcp-descriptions.json`.
 import { basename, dirname, relative } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
-import {
-  changeUse,
-  chooseOwner,
-  type Change as FileChange,
-  withdrawUse,
-} from '../config/change/change.ts';
-import { withdrawRole, writeRole } from '../config/change/role.ts';
+import { type ConfigChange, changeUse, chooseOwner, revertUse } from '../config/change/change.ts';
+import { revertRole, writeRole } from '../config/change/role.ts';
 import type { ChildConfig, Config } from '../config/config.ts';
 import { findConfigFile } from '../config/files/files.ts';
 import { type Layer, suiteOf } from '../config/files/layers.ts';
@@ -152,19 +147,18 @@ const ON = { assistant: true };
 
 async function takeOutOfFiles(request: SwitchRequest): Promise<Change[]> {
   const { child, places, layers, dryRun, reload } = request;
-  const withdrawn = await withdrawUse(child, ON, places, layers, { dryRun });
+  const withdrawn = await revertUse(child, ON, places, layers, { dryRun });
   const isStillOn = dryRun ? withdrawn.length === 0 : Boolean((await reload())?.assistant);
   // The server's declaration switches it on. It stays unchanged and is overridden.
   const overriding = isStillOn
     ? [await changeUse(child, { assistant: false }, places, layers, undefined, { dryRun })]
     : [];
   const found = await findInLibrary(child.behind ?? child);
-  const roles =
-    found && (await withdrawRole(child.name, found.claude, { folders: places, dryRun }));
+  const roles = found && (await revertRole(child.name, found.claude, { folders: places, dryRun }));
   return [...withdrawn, ...overriding, ...(roles ?? [])].flatMap(tell);
 }
 
-function tell({ file, isChanged, isRemoved, backup }: FileChange): Change[] {
+function tell({ file, isChanged, isRemoved, backup }: ConfigChange): Change[] {
   if (!isChanged) return [];
   return [
     ...(backup === undefined ? [] : [{ action: 'backup' as const, path: file, to: backup }]),

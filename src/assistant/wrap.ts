@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { ChildConfig, Command, Config } from '../config/config.ts';
-import { originalFile, wrapperIn } from '../config/files/laid-out.ts';
+import { originalFile, wrapperIn } from '../config/files/assistant-folder.ts';
 import { NEWEST_REVISION } from '../mcp/revisions.ts';
 import { settleAssistant } from './settings.ts';
 

@@ -1,9 +1,9 @@
-// Keeps what V8 has compiled of the program, so that the next start need not.
+// Saves V8's compiled code, so the next start doesn't have to compile it.
 import type { Log } from '../base/log.ts';
 import { writeWhole } from '../base/whole-file.ts';
 import type { UnsavedStart } from '../load-start.ts';
 
-/** Put in by the build; there is none when it runs from source, or is kept already. */
+/** Injected by the build. Undefined when running from source or if already saved. */
 declare const __UNSAVED_START__: UnsavedStart | undefined;
 
 export function keepCompiledStart(log: Log): void {
@@ -12,7 +12,7 @@ export function keepCompiledStart(log: Log): void {
   try {
     writeWhole(unsaved.file, unsaved.make(), { mode: 0o644 });
   } catch (error) {
-    // Programs often lie where their users may not write. Nothing is lost but some milliseconds.
-    log.debug(`what was compiled at the start cannot be kept: ${(error as Error).message}`);
+    // Programs are often installed in read-only folders. It costs only some milliseconds.
+    log.debug(`cannot save compiled code: ${(error as Error).message}`);
   }
 }

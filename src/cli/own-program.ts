@@ -1,4 +1,4 @@
-// How this program starts itself again, for the parts of it that run as their own processes.
+// The command that starts Switchboard again, for assistants that run as separate processes.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Launch } from '../assistant/wrap.ts';
@@ -11,7 +11,7 @@ export interface OwnCommandOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Starts the assistant of a server with the configuration that this program was started with. */
+/** Starts a server's assistant with the same configuration files. */
 export function assistantLaunch(
   options: OwnCommandOptions & { readonly hosts?: 'one' | 'many' },
 ): Launch {
@@ -25,7 +25,7 @@ export function assistantLaunch(
   };
 }
 
-/** `switchboard assistant serve` with these arguments, and the same files. */
+/** `switchboard assistant serve` with these arguments and the same configuration files. */
 export function assistantCommand(
   { configFile, serversFile, cwd, env }: OwnCommandOptions,
   args: readonly string[],
@@ -36,13 +36,13 @@ export function assistantCommand(
     ...(serversFile ? ['--servers', absolute(serversFile, cwd)] : []),
   ];
   const [, script = 'switchboard'] = process.argv;
-  // Two programs cannot be debugged at one address.
+  // Two processes can't share a debugger port.
   const flags = process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
   const own = [...flags, realpathSync(script)];
   return { cmd: process.execPath, args: [...own, 'assistant', 'serve', ...files, ...args] };
 }
 
-/** `~/` is read as the user's home where the file is opened. */
+/** `~/` is expanded when the file is opened. */
 function absolute(file: string, cwd: string): string {
   return file.startsWith('~') ? file : resolve(cwd, file);
 }

@@ -28,35 +28,36 @@ Examples:
   switchboard call memory.read_graph            call a tool
   switchboard call memory.search_nodes query=tea
   switchboard status                            see what is running
-  switchboard show memory flip                  list its own tools while it is switched on
+  switchboard show memory flip                  list its tools only while it is activated
   switchboard agents                            list agents and what they may use
   switchboard run agent_review "Review the last commit"
   switchboard assistant memory on               talk to it in plain language
 
-Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 5 an agent, 130 interrupted.
-Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
+Exit status: 0 success, 1 bug, 2 usage or configuration error, 3 server error, 4 tool error,
+5 agent error, 130 interrupted.
+Files: switchboard.config.json in the project and in $SWITCHBOARD_HOME (~/.switchboard).
 `;
 
-const NAMES_OF_AGENTS = `the name of its tool, with or without the prefix (agent_review, review),
-or the name in its file (Review)`;
+const AGENT_NAMES = `the agent's tool name, with or without the prefix (agent_review, review),
+or its name in the file (Review)`;
 const ABOUT_AGENTS = `
-[agent] is ${NAMES_OF_AGENTS}.
+[agent] is ${AGENT_NAMES}.
 `;
 const ABOUT_RUN = `
-<agent> is ${NAMES_OF_AGENTS}.
-Put a task that begins with a dash after --: switchboard run review -- "--help me"
+<agent> is ${AGENT_NAMES}.
+If the task starts with a dash, put it after --: switchboard run review -- "--help me"
 `;
 
 const ABOUT_TOOLS = `
-Each tool is shown with its parameters: name(required: string, optional?: "a" | "b" = "a").
-With [tool] the whole description and schema are shown.
+Shows each tool with its parameters: name(required: string, optional?: "a" | "b" = "a").
+With [tool], shows its full description and schema.
 `;
 
 const ABOUT_CALL = `
 <tool> is <server>.<tool>, or <server> <tool>. Arguments are one of:
   key=value      typed by the tool's schema; repeat a key for a list
-  key:=json      JSON, whatever the schema says
-  '{"a": 1}'     all of them as JSON, or - to read that from stdin
+  key:=json      JSON, regardless of the schema
+  '{"a": 1}'     all arguments as JSON, or - to read them from stdin
 
 Examples:
   switchboard call memory.search_nodes query=tea
@@ -64,14 +65,18 @@ Examples:
   switchboard call memory search_nodes '{"query": "tea"}'
 `;
 
+const ABOUT_SHOW = `
+[how] is suite, flip, direct or off.
+`;
+
 const ABOUT_ASSISTANT = `
 [state] is on, off or status (the default).
 `;
 
-/** Runs the command that the arguments name; gives the exit status. */
+/** Runs a command; returns the exit status. */
 export async function runProgram(args: readonly string[]): Promise<number> {
   let status = 0;
-  /** An action of commander's around a command of ours, which gives the exit status. */
+  /** Wraps a command, which returns the exit status, as a commander action. */
   const action: Action =
     (start) =>
     async (...given) => {
@@ -83,7 +88,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     await buildProgram(action).parseAsync([...args], { from: 'user' });
     return status;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode; // help that was asked for
+    if (error instanceof CommanderError) return error.exitCode; // --help or --version
     throw error;
   }
 }
@@ -103,9 +108,10 @@ type Action = (start: Start) => (...given: unknown[]) => Promise<void>;
 
 export function buildProgram(action: Action): Command {
   const program = new Command('switchboard')
-    .description('One MCP server in front of all your others: one small tool for each of them.')
+    .description('One MCP server in front of all your others, with one small tool for each.')
     .version(VERSION, '-V, --version', 'print the version')
-    .option('--dry-run', 'list the tools of every server, or of one, like `tools`')
+    .helpOption('-h, --help', 'show help')
+    .option('--dry-run', 'list the tools of every server, or of one (same as `tools`)')
     .argument('[command]')
     .usage('[options] [command]')
     .addHelpText('after', EXAMPLES)
@@ -116,7 +122,7 @@ export function buildProgram(action: Action): Command {
     action(async (options, operand) => {
       if (options.dryRun) return listTools(operand === undefined ? [] : [operand], options);
       if (operand !== undefined) throw unknownCommand(operand, program);
-      return serveAsTold(options);
+      return serveWith(options);
     }),
   );
 
@@ -126,7 +132,7 @@ export function buildProgram(action: Action): Command {
     .option('--http', 'serve over HTTP at http://127.0.0.1:8081/mcp (or: TRANSPORT=http)')
     .option('--host <address>', 'address to listen on (or: HOST)')
     .option('--port <number>', 'port to listen on, 0 for a free one (or: PORT)')
-    .option('--no-auth', 'require no token; on 127.0.0.1 only (or: SWITCHBOARD_NO_AUTH=1)')
+    .option('--no-auth', "don't require a token; 127.0.0.1 only (or: SWITCHBOARD_NO_AUTH=1)")
     .option(
       '--allow-remote',
       'allow connections from other machines (or: SWITCHBOARD_ALLOW_REMOTE=1)',
@@ -136,17 +142,15 @@ export function buildProgram(action: Action): Command {
       'host name that clients may use; repeatable (or: SWITCHBOARD_ALLOW_HOST)',
       collect,
     )
-    .action(action(async (options) => serveAsTold(options)));
+    .action(action(async (options) => serveWith(options)));
   command('tools [server] [tool]', 'list the tools of every server, or show one in full')
     .addHelpText('after', ABOUT_TOOLS)
     .action(action(async (options, ...words) => listTools(words.filter(isWord), options)));
   command('call <tool> [arguments...]', 'call a tool and print its result')
     .addHelpText('after', ABOUT_CALL)
     .action(action(async (options, ...words) => call(words.filter(isWord), options)));
-  command(
-    'show [server] [how]',
-    'show how hosts see each server, or change it: suite, flip, direct or off',
-  )
+  command('show [server] [how]', 'show or change how hosts see each server')
+    .addHelpText('after', ABOUT_SHOW)
     .option('--start <when>', 'when to start the server: lazy or eager')
     .option('--idle-ms <ms>', 'stop the server after this many idle milliseconds (0 = never)')
     .option('--project', "write to the project's file")
@@ -161,11 +165,11 @@ export function buildProgram(action: Action): Command {
     .helpCommand(false)
     .action(action(async (options, server, state) => switchAssistant(server, state, options)));
   withCommonOptions(assistant.command('serve [server]'))
-    .description('serve one server as the tool natural_language, with a model behind it')
-    .option('--folder <folder>', 'the folder of a server, set up for an assistant')
+    .description('serve one server as the tool natural_language, backed by a model')
+    .option('--folder <folder>', 'folder of a server that was set up for an assistant')
     .option('--no-conversation', "don't remember earlier queries")
-    .option('--tools', "serve the server's own tools, as far as they are allowed")
-    // For a server that is called "serve", which is switched on and off like any other.
+    .option('--tools', "serve the server's own tools instead (only those allowed)")
+    // In case a server is named "serve".
     .addOption(new Option('--dry-run').hideHelp())
     .action(
       action(async (options, server) =>
@@ -183,12 +187,12 @@ export function buildProgram(action: Action): Command {
   command('reload', 'make running Switchboards reload their configuration').action(
     action(async (options) => reloadRunning(options)),
   );
-  command('agents [agent]', 'list the agents, what each runs with, and problems')
-    .option('--check', 'start the servers that agents may use, and report which agent gets which')
+  command('agents [agent]', 'list agents, what each runs with, and any problems')
+    .option('--check', 'start the servers agents may use, and show which agent gets which')
     .addHelpText('after', ABOUT_AGENTS)
     .action(action(async (options, agent) => showAgents(agent, options)));
   command('run <agent> <task>', 'run an agent ("-" reads the task from stdin)')
-    .option('--cwd <folder>', 'folder to work in instead of this one')
+    .option('--cwd <folder>', 'folder to work in (default: the current one)')
     .addHelpText('after', ABOUT_RUN)
     .action(action(async (options, agent = '', task = '') => runAgent(agent, task, options)));
   command('login <server>', 'sign in to a server in your browser')
@@ -217,16 +221,17 @@ export function buildProgram(action: Action): Command {
   );
   const skillCommand = (name: string, description: string): Command =>
     withCommonOptions(skill.command(name).description(description))
-      .option('--no-register', "leave Claude Code's list of servers alone")
+      .option('--no-register', "don't change Claude Code's list of servers")
       .option('--dry-run', 'only print what would be done');
-  skillCommand('install', 'install it and register Switchboard with Claude Code').action(
+  skillCommand('install', 'install the skill and register Switchboard with Claude Code').action(
     action(async (options) => installSkillCommand(options)),
   );
-  skillCommand('uninstall', 'remove both (your servers stay in servers.json)').action(
-    action(async (options) => uninstallSkillCommand(options)),
-  );
+  skillCommand(
+    'uninstall',
+    'uninstall the skill and unregister Switchboard (servers.json is kept)',
+  ).action(action(async (options) => uninstallSkillCommand(options)));
 
-  command('import [file]', 'import servers from a host\'s file or from mcpflip ("-" reads stdin)')
+  command('import [file]', 'import servers from a host\'s file or mcpflip ("-" for stdin)')
     .option('--only <alias>', 'import only this server; repeatable', collect)
     .option('--force', 'replace servers with the same alias (a backup is kept)')
     .option('--dry-run', 'only print what would be done')
@@ -237,8 +242,8 @@ export function buildProgram(action: Action): Command {
   return program;
 }
 
-/** Over HTTP what is needed is loaded first: a host that starts us does not wait for it. */
-async function serveAsTold(options: Options): Promise<number> {
+/** Lazy: a host that starts Switchboard over stdio doesn't need the HTTP server. */
+async function serveWith(options: Options): Promise<number> {
   const files = { configFile: options.config, serversFile: options.servers };
   if (!wantsHttp(options, process.env)) {
     refuseHttpFlags(options);
@@ -247,14 +252,14 @@ async function serveAsTold(options: Options): Promise<number> {
   return (await import('./serve/serve-http.ts')).serveHttp(files, options);
 }
 
-/** commander's `error: unknown option '--x'`, and its suggestion behind it, as a sentence. */
+/** Turns commander's `error: unknown option '--x'` and its suggestion into sentences. */
 function sentenceOf({ message }: CommanderError): string {
   const [first = '', suggestion = ''] = message.replace(/^error: /, '').split('\n');
   const text = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replace(/\.?$/, '.');
   return suggestion === '' ? text : `${text} ${suggestion.replaceAll(/[()]/g, '')}`;
 }
 
-/** Where there is no terminal, help is the same everywhere: docs/cli.md shows it. */
+/** Without a terminal, the width is fixed: docs/cli.md is generated from the help. */
 function helpWidth(): number {
   return process.stdout.isTTY ? process.stdout.columns : 100;
 }
@@ -262,21 +267,21 @@ function helpWidth(): number {
 function withCommonOptions(command: Command): Command {
   return withOwnErrors(command)
     .option('--config <file>', "use this configuration file instead of the project's")
-    .option('--servers <file>', 'use this servers.json instead of the usual ones')
+    .option('--servers <file>', 'use this servers.json instead of the default ones')
     .option('--json', 'print JSON');
 }
 
-/** What is refused names the command that was meant, whose help says more. */
+/** Usage errors point to the command's own help. */
 function withOwnErrors(command: Command): Command {
   return command.exitOverride((error) => {
-    if (error.exitCode === 0) throw error; // not refused: help that was asked for
+    if (error.exitCode === 0) throw error; // --help or --version
     const word = unknownWord(command);
     if (word !== undefined) throw unknownCommand(word, command);
     throw new SwitchboardError('USAGE', sentenceOf(error), { hint: seeHelpOf(command) });
   });
 }
 
-/** The first word, if it isn't a command: whatever was wrong with the rest doesn't matter then. */
+/** The first word, if it isn't a command. Then it doesn't matter what else is wrong. */
 function unknownWord(command: Command): string | undefined {
   const [word] = command.args;
   const isGroup = command.registeredArguments.some((argument) => argument.name() === 'command');
@@ -294,7 +299,7 @@ function fullNameOf(command: Command): string {
   return command.parent ? `${fullNameOf(command.parent)} ${command.name()}` : command.name();
 }
 
-/** The command that words name, one below the other. */
+/** Finds a command by its path. */
 function commandOf(words: readonly string[], program: Command): Command {
   return words.reduce((parent, word) => {
     const command = parent.commands.find((each) => each.name() === word);
@@ -307,12 +312,12 @@ function isWord(word: string | undefined): word is string {
   return word !== undefined;
 }
 
-/** For an option that can be repeated. */
+/** For repeatable options. */
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
-/** A command that only has others below it: alone it shows its help. */
+/** A command with subcommands shows its help if run without one. */
 function withSubcommands(group: Command, description: string): Command {
   return withOwnErrors(group)
     .description(description)

@@ -1,18 +1,18 @@
-// argv → command → exit status. The one place where an error becomes a text on stderr and a number.
+// argv → command → exit status. The only place that prints errors to stderr and maps them to an exit status.
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
 import { cleanText, escapeHidden } from '../base/text.ts';
 import { VERSION } from '../base/version.ts';
 import { serve } from './serve/serve.ts';
 
-/** Runs the command line; gives the exit status. Anything that is not our error is a bug: 1. */
+/** Returns the exit status. Anything but a SwitchboardError is a bug (status 1). */
 export async function run(args: readonly string[]): Promise<number> {
   try {
-    // What hosts do, without a parser: it costs milliseconds at every start.
+    // How hosts start it. Skips the parser, which takes milliseconds to load.
     if (args.length === 0 && !process.env['TRANSPORT']) return await serve({});
-    // The reader has closed the pipe (`switchboard tools | head`): there is nobody to print for.
+    // EPIPE: the reader closed the pipe (`switchboard tools | head`).
     process.stdout.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit();
-      process.stderr.write(`switchboard: the output cannot be written: ${error.message}\n`);
+      process.stderr.write(`switchboard: cannot write output: ${error.message}\n`);
       process.exit(1);
     });
     if (args.length === 1 && args[0] === '--version') {
@@ -25,7 +25,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Words after `--` are not options. */
+/** Words after `--` aren't options. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end < 0 ? undefined : end).includes('--json');

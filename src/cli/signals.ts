@@ -1,9 +1,9 @@
-// Being asked to end: by Ctrl-C, by a host, by the system.
+// Termination signals: from Ctrl-C, a host or the system.
 import { killAllGroups } from '../base/process.ts';
 
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Calls `end` at the first signal; a second one ends us and our children at once. */
+/** Calls `end` on the first signal. A second one kills the servers and exits immediately. */
 export function onEndSignal(
   end: () => void,
   exitStatus: number,

@@ -1,12 +1,12 @@
-// The folder that a command was started in.
+// The working directory, which may have been deleted.
 import { SwitchboardError } from '../base/errors.ts';
 
 export function workingFolder(): string {
   try {
     return process.cwd();
   } catch (cause) {
-    throw new SwitchboardError('USAGE', 'The folder that this was started in is gone.', {
-      hint: 'Change to a folder that exists.',
+    throw new SwitchboardError('USAGE', 'The current directory no longer exists.', {
+      hint: 'Change to another directory, then try again.',
       cause,
     });
   }

@@ -1,49 +1,49 @@
-// What the configuration means once every file has been read and settled. The rest of the program
-// sees only these types; how things may be written is the business of schema.ts.
+// The resolved configuration: every file read, defaults filled in, paths absolute. The rest of the program uses only
+// these types; schema.ts defines the file format.
 import type { SwitchboardError } from '../base/errors.ts';
 import type { LogSettings } from '../base/log.ts';
 
 export interface Config {
-  /** The folder that relative paths of the configuration are meant from. */
+  /** Relative paths in the configuration start here. */
   readonly project: string;
-  /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */
+  /** `$SWITCHBOARD_HOME`. */
   readonly home: string;
-  /** What `~` stands for. */
+  /** The user's home, for `~`. */
   readonly homeFolder: string;
-  /** The main files, `servers.json`, `mcp-descriptions.json` and `config.toml` that were read; not the child files. */
+  /** All files that were read, except child files. */
   readonly files: readonly string[];
-  /** Children by name, in the order they are shown. */
+  /** By name, in the order they are shown. */
   readonly children: ReadonlyMap<string, ChildConfig>;
-  /** Which eras hosts are offered; `auto` depends on whether there are flip children. */
+  /** The eras offered to hosts; `auto` depends on whether there are flip servers. */
   readonly era: 'auto' | 'handshake' | 'modern';
-  /** Milliseconds until a question of a child's must be answered. */
+  /** Milliseconds a host's user has to answer a server's question. */
   readonly questionMs: number;
-  /** Milliseconds for each step of stopping: calls that are finished, end of input, SIGTERM. */
+  /** Milliseconds for each step of stopping: finish calls, end of input, SIGTERM. */
   readonly stopMs: number;
-  /** Whether flip children are listed as suites, too. */
+  /** Whether flip servers are also listed as suites. */
   readonly flipSuites: 'auto' | 'always' | 'never';
-  /** The longest message that is accepted from a host or a child, in bytes. */
+  /** Maximum size of a message from a host. */
   readonly messageBytes: number;
   readonly messageShape: MessageShape;
   readonly agents: AgentSettings;
   readonly logging: LogSettings;
-  /** What to do about servers whose file is gone, while their assistant's folder keeps it; by name. */
+  /** Hints by server name for servers whose file is gone, but still kept in the assistant's folder. */
   readonly lost?: ReadonlyMap<string, string>;
-  /** What was wrong but did not stop us: sentences for stderr and `config check`. */
+  /** Problems that didn't prevent loading, for stderr and `config check`. */
   readonly warnings: readonly string[];
-  /** Those of the warnings that say why a server may be missing. */
+  /** The warnings that explain why a server may be missing. */
   readonly missing?: readonly string[];
 }
 
-/** How complex a message from a host or a child may be. */
+/** How complex a message from a host or server may be. */
 export interface MessageShape {
-  /** How deep it may nest. */
+  /** Maximum nesting depth. */
   readonly depth: number;
-  /** How many array elements and object members it may have. */
+  /** Maximum number of array elements and object members. */
   readonly members: number;
 }
 
-/** Where agents are looked for, how they are shown, what they may use and how they are run. */
+/** Where agents are found, how they are shown, what they may use and how they run. */
 export interface AgentSettings {
   readonly show: 'direct' | 'suite' | 'off';
   readonly formats: {
@@ -51,11 +51,11 @@ export interface AgentSettings {
     readonly anthropic: AgentFormat;
     readonly vscode: AgentFormat;
   };
-  /** Whether the places where programs keep agents today are looked at, too. */
+  /** Also look where programs keep agents today. */
   readonly extraFormats: boolean;
-  /** Names, safe names and tags, lower-case; empty for all agents. */
+  /** Names, safe names and tags in lower case; empty for all agents. */
   readonly filter: readonly string[];
-  /** Whether servers are looked for in the files of other programs. */
+  /** Look for servers in the configuration of other programs. */
   readonly mcpDiscovery: boolean;
   /** Absolute. */
   readonly vscodeUserMcp: string | undefined;
@@ -65,7 +65,7 @@ export interface AgentSettings {
   readonly mcpMaxServers: number;
   readonly mcpEnumStrict: boolean;
   readonly mcpEnumFallback: 'none' | 'all';
-  /** Whether an agent may use only those tools of a server that it names. */
+  /** Limit agents to the tools they name. */
   readonly mcpToolFilter: boolean;
   readonly toolmapEnable: boolean;
   readonly toolmapAllowCustomServers: boolean;
@@ -75,31 +75,31 @@ export interface AgentSettings {
   readonly modelMapStrict: boolean;
   readonly modelMapOverrideProvider: boolean;
   readonly modelMapNormalizeProvider: boolean;
-  /** The engine's own tools that an agent does not name: switched off, or left as they are. */
+  /** What to do with built-in engine tools that an agent doesn't name. */
   readonly builtinsDefault: 'off' | 'engine';
-  /** Whether this program is kept from being attached to its own agents by what others configured. */
+  /** Never attach Switchboard to its own agents, even if another program has it configured. */
   readonly skipSelf: boolean;
-  /** The program that is the engine, where it is named. */
+  /** Path of the engine, if configured. */
   readonly codexBin: string | undefined;
-  /** Absolute; undefined for the user's own. */
+  /** Absolute; undefined for the user's. */
   readonly codexHome: string | undefined;
-  /** What happens when the engine asks for approval: the host's user is asked, or it is declined. */
+  /** Whether to ask the host's user when the engine asks for approval. */
   readonly approvals: 'ask' | 'decline';
-  /** Milliseconds that a run may take. */
+  /** Time limit for a run, in milliseconds. */
   readonly timeoutMs: number;
-  /** How many runs go on at once; more wait. */
+  /** Concurrent runs; more are queued. */
   readonly maxRuns: number;
-  /** How many characters of output are handed on. */
+  /** Maximum number of characters of output to return. */
   readonly outputMaxChars: number;
-  /** How many Switchboards there are above this one. */
+  /** How many Switchboards this one is nested in. */
   readonly depth: number;
 }
 
 interface AgentFormat {
   readonly isOn: boolean;
-  /** Absolute, in the order in which they are read. */
+  /** Absolute, in reading order. */
   readonly folders: readonly string[];
-  /** Those of them that the user has named. */
+  /** Those the user configured. */
   readonly namedFolders: readonly string[];
   readonly prefix: string;
 }
@@ -120,35 +120,35 @@ export interface ChildConfig {
   /** The file that declares it. */
   readonly origin: string;
   readonly show: Show;
-  /** What decided that: a key and its file, or the rule that holds without one. */
+  /** The reason: a key and its file, or the default rule. */
   readonly showBecause: string;
   readonly start: Start;
   readonly startBecause: string;
-  /** Milliseconds without a call after which it is stopped; 0 for never. */
+  /** Stop after this many milliseconds without a call; 0 for never. */
   readonly idleMs: number;
   readonly idleBecause: string;
-  /** What to start. As written: `${VAR}` is filled in when the child is started. */
+  /** Variables such as `${VAR}` are expanded only when the server starts. */
   readonly command: Command | undefined;
-  /** The server's address, where it is reached over the network instead. As written. */
+  /** For a remote server. Variables aren't expanded yet. */
   readonly remote: Remote | undefined;
-  /** Why it cannot be started, where that is known beforehand. It is listed all the same. */
+  /** Why it can't be started, if already known. It is listed anyway. */
   readonly problem: SwitchboardError | undefined;
   /** Absolute. */
   readonly cwd: string;
-  /** False if `cwd` is just the project that uses the server. */
+  /** False if `cwd` is just the current project. */
   readonly isCwdGiven: boolean;
   readonly description: string | undefined;
   readonly switchboardDescription: string | undefined;
   readonly suiteName: string | undefined;
-  /** Words by which hosts that hide tools find its suite. */
+  /** For hosts with tool search. */
   readonly keywords: readonly string[] | undefined;
-  /** `suites.<name>.description`: takes the place of the suite's whole description. */
+  /** `suites.<name>.description`: replaces the suite's whole description. */
   readonly suiteDescription: string | undefined;
   /** The suite's description in `mcp-descriptions.json`: takes precedence over `description`. */
   readonly notedDescription: string | undefined;
   /** Derived by `doctor` from the server's title and tools; used if there is no other description. */
   readonly derivedDescription: string | undefined;
-  /** What its assistant is told to be, by `mcp-descriptions.json`. */
+  /** The assistant's role in `mcp-descriptions.json`. */
   readonly role: string | undefined;
   readonly expose: Expose;
   /** Lists a read-only companion next to its suite. */
@@ -160,13 +160,13 @@ export interface ChildConfig {
   readonly environment: 'inherit' | 'minimal';
   readonly stderr: 'inherit' | 'log' | 'drop';
   readonly framing: 'auto' | 'newline' | 'content-length';
-  /** The revision to offer in the handshake instead of the newest. */
+  /** MCP revision to offer in the handshake; undefined for the newest. */
   readonly protocolVersion: string | undefined;
-  /** How results are handed on: as MCP tool results, or as JSON inside one text. */
+  /** Return results as MCP tool results, or as JSON in one text block. */
   readonly wrapResults: 'mcp' | 'json';
-  /** It is spoken to in plain language, and this is what was said about that; undefined if not. */
+  /** Settings of its assistant; undefined if it has none. */
   readonly assistant: AssistantConfig | undefined;
-  /** The server itself, where what is started is the assistant that speaks for it. */
+  /** The actual server, if `command` starts its assistant. */
   readonly behind: ChildConfig | undefined;
 }
 
@@ -174,27 +174,27 @@ export const ASSISTANT_MODES = ['loop', 'single'] as const;
 export const ASSISTANT_PROVIDERS = ['anthropic', 'openai', 'claude-cli'] as const;
 export type AssistantProvider = (typeof ASSISTANT_PROVIDERS)[number];
 
-/** What the files say about an assistant. What they leave out is settled where it runs. */
+/** An assistant's settings from the files. Defaults are filled in when it runs. */
 export interface AssistantConfig {
-  /** `loop`: the model uses tools until it is done. `single`: it names one call, whose result is the answer. */
+  /** `loop`: the model uses tools until it's done. `single`: it picks one call, whose result is the answer. */
   readonly mode?: (typeof ASSISTANT_MODES)[number] | undefined;
   readonly provider?: AssistantProvider | undefined;
   readonly model?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** The variable that holds the key; keys themselves are never configured. */
+  /** The environment variable with the API key; keys themselves are never configured. */
   readonly apiKeyEnv?: string | undefined;
-  /** What the model is told that it is there for. */
+  /** The system prompt. */
   readonly role?: string | undefined;
   readonly maxRounds?: number | undefined;
-  /** Milliseconds for one query, all models and tools together. */
+  /** Time limit for a query, in milliseconds. */
   readonly timeoutMs?: number | undefined;
-  /** The most characters of a tool's result that the model is given. */
+  /** Maximum number of characters of a tool result. */
   readonly maxResultChars?: number | undefined;
-  /** The most tokens of one answer of the model. */
+  /** Maximum number of tokens in one response. */
   readonly maxTokens?: number | undefined;
-  /** The most tokens of one query, read and written, over all rounds. */
+  /** Maximum number of input and output tokens per query. */
   readonly maxTotalTokens?: number | undefined;
-  /** Milliseconds after which a conversation is forgotten; 0 for none at all. */
+  /** Forget a conversation after this many milliseconds; 0 for no memory. */
   readonly conversationMs?: number | undefined;
 }
 
@@ -205,28 +205,28 @@ export interface Command {
 }
 
 export interface Remote {
-  /** `http` is tried as Streamable HTTP first and as the older HTTP+SSE after that. */
+  /** `http` tries Streamable HTTP first, then the older HTTP+SSE. */
   readonly type: 'http' | 'sse' | 'ws';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly oauth?: OAuthSettings | undefined;
 }
 
-/** What a user may settle beforehand about signing in; the rest is found out. */
+/** Optional settings for signing in; the rest is discovered. */
 export interface OAuthSettings {
-  /** Where the issuer does not register programs by itself. */
+  /** For issuers without dynamic client registration. */
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
-  /** Where the issuer accepts only one address to come back to. */
+  /** For issuers that accept only one redirect URI. */
   readonly callbackPort?: number | undefined;
 }
 
-/** Which subtools are shown and may be called; names or globs such as `browser_*`. */
+/** Which tools are exposed; names or patterns such as `browser_*`. */
 export interface Expose {
   readonly allow: readonly string[] | undefined;
   readonly deny: readonly string[] | undefined;
-  /** Rules of another place, which must let a subtool pass as well. */
+  /** More rules, which must also allow the tool. */
   readonly within?: Expose | undefined;
 }
 
@@ -236,10 +236,10 @@ export interface Introspection {
 }
 
 interface Timeouts {
-  /** Milliseconds until the handshake must be done. */
+  /** Time limit for starting, including the handshake, in milliseconds. */
   readonly spawnMs: number;
-  /** Milliseconds until a request must be answered. */
+  /** Time limit for a request, in milliseconds. */
   readonly rpcMs: number;
-  /** Milliseconds to wait after each step of stopping: end of input, SIGTERM. */
+  /** Milliseconds to wait between the steps of stopping. */
   readonly stopMs: number;
 }

@@ -1,6 +1,6 @@
-// What holds where no file says anything, and what can hold at most.
+// Default values and limits of the configuration.
 
-/** setTimeout fires at once beyond this. */
+/** The longest delay setTimeout supports: beyond it, it fires immediately. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
 export const DEFAULTS = {

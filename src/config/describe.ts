@@ -1,14 +1,14 @@
-// The settled configuration as plain JSON, for people to look at and to paste into a report. Values
-// of environment variables and headers are secrets as often as not, so none of them is shown.
+// The resolved configuration as plain JSON, for `config print` and bug reports. Values of environment variables and
+// headers are often secrets, so all of them are masked.
 import type { ChildConfig, Config } from './config.ts';
 
 export function describeConfig(config: Config): object {
-  const { homeFolder: _everybodyKnowsTheirs, lost: _warning, missing: _warnings, ...rest } = config;
+  const { homeFolder: _homeFolder, lost: _lost, missing: _missing, ...rest } = config;
   return { ...rest, children: [...config.children.values()].map(describeChild) };
 }
 
 function describeChild(child: ChildConfig): object {
-  const { isCwdGiven: _followsFromTheFiles, ...shown } = child;
+  const { isCwdGiven: _isCwdGiven, ...shown } = child;
   const { command, remote, problem, behind } = child;
   return {
     ...shown,
@@ -24,7 +24,7 @@ function describeChild(child: ChildConfig): object {
   };
 }
 
-/** Some servers take their key as part of the address: as a password, or as a parameter. */
+/** Some servers take their key in the URL, as a password or a query parameter. */
 function hideSecretsIn(url: string): string {
   return url
     .replace(/^([a-z][\w+.-]*:\/\/)[^/?#]*@/i, '$1***@')

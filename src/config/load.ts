@@ -1,10 +1,9 @@
-// Reads the whole configuration: the project's file, the user's file, the child files, servers.json,
-// mcp-descriptions.json, config.toml and the environment. This is on the way to the first answer of every session, so it reads synchronously
-// and loads nothing heavy unless a file asks for it.
+// Loads the whole configuration: the project's and the user's main file, child files, servers.json,
+// mcp-descriptions.json, config.toml and the environment. Every start waits for it, so it reads synchronously and
+// loads nothing heavy unless a file needs it.
 import { resolve } from 'node:path';
-import { SwitchboardError } from '../base/errors.ts';
 import type { Config } from './config.ts';
-import { DEFAULTS, LONGEST_MS } from './defaults.ts';
+import { DEFAULTS } from './defaults.ts';
 import { readAssistantFolder, readChildFiles } from './files/child-files.ts';
 import { readConfigFile } from './files/files.ts';
 import { expandHome, findFiles } from './files/globs.ts';
@@ -17,21 +16,22 @@ import {
   type ServersLayer,
 } from './files/servers-file.ts';
 import { readUserToml } from './files/user-toml.ts';
-import { messageBytesOf, messageShapeOf, resolveChildren } from './resolve.ts';
+import { resolveChildren } from './resolve.ts';
 import { checkConfigFile } from './schema/check.ts';
 import { readDerived } from './server/derived-descriptions.ts';
 import { readDescriptions } from './server/descriptions.ts';
 import { resolveAgents } from './settings/agents.ts';
+import { resolveGeneral } from './settings/general.ts';
 import { resolveLogging } from './settings/logging.ts';
 
-export interface LoadOptions extends PlaceOptions {
-  /** A `servers.json`, read instead of the usual ones. */
+export interface LoadConfigOptions extends PlaceOptions {
+  /** A `servers.json` to read instead of the default ones. */
   readonly serversFile?: string | undefined;
-  /** The folder of an assistant, whose server is declared in a file that is kept in it. */
+  /** An assistant's folder, which contains the declaration of its server. */
   readonly assistantFolder?: string | undefined;
 }
 
-export async function loadConfig(options: LoadOptions): Promise<Config> {
+export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const places = findPlaces(options);
   const { project, home, homeFolder } = places;
   const layers = await readMainFiles(places);
@@ -48,17 +48,19 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const warnings = [...userToml.warnings];
   const warn = (sentence: string) => void warnings.push(sentence);
   const { env } = options;
+  const general = resolveGeneral(layers, env);
   const descriptions = await readDescriptions(places);
-  const settled = resolveChildren({
+  const resolved = resolveChildren({
     project,
     homeFolder,
     layers,
+    general,
     childFiles: found.children,
-    meant: assistantFolder === undefined ? undefined : await readAssistantFolder(assistantFolder),
+    preferred:
+      assistantFolder === undefined ? undefined : await readAssistantFolder(assistantFolder),
     serversFiles,
     descriptions: descriptions.layers,
     derived: readDerived(home),
-    idleMs: usualIdleMs(env),
   });
   return {
     project,
@@ -67,15 +69,14 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     files: [...layers, ...serversFiles, ...descriptions.layers, userToml].flatMap(
       ({ file }) => file ?? [],
     ),
-    children: settled.children,
+    children: resolved.children,
     ...(found.lost.size > 0 && { lost: found.lost }),
-    era: setting(layers, ({ era }) => era) ?? DEFAULTS.era,
-    questionMs:
-      setting(layers, ({ timeouts }) => timeouts?.questionMs) ?? DEFAULTS.timeouts.questionMs,
-    stopMs: setting(layers, ({ timeouts }) => timeouts?.stopMs) ?? DEFAULTS.timeouts.stopMs,
-    flipSuites: setting(layers, ({ flip }) => flip?.suites) ?? DEFAULTS.flipSuites,
-    messageBytes: messageBytesOf(layers),
-    messageShape: messageShapeOf(layers),
+    era: general.era,
+    questionMs: general.questionMs,
+    stopMs: general.stopMs,
+    flipSuites: general.flipSuites,
+    messageBytes: general.messageBytes,
+    messageShape: general.messageShape,
     agents: resolveAgents(places, {
       env,
       files: layers.map(({ config }) => config.agents ?? {}),
@@ -85,7 +86,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     logging: resolveLogging(places, { env, toml: userToml.logging, warn }),
     ...(missing.length > 0 && { missing }),
     warnings: [
-      ...settled.warnings,
+      ...resolved.warnings,
       ...search.warnings,
       ...found.warnings,
       ...serversFiles.flatMap((file) => file.warnings),
@@ -95,7 +96,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   };
 }
 
-/** The main files and what they say, strongest first. */
+/** The main files and their content, highest precedence first. */
 export async function readMainFiles({ projectFile, userFile }: Places): Promise<Layer[]> {
   const files = new Set([projectFile, userFile].filter((file) => file !== undefined));
   const layers: Layer[] = [];
@@ -106,36 +107,16 @@ export async function readMainFiles({ projectFile, userFile }: Places): Promise<
 }
 
 function namedServers(
-  { cwd, serversFile }: LoadOptions,
+  { cwd, serversFile }: LoadConfigOptions,
   { project, homeFolder }: Places,
   layers: readonly Layer[],
 ): NamedFile | undefined {
-  // What is typed is meant from where one stands, what is written in a file from the project.
+  // A path on the command line is relative to the working directory, one in a file to the project.
   if (serversFile) {
     return { file: resolve(cwd, expandHome(serversFile, homeFolder)), by: '--servers' };
   }
-  const said = layers.find(({ config }) => config.serversFile !== undefined);
-  if (said?.config.serversFile === undefined) return undefined;
-  const file = resolve(project, expandHome(said.config.serversFile, homeFolder));
-  return { file, by: `"serversFile" in ${said.file}` };
-}
-
-/** What the environment says instead of the usual time; an empty variable says nothing. */
-function usualIdleMs({ SWITCHBOARD_CHILD_IDLE_MS: text }: NodeJS.ProcessEnv): number | undefined {
-  if (!text) return undefined;
-  const ms = parseIdleMs(text);
-  if (ms !== undefined) return ms;
-  throw new SwitchboardError(
-    'CONFIG_INVALID',
-    `SWITCHBOARD_CHILD_IDLE_MS is not a number from 0 to ${LONGEST_MS}.`,
-    {
-      hint: 'It is the time in milliseconds after which servers that nobody uses are stopped; 0 is never.',
-    },
-  );
-}
-
-/** A time as typed; undefined for what timers cannot wait. */
-export function parseIdleMs(text: string): number | undefined {
-  const ms = text.trim() === '' ? Number.NaN : Number(text);
-  return ms >= 0 && ms <= LONGEST_MS ? ms : undefined;
+  const layer = layers.find(({ config }) => config.serversFile !== undefined);
+  if (layer?.config.serversFile === undefined) return undefined;
+  const file = resolve(project, expandHome(layer.config.serversFile, homeFolder));
+  return { file, by: `"serversFile" in ${layer.file}` };
 }

@@ -1,17 +1,16 @@
-// From what the files say to what is meant: which declaration of a child counts, which setting
-// wins, what holds where nobody said anything.
+// Resolves servers: which declaration is used, and which value each setting gets.
 import { basename, dirname, resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { didYouMean } from '../base/text.ts';
-import type { AssistantConfig, ChildConfig, Command, MessageShape } from './config.ts';
+import type { AssistantConfig, ChildConfig, Command } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
+import { readFolderRole } from './files/assistant-folder.ts';
 import type { FoundChild } from './files/child-files.ts';
-import { readFolderRole } from './files/folder-role.ts';
 import { expandHome } from './files/globs.ts';
-import { type Layer, NONE, setting, suiteOf } from './files/layers.ts';
+import { type Layer, NONE, suiteOf } from './files/layers.ts';
 import { type ServersLayer, withPlainVariables } from './files/servers-file.ts';
-import { strangeServerKeys } from './schema/check.ts';
-import type { ConfigFile, SuiteKeys } from './schema/schema.ts';
+import { unknownServerKeys } from './schema/check.ts';
+import type { SuiteKeys } from './schema/schema.ts';
 import { formatPath } from './schema/wording.ts';
 import {
   type Declaration,
@@ -26,69 +25,57 @@ import { type DescriptionsLayer, descriptionOf } from './server/descriptions.ts'
 import { findHostPlaceholder } from './server/expand.ts';
 import { resolveRemote } from './server/remote.ts';
 import { isPackageRunner } from './server/runners.ts';
+import type { GeneralSettings } from './settings/general.ts';
 import { resolveUse } from './settings/use.ts';
 
-export interface Found {
+export interface ConfigSources {
   readonly project: string;
   readonly homeFolder: string;
-  /** The main files, strongest first. */
+  /** The main files, highest precedence first. */
   readonly layers: readonly Layer[];
+  readonly general: GeneralSettings;
   readonly childFiles: ReadonlyMap<string, FoundChild>;
-  /** One that counts before all others, whatever declares another of its name. */
-  readonly meant?: FoundChild | undefined;
-  /** `servers.json`, strongest first. */
+  /** Takes precedence over every other declaration with its name. */
+  readonly preferred?: FoundChild | undefined;
+  /** `servers.json`, highest precedence first. */
   readonly serversFiles: readonly ServersLayer[];
-  /** `mcp-descriptions.json`, strongest first. */
+  /** `mcp-descriptions.json`, highest precedence first. */
   readonly descriptions: readonly DescriptionsLayer[];
   /** Descriptions derived by `doctor`. */
   readonly derived: DerivedDescriptions;
-  /** What the environment says instead of the usual time after which idle children are stopped. */
-  readonly idleMs: number | undefined;
 }
 
-export function resolveChildren(found: Found): {
+export function resolveChildren(sources: ConfigSources): {
   readonly children: Map<string, ChildConfig>;
   readonly warnings: string[];
 } {
-  const common = resolveCommon(found.layers);
   const children = new Map<string, ChildConfig>();
-  const declarations = collectDeclarations(found);
+  const declarations = collectDeclarations(sources);
   const warnings: string[] = [];
   const warn = (sentence: string) => void warnings.push(sentence);
   for (const [name, declaration] of declarations) {
-    const child = resolveChild(name, declaration, found, common);
+    const child = resolveChild(name, declaration, sources);
     children.set(
       name,
-      withRoleInFolder(withServerBehind(child, declaration, found, common), found, warn),
+      withRoleInFolder(withServerBehind(child, declaration, sources), sources, warn),
     );
   }
   return {
     children,
-    warnings: [...strangeKeys(found), ...strangeSuites(found, declarations), ...warnings],
+    warnings: [...unknownKeys(sources), ...unknownSuites(sources, declarations), ...warnings],
   };
 }
 
-export function messageBytesOf(layers: readonly Layer[]): number {
-  return setting(layers, ({ limits }) => limits?.messageBytes) ?? DEFAULTS.messageBytes;
-}
-
-export function messageShapeOf(layers: readonly Layer[]): MessageShape {
-  return {
-    depth: setting(layers, ({ limits }) => limits?.depth) ?? DEFAULTS.messageShape.depth,
-    members: setting(layers, ({ limits }) => limits?.members) ?? DEFAULTS.messageShape.members,
-  };
-}
-
-/** A child comes whole from its strongest declaration; nothing is mixed from two of them. */
+/** A server comes entirely from the declaration with the highest precedence; declarations aren't merged. */
 function collectDeclarations({
   layers,
   childFiles,
-  meant,
+  preferred,
   serversFiles,
   project,
-}: Found): Map<string, Declaration> {
+}: ConfigSources): Map<string, Declaration> {
   const declarations = new Map<string, Declaration>();
-  if (meant) declarations.set(meant.entry.name, declarationIn(meant));
+  if (preferred) declarations.set(preferred.entry.name, declarationIn(preferred));
   for (const { file, config, invalidServers } of layers) {
     for (const [name, entry] of Object.entries(config.mcpServers ?? {})) {
       if (declarations.has(name)) continue;
@@ -126,39 +113,18 @@ function declarationIn({ file, entry, invalid, original }: FoundChild): Declarat
   return { source: 'child-file', origin: file, entry, invalid, original, folder: dirname(file) };
 }
 
-/** What the files say about all children. */
-function resolveCommon(layers: readonly Layer[]) {
-  const say = <T>(read: (config: ConfigFile) => T | undefined) => setting(layers, read);
-  return {
-    mode: say((config) => config.introspection?.mode) ?? DEFAULTS.introspection.mode,
-    summaryMaxChars:
-      say((config) => config.introspection?.summaryMaxChars) ??
-      DEFAULTS.introspection.summaryMaxChars,
-    childSpawnMs: say((config) => config.timeouts?.childSpawnMs),
-    rpcMs: say((config) => config.timeouts?.rpcMs) ?? DEFAULTS.timeouts.rpcMs,
-    stopMs: say((config) => config.timeouts?.stopMs) ?? DEFAULTS.timeouts.stopMs,
-    messageBytes: messageBytesOf(layers),
-    messageShape: messageShapeOf(layers),
-    environment: say((config) => config.environment) ?? DEFAULTS.environment,
-    wrap: say((config) => config.results?.wrap) ?? DEFAULTS.wrap,
-  };
-}
-
-type Common = ReturnType<typeof resolveCommon>;
-
 function resolveChild(
   name: string,
   declaration: Declaration,
-  { layers, homeFolder, descriptions, derived, idleMs: usualIdleMs }: Found,
-  common: Common,
+  { layers, general, homeFolder, descriptions, derived }: ConfigSources,
 ): ChildConfig {
   const { origin, entry, folder } = declaration;
   const cwd = entry.cwd === undefined ? folder : resolve(folder, expandHome(entry.cwd, homeFolder));
   const invalid = explainInvalid(name, declaration, layers);
-  // Without a command nothing of the catalog is listed, so an invalid `expose` reveals nothing.
+  // Without a command no tools are listed, so an invalid `expose` reveals nothing.
   const command = invalid ? undefined : resolveCommand(declaration, cwd);
   const suite = layers.reduceRight<SuiteKeys>(
-    (weaker, { config }) => mergeKeys(weaker, suiteOf(config, name)),
+    (lower, { config }) => mergeKeys(lower, suiteOf(config, name)),
     NONE,
   );
   const keys = mergeKeys(entry, suite);
@@ -168,7 +134,7 @@ function resolveChild(
   return {
     name,
     origin,
-    ...resolveUse(name, declaration, layers, usualIdleMs),
+    ...resolveUse(name, declaration, layers, general.idleMs),
     command,
     remote: remote instanceof SwitchboardError ? undefined : remote,
     problem: findProblem(name, declaration, command, remote),
@@ -191,39 +157,38 @@ function resolveChild(
     expose,
     readOnlyTool: keys.readOnlyTool ?? false,
     introspection: {
-      mode: common.mode,
-      summaryMaxChars: keys.summaryMaxChars ?? common.summaryMaxChars,
+      mode: general.introspection.mode,
+      summaryMaxChars: keys.summaryMaxChars ?? general.introspection.summaryMaxChars,
     },
     timeouts: {
-      spawnMs: common.childSpawnMs ?? defaultSpawnMs(command, common),
-      rpcMs: keys.rpcTimeoutMs ?? common.rpcMs,
-      stopMs: common.stopMs,
+      spawnMs: general.childSpawnMs ?? defaultSpawnMs(command, general),
+      rpcMs: keys.rpcTimeoutMs ?? general.rpcMs,
+      stopMs: general.stopMs,
     },
-    messageBytes: common.messageBytes,
-    messageShape: common.messageShape,
-    environment: keys.environment ?? common.environment,
+    messageBytes: general.messageBytes,
+    messageShape: general.messageShape,
+    environment: keys.environment ?? general.environment,
     stderr: keys.stderr ?? DEFAULTS.stderr,
     framing: keys.framing ?? DEFAULTS.framing,
     protocolVersion: keys.protocolVersion,
-    wrapResults: keys.results?.wrap ?? common.wrap,
+    wrapResults: keys.results?.wrap ?? general.wrapResults,
     assistant: settingsOf(keys.assistant),
     behind: undefined,
   };
 }
 
 /**
- * The server for which the assistant in its folder speaks: as its own file says, with what is said about
- * it under `suites`. Rules for its tools may stand in all three places, and all of them hold.
+ * The server behind the assistant in its folder: declared by its own file, with the keys under `suites`. All three
+ * places may have `expose` rules, and all of them apply.
  */
 function withServerBehind(
   child: ChildConfig,
   declaration: Declaration,
-  found: Found,
-  common: Common,
+  sources: ConfigSources,
 ): ChildConfig {
   if (declaration.source !== 'child-file' || !declaration.original) return child;
   const { original, ...place } = declaration;
-  const server = resolveChild(child.name, { ...place, entry: original }, found, common);
+  const server = resolveChild(child.name, { ...place, entry: original }, sources);
   const expose = {
     ...child.expose,
     within: { allow: undefined, deny: undefined, ...original.expose },
@@ -233,10 +198,10 @@ function withServerBehind(
   return { ...child, derivedDescription, behind };
 }
 
-/** What stands in the server's own folder counts before other words on what its assistant is there for. */
+/** `CLAUDE.md` in the server's own folder takes precedence over other roles. */
 function withRoleInFolder(
   child: ChildConfig,
-  { project }: Found,
+  { project }: ConfigSources,
   warn: (sentence: string) => void,
 ): ChildConfig {
   const { behind, assistant, origin } = child;
@@ -249,12 +214,12 @@ function withRoleInFolder(
   return { ...child, assistant: { ...assistant, role } };
 }
 
-function settingsOf(said: SuiteKeys['assistant']): AssistantConfig | undefined {
-  if (said === undefined || said === false) return undefined;
-  return said === true ? {} : said;
+function settingsOf(assistant: SuiteKeys['assistant']): AssistantConfig | undefined {
+  if (assistant === undefined || assistant === false) return undefined;
+  return assistant === true ? {} : assistant;
 }
 
-/** An entry with a mistake in it, and one under `suites`, keeps its server from being used. */
+/** A server can't be used if its entry, or its entry under `suites`, has mistakes. */
 function explainInvalid(
   name: string,
   { origin, invalid }: Declaration,
@@ -267,7 +232,7 @@ function explainInvalid(
   return lines.length === 0 ? undefined : invalidServer(name, origin, lines);
 }
 
-/** What is known beforehand to keep a child from being used. */
+/** Why a server can't be used, if that's known before starting it. */
 function findProblem(
   name: string,
   declaration: Declaration,
@@ -284,13 +249,13 @@ function findProblem(
   return found && explainPlaceholder(name, origin, found);
 }
 
-/** For a download, the common limit of requests: a child's own is about its calls. */
-function defaultSpawnMs(command: Command | undefined, { rpcMs }: Common): number {
+/** For a download, the general request limit: the server's own one is for its calls. */
+function defaultSpawnMs(command: Command | undefined, { rpcMs }: GeneralSettings): number {
   return command && isPackageRunner(command) ? rpcMs : DEFAULTS.timeouts.childSpawnMs;
 }
 
-/** Pasted entries carry keys of the host they come from, which must not stop anything. */
-function strangeKeys({ layers, serversFiles }: Found): string[] {
+/** Only warnings: pasted entries contain keys of the host they come from. */
+function unknownKeys({ layers, serversFiles }: ConfigSources): string[] {
   const places = [
     ...layers.map(({ file, config }) => ({
       file,
@@ -301,47 +266,47 @@ function strangeKeys({ layers, serversFiles }: Found): string[] {
   ];
   return places.flatMap(({ file, where, servers = {} }) =>
     Object.entries(servers).flatMap(([name, entry]) =>
-      strangeServerKeys([...where, name], entry).map((says) => `${file}: ${says}`),
+      unknownServerKeys([...where, name], entry).map((warning) => `${file}: ${warning}`),
     ),
   );
 }
 
-function strangeSuites({ layers }: Found, known: ReadonlyMap<string, unknown>): string[] {
+function unknownSuites({ layers }: ConfigSources, known: ReadonlyMap<string, unknown>): string[] {
   return layers.flatMap(({ file, config }) =>
     Object.keys(config.suites ?? {})
       .filter((name) => !known.has(name))
       .map((name) => {
         const path = formatPath(['suites', name]);
         const hint = didYouMean(name, known.keys());
-        return `${file}: ${path} is for a server that does not exist. ${hint}`.trimEnd();
+        return `${file}: ${path}: no such server. ${hint}`.trimEnd();
       }),
   );
 }
 
-function mergeKeys(weaker: SuiteKeys, stronger: SuiteKeys): SuiteKeys {
-  if (stronger === NONE) return weaker;
+function mergeKeys(lower: SuiteKeys, higher: SuiteKeys): SuiteKeys {
+  if (higher === NONE) return lower;
   return {
-    ...weaker,
-    ...definedOf(stronger),
-    expose: { ...weaker.expose, ...definedOf(stronger.expose) },
-    results: { ...weaker.results, ...definedOf(stronger.results) },
-    assistant: mergeAssistants(weaker.assistant, stronger.assistant),
+    ...lower,
+    ...definedOf(higher),
+    expose: { ...lower.expose, ...definedOf(higher.expose) },
+    results: { ...lower.results, ...definedOf(higher.results) },
+    assistant: mergeAssistants(lower.assistant, higher.assistant),
   };
 }
 
-/** A plain yes keeps the settings that somebody else has written. */
+/** `true` keeps the settings of the lower one. */
 function mergeAssistants(
-  weaker: SuiteKeys['assistant'],
-  stronger: SuiteKeys['assistant'],
+  lower: SuiteKeys['assistant'],
+  higher: SuiteKeys['assistant'],
 ): SuiteKeys['assistant'] {
-  if (stronger === undefined) return weaker;
-  if (stronger === false) return false;
-  const settings = typeof weaker === 'object' ? weaker : {};
-  return { ...settings, ...(stronger === true ? {} : definedOf(stronger)) };
+  if (higher === undefined) return lower;
+  if (higher === false) return false;
+  const settings = typeof lower === 'object' ? lower : {};
+  return { ...settings, ...(higher === true ? {} : definedOf(higher)) };
 }
 
-/** A JavaScript file may name a key and leave it undefined, which says nothing. */
+/** A JavaScript file may set a key to undefined, which counts as leaving it out. */
 function definedOf<T extends object>(keys: T | undefined): Partial<T> {
-  const said = Object.entries(keys ?? {}).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(said) as Partial<T>;
+  const defined = Object.entries(keys ?? {}).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined) as Partial<T>;
 }

@@ -1,13 +1,12 @@
-// An assistant before a server that has a folder of its own, and back again:
+// Puts an assistant in front of a server that has its own folder, and removes it again:
 //
 //   .mcp.json                    starts the wrapper
 //   CLAUDE.md                    the assistant's role
 //   <name>-claude-wrapper.mjs    loads our runtime
 //   original/.mcp.json           the server's own file, unchanged
 //
-// Putting the new `.mcp.json` in the place of the old one is the last step of switching on, and the
-// first of switching off. Whatever ends us in between, the server works, and the same command again
-// finishes the rest. What the user wrote is kept.
+// Replacing `.mcp.json` is the last step of switching on and the first of switching off. If the process dies in between,
+// the server still works, and running the command again finishes the job. The user's own files are kept.
 import { readFileSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { removeEmptyFolder } from '../base/empty-folder.ts';
@@ -16,8 +15,8 @@ import { makeFolder } from '../base/make-folder.ts';
 import { isFolder } from '../base/process.ts';
 import { writeWhole } from '../base/whole-file.ts';
 import { whileLocked } from '../config/change/rewrite.ts';
-import { parseJson, withoutByteOrderMark } from '../config/files/files.ts';
-import { isUntouched, originalFile, wrapperIn } from '../config/files/laid-out.ts';
+import { isUntouched, originalFile, wrapperIn } from '../config/files/assistant-folder.ts';
+import { parseJsonc, withoutByteOrderMark } from '../config/files/files.ts';
 import { checkChildFile } from '../config/schema/check.ts';
 import type { ChildFile } from '../config/schema/schema.ts';
 import {
@@ -28,37 +27,37 @@ import {
   wrapperName,
   wrapperScript,
 } from './assistant-texts.ts';
-import { type Change, entryAt, explainFailure, readIfThere, Work } from './disk.ts';
+import { type Change, DiskWork, entryAt, explainFailure, readIfExists } from './disk.ts';
 
 export interface FolderOptions {
   /** The server's `.mcp.json`. */
   readonly file: string;
-  /** Switchboard's own folder, for the lock and for backups. */
+  /** Switchboard's home, for the lock and backups. */
   readonly home: string;
-  /** The project, whose folders above the server's are looked at for links. */
+  /** Folders between the project and the server's folder are checked for links. */
   readonly project: string;
   readonly dryRun: boolean;
 }
 
 export interface FolderSwitch {
   readonly changes: readonly Change[];
-  /** Files of the user's that were in the way, and are left as they are. */
+  /** The user's own files, which were left unchanged. */
   readonly kept: readonly string[];
 }
 
-/** Whether an assistant stands before the server of this file. */
+/** Whether the server of this file has an assistant. */
 export async function hasAssistantFolder(file: string): Promise<boolean> {
   const present = await readText(file);
   return present !== undefined && wrapperIn(present.entry) !== undefined;
 }
 
-/** What the server says of itself, with an assistant before it or without. */
+/** The server's own entry, with or without an assistant. */
 export async function ownEntryOf(file: string): Promise<ChildFile> {
   const { script, original, present } = await readFolder(file);
   return script !== undefined && original ? original.entry : present.entry;
 }
 
-/** `role` is what CLAUDE.md shall say if there is none; `runtime` the address of our runtime. */
+/** `role` is the content for a new CLAUDE.md; `runtime` is the URL of our runtime. */
 export async function switchOn(
   options: FolderOptions & { readonly role: string | undefined; readonly runtime: string },
 ): Promise<FolderSwitch> {
@@ -68,17 +67,17 @@ export async function switchOn(
     const isOn = folder.script !== undefined;
     if (isOn && !original) throw withoutOriginal(folder, options.home);
     const own = original ?? folder.present;
-    // Read before anything is changed: what cannot be read is refused.
-    const script = readIfThere(paths.script);
-    const role = readIfThere(paths.role);
+    // Read first, so that unreadable files fail before anything is changed.
+    const script = readIfExists(paths.script);
+    const role = readIfExists(paths.role);
     if (!isOn) keepOriginal(folder, options, work);
     const wanted = options.role ?? templateRole(own.entry.name, own.entry.description);
     const isOurs = role === undefined || (script !== undefined && isRoleOf(script, role));
     const isScriptKept = script !== undefined && !isUntouched(script);
-    // Without a wrapper that says so a new role would no longer be known as ours.
+    // Only the wrapper records that a role is ours, so a kept wrapper needs the old role.
     const ours = isScriptKept ? (role ?? wanted) : wanted;
     const newScript = wrapperScript(own.entry.name, options.runtime, isOurs ? ours : undefined);
-    // Before the role, which is taken for the user's unless the wrapper says otherwise.
+    // Before the role, which counts as the user's unless the wrapper says otherwise.
     if (!isScriptKept && script !== newScript) write(paths.script, newScript, undefined, work);
     if (isOurs && role !== ours) write(paths.role, ours, undefined, work);
     const kept = [...(isOurs ? [] : [paths.role]), ...(isScriptKept ? [paths.script] : [])];
@@ -96,17 +95,17 @@ export async function switchOff(options: FolderOptions): Promise<FolderSwitch> {
     if (isOn && !original) throw withoutOriginal(folder, options.home);
     if (isOn && original) {
       if (present.text !== wrapperFile(original.entry)) work.backUp(file, backups);
-      // The very file that is kept there: its bytes, its mode, its time.
+      // A rename keeps content, mode and modification time.
       work.perform({ action: 'write', path: file }, () => renameSync(paths.original, file));
     }
-    const script = readIfThere(paths.script);
+    const script = readIfExists(paths.script);
     const kept: string[] = [];
     if (script !== undefined && (isOn || isUntouched(script))) {
       kept.push(...removeRole(paths.role, script, work));
       if (!isUntouched(script)) work.backUp(paths.script, backups);
       work.perform({ action: 'remove', path: paths.script }, () => rmSync(paths.script));
     }
-    // Left by a switching on that did not come to its end.
+    // Left over from an interrupted switch-on.
     if (leftover === present.text) {
       work.perform({ action: 'remove', path: paths.original }, () => rmSync(paths.original));
     }
@@ -119,11 +118,11 @@ interface Folder {
   readonly file: string;
   readonly paths: { readonly original: string; readonly role: string; readonly script: string };
   readonly present: Text;
-  /** The wrapper that the server's file starts. */
+  /** The wrapper the server's file starts. */
   readonly script: string | undefined;
   /** The server's own file behind that wrapper. */
   readonly original: Text | undefined;
-  /** What stands in its place where there is no wrapper. */
+  /** The kept file from an interrupted switch-on, if there is no wrapper. */
   readonly leftover: string | undefined;
 }
 
@@ -135,10 +134,10 @@ interface Text {
 
 async function locked(
   options: FolderOptions,
-  act: (work: Work, folder: Folder) => Promise<FolderSwitch>,
+  act: (work: DiskWork, folder: Folder) => Promise<FolderSwitch>,
 ): Promise<FolderSwitch> {
   const { file, home, dryRun } = options;
-  const run = async () => act(new Work({ dryRun }), await readFolder(file));
+  const run = async () => act(new DiskWork({ dryRun }), await readFolder(file));
   return dryRun ? run() : whileLocked(dirname(file), home, run);
 }
 
@@ -159,14 +158,14 @@ async function readFolder(file: string): Promise<Folder> {
     script,
     original: script === undefined ? undefined : await readText(original),
     leftover:
-      script === undefined && isFolder(dirname(original)) ? readIfThere(original) : undefined,
+      script === undefined && isFolder(dirname(original)) ? readIfExists(original) : undefined,
   };
 }
 
 async function readText(file: string): Promise<Text | undefined> {
-  const text = readIfThere(file);
+  const text = readIfExists(file);
   if (text === undefined) return undefined;
-  const parsed = await parseJson(withoutByteOrderMark(text));
+  const parsed = await parseJsonc(withoutByteOrderMark(text));
   const checked =
     'problem' in parsed
       ? { problem: `${file}:${parsed.problem}` }
@@ -174,13 +173,13 @@ async function readText(file: string): Promise<Text | undefined> {
   if ('problem' in checked || checked.invalid) {
     const problem = 'problem' in checked ? checked.problem : checked.invalid?.join('\n');
     throw new SwitchboardError('CONFIG_INVALID', problem ?? '', {
-      hint: 'Fix it first; nothing was changed.',
+      hint: 'Nothing was changed. Fix the file, then try again.',
     });
   }
   return { text, entry: checked.entry, stats: explainFailure(file, () => statSync(file)) };
 }
 
-/** What a link leads to is perhaps used by others, who did not ask for an assistant. */
+/** The target of a link may be shared with others, who didn't ask for an assistant. */
 function refuseLinks({ file, paths, present }: Folder, { project }: FolderOptions): void {
   const folders = [...foldersBelow(project, dirname(file)), dirname(paths.original)];
   const link = [...folders, file, paths.original, paths.role, paths.script].find((path) =>
@@ -189,26 +188,26 @@ function refuseLinks({ file, paths, present }: Folder, { project }: FolderOption
   if (link === undefined) return;
   throw new SwitchboardError(
     'INSTALL_FAILED',
-    `${link} is a link, and what it leads to is left alone.`,
+    `${link} is a symbolic link, which Switchboard doesn't change.`,
     {
-      hint: `Put this into switchboard.config.json instead, which does the same: ${keysFor(present.entry.name)}`,
+      hint: `To get the same effect, add this to switchboard.config.json: ${keysFor(present.entry.name)}`,
     },
   );
 }
 
-/** A folder and those above it, as far as they belong to the project. */
+/** The folder and its parents within the project. */
 function foldersBelow(project: string, folder: string): string[] {
-  const way = relative(project, folder);
-  if (way === '' || way.startsWith('..') || isAbsolute(way)) return [folder];
-  const names = way.split(sep);
+  const path = relative(project, folder);
+  if (path === '' || path.startsWith('..') || isAbsolute(path)) return [folder];
+  const names = path.split(sep);
   return names.map((_, index) => join(project, ...names.slice(0, index + 1)));
 }
 
-/** A copy with the same bytes and the same mode; and another among the backups. */
+/** Keeps a copy with the same content and mode, and a backup. */
 function keepOriginal(
   { file, paths, present, leftover }: Folder,
   { home }: FolderOptions,
-  work: Work,
+  work: DiskWork,
 ): void {
   const backups = join(home, 'backups');
   if (leftover === present.text) return;
@@ -221,16 +220,16 @@ function keepOriginal(
   work.perform({ action: 'write', path: paths.original }, act);
 }
 
-/** A role that somebody has worked on stays, and is taken up when the assistant is switched on again. */
-function removeRole(file: string, script: string, work: Work): string[] {
-  const role = readIfThere(file);
+/** Keeps a role the user has edited; it is used again when the assistant is switched on. */
+function removeRole(file: string, script: string, work: DiskWork): string[] {
+  const role = readIfExists(file);
   if (role === undefined) return [];
   if (!isRoleOf(script, role)) return [file];
   work.perform({ action: 'remove', path: file }, () => rmSync(file));
   return [];
 }
 
-function write(file: string, text: string, like: Stats | undefined, work: Work): void {
+function write(file: string, text: string, like: Stats | undefined, work: DiskWork): void {
   const act = () => writeWhole(file, text, { mode: 0o666, like });
   work.perform({ action: 'write', path: file }, act);
 }
@@ -239,12 +238,12 @@ function withoutOriginal({ file, paths }: Folder, home: string): SwitchboardErro
   return new SwitchboardError(
     'INSTALL_FAILED',
     `${file} starts an assistant, but the server's own file is missing: ${paths.original}.`,
-    { hint: `Put it back; earlier texts of ${file} are in ${join(home, 'backups')}.` },
+    { hint: `Restore it. Backups of ${file} are in ${join(home, 'backups')}.` },
   );
 }
 
 function gone(file: string): SwitchboardError {
-  return new SwitchboardError('INSTALL_FAILED', `${file} is not there any more.`, {
-    hint: 'Somebody removed it a moment ago. See: switchboard config check',
+  return new SwitchboardError('INSTALL_FAILED', `${file} no longer exists.`, {
+    hint: 'It was just removed. Run: switchboard config check',
   });
 }

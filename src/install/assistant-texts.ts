@@ -1,13 +1,13 @@
-// The files that put an assistant before a server which has a folder of its own: the server's file that
-// starts the wrapper, and the wrapper itself, which only loads our runtime, so that updates reach it.
+// The files that put an assistant in front of a server with its own folder: the `.mcp.json` that starts the wrapper, and
+// the wrapper itself, which only loads the installed runtime, so updates apply to it.
 import { shortDigest } from '../base/digest.ts';
 import { cleanText } from '../base/text.ts';
-import { WRAPPER_END, writtenDigest } from '../config/files/laid-out.ts';
+import { WRAPPER_END, writtenDigest } from '../config/files/assistant-folder.ts';
 import type { ChildFile } from '../config/schema/schema.ts';
 
 const LONGEST_NAME = 100;
 
-/** The wrapper of a server: a name that is one file on every system. */
+/** A file name that is valid on every system. */
 export function wrapperName(child: string): string {
   const safe = child.replaceAll(/[^\p{L}\p{N}_.-]+/gu, '_').replace(/^[.-]+/, '_');
   const short =
@@ -15,20 +15,17 @@ export function wrapperName(child: string): string {
   return `${short || '_'}${WRAPPER_END}`;
 }
 
-/** What has the same effect in the configuration, without files. */
+/** The configuration with the same effect. */
 export function keysFor(child: string): string {
   return JSON.stringify({ suites: Object.fromEntries([[child, { assistant: true }]]) });
 }
 
-/**
- * A conversation with a model takes longer than a call: the assistant's own limit is two minutes, and
- * it shall be the one that ends it, since it can say why.
- */
+/** Longer than the assistant's own limit of two minutes, so that the assistant can report the timeout itself. */
 const RPC_TIMEOUT_MS = 150_000;
 
 /**
- * The file that starts the wrapper. What the host sees of the server stays; what is about its program
- * and its tools is for the assistant, which reads it in the original.
+ * The file that starts the wrapper. It keeps what hosts see of the server; the assistant reads the rest from the
+ * original.
  */
 export function wrapperFile(original: ChildFile): string {
   const { name, description, switchboardDescription, suiteName, keywords } = original;
@@ -45,23 +42,20 @@ export function wrapperFile(original: ChildFile): string {
     disabled,
     results,
     command: { cmd: 'node', args: [wrapperName(name)] },
-    // The wrapper needs the model's key, and what the original has variables for.
+    // The wrapper needs the API key and the variables that the original refers to.
     environment: 'inherit',
     rpcTimeoutMs: RPC_TIMEOUT_MS,
   };
   return `${JSON.stringify(file, null, 2)}\n`;
 }
 
-/**
- * `runtime` is the address of the installed `dist/assistant.js`; `role` is what we wrote into
- * CLAUDE.md, undefined if the text there is somebody else's.
- */
+/** `runtime` is the URL of the installed `dist/assistant.js`; `role` is what we wrote to CLAUDE.md, if we did. */
 export function wrapperScript(child: string, runtime: string, role: string | undefined): string {
-  // Cleaned: a line separator in a name would end the comment.
+  // A line separator in the name would end the comment.
   const name = JSON.stringify(cleanText(child));
   const again = `switchboard assistant ${name} on`;
-  const body = `// The server ${name}, spoken to in plain language. CLAUDE.md is the assistant's role, and yours to change;
-// original/.mcp.json is the server's own file. Written by \`${again}\`; \`off\` undoes it.
+  const body = `// Assistant for the server ${name}. CLAUDE.md is its role, which you can edit; original/.mcp.json is the server's own
+// file. Written by \`${again}\`; \`off\` undoes it.
 import { exit, stderr } from 'node:process';
 
 const PLACES = ${JSON.stringify([runtime, 'switchboard/assistant'])};
@@ -74,38 +68,38 @@ async function load() {
       if (!['ERR_MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED'].includes(error.code)) throw error;
     }
   }
-  stderr.write(${JSON.stringify(`The assistant of server ${name} needs Switchboard, which is no longer at ${runtime}. Install it, then run: ${again}\n`)});
+  stderr.write(${JSON.stringify(`The assistant of server ${name} needs Switchboard, which was not found at ${runtime}. Install Switchboard, then run: ${again}\n`)});
   exit(1);
 }
 
 const { runAssistant } = await load();
 await runAssistant({ folder: import.meta.dirname });
-// CLAUDE.md as written: ${role === undefined ? 'not by us' : writtenDigest(role)}
+// CLAUDE.md as written: ${role === undefined ? 'by the user' : writtenDigest(role)}
 `;
   return `${body}// This file as written: ${writtenDigest(body)}\n`;
 }
 
-/** Whether a role is the one that stood there when the wrapper was written. */
+/** Whether a role is unmodified since the wrapper was written. */
 export function isRoleOf(script: string, role: string): boolean {
   return (
     /^\/\/ CLAUDE\.md as written: ([0-9a-f]{8})\r?$/m.exec(script)?.[1] === writtenDigest(role)
   );
 }
 
-/** What an assistant is told to be where nobody has said it: the name and what is known of it. */
+/** The default role. */
 export function templateRole(name: string, description: string | undefined): string {
   const about = description?.trim();
   return [
-    `You are the assistant of the MCP server "${name}". You get requests in plain language from another model and`,
-    "carry them out with this server's tools.",
+    `You are the assistant for the MCP server "${name}". Another model sends you requests in plain language. Carry them`,
+    "out with this server's tools.",
     ...(about ? ['', `What the server is for: ${about}`] : []),
     '',
-    '- Look at the tools you have and choose the ones that fit; call several where that is needed.',
-    '- Use only what the tools tell you. Do not guess names, ids or paths: look them up first.',
-    '- Change or delete something only if the request asks for it, and nothing more than it asks for.',
-    '- If a tool fails, read what it says, correct the arguments and try once more. Then say what failed.',
-    '- Answer briefly with what was asked for: facts, names and numbers, not how you found them.',
-    '- If the request is not clear enough to act on, say what is missing.',
+    '- Look at your tools and choose the ones that fit. Call several if needed.',
+    '- Rely only on tool results. Never guess names, IDs or paths: look them up first.',
+    '- Change or delete only what the request explicitly asks for.',
+    '- If a tool fails, read the error, correct the arguments and retry once. If it fails again, report the error.',
+    '- Answer briefly with the facts, names and numbers that were asked for, not how you found them.',
+    '- If the request is too unclear to act on, say what is missing.',
     '',
   ].join('\n');
 }

@@ -1,5 +1,5 @@
-// Changes to the user's files. A file is replaced whole or not at all, what was in it is kept where it
-// may be the user's own work, and a dry run tells the same story without doing anything.
+// Changes to the user's files. Files are replaced atomically, content that may be the user's own work is backed up, and a
+// dry run reports the same changes without making them.
 import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backupPath, keepBackup } from '../base/backup.ts';
@@ -11,12 +11,12 @@ import { DanglingLink, followLinks, writeWhole } from '../base/whole-file.ts';
 export interface Change {
   readonly action: 'backup' | 'copy' | 'create' | 'link' | 'remove' | 'write';
   readonly path: string;
-  /** What a link leads to; where a backup is. */
+  /** The target of a link, or the location of a backup. */
   readonly to?: string;
 }
 
-/** What is done, in order; in a dry run, what would be. */
-export class Work {
+/** Makes changes and records them; a dry run only records them. */
+export class DiskWork {
   readonly changes: Change[] = [];
   readonly isDry: boolean;
 
@@ -33,7 +33,7 @@ export class Work {
     this.perform({ action: 'write', path: file }, () => writeText(file, text));
   }
 
-  /** Keeps a copy of a file in a folder. */
+  /** Copies a file to the backup folder. */
   backUp(file: string, folder: string): void {
     const place = { file, folder };
     const to = this.isDry
@@ -43,11 +43,11 @@ export class Work {
   }
 }
 
-export function readIfThere(file: string): string | undefined {
+export function readIfExists(file: string): string | undefined {
   return explainFailure(file, () => {
     const stats = statSync(file, { throwIfNoEntry: false });
     if (!stats) return undefined;
-    // A pipe would make us wait for ever.
+    // Reading a pipe would hang.
     if (!stats.isFile()) throw notAFile(file);
     try {
       return readFileSync(file, 'utf8');
@@ -60,16 +60,16 @@ export function readIfThere(file: string): string | undefined {
 
 function notAFile(path: string): SwitchboardError {
   return new SwitchboardError('INSTALL_FAILED', `${path} is not a file.`, {
-    hint: 'Move what is there out of the way. Nothing was changed.',
+    hint: 'Nothing was changed. Move or remove it, then try again.',
   });
 }
 
-/** What stands at a path, without following it where it is a link. */
+/** Doesn't follow links. */
 export function entryAt(path: string): Stats | undefined {
   return explainFailure(path, () => lstatSync(path, { throwIfNoEntry: false }));
 }
 
-/** A link stays one: people keep such files elsewhere. */
+/** Writes to the target of a link, because users keep such files elsewhere. */
 export function writeText(file: string, text: string): void {
   const target = followLinks(file);
   makeFolder(dirname(target));
@@ -77,20 +77,20 @@ export function writeText(file: string, text: string): void {
   writeWhole(target, text, { mode: 0o600, like });
 }
 
-/** What the operating system refuses is the user's to mend; anything else is a bug, and thrown on. */
+/** Explains errors from the operating system; anything else is a bug and is rethrown. */
 export function explainFailure<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (cause) {
     if (cause instanceof DanglingLink) {
       throw new SwitchboardError('INSTALL_FAILED', `${cause.message}.`, {
-        hint: 'Create that file, or remove the link.',
+        hint: 'Create the target, or remove the link.',
         cause,
       });
     }
     if (!isSystemError(cause)) throw cause;
-    throw new SwitchboardError('INSTALL_FAILED', `${path} cannot be read or written.`, {
-      hint: `The system says: ${cause.message}.`,
+    throw new SwitchboardError('INSTALL_FAILED', `Cannot read or write ${path}.`, {
+      hint: `${cause.message}.`,
       cause,
     });
   }

@@ -1,18 +1,18 @@
-// Takes servers over from a file of another program into `servers.json`. What is there already stays as
-// it is, with its comments and in its order; the file they come from is only read.
+// Imports servers from another program's file into `servers.json`. Existing entries, comments and their order are
+// preserved; the source file is only read.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { didYouMean } from '../base/text.ts';
 import { setKey } from '../config/change/edit.ts';
 import { rewriteFile } from '../config/change/rewrite.ts';
 import { isServerEntry } from '../config/schema/check.ts';
-import { type Change, readIfThere } from './disk.ts';
+import { type Change, readIfExists } from './disk.ts';
 import { originFolder, withOrigin } from './origin.ts';
 import type { InstallPlaces } from './places.ts';
-import { isGateway, launchOf, readHostServers, readServers, type ServerEntry } from './servers.ts';
+import { isGateway, launchOf, type RawEntry, readHostServers, readServers } from './servers.ts';
 
 export interface ImportSource {
-  /** For errors: a path, or `stdin`. */
+  /** A path or `stdin`, for error messages. */
   readonly file: string;
   readonly text: string;
 }
@@ -21,9 +21,9 @@ export interface ImportOptions {
   readonly places: InstallPlaces;
   /** The command that starts Switchboard itself. */
   readonly self: readonly string[];
-  /** Take over these alone. */
+  /** Import only these. */
   readonly only?: readonly string[] | undefined;
-  /** Replace what has the same alias and is another server. */
+  /** Replace other servers with the same alias. */
   readonly force: boolean;
   readonly dryRun: boolean;
 }
@@ -31,12 +31,11 @@ export interface ImportOptions {
 export interface ImportedServer {
   readonly alias: string;
   /**
-   * `added`, `replaced`: taken over. `same`: it was there. `differs`: another server has the alias,
-   * and keeps it. `gateway`: it is Switchboard or the like. `unusable`: it has nothing to start, or a key
-   * with an invalid value.
+   * `added`, `replaced`: imported. `same`: already present. `differs`: skipped, another server has the alias.
+   * `gateway`: skipped, it is Switchboard or similar. `unusable`: skipped, nothing to start or an invalid value.
    */
   readonly state: 'added' | 'replaced' | 'same' | 'differs' | 'gateway' | 'unusable';
-  /** The alias under which it was there. */
+  /** The alias it already has in `servers.json`. */
   readonly as?: string;
 }
 
@@ -54,22 +53,22 @@ export async function importServers(
     ]),
   );
   let servers: readonly ImportedServer[] = [];
-  // Judged by the text that is then changed: another import may be at it, too.
+  // Decided on the text that is then edited, because another import may be running.
   const edit = async (text: string | undefined) => {
-    const taken = await takeOver(offered, text, options);
-    servers = taken.servers;
-    return taken.text;
+    const merged = await mergeServers(offered, text, options);
+    servers = merged.servers;
+    return merged.text;
   };
   const { dryRun } = options;
-  // The mode because entries may hold secrets.
+  // Private, because entries may contain secrets.
   const { isChanged, backup } = await rewriteFile(serversFile, edit, { home, mode: 0o600, dryRun });
   const kept: Change[] = backup ? [{ action: 'backup', path: serversFile, to: backup }] : [];
   const written: Change[] = isChanged ? [{ action: 'write', path: serversFile }] : [];
   return { servers, changes: [...kept, ...written] };
 }
 
-/** The text of `servers.json` with what it takes of the servers on offer, and what became of each. */
-async function takeOver(
+/** The new text of `servers.json`, and the outcome for each server. */
+async function mergeServers(
   offered: ReadonlyMap<string, unknown>,
   text: string | undefined,
   options: ImportOptions,
@@ -77,30 +76,30 @@ async function takeOver(
   const before = text?.trim() ? text : '{}\n';
   const present = await readServers(options.places.serversFile, before);
   const servers = [...offered].map(([alias, entry]) =>
-    judge(alias, entry, present.entries, options),
+    decide(alias, entry, present.entries, options),
   );
-  const taken = servers.filter(({ state }) => state === 'added' || state === 'replaced');
-  if (taken.length === 0) return { servers, text };
+  const imported = servers.filter(({ state }) => state === 'added' || state === 'replaced');
+  if (imported.length === 0) return { servers, text };
   let after = before;
-  for (const { alias } of taken) {
+  for (const { alias } of imported) {
     after = await setKey(after, [...present.under, alias], offered.get(alias));
   }
   return { servers, text: after };
 }
 
-/** The servers of mcpflip that a person who moves over has not brought along yet. */
+/** How many mcpflip servers haven't been imported yet. */
 export async function countLeftBehind(
   places: InstallPlaces,
   self: readonly string[],
 ): Promise<number> {
   try {
-    const text = readIfThere(places.mcpflipServers);
+    const text = readIfExists(places.mcpflipServers);
     if (text === undefined) return 0;
     const source = { file: places.mcpflipServers, text };
     const { servers } = await importServers(source, { places, self, force: false, dryRun: true });
     return servers.filter(({ state }) => state === 'added').length;
   } catch (error) {
-    if (error instanceof SwitchboardError) return 0; // only a hint hangs on it
+    if (error instanceof SwitchboardError) return 0; // only used for a hint
     throw error;
   }
 }
@@ -122,7 +121,7 @@ function chosen(
   );
 }
 
-function judge(
+function decide(
   alias: string,
   entry: unknown,
   present: ReadonlyMap<string, unknown>,
@@ -138,13 +137,13 @@ function judge(
   return as === undefined ? { alias, state: 'added' } : { alias, state: 'same', as };
 }
 
-/** Under another name also the variables count: two accounts are two servers with one command. */
-function isSameServer(a: ServerEntry, b: ServerEntry): boolean {
+/** Under another alias, `env` matters too: two accounts are two servers with the same command. */
+function isSameServer(a: RawEntry, b: RawEntry): boolean {
   return isSameLaunch(a, b) && isSame(a['env'] ?? {}, b['env'] ?? {});
 }
 
-/** `node server.js` in two folders is two servers. */
-function isSameLaunch(a: ServerEntry, b: ServerEntry): boolean {
+/** `node server.js` in two folders means two servers. */
+function isSameLaunch(a: RawEntry, b: RawEntry): boolean {
   return isSame(launchOf(a), launchOf(b)) && a['cwd'] === b['cwd'];
 }
 

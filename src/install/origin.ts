@@ -1,11 +1,11 @@
-// The folder in which the servers of a project's file are started by their host. Switchboard starts
-// them elsewhere, so one that uses relative paths is given that folder as its `cwd`.
+// Hosts start the servers of a project's file in the project folder; Switchboard may start them elsewhere. So imported
+// servers that use relative paths get that folder as their `cwd`.
 import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isObject } from '../base/object.ts';
-import type { ServerEntry } from './servers.ts';
+import type { RawEntry } from './servers.ts';
 
-/** Folders in a project in which hosts keep their files. */
+/** Folders where hosts keep their files in a project. */
 const HOST_FOLDERS = new Set([
   '.amazonq',
   '.claude',
@@ -20,7 +20,7 @@ const HOST_FOLDERS = new Set([
   '.zed',
 ]);
 
-/** Undefined for a file of the user, whose servers are started in the project of each session. */
+/** Undefined for a user's file: its servers start in the project of each session. */
 export function originFolder(file: string, homeFolder: string): string | undefined {
   if (!isAbsolute(file)) return undefined; // stdin
   const folder = dirname(file);
@@ -28,13 +28,13 @@ export function originFolder(file: string, homeFolder: string): string | undefin
   return isForUser(project, homeFolder) ? undefined : project;
 }
 
-/** The home itself, and where programs keep their settings in it. */
+/** The home folder, and the folders in it where programs keep settings. */
 function isForUser(folder: string, homeFolder: string): boolean {
   const [first = ''] = relative(homeFolder, folder).split(sep);
   return first === '' || /^(?:\.[^.]|Library$|AppData$)/.test(first);
 }
 
-/** The entry with a `cwd` that means the same everywhere. */
+/** Adds a `cwd` or makes it absolute. */
 export function withOrigin(entry: unknown, folder: string): unknown {
   if (!isObject(entry)) return entry;
   const { cwd } = entry;
@@ -45,11 +45,11 @@ export function withOrigin(entry: unknown, folder: string): unknown {
   return cwd === undefined && usesRelativePath(entry, folder) ? { ...entry, cwd: folder } : entry;
 }
 
-function usesRelativePath({ command, args }: ServerEntry, folder: string): boolean {
+function usesRelativePath({ command, args }: RawEntry, folder: string): boolean {
   const inner = isObject(command) ? command : { cmd: command, args };
   const { cmd } = inner;
   const words: unknown = inner['args'] ?? args ?? [];
-  // A program without a folder is looked for on the PATH.
+  // A plain name is looked up on the PATH.
   const isProgramHere = typeof cmd === 'string' && /[\\/]/.test(cmd) && isPathIn(cmd, folder);
   return isProgramHere || (Array.isArray(words) && words.some((word) => isPathIn(word, folder)));
 }

@@ -1,20 +1,20 @@
-// Where the parts of an installation are: in Switchboard's own folder, and in Claude Code's.
+// The files of an installation, in Switchboard's home and in Claude Code's folder.
 import { join, resolve } from 'node:path';
 import { expandHome } from '../config/files/globs.ts';
 import { findFolders } from '../config/files/places.ts';
 
 export interface InstallPlaces {
-  /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */
+  /** `$SWITCHBOARD_HOME`. */
   readonly home: string;
   /** The user's home folder. */
   readonly homeFolder: string;
   readonly serversFile: string;
   readonly backups: string;
-  /** The skill's text, which the user may look at and change. */
+  /** The skill's text, which the user may edit. */
   readonly skillCopy: string;
   /** Where Claude Code looks for the skill: a link to the copy. */
   readonly skillLink: string;
-  /** Where Claude Code keeps the servers that hold in every project. */
+  /** Where Claude Code keeps the user's servers. */
   readonly claudeFile: string;
   /** The servers of an mcpflip installation. */
   readonly mcpflipServers: string;
@@ -32,7 +32,7 @@ export function findInstallPlaces(cwd: string, env: NodeJS.ProcessEnv): InstallP
     skillCopy: join(home, 'skill', 'SKILL.md'),
     skillLink: join(absolute(claudeFolder || '~/.claude'), 'skills', 'switchboard', 'SKILL.md'),
     claudeFile: join(absolute(claudeFolder || '~'), '.claude.json'),
-    // It always installs itself here, wherever Claude Code's folder is.
+    // mcpflip always uses this path, even if Claude Code's folder is elsewhere.
     mcpflipServers: absolute('~/.claude/mcpflip/servers.json'),
   };
 }

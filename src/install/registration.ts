@@ -1,5 +1,5 @@
-// Switchboard among Claude Code's servers. Claude Code's own program changes its file; we read that
-// only to see whether there is anything to do.
+// Registers Switchboard with Claude Code. The `claude` program changes Claude Code's file; we only read it to see whether
+// anything has to change.
 import { readFileSync } from 'node:fs';
 import { keepBackup } from '../base/backup.ts';
 import { SwitchboardError } from '../base/errors.ts';
@@ -12,17 +12,17 @@ import type { InstallPlaces } from './places.ts';
 
 export interface Registration {
   /**
-   * `registered` and `removed`: done, or in a dry run to be done. `unchanged`: it was so already.
-   * `skipped`: not wanted. `no-claude`: there is no program to do it. `failed`: see `says`.
+   * `registered`, `removed`: done, or would be in a dry run. `unchanged`: nothing to do. `skipped`: not wanted.
+   * `no-claude`: `claude` was not found. `failed`: see `says`.
    */
   readonly state: 'registered' | 'removed' | 'unchanged' | 'skipped' | 'no-claude' | 'failed';
-  /** What does it by hand. */
+  /** The command to run manually. */
   readonly command: string;
   /** Why it failed. */
   readonly says?: string;
-  /** Where the earlier registration is kept. */
+  /** The backup of the previous entry. */
   readonly backup?: string;
-  /** Whether that is in place again after a failure, or still; undefined if there was none. */
+  /** After a failure: whether the previous entry is in place again; undefined if there was none. */
   readonly isRestored?: boolean;
 }
 
@@ -32,45 +32,45 @@ export interface RegistrationOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly isWanted: boolean;
   readonly dryRun: boolean;
-  /** How long Claude Code may take for one change, in milliseconds. */
+  /** Time limit for one `claude` command, in milliseconds. */
   readonly limitMs?: number;
 }
 
 const REMOVE = ['mcp', 'remove', 'switchboard', '-s', 'user'];
 const LIMIT_MS = 60_000;
-const LONGEST_SAYING = 500;
+const MAX_OUTPUT = 500;
 
-/** `launch` is the command, with its arguments, that starts Switchboard. */
+/** `launch` is the command and arguments that start Switchboard. */
 export async function register(
   launch: readonly string[],
   options: RegistrationOptions,
 ): Promise<Registration> {
   const home = homeVariable(options);
-  // Variables first: `-e` takes everything up to the next option for one.
+  // Variables first: `-e` consumes everything up to the next option.
   const variables = home === undefined ? [] : ['-e', `SWITCHBOARD_HOME=${home}`];
   const add = ['mcp', 'add', ...variables, '-s', 'user', 'switchboard', '--', ...launch];
   const command = formatCommand(['claude', ...add]);
   const reason = reasonNotTo(options);
   if (reason) return { state: reason, command };
-  // As it stands it may have more that the user added, such as variables: it is not written anew.
+  // The entry may have more that the user added, such as variables, so keep it if it already works.
   const earlier = registeredEntry(options.places);
   const isSameLaunch = earlier !== undefined && isLaunchOf(earlier, launch);
   if (isSameLaunch && hasHome(earlier, home)) return { state: 'unchanged', command };
   if (options.dryRun) return { state: 'registered', command };
   const kept = earlier ? { backup: keepEntry(earlier, options.places) } : {};
-  // Claude Code adds nothing over an entry. This fails where there is nothing to remove.
+  // Claude Code doesn't replace an existing entry. This fails if there is none.
   await runClaude(REMOVE, options);
-  // Only the home is another one: the user's own variables stay.
+  // If only the home changed, keep the user's own variables.
   const again = isSameLaunch ? addJson(withHome(earlier, home)) : add;
   const says = await runClaude(again, options);
   if (says === undefined) return { state: 'registered', command, ...kept };
   if (!earlier) return { state: 'failed', command, says };
   const isRestored = await restore(earlier, options);
-  const anew = `${formatCommand(['claude', ...REMOVE])} && ${command}`;
-  return { state: 'failed', command: isRestored ? anew : command, says, ...kept, isRestored };
+  const replace = `${formatCommand(['claude', ...REMOVE])} && ${command}`;
+  return { state: 'failed', command: isRestored ? replace : command, says, ...kept, isRestored };
 }
 
-/** Sees to it that Claude Code has the entry again that it had. What it says then may hold secrets. */
+/** Restores the previous entry. Ignores the output, which may contain secrets. */
 async function restore(earlier: Entry, options: RegistrationOptions): Promise<boolean> {
   if (!registeredEntry(options.places)) await runClaude(addJson(earlier), options);
   return registeredEntry(options.places) !== undefined;
@@ -97,7 +97,7 @@ function reasonNotTo({ isWanted, env }: RegistrationOptions): 'skipped' | 'no-cl
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** What Claude Code has about us now. */
+/** Switchboard's current entry in Claude Code. */
 function registeredEntry({ claudeFile }: InstallPlaces): Entry | undefined {
   try {
     const file: unknown = JSON.parse(readFileSync(claudeFile, 'utf8'));
@@ -105,7 +105,7 @@ function registeredEntry({ claudeFile }: InstallPlaces): Entry | undefined {
     const entry = isObject(servers) ? servers['switchboard'] : undefined;
     return isObject(entry) ? entry : undefined;
   } catch {
-    return undefined; // no file yet, or none that we can read: its owner will say so
+    return undefined; // missing or unreadable: `claude` will report it
   }
 }
 
@@ -113,12 +113,12 @@ function isLaunchOf({ command, args = [] }: Entry, launch: readonly string[]): b
   return JSON.stringify([command, args]) === JSON.stringify([launch[0], launch.slice(1)]);
 }
 
-/** Hosts start Switchboard in an environment of their own, so a home of the user's choice is registered with it. */
+/** Hosts start Switchboard in their own environment, so a custom home has to be registered with it. */
 function homeVariable({ env, places }: RegistrationOptions): string | undefined {
   return env['SWITCHBOARD_HOME'] ? places.home : undefined;
 }
 
-/** Where none is chosen, one that the user has registered is right. */
+/** Without a custom home, a registered one is kept. */
 function hasHome({ env }: Entry, home: string | undefined): boolean {
   return home === undefined || (isObject(env) && env['SWITCHBOARD_HOME'] === home);
 }
@@ -132,45 +132,45 @@ function addJson(entry: Entry): string[] {
   return ['mcp', 'add-json', '-s', 'user', 'switchboard', JSON.stringify(entry)];
 }
 
-/** Whether the user has put more into it than the command, which we can write again at any time. */
+/** Whether the entry contains more than the command, which we could write again. */
 function hasMore(entry: Entry): boolean {
   const { type: _type, command: _command, args: _args, env, ...more } = entry;
   return Object.keys({ ...more, ...(isObject(env) ? env : {}) }).length > 0;
 }
 
-/** Claude Code forgets the whole entry. Gives where it is kept. */
+/** Backs up the entry, because `claude` removes all of it. Returns the backup's path. */
 function keepEntry(entry: Entry, { claudeFile, backups }: InstallPlaces): string {
   const place = { file: claudeFile, name: 'claude-entry.json', folder: backups };
   const text = `${JSON.stringify(entry, null, 2)}\n`;
   return explainFailure(backups, () => keepBackup(text, place));
 }
 
-/** Runs `claude`; gives what went wrong, if anything did. */
+/** Runs `claude`; returns an error message, or undefined if it succeeded. */
 async function runClaude(
   args: readonly string[],
   { cwd, env, limitMs = LIMIT_MS }: RegistrationOptions,
 ): Promise<string | undefined> {
-  let said = '';
+  let printed = '';
   const keep = (text: string): void => {
-    said = (said + text).slice(-LONGEST_SAYING);
+    printed = (printed + text).slice(-MAX_OUTPUT);
   };
   try {
     const command = { cmd: 'claude', args, cwd, env };
     const output = { onStdout: keep, onStderr: keep };
     const { status, signal } = await runProgram({ ...command, ...output, limitMs });
-    const words = cleanText(said).trim();
-    return status === 0 ? undefined : words || `it ended with ${signal ?? `status ${status}`}`;
+    const words = cleanText(printed).trim();
+    return status === 0 ? undefined : words || `it exited with ${signal ?? `status ${status}`}`;
   } catch (error) {
-    if (error instanceof ProgramTimeout) return `it did not end within ${formatDuration(limitMs)}`;
+    if (error instanceof ProgramTimeout) return `it did not exit within ${formatDuration(limitMs)}`;
     if (!(error instanceof ProgramNotStarted)) throw error;
-    throw new SwitchboardError('INSTALL_FAILED', `claude cannot be started: ${error.message}.`, {
-      hint: 'With --no-register it is left alone.',
+    throw new SwitchboardError('INSTALL_FAILED', `Cannot start claude: ${error.message}.`, {
+      hint: 'To skip this step, use --no-register.',
       cause: error,
     });
   }
 }
 
-/** A command as a person can paste it into a shell. */
+/** Quoted for a shell. */
 function formatCommand(words: readonly string[]): string {
   return words
     .map((word) =>

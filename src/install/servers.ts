@@ -1,53 +1,57 @@
-// Servers as files list them: `{ "<alias>": { "command", "args" } }`, or the same under a key, as hosts
-// write it. Read so that they can be compared and taken over, whatever else is in them.
+// Reads servers from files: `{ "<alias>": { "command", "args" } }`, or the same under a key, as hosts write it. Entries
+// aren't validated here.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { readJsonText, withoutByteOrderMark } from '../config/files/files.ts';
 import { unwrapServers } from '../config/files/servers-file.ts';
 
-export type ServerEntry = Readonly<Record<string, unknown>>;
+export type RawEntry = Readonly<Record<string, unknown>>;
 
-export interface Servers {
-  /** By alias. Some may be anything but servers. */
+export interface RawServers {
+  /** By alias. Values may not be servers. */
   readonly entries: ReadonlyMap<string, unknown>;
-  /** The keys under which they stand. */
+  /** The path of the servers in the file. */
   readonly under: readonly string[];
 }
 
-/** `file` is for errors. */
-export async function readServers(file: string, text: string): Promise<Servers> {
+/** `file` is used in error messages. */
+export async function readServers(file: string, text: string): Promise<RawServers> {
   const { servers, where } = unwrapServers(await readJsonText(file, withoutByteOrderMark(text)));
   if (isObject(servers)) return { entries: new Map(Object.entries(servers)), under: where };
   throw new SwitchboardError('CONFIG_INVALID', `${file}: expected an object with servers.`, {
-    hint: 'Such as: { "memory": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"] } }',
+    hint: 'For example: { "memory": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"] } }',
   });
 }
 
-/** Where hosts keep their servers that do not call the key `mcpServers`: VS Code and Zed. */
+/** VS Code and Zed don't use `mcpServers`. */
 const OTHER_KEYS = ['servers', 'context_servers'];
 
-/** The servers in a file of another program, by alias; `file` is for errors. */
+/** The servers in another program's file, by alias. */
 export async function readHostServers(
   file: string,
   text: string,
 ): Promise<ReadonlyMap<string, unknown>> {
-  if (file.endsWith('.toml')) throw refusedToml(file);
+  if (file.endsWith('.toml')) throw unsupportedToml(file);
   const { entries } = await readServers(file, text);
   const inner = OTHER_KEYS.map((key) => entries.get(key)).find(
-    // A server may be called so as well.
+    // A server may have that name.
     (value) => isObject(value) && !launchOf(value),
   );
   return isObject(inner) ? new Map(Object.entries(inner)) : entries;
 }
 
-function refusedToml(file: string): SwitchboardError {
-  return new SwitchboardError('CONFIG_INVALID', `${file}: Files in TOML are not taken over.`, {
-    hint: 'Write its servers as JSON, under "mcpServers" in switchboard.config.json.',
-  });
+function unsupportedToml(file: string): SwitchboardError {
+  return new SwitchboardError(
+    'CONFIG_INVALID',
+    `Cannot import ${file}: TOML files are not supported.`,
+    {
+      hint: 'Add its servers as JSON under "mcpServers" in switchboard.config.json.',
+    },
+  );
 }
 
-/** What is started or spoken to: the words of the command, or the address. */
-export function launchOf(entry: ServerEntry): readonly string[] | undefined {
+/** What identifies a server: its command and arguments, or its URL. */
+export function launchOf(entry: RawEntry): readonly string[] | undefined {
   const { command, args, url } = entry;
   const inner = isObject(command) ? command : { cmd: command, args };
   const program = inner['cmd'];
@@ -58,7 +62,7 @@ export function launchOf(entry: ServerEntry): readonly string[] | undefined {
   return typeof url === 'string' && url !== '' ? [url] : undefined;
 }
 
-/** Whether this starts Switchboard or another gateway of its kind, which must not be put behind it. */
+/** Whether this starts Switchboard or a similar gateway, which must not run behind it. */
 export function isGateway(launch: readonly string[], self: readonly string[]): boolean {
   const [program = '', ...args] = launch.map((word) => word.replaceAll('\\', '/'));
   const operand = args.find((word) => !word.startsWith('-')) ?? '';

@@ -1,15 +1,28 @@
-// The Claude Code skill on the user's disk: a copy of its text in Switchboard's folder, and a link to
-// that where Claude Code looks. Nothing that the user may have written is lost: what differs from our
-// text is backed up before it is replaced or removed.
-import { readlinkSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+// Installs the Claude Code skill: a copy of its text in Switchboard's home, and a link to it where Claude Code looks.
+// Files that differ from our text may contain the user's work, so they are backed up before being replaced or removed.
+import {
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { removeEmptyFolder } from '../base/empty-folder.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { codeOf } from '../base/system-error.ts';
 import { unfinishedName } from '../base/whole-file.ts';
-import { type Change, entryAt, explainFailure, readIfThere, Work, writeText } from './disk.ts';
+import { type Change, DiskWork, entryAt, explainFailure, readIfExists, writeText } from './disk.ts';
 import type { InstallPlaces } from './places.ts';
-import { SKILL } from './skill-text.ts';
+
+/** Injected by the build from skill/SKILL.md. */
+declare const __SKILL__: string | undefined;
+
+export const SKILL: string =
+  typeof __SKILL__ === 'string'
+    ? __SKILL__
+    : readFileSync(new URL('../../skill/SKILL.md', import.meta.url), 'utf8');
 
 export interface SkillOptions {
   readonly places: InstallPlaces;
@@ -18,35 +31,35 @@ export interface SkillOptions {
 
 type MakeLink = (target: string, path: string) => void;
 
-/** Puts the skill in place. There are no changes if it was. */
+/** Returns no changes if the skill is already installed. */
 export function installSkill(
   { places, dryRun }: SkillOptions,
   makeLink: MakeLink = (target, path) => symlinkSync(target, path, 'file'),
 ): readonly Change[] {
-  const work = new Work({ dryRun });
+  const work = new DiskWork({ dryRun });
   placeCopy(places, work);
   placeLink(places, work, makeLink);
   placeServersFile(places, work);
   return work.changes;
 }
 
-/** Removes the skill; the servers stay. `left` is what stands in its place and is not ours. */
+/** Removes the skill and keeps the servers. `left` is a link that doesn't belong to us. */
 export function uninstallSkill({ places, dryRun }: SkillOptions): {
   readonly changes: readonly Change[];
   readonly left: readonly string[];
 } {
-  const work = new Work({ dryRun });
+  const work = new DiskWork({ dryRun });
   const { skillCopy, skillLink } = places;
-  const strangers = [dirname(skillLink), skillLink].filter(
+  const foreignLinks = [dirname(skillLink), skillLink].filter(
     (path) => isLink(path) && !leadsTo(path, skillCopy),
   );
-  if (strangers.length === 0) removeFile(skillLink, places, work);
+  if (foreignLinks.length === 0) removeFile(skillLink, places, work);
   removeFile(skillCopy, places, work);
-  return { changes: work.changes, left: strangers.slice(0, 1) };
+  return { changes: work.changes, left: foreignLinks.slice(0, 1) };
 }
 
-function placeCopy({ skillCopy, backups }: InstallPlaces, work: Work): void {
-  const there = readIfThere(skillCopy);
+function placeCopy({ skillCopy, backups }: InstallPlaces, work: DiskWork): void {
+  const there = readIfExists(skillCopy);
   if (there === SKILL) return;
   if (there !== undefined) work.backUp(skillCopy, backups);
   work.write(skillCopy, SKILL);
@@ -54,15 +67,15 @@ function placeCopy({ skillCopy, backups }: InstallPlaces, work: Work): void {
 
 function placeLink(
   { skillLink, skillCopy, backups }: InstallPlaces,
-  work: Work,
+  work: DiskWork,
   makeLink: MakeLink,
 ): void {
   const folder = dirname(skillLink);
   const isElsewhere = isLink(folder);
-  // A link to a folder, of a clone say: a file put in there would change what is not ours.
+  // A link to another folder, such as a clone: a file in there would change something that isn't ours.
   if (isElsewhere) work.perform({ action: 'remove', path: folder }, () => unlinkSync(folder));
   else if (leadsTo(skillLink, skillCopy)) return;
-  const there = isElsewhere || isLink(skillLink) ? undefined : readIfThere(skillLink);
+  const there = isElsewhere || isLink(skillLink) ? undefined : readIfExists(skillLink);
   if (there !== undefined && there !== SKILL) work.backUp(skillLink, backups);
   const made = work.isDry
     ? 'link'
@@ -71,7 +84,7 @@ function placeLink(
   else if (there !== SKILL) work.changes.push({ action: made, path: skillLink });
 }
 
-/** Windows lets not everybody make links, and some file systems have none. */
+/** On Windows not every user may create links, and some file systems don't support them. */
 function linkOrCopy(target: string, path: string, makeLink: MakeLink): 'link' | 'copy' {
   makeFolder(dirname(path));
   const unfinished = unfinishedName(path);
@@ -89,8 +102,8 @@ function linkOrCopy(target: string, path: string, makeLink: MakeLink): 'link' | 
 
 const NO_LINKS = new Set<string | undefined>(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
-/** The user's servers: an empty file to begin with, and never touched again from here. */
-function placeServersFile({ serversFile }: InstallPlaces, work: Work): void {
+/** Creates an empty file for the user's servers if there is none. */
+function placeServersFile({ serversFile }: InstallPlaces, work: DiskWork): void {
   if (entryAt(serversFile)) return;
   work.perform({ action: 'create', path: serversFile }, () => {
     makeFolder(dirname(serversFile));
@@ -98,8 +111,8 @@ function placeServersFile({ serversFile }: InstallPlaces, work: Work): void {
   });
 }
 
-function removeFile(file: string, { backups }: InstallPlaces, work: Work): void {
-  const text = isLink(file) ? SKILL : readIfThere(file);
+function removeFile(file: string, { backups }: InstallPlaces, work: DiskWork): void {
+  const text = isLink(file) ? SKILL : readIfExists(file);
   if (text === undefined) return;
   if (text !== SKILL) work.backUp(file, backups);
   work.perform({ action: 'remove', path: file }, () => {

@@ -10,7 +10,7 @@ import { MODEL_TABLE } from '../../src/agents/codex/model-table.ts';
 import { toolTableOf } from '../../src/agents/tool-tables.ts';
 import { AGENT_KEYS } from '../../src/config/settings/agent-keys.ts';
 import { LOG_KEYS } from '../../src/config/settings/logging.ts';
-import type { Setting, SettingValue } from '../../src/config/settings/said.ts';
+import type { Setting, SettingValue } from '../../src/config/settings/sources.ts';
 import { ROOT } from '../support/project.ts';
 import { createAgents } from '../unit/agents/temp-agents.ts';
 import { createProject } from '../unit/config/temp-project.ts';
@@ -80,11 +80,11 @@ test('the tables are as the program has them', () => {
 test('every setting for agents stands there with its key, its key in config.toml and its default', () => {
   const head = '| variable | key in `agents` | key in config.toml | default | meaning |';
   expect(rowsBelow(head).map((cells) => cells.slice(0, 4))).toEqual(
-    agentSettings.map(([key, { variable, toml, tomlAdds, standard }]) => [
+    agentSettings.map(([key, { variable, toml, tomlAdds, default: usual }]) => [
       variable,
       key,
       toml ?? tomlAdds ?? '',
-      String(standard ?? ''),
+      String(usual ?? ''),
     ]),
   );
 });
@@ -92,10 +92,10 @@ test('every setting for agents stands there with its key, its key in config.toml
 test('every setting for the log stands there', () => {
   const head = '| variable | key in config.toml | default | meaning |';
   expect(rowsBelow(head).map((cells) => cells.slice(0, 3))).toEqual(
-    logSettings.map(({ variable, toml, standard }) => [
+    logSettings.map(({ variable, toml, default: usual }) => [
       variable,
       toml ?? '',
-      String(standard ?? ''),
+      String(usual ?? ''),
     ]),
   );
 });

@@ -509,7 +509,7 @@ test('`status` shows the runs that go on and those that wait, and no longer when
   ]);
   const { stdout } = await runSwitchboard(project, ['status']);
   expect(stdout).toContain(`    ${project.dir}: running: sleep 1000\n`);
-  expect(stdout).toMatch(/ {2}agent_aide {2}○ waiting +\d+ (s|min) +0\n/);
+  expect(stdout).toMatch(/ {2}agent_aide {2}○ queued +\d+ (s|min) +0\n/);
   for (const requestId of ids) host.notify('notifications/cancelled', { requestId });
   await expect.poll(report, { timeout: 60_000 }).toEqual([]);
 });
@@ -708,7 +708,7 @@ command = "no-such-program"`,
       address       http://127.0.0.1:1/
       sandbox       workspace-write
       approval      never
-      storage       never, whatever is said
+      storage       never (the setting has no effect)
       engine tools  plan, not view_image
       tools         memory/*, mine/scan
       servers       mine (its own), memory (from .mcp.json)
@@ -751,9 +751,7 @@ test('`agents` says what is wrong with settings, what the filter hides and where
 
   const empty = { env: { AGENTS_DIRS: 'nowhere', AGENTS_ENABLE_VSCODE: 'false' } };
   const nothing = await runSwitchboard(project, ['agents'], empty);
-  expect(nothing.stdout).toContain(
-    `No agents were found. These folders were looked at:\n  ${join(project.dir, 'nowhere')}\n`,
-  );
+  expect(nothing.stdout).toContain(`No agents found in:\n  ${join(project.dir, 'nowhere')}\n`);
   expect(nothing.stdout).toContain(join('.claude', 'agents'));
   expect(nothing.stdout).not.toContain('chatmodes');
   const folders = await runSwitchboard(project, ['agents', '--json'], empty);
@@ -788,7 +786,7 @@ test('`run` runs one, by any of its names, and its status tells how it went', as
   const nowhere = await runSwitchboard(project, ['run', 'aide', 'x', '--cwd', '']);
   expect([nowhere.status, nowhere.stderr]).toEqual([
     2,
-    'switchboard: --cwd names no folder.\nLeave it out to have the agent work in this folder.\n',
+    'switchboard: --cwd is empty.\nName a folder, or leave out --cwd to use the current one.\n',
   ]);
   const piped = await runSwitchboard(project, ['run', 'aide', '-'], { input: 'from stdin' });
   expect(piped.stdout).toBe('The task was: from stdin\n');

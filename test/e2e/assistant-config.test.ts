@@ -164,7 +164,7 @@ describe('on the command line', () => {
     const doctor = await run('doctor');
     expect(doctor.stdout).toContain('9 tools');
     expect(doctor.stdout).toContain(
-      'note: hosts speak to it through an assistant (anthropic, claude-haiku-5-5).',
+      'note: hosts use it through an assistant (anthropic, claude-haiku-5-5).',
     );
     const printed = await run('config', 'print');
     const [kid] = (JSON.parse(printed.stdout) as { children: Record<string, object>[] }).children;
@@ -189,7 +189,7 @@ describe('on the command line', () => {
       status: 2,
       stdout: '',
       stderr:
-        'switchboard: Say which server the assistant is to speak for.\nFor example: switchboard assistant serve memory\n',
+        'switchboard: Missing server name.\nFor example: switchboard assistant serve memory\n',
     });
     const other = await runSwitchboard(scene.project, [...serve, 'kit']);
     expect(other).toMatchObject({ status: 2 });
@@ -296,7 +296,7 @@ describe('a folder that is laid out for an assistant', () => {
       'kid',
     ]);
     expect(status).toBe(2);
-    expect(stderr).toContain(`There is no file ${join(project.dir, 'kid/original/.mcp.json')}.`);
+    expect(stderr).toContain(`File not found: ${join(project.dir, 'kid/original/.mcp.json')}.`);
     expect(existsSync(join(project.dir, 'kid/original'))).toBe(false);
     expect(readFileSync(join(project.dir, 'kid/CLAUDE.md'), 'utf8')).toContain('keep');
   });

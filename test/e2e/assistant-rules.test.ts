@@ -117,7 +117,7 @@ test('settings in the server’s own file are known outside as well', async () =
   await switchOn();
   const assistant = { model: 'my-own-model', timeoutMs: 300_000 };
   writeFileSync(join(folder, 'original/.mcp.json'), JSON.stringify({ ...own, assistant }));
-  expect((await run('assistant', 'memory')).stdout).toContain('asks my-own-model (anthropic)');
+  expect((await run('assistant', 'memory')).stdout).toContain('model: my-own-model (anthropic)');
   expect((await run('doctor')).stdout).toContain('through an assistant (anthropic, my-own-model)');
   const printed = JSON.parse((await run('config', 'print')).stdout) as {
     children: { timeouts: object }[];

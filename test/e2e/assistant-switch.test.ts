@@ -180,14 +180,14 @@ describe('a server with a folder of its own', () => {
     expect(await toolsOf(project)).toEqual(shown);
 
     expect(await runWell(project, 'memory', 'on')).toBe(
-      'Nothing was changed: server "memory" has an assistant.\n',
+      'Server "memory" already has an assistant. Nothing was changed.\n',
     );
     expect(tree(project.dir)).toEqual(on);
 
     await runWell(project, 'memory', 'off');
     expect(tree(project.dir)).toEqual(before);
     expect(await runWell(project, 'memory', 'off')).toBe(
-      'Nothing was changed: server "memory" has no assistant.\n',
+      'Server "memory" has no assistant. Nothing was changed.\n',
     );
     expect(tree(project.dir)).toEqual(before);
   });
@@ -199,7 +199,7 @@ describe('a server with a folder of its own', () => {
     const rehearsed = steps(await runWell(project, 'memory', 'on', '--dry-run'));
     expect(tree(project.dir)).toEqual(before);
     expect(rehearsed).toMatchInlineSnapshot(`
-      "would keep <project>/.switchboard/mcps/memory/.mcp.json as <project>/home/.switchboard/backups/…
+      "would back up <project>/.switchboard/mcps/memory/.mcp.json to <project>/home/.switchboard/backups/…
       would write <project>/.switchboard/mcps/memory/original/.mcp.json
       would write <project>/.switchboard/mcps/memory/memory-claude-wrapper.mjs
       would write <project>/.switchboard/mcps/memory/CLAUDE.md
@@ -208,13 +208,13 @@ describe('a server with a folder of its own', () => {
     `);
     const done = steps(await runWell(project, 'memory', 'on'));
     expect(done).toMatchInlineSnapshot(`
-      "kept <project>/.switchboard/mcps/memory/.mcp.json as <project>/home/.switchboard/backups/…
+      "backed up <project>/.switchboard/mcps/memory/.mcp.json to <project>/home/.switchboard/backups/…
       wrote <project>/.switchboard/mcps/memory/original/.mcp.json
       wrote <project>/.switchboard/mcps/memory/memory-claude-wrapper.mjs
       wrote <project>/.switchboard/mcps/memory/CLAUDE.md
       wrote <project>/.switchboard/mcps/memory/.mcp.json
-      Now server "memory" has an assistant.
-      A Switchboard that is running takes it over with: switchboard reload
+      Server "memory" now has an assistant.
+      To apply this to a running Switchboard, run: switchboard reload
       "
     `);
     const on = tree(project.dir);
@@ -245,8 +245,8 @@ describe('a server with a folder of its own', () => {
     ]);
     expect(await runWell(project)).toMatchInlineSnapshot(`
       "b               off  <project>/mcps/b/.mcp.json
-      ../my "server"  on   by files beside <project>/mcps/odd/.mcp.json
-        asks nobody: No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), in the host's environment, or install Claude Code.
+      ../my "server"  on   by files next to <project>/mcps/odd/.mcp.json
+        model: none: No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard; or install Claude Code.
       "
     `);
     await runWell(project, '../my "server"', 'off');
@@ -317,11 +317,11 @@ describe('the role', () => {
     });
     const before = tree(project.dir);
     expect(await runWell(project, 'memory', 'on')).toContain(
-      `used as it is, since it is yours: <project>/${FOLDER}/CLAUDE.md`,
+      `using your file <project>/${FOLDER}/CLAUDE.md`,
     );
     await runWell(project, 'memory', 'on');
     expect(await runWell(project, 'memory', 'off')).toContain(
-      `left, since it is yours: <project>/${FOLDER}/CLAUDE.md`,
+      `kept your file <project>/${FOLDER}/CLAUDE.md`,
     );
     expect(tree(project.dir)).toEqual(before);
   });
@@ -372,7 +372,7 @@ describe('what was begun and not finished is mended', () => {
     const mended = tree(one.project.dir);
     // Without its wrapper a role is taken for the user's, which the new wrapper says.
     const isRoleOurs = !state.missing.includes(SCRIPT) || state.missing.includes(ROLE);
-    expect(mended[SCRIPT]?.includes('not by us')).toBe(!isRoleOurs);
+    expect(mended[SCRIPT]?.includes('by the user')).toBe(!isRoleOurs);
     expect(withoutDigests(mended)).toEqual(withoutDigests(one.on));
 
     const other = await halfDone(state);
@@ -398,7 +398,7 @@ describe('what was begun and not finished is mended', () => {
     for (const state of ['on', 'off']) {
       expect(await runBadly(project, 'memory', state)).toMatchInlineSnapshot(`
         "switchboard: <project>/.switchboard/mcps/memory/.mcp.json starts an assistant, but the server's own file is missing: <project>/.switchboard/mcps/memory/original/.mcp.json.
-        Put it back; earlier texts of <project>/.switchboard/mcps/memory/.mcp.json are in <project>/home/.switchboard/backups.
+        Restore it. Backups of <project>/.switchboard/mcps/memory/.mcp.json are in <project>/home/.switchboard/backups.
         "
       `);
     }
@@ -415,7 +415,7 @@ describe('what the user wrote is never lost', () => {
     const script = join(project.dir, FOLDER, 'memory-claude-wrapper.mjs');
     const mine = `${readFileSync(script, 'utf8')}// mine\n`;
     writeFileSync(script, mine);
-    expect(await runWell(project, 'memory', 'on')).toContain('since it is yours');
+    expect(await runWell(project, 'memory', 'on')).toContain('using your file');
     expect(readFileSync(script, 'utf8')).toBe(mine);
     await runWell(project, 'memory', 'off');
     expect(tree(project.dir)).toEqual(before);
@@ -482,8 +482,8 @@ describe('what cannot be done is refused, and nothing is changed', () => {
     symlinkSync(join(project.dir, 'elsewhere/real'), join(project.dir, path));
     const before = tree(project.dir);
     expect(await runBadly(project, 'memory', 'on')).toBe(
-      `switchboard: <project>/${path} is a link, and what it leads to is left alone.\n` +
-        'Put this into switchboard.config.json instead, which does the same: {"suites":{"memory":{"assistant":true}}}\n',
+      `switchboard: <project>/${path} is a symbolic link, which Switchboard doesn't change.\n` +
+        'To get the same effect, add this to switchboard.config.json: {"suites":{"memory":{"assistant":true}}}\n',
     );
     expect(tree(project.dir)).toEqual(before);
   });
@@ -494,7 +494,7 @@ describe('what cannot be done is refused, and nothing is changed', () => {
       [`${FOLDER}/original`]: 'mine',
     });
     const before = tree(project.dir);
-    expect(await runBadly(project, 'memory', 'on')).toContain('cannot be read or written');
+    expect(await runBadly(project, 'memory', 'on')).toContain('Cannot read or write');
     expect(tree(project.dir)).toEqual(before);
   });
 
@@ -543,12 +543,12 @@ describe('what cannot be done is refused, and nothing is changed', () => {
       'switchboard: No server is named "memry".\nDid you mean memory?\n',
     );
     expect(await runBadly(project, 'memory', 'maybe')).toMatchInlineSnapshot(`
-      "switchboard: An assistant cannot be switched "maybe".
-      Choose one of: on, off, status. For example: switchboard assistant memory on
+      "switchboard: Invalid state: "maybe".
+      Use on, off or status. For example: switchboard assistant memory on
       "
     `);
     expect(await runBadly(project, 'on')).toBe(
-      'switchboard: Which server?\nFor example: switchboard assistant memory on\n',
+      'switchboard: Missing server name.\nFor example: switchboard assistant memory on\n',
     );
   });
 });
@@ -682,14 +682,14 @@ describe('a server of the configuration', () => {
       'switchboard.config.mjs': 'export default { mcpServers: { x: { command: "node" } } };\n',
     });
     expect(await runBadly(project, 'x', 'on')).toContain(
-      'Add to what it exports: {"suites":{"x":{"assistant":true}}}',
+      'Add this to its export: {"suites":{"x":{"assistant":true}}}',
     );
     project.write(
       'switchboard.config.mjs',
       'export default { mcpServers: { x: {} }, suites: { x: { assistant: true } } };\n',
     );
     expect(await runBadly(project, 'x', 'off')).toContain(
-      'Take suites.x.assistant out of what it exports.',
+      'Remove suites.x.assistant from its export.',
     );
   });
 
@@ -699,7 +699,9 @@ describe('a server of the configuration', () => {
       'mcp-descriptions.json': '{"mcps": [',
     });
     const before = tree(project.dir);
-    expect(await runBadly(project, 'memory', 'on')).toContain('cannot take the role of "memory"');
+    expect(await runBadly(project, 'memory', 'on')).toContain(
+      'Cannot add the role of server "memory"',
+    );
     expect(tree(project.dir)).toEqual(before);
   });
 });
@@ -754,8 +756,8 @@ test('switched off it may have another name, which is no failure', async () => {
   const wrapper = JSON.parse(readFileSync(file, 'utf8')) as object;
   project.write(`${FOLDER}/.mcp.json`, { ...wrapper, name: 'notes' });
   const said = await runWell(project, 'notes', 'off');
-  expect(said).toContain('Now server "notes" has no assistant.');
-  expect(said).toContain('Its own file calls it "memory".');
+  expect(said).toContain('Server "notes" no longer has an assistant.');
+  expect(said).toContain('It is named "memory" in its own file.');
   expect(readFileSync(file, 'utf8')).toBe(JSON.stringify(MEMORY, null, 2));
   expect(await runWell(project, 'memory')).toContain('off');
 });
@@ -764,7 +766,7 @@ test('a server whose file was removed is told where it is kept, and is not start
   const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
   await runWell(project, 'memory', 'on');
   rmSync(join(project.dir, FOLDER, '.mcp.json'));
-  const where = `move <project>/${FOLDER}/original/.mcp.json there to have the server back`;
+  const where = `its original is still in <project>/${FOLDER}/original/.mcp.json. Move it back`;
   expect(await runBadly(project, 'memory', 'off')).toContain(where);
   const call = await runSwitchboard(project, ['call', 'memory', 'natural_language']);
   expect(call.stderr.replaceAll(project.dir, '<project>')).toContain(where);

@@ -104,8 +104,12 @@ describe('arguments that are wrong are explained, with what the tool takes', () 
 });
 
 test.each([
-  [['talks'], 2, 'Which tool of server "talks"?\nList its tools with: switchboard tools talks\n'],
-  [['talks', 'count=1'], 2, 'Which tool of server "talks"?'],
+  [
+    ['talks'],
+    2,
+    'Missing tool name for server "talks".\nList its tools with: switchboard tools talks\n',
+  ],
+  [['talks', 'count=1'], 2, 'Missing tool name for server "talks".'],
   [['talk.echo'], 2, 'No server is named "talk".\nDid you mean talks'],
   [['talks.ecko', 'count=1'], 4, 'Did you mean "echo"?'],
   [['talks.denied', 'count=1'], 4, "Subtool 'denied' not allowed"],
@@ -206,7 +210,7 @@ describe('a question of the server', () => {
     'for a page at %s is declined',
     async (url) => {
       const { screen } = await askOnTerminal({ mode: 'url', message: 'Go.', url }, {});
-      expect(screen).toContain('Declined: its address is not an http or https URL.');
+      expect(screen).toContain('Declined: not an http or https URL.');
       expect(screen).toContain('{"action":"decline"}');
     },
   );

@@ -143,7 +143,7 @@ describe('variables in a command', () => {
     project.write('switchboard.config.json', { mcpServers: { unset, mock: MOCK_CHILD } });
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('unset'), project)).toMatchInlineSnapshot(
-      `"Server "unset" needs the variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write \${NO_SUCH_TOKEN:-default}."`,
+      `"Server "unset" needs the environment variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json). Set it in the environment the host starts Switchboard in, or use \${NO_SUCH_TOKEN:-default}."`,
     );
     expect(wasStarted()).toBe(false);
     expect((await host.call('mock', 'click')).result).toMatchObject({ ok: true });
@@ -160,12 +160,12 @@ describe('a child that cannot be started says why', () => {
     {
       why: 'its command contains arguments, which are not repeated',
       entry: { command: 'npx -y foo --key sk-canary-123456' },
-      says: 'Server "broken" did not start: its command contains spaces, and there is no such program. Set "command" to "npx" alone, and put each argument into "args" in <project>/switchboard.config.json.',
+      says: 'Server "broken" did not start: its command contains spaces, and there is no such program. Set "command" to only "npx", and put each argument in "args" in <project>/switchboard.config.json.',
     },
     {
       why: 'its command contains arguments behind a path',
       entry: { command: `${process.execPath} server.js` },
-      says: 'Server "broken" did not start: its command contains spaces, and there is no such program. Set "command" to "<node>" alone, and put each argument into "args" in <project>/switchboard.config.json.',
+      says: 'Server "broken" did not start: its command contains spaces, and there is no such program. Set "command" to only "<node>", and put each argument in "args" in <project>/switchboard.config.json.',
     },
     {
       why: 'there is no such file in a folder with a space',
@@ -180,7 +180,7 @@ describe('a child that cannot be started says why', () => {
     {
       why: 'it contains a placeholder of VS Code',
       entry: { ...testServer('toolbox'), env: { TOKEN: '${input:token}' } },
-      says: 'Server "broken" contains ${input:token}, which only the host it comes from can fill in (env.TOKEN in <project>/switchboard.config.json). Replace it with an environment variable, such as ${API_KEY}, and set that where the host starts Switchboard.',
+      says: 'Server "broken" uses ${input:token}, which only the original host can expand (env.TOKEN in <project>/switchboard.config.json). Use an environment variable such as ${API_KEY} instead, and set it in the environment the host starts Switchboard in.',
     },
     {
       why: 'its program is not executable',
@@ -195,7 +195,7 @@ describe('a child that cannot be started says why', () => {
     {
       why: 'it has neither command nor url',
       entry: { description: 'nothing to run' },
-      says: 'Server "broken" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.',
+      says: 'Server "broken" has neither a "command" nor a "url". Add "command" or "url" in <project>/switchboard.config.json.',
     },
     {
       why: 'it ends at once',

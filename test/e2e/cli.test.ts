@@ -70,7 +70,7 @@ describe('--version and --help', () => {
     expect(stdout).toMatchInlineSnapshot(`
       "Usage: switchboard [options] [command]
 
-      One MCP server in front of all your others: one small tool for each of them.
+      One MCP server in front of all your others, with one small tool for each.
 
       Options:
         -V, --version                         print the version
@@ -90,7 +90,7 @@ describe('--version and --help', () => {
         doctor [options] [server]             start each server and report problems
         status [options] [server]             show the running Switchboards and their servers
         reload [options]                      make running Switchboards reload their configuration
-        agents [options] [agent]              list the agents, what each runs with, and problems
+        agents [options] [agent]              list agents, what each runs with, and any problems
         run [options] <agent> <task>          run an agent ("-" reads the task from stdin)
         login [options] <server>              sign in to a server in your browser
         logout [options] <server>             sign out of a server and revoke its tokens
@@ -107,7 +107,7 @@ describe('--version and --help', () => {
         switchboard call memory.read_graph            call a tool
         switchboard call memory.search_nodes query=tea
         switchboard status                            see what is running
-        switchboard show memory flip                  list its own tools while it is switched on
+        switchboard show memory flip                  list its tools only while it is activated
         switchboard agents                            list agents and what they may use
         switchboard run agent_review "Review the last commit"
         switchboard assistant memory on               talk to it in plain language
@@ -494,11 +494,11 @@ describe('doctor', () => {
         The next use starts it again. Its last output:
         no licence
         declared in <project>/switchboard.config.json
-      ✗ unset  Server "unset" needs the variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json).
-        Set it where the host starts Switchboard, or write \${NO_SUCH_TOKEN:-default}.
+      ✗ unset  Server "unset" needs the environment variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json).
+        Set it in the environment the host starts Switchboard in, or use \${NO_SUCH_TOKEN:-default}.
         declared in <project>/switchboard.config.json
       New descriptions take effect when a host starts Switchboard, or after: switchboard reload
-      Servers that work: 1 of 3."
+      Working servers: 1 of 3."
     `);
   });
 
@@ -546,7 +546,7 @@ describe('config', () => {
       "Read <project>/switchboard.config.json.
         toolbox  suite   <project>/switchboard.config.json
         bare     suite   <project>/switchboard.config.json
-          Server "bare" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.
+          Server "bare" has neither a "command" nor a "url". Add "command" or "url" in <project>/switchboard.config.json.
       warning: <project>/switchboard.config.json: mcpServers.bare.discription is unknown and ignored. Did you mean "description"?
       2 servers, 1 warning.
       "
@@ -591,7 +591,7 @@ describe('config', () => {
       "Read <project>/switchboard.config.json.
         toolbox  suite   <project>/switchboard.config.json
         line     suite   <project>/switchboard.config.json
-          Its command contains spaces, and there is no such program. Set "command" to "npx" alone, and put each argument into "args".
+          The command contains spaces, and there is no program with that name. Set "command" to "npx" alone, and put each argument into "args".
         file     suite   <project>/switchboard.config.json
       3 servers, 0 warnings.
       "
@@ -617,7 +617,7 @@ describe('config', () => {
       ok: true,
       files: [join(project.dir, 'switchboard.config.json')],
       children: ['toolbox'],
-      shown: [{ name: 'toolbox', show: 'suite', because: 'no file says otherwise' }],
+      shown: [{ name: 'toolbox', show: 'suite', because: 'default' }],
       problems: [],
       unsetVariables: {},
       warnings: [],
@@ -780,7 +780,7 @@ describe('on a terminal', () => {
     });
     expect(screen).toMatch(/waiting for slow \d+ s/);
     expect(screen).toMatch(COLOUR);
-    expect(screen).toContain('Servers that work: 1 of 1.');
+    expect(screen).toContain('Working servers: 1 of 1.');
     expect(status).toBe(0);
   });
 

@@ -86,8 +86,8 @@ describe('the project’s file', () => {
   test('that is named and does not exist is an error', async () => {
     const env = { SWITCHBOARD_CONFIG: 'nowhere.json' };
     expect(await refusalIn(createProject(), { env })).toMatchInlineSnapshot(`
-      "switchboard: There is no configuration file <project>/nowhere.json.
-      SWITCHBOARD_CONFIG names it. Correct it, or leave it out.
+      "switchboard: Configuration file not found: <project>/nowhere.json.
+      Correct SWITCHBOARD_CONFIG, or remove it.
       "
     `);
   });
@@ -151,7 +151,7 @@ describe('the user’s file', () => {
     });
     expect(await refusalIn(project)).toMatchInlineSnapshot(`
       "switchboard: <project>/home/.switchboard/switchboard.config.json:2:3: mcpServer: unknown key. Did you mean "mcpServers"?
-      \`switchboard config schema\` prints every key and what it means.
+      For all keys and what they mean, run: switchboard config schema
       "
     `);
   });
@@ -182,9 +182,9 @@ describe('a file that is wrong ends the program with 2 and says where', () => {
     {
       what: 'broken JSON',
       text: '{\n  "mcpServers": {\n',
-      says: '<file>:3:1: Not valid JSON: a closing } was expected.',
+      says: '<file>:3:1: Invalid JSON: expected }.',
     },
-    { what: 'nothing at all', text: '', says: '<file>:1:1: Not valid JSON: a value was expected.' },
+    { what: 'nothing at all', text: '', says: '<file>:1:1: Invalid JSON: expected a value.' },
   ])('$what', async ({ text, says }) => {
     const project = createProject({ 'switchboard.config.json': text });
     const said = (await refusalIn(project)).replaceAll(
@@ -203,7 +203,7 @@ describe('a file that is wrong ends the program with 2 and says where', () => {
       "switchboard: <project>/switchboard.config.json:2:3: timeout: unknown key. Did you mean "timeouts"?
       <project>/switchboard.config.json:4:12: mcpServers.a.command: expected a string or an object, got 7.
       <project>/switchboard.config.json:4:26: mcpServers.a.args: expected an array, got a string.
-      \`switchboard config schema\` prints every key and what it means.
+      For all keys and what they mean, run: switchboard config schema
       "
     `);
   });
@@ -214,7 +214,7 @@ describe('a file that is wrong ends the program with 2 and says where', () => {
     });
     expect(await refusalIn(project)).toMatchInlineSnapshot(`
       "switchboard: <project>/switchboard.config.mjs failed: no luck today.
-      The file must run and export an object as default or as module.exports.
+      It must export an object as default or module.exports.
       "
     `);
   });
@@ -239,7 +239,7 @@ describe('child files', () => {
     expect(tools.map(({ name }) => name)).toEqual(['b_suite', 'a_suite']);
     expect(tools[1]?.['description']).toContain('the first');
     expect((await host.lastWords()).replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
-      "switchboard: warn: Two child files have the name "a": <project>/.switchboard/mcps/z/.mcp.json is used, <project>/mcps/a/.mcp.json is not.
+      "switchboard: warn: Server "a" is declared twice: using <project>/.switchboard/mcps/z/.mcp.json, ignoring <project>/mcps/a/.mcp.json.
       "
     `);
   });
@@ -257,11 +257,11 @@ describe('child files', () => {
     const tools = toolsOf(await host.request('tools/list'));
     expect(tools.map(({ name }) => name)).toEqual(['d_suite', 'good_suite']);
     expect((await host.lastWords()).replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
-      "switchboard: warn: <project>/mcps/1/.mcp.json:1:1: Not valid JSON: this is not a value; texts and keys need double quotes. The file is ignored.
+      "switchboard: warn: <project>/mcps/1/.mcp.json:1:1: Invalid JSON: not a value; strings and keys need double quotes. The file is ignored.
       switchboard: warn: <project>/mcps/2/.mcp.json:1:1: name: expected a string, got nothing. The file is ignored.
       switchboard: warn: <project>/mcps/3/.mcp.json:2:3: name: expected a string, got 7. The file is ignored.
-      switchboard: warn: <project>/mcps/4/.mcp.json: comand is unknown and ignored. Did you mean "command"?
-      switchboard: warn: <project>/mcps/5/.mcp.json: "mcpServers" belongs into switchboard.config.json; a child file describes one server and needs a "name". The file is ignored.
+      switchboard: warn: <project>/mcps/4/.mcp.json: comand: unknown key (ignored). Did you mean "command"?
+      switchboard: warn: <project>/mcps/5/.mcp.json: "mcpServers" belongs in switchboard.config.json. A child file declares one server and needs a "name". The file is ignored.
       "
     `);
   });
@@ -314,9 +314,9 @@ test('keys of other hosts in a pasted entry are warned about and do no harm', as
   const host = await RawHost.connect(project);
   expect((await host.call('one', 'click')).result).toMatchObject({ ok: true });
   expect((await host.lastWords()).replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
-    "switchboard: warn: <project>/switchboard.config.json: mcpServers.one.alwaysAllow is unknown and ignored.
-    switchboard: warn: <project>/switchboard.config.json: mcpServers.one.discription is unknown and ignored. Did you mean "description"?
-    switchboard: warn: <project>/switchboard.config.json: suites.oen is for a server that does not exist.
+    "switchboard: warn: <project>/switchboard.config.json: mcpServers.one.alwaysAllow: unknown key (ignored).
+    switchboard: warn: <project>/switchboard.config.json: mcpServers.one.discription: unknown key (ignored). Did you mean "description"?
+    switchboard: warn: <project>/switchboard.config.json: suites.oen: no such server.
     "
   `);
 });

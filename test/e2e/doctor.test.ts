@@ -41,7 +41,7 @@ test('prints what is known while another server still starts', async () => {
   expect(printed.stdout).not.toContain('slow');
   project.open();
   expect(await ended).toEqual([0, null]);
-  expect(printed.stdout).toMatch(/✓ quick[^✓]*✓ slow[^✓]*Servers that work: 2 of 2\.\n$/);
+  expect(printed.stdout).toMatch(/✓ quick[^✓]*✓ slow[^✓]*Working servers: 2 of 2\.\n$/);
 });
 
 describe('an interruption', () => {
@@ -53,7 +53,7 @@ describe('an interruption', () => {
     expect(await ended).toEqual([130, null]);
     expect(printed.stdout).toContain('✓ quick  7 tools');
     expect(printed.stdout).toContain('? slow  unknown: still starting when interrupted\n');
-    expect(printed.stdout).toMatch(/\nServers that work: 1 of 2\.\n$/);
+    expect(printed.stdout).toMatch(/\nWorking servers: 1 of 2\.\n$/);
     expect(printed.stderr).toBe('switchboard: Interrupted.\n');
     expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
   });

@@ -59,12 +59,14 @@ test('child files that are broken are named and cost nobody else anything', () =
       expect(textOf(await next.call('one', 'echo', { text: 'sound' }))).toBe('sound');
       expect(textOf(await next.call('marked', 'echo', { text: 'sound' }))).toBe('sound');
       expect(trial.journal('zwo')).toEqual([]); // the first of two with one name is used
-      expect(trial.failure(await next.call('no-command', 'echo'))).toContain('has no command');
+      expect(trial.failure(await next.call('no-command', 'echo'))).toContain(
+        'has neither a "command" nor a "url"',
+      );
       for (const path of Object.keys(BROKEN)) {
         const file = path.replace('/.mcp.json/.mcp.json', '/.mcp.json');
         await until(() => host.stderr.includes(file), `${file} is named`);
       }
-      const twice = 'Two child files have the name "one"';
+      const twice = 'Server "one" is declared twice';
       await until(() => next.stderr.includes(twice), 'it is said that there are two');
     },
     { files: BROKEN },

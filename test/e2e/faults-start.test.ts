@@ -42,7 +42,7 @@ test('a variable that is not set is named, and nothing is started', () =>
     const answer = await trial.host.call('kid', 'echo');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(
-      `"Server "kid" needs the variable NOT_SET_ANYWHERE, which is not set (env.KEY in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write \${NOT_SET_ANYWHERE:-default}."`,
+      `"Server "kid" needs the environment variable NOT_SET_ANYWHERE, which is not set (env.KEY in <project>/switchboard.config.json). Set it in the environment the host starts Switchboard in, or use \${NOT_SET_ANYWHERE:-default}."`,
     );
     expect(trial.journal('kid')).toEqual([]);
   }));

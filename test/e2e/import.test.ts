@@ -53,13 +53,13 @@ test('an mcpflip installation is taken over by one command, and stays as it was'
       chrome  added
       github  added
     wrote <project>/home/.switchboard/servers.json
-    Took over 2 of 2 servers.
+    Imported 2 of 2 servers.
 
     Next:
-      switchboard skill install          if Claude Code does not have Switchboard yet
-      switchboard reload                 if a host is using Switchboard now
-      switchboard show                   to see how each is shown to hosts
-      claude mcp remove mcpflip -s user  so that no server runs twice
+      switchboard skill install          if Claude Code doesn't have Switchboard yet
+      switchboard reload                 if Switchboard is running
+      switchboard show                   to check how hosts see each server
+      claude mcp remove mcpflip -s user  so no server runs twice
     "
   `);
   expect(readServers(project)).toEqual({ chrome: CHROME, github: GITHUB });
@@ -75,8 +75,8 @@ test('a second time everything is there already', async () => {
   expect(status).toBe(0);
   expect(stdout).toMatchInlineSnapshot(`
     "From <project>/home/.claude/mcpflip/servers.json:
-      chrome  already there
-    Took over 0 of 1 server.
+      chrome  already present
+    Imported 0 of 1 server.
     "
   `);
   expect(read(project, SERVERS)).toBe(before);
@@ -136,7 +136,7 @@ test('a file in TOML is refused with what to do instead', async () => {
   const project = createProject({ 'config.toml': '[mcp_servers.chrome]\ncommand = "npx"\n' });
   const { status, stderr } = await runImport(project, ['config.toml']);
   expect(status).toBe(2);
-  expect(stderr).toContain('Files in TOML are not taken over');
+  expect(stderr).toContain('TOML files are not supported');
   expect(existsSync(join(project.dir, SERVERS))).toBe(false);
 });
 
@@ -159,18 +159,18 @@ test('an alias that is taken is reported and not overwritten', async () => {
   expect(status).toBe(0);
   expect(stdout).toMatchInlineSnapshot(`
     "From <project>/home/.claude/mcpflip/servers.json:
-      chrome  already there
-      github  another server has this alias and keeps it; --force replaces it
+      chrome  already present
+      github  skipped: another server has this alias (--force replaces it)
       memory  added
-    kept <project>/home/.switchboard/servers.json as <project>/home/.switchboard/backups/servers.json.<stamp>
+    backed up <project>/home/.switchboard/servers.json to <project>/home/.switchboard/backups/servers.json.<stamp>
     wrote <project>/home/.switchboard/servers.json
-    Took over 1 of 3 servers.
+    Imported 1 of 3 servers.
 
     Next:
-      switchboard skill install          if Claude Code does not have Switchboard yet
-      switchboard reload                 if a host is using Switchboard now
-      switchboard show                   to see how each is shown to hosts
-      claude mcp remove mcpflip -s user  so that no server runs twice
+      switchboard skill install          if Claude Code doesn't have Switchboard yet
+      switchboard reload                 if Switchboard is running
+      switchboard show                   to check how hosts see each server
+      claude mcp remove mcpflip -s user  so no server runs twice
     "
   `);
   expect(read(project, SERVERS)).toBe(`// my servers
@@ -219,7 +219,7 @@ test('a servers.json that is a link stays one, and a link to nothing is refused'
     const { status, stderr } = await runImport(project, more);
     expect(status).toBe(2);
     expect(stderr).toBe(
-      'switchboard: <project>/home/.switchboard/servers.json is a link to <project>/dots/servers.json, which does not exist.\nCreate that file, or remove the link.\n',
+      'switchboard: <project>/home/.switchboard/servers.json is a link to <project>/dots/servers.json, which does not exist.\nCreate the target, or remove the link.\n',
     );
   }
   expect(existsSync(join(project.dir, 'dots/servers.json'))).toBe(false);
@@ -253,7 +253,7 @@ test('the same server under another alias is there already; with another account
   const work = { ...GITHUB, env: { TOKEN: 'of-the-office' } };
   const project = createProject({ [SERVERS]: { gh: GITHUB }, [MCPFLIP]: { github: GITHUB, work } });
   const { stdout } = await runImport(project);
-  expect(stdout).toContain('github  already there as gh\n');
+  expect(stdout).toContain('github  already present as gh\n');
   expect(readServers(project)).toEqual({ gh: GITHUB, work });
 });
 
@@ -280,7 +280,7 @@ test('a dry run writes nothing', async () => {
     "From <project>/home/.claude/mcpflip/servers.json:
       chrome  would be added
     would write <project>/home/.switchboard/servers.json
-    Would take over 1 of 1 server.
+    Would import 1 of 1 server.
     "
   `);
   expect(existsSync(join(project.dir, 'home/.switchboard'))).toBe(false);
@@ -299,10 +299,10 @@ test.each([
     'a source that is no JSON',
     MCPFLIP,
     '{\n  "a": { "command": }\n}',
-    `${MCPFLIP}:2:21: Not valid`,
+    `${MCPFLIP}:2:21: Invalid JSON`,
   ],
   ['a source that is no object', MCPFLIP, '[]', 'expected an object with servers'],
-  ['a servers.json of ours that is no JSON', SERVERS, '{ "a": \n', `${SERVERS}:2:1: Not valid`],
+  ['a servers.json of ours that is no JSON', SERVERS, '{ "a": \n', `${SERVERS}:2:1: Invalid JSON`],
 ])('%s ends with where and why, and nothing is changed', async (_what, file, text, says) => {
   const project = createProject({ [MCPFLIP]: { chrome: CHROME }, [file]: text });
   const { status, stdout, stderr } = await runImport(project);
@@ -315,13 +315,13 @@ test('without mcpflip, or with a file that is not there, it says what to name', 
   const project = createProject();
   mkdirSync(join(project.dir, 'home'));
   expect((await runImport(project)).stderr).toMatchInlineSnapshot(`
-    "switchboard: There is no mcpflip installation: <project>/home/.claude/mcpflip/servers.json is missing.
-    Name a file that lists servers, such as: switchboard import ~/.claude.json
+    "switchboard: No mcpflip installation found: <project>/home/.claude/mcpflip/servers.json does not exist.
+    To import from another file, name it. For example: switchboard import ~/.claude.json
     "
   `);
   const { status, stderr } = await runImport(project, ['nowhere.json']);
   expect(status).toBe(2);
-  expect(stderr).toContain('<project>/nowhere.json cannot be read.');
+  expect(stderr).toContain('Cannot read <project>/nowhere.json.');
 });
 
 test('servers of a project with relative paths work wherever they are used', async () => {

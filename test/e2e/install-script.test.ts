@@ -90,7 +90,7 @@ describe('in a clone', () => {
     expect(readlinkSync(link(project))).toBe(copy(project));
     expect(claude.calls().at(-1)?.slice(-1)).toEqual([join(clone, 'dist/index.js')]);
     expect(second).toMatchObject({ status: 0, stderr: '' });
-    expect(second.stdout).toContain('nothing was changed');
+    expect(second.stdout).toContain('Nothing was changed');
   });
 
   test('options are those of `skill install`', async () => {

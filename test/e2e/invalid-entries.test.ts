@@ -37,10 +37,10 @@ test('the host sees all servers, and gets a clear error from the invalid ones', 
   }
   const said = await host.lastWords();
   expect(said.replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
-    "switchboard: warn: Server "args" has an invalid configuration: <project>/switchboard.config.json:11:7: mcpServers.args.args: expected an array, got a string. Fix it and run: switchboard reload
-    switchboard: warn: Server "nothing" has an invalid configuration: <project>/switchboard.config.json:13:5: mcpServers.nothing: expected an object, got null. Fix it and run: switchboard reload
-    switchboard: warn: Server "words" has an invalid configuration: <project>/switchboard.config.json:14:5: mcpServers.words: expected an object, got a string. Fix it and run: switchboard reload
-    switchboard: warn: Server "denied" has an invalid configuration: <project>/switchboard.config.json:25:9: suites.denied.expose.denied: unknown key. Did you mean "deny"? Fix it and run: switchboard reload
+    "switchboard: warn: Server "args" has an invalid configuration: <project>/switchboard.config.json:11:7: mcpServers.args.args: expected an array, got a string. Fix it, then run: switchboard reload
+    switchboard: warn: Server "nothing" has an invalid configuration: <project>/switchboard.config.json:13:5: mcpServers.nothing: expected an object, got null. Fix it, then run: switchboard reload
+    switchboard: warn: Server "words" has an invalid configuration: <project>/switchboard.config.json:14:5: mcpServers.words: expected an object, got a string. Fix it, then run: switchboard reload
+    switchboard: warn: Server "denied" has an invalid configuration: <project>/switchboard.config.json:25:9: suites.denied.expose.denied: unknown key. Did you mean "deny"? Fix it, then run: switchboard reload
     "
   `);
 });
@@ -77,13 +77,13 @@ test('doctor, config check and tools name each invalid server and work for the o
     "Read <project>/switchboard.config.json.
       ok       suite   <project>/switchboard.config.json
       args     suite   <project>/switchboard.config.json
-        Server "args" has an invalid configuration: <project>/switchboard.config.json:11:7: mcpServers.args.args: expected an array, got a string. Fix it and run: switchboard reload
+        Server "args" has an invalid configuration: <project>/switchboard.config.json:11:7: mcpServers.args.args: expected an array, got a string. Fix it, then run: switchboard reload
       nothing  suite   <project>/switchboard.config.json
-        Server "nothing" has an invalid configuration: <project>/switchboard.config.json:13:5: mcpServers.nothing: expected an object, got null. Fix it and run: switchboard reload
+        Server "nothing" has an invalid configuration: <project>/switchboard.config.json:13:5: mcpServers.nothing: expected an object, got null. Fix it, then run: switchboard reload
       words    suite   <project>/switchboard.config.json
-        Server "words" has an invalid configuration: <project>/switchboard.config.json:14:5: mcpServers.words: expected an object, got a string. Fix it and run: switchboard reload
+        Server "words" has an invalid configuration: <project>/switchboard.config.json:14:5: mcpServers.words: expected an object, got a string. Fix it, then run: switchboard reload
       denied   suite   <project>/switchboard.config.json
-        Server "denied" has an invalid configuration: <project>/switchboard.config.json:25:9: suites.denied.expose.denied: unknown key. Did you mean "deny"? Fix it and run: switchboard reload
+        Server "denied" has an invalid configuration: <project>/switchboard.config.json:25:9: suites.denied.expose.denied: unknown key. Did you mean "deny"? Fix it, then run: switchboard reload
     5 servers, 4 invalid, 0 warnings.
     "
   `);

@@ -63,9 +63,9 @@ test('a user signs in and out', async () => {
   expect(login).toMatchObject({ status: 0, stderr: '' });
   expect(hideVarying(login.stdout)).toBe(
     [
-      'To sign in to server "files" at http://HOST, go to your browser. If nothing opens there:',
+      `Sign in to server "files" at http://HOST in your browser. If it doesn't open, go to:`,
       '  http://HOST/authorize?…',
-      '✓ Signed in to server "files". The token is valid for 60 min and is renewed by itself.',
+      '✓ Signed in to server "files". The token is valid for 60 min and is renewed automatically.',
       '',
     ].join('\n'),
   );
@@ -114,7 +114,7 @@ test('a server that wants no sign-in', async () => {
   const { run, notes } = await prepare({ open: true });
   expect(await run(['login', 'files'])).toEqual({
     status: 0,
-    stdout: 'Server "files" wants no sign-in.\n',
+    stdout: `Server "files" doesn't require signing in.\n`,
     stderr: '',
   });
   expect(existsSync(notes)).toBe(false);
@@ -126,11 +126,11 @@ test('servers that cannot be signed in to', async () => {
     status: 2,
     stdout: '',
     stderr:
-      'switchboard: Server "local" is a program on this machine.\nSigning in is for servers with a "url".\n',
+      'switchboard: Server "local" runs locally.\nOnly servers with a "url" support signing in.\n',
   });
   expect(await run(['login', 'odd'])).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining('The "url" of server "odd" is no http or https address.'),
+    stderr: expect.stringContaining('The "url" of server "odd" is not an http or https URL.'),
   });
   expect(await run(['login', 'keyed'])).toMatchObject({
     status: 2,

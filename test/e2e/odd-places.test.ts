@@ -18,7 +18,7 @@ test('in a folder that has been removed it says so', () => {
     status: 2,
     stdout: '',
     stderr:
-      'switchboard: The folder that this was started in is gone.\nChange to a folder that exists.\n',
+      'switchboard: The current directory no longer exists.\nChange to another directory, then try again.\n',
   });
 });
 
@@ -27,7 +27,7 @@ test('with a project folder that does not exist it says so', () => {
     WORKSPACE_DIR: '${workspaceFolder}',
   });
   expect(status).toBe(2);
-  expect(stderr).toContain('There is no project folder');
+  expect(stderr).toContain('Project folder not found:');
 });
 
 test.each(['--help', '--version', 'config print', 'config schema', 'config check'])(

@@ -38,7 +38,7 @@ test('the quick start leads from a clone to an entry in the host', async () => {
   expect(blocks).toHaveLength(3);
   expect(printed).toContain('✓ memory');
   expect(printed).toContain('✓ files');
-  expect(printed).toContain('Servers that work: 2 of 2.');
+  expect(printed).toContain('Working servers: 2 of 2.');
   expect(printed).toContain(
     `claude mcp add --scope user switchboard -- node ${join(ROOT, 'dist/index.js')}`,
   );

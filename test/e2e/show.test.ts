@@ -73,7 +73,7 @@ describe('without a way to show it, says how servers are shown', () => {
       "memory      suite   memory_suite
       github      direct  its own tools
       old         off     "disabled": true in <project>/switchboard.config.json
-      playwright  flip    its own tools, while it is switched on
+      playwright  flip    its own tools, while activated
       "
     `);
     expect(await showWell(createProject(), [])).toMatchInlineSnapshot(`
@@ -91,31 +91,31 @@ describe('without a way to show it, says how servers are shown', () => {
     }
     expect(says.join('\n')).toMatchInlineSnapshot(`
       "memory is shown as suite
-        because   no file says otherwise
+        reason    default
         tools     memory_suite
-        start     lazy, on first use: no file says otherwise
-        stop      after 90 s without a call: suites.memory.idleMs in <project>/switchboard.config.json
+        start     lazy, on first use (default)
+        stop      after 90.0 s without a call (suites.memory.idleMs in <project>/switchboard.config.json)
         declared  <project>/switchboard.config.json
 
       github is shown as direct
-        because   "show" in <project>/switchboard.config.json
-        tools     its own; \`switchboard tools github\` tells which
-        also      gh, listed or not
-        start     lazy, on first use: no file says otherwise
-        stop      after 10 min without a call: no file says otherwise
+        reason    "show" in <project>/switchboard.config.json
+        tools     its own (list them with: switchboard tools github)
+        suite     gh, can always be called
+        start     lazy, on first use (default)
+        stop      after 10 minutes without a call (default)
         declared  <project>/switchboard.config.json
 
       old is shown as off
-        because   "disabled": true in <project>/switchboard.config.json
+        reason    "disabled": true in <project>/switchboard.config.json
         tools     none
         declared  <project>/switchboard.config.json
 
       playwright is shown as flip
-        because   it is declared in <project>/home/.switchboard/servers.json, whose servers are flip
-        tools     its own, while it is switched on; \`switchboard tools playwright\` tells which
-        also      playwright_suite, listed or not
-        start     eager, as soon as the host is connected: servers that are flip are warmed up beforehand
-        stop      never for want of use: servers that are flip stay warm
+        reason    default for servers declared in <project>/home/.switchboard/servers.json
+        tools     its own, while activated with gateway_activate (list them with: switchboard tools playwright)
+        suite     playwright_suite, can always be called
+        start     eager, as soon as a host connects (default for flip servers)
+        stop      never when idle (default for flip servers)
         declared  <project>/home/.switchboard/servers.json
       "
     `);
@@ -124,7 +124,7 @@ describe('without a way to show it, says how servers are shown', () => {
   test('with the names of their tools, once these were listed', async () => {
     const project = createProject(files);
     expect((await runSwitchboard(project, ['tools'])).status).toBe(0);
-    expect(await showWell(project, [])).toContain('its own tools (4), while it is switched on');
+    expect(await showWell(project, [])).toContain('its own tools (4), while activated');
     expect(await showWell(project, ['github'])).toContain(
       'its own: click, echo, navigate, type_text\n',
     );
@@ -147,9 +147,9 @@ describe('without a way to show it, says how servers are shown', () => {
           showBecause: '"show" in <project>/switchboard.config.json',
           suite: 'gh',
           start: 'lazy',
-          startBecause: 'no file says otherwise',
+          startBecause: 'default',
           idleMs: 600_000,
-          idleBecause: 'no file says otherwise',
+          idleBecause: 'default',
           origin: '<project>/switchboard.config.json',
         },
       ],
@@ -164,16 +164,16 @@ describe('with one, writes it', () => {
     const before = textOf(project, OWN);
     expect(await showWell(project, ['memory', 'flip'])).toMatchInlineSnapshot(`
       "Wrote <project>/switchboard.config.json.
-      What it was before is in <project>/home/.switchboard/backups/switchboard.config.json.<time>.
+      Backup: <project>/home/.switchboard/backups/switchboard.config.json.<time>
       memory is shown as flip
-        because   suites.memory.show in <project>/switchboard.config.json
-        tools     its own, while it is switched on; \`switchboard tools memory\` tells which
-        also      memory_suite, listed or not
-        start     eager, as soon as the host is connected: servers that are flip are warmed up beforehand
-        stop      never for want of use: servers that are flip stay warm
+        reason    suites.memory.show in <project>/switchboard.config.json
+        tools     its own, while activated with gateway_activate (list them with: switchboard tools memory)
+        suite     memory_suite, can always be called
+        start     eager, as soon as a host connects (default for flip servers)
+        stop      never when idle (default for flip servers)
         declared  <project>/switchboard.config.json
 
-      A Switchboard that is running takes it over with: switchboard reload
+      To apply this to a running Switchboard, run: switchboard reload
       "
     `);
     expect(jsonOf(project, OWN)).toEqual({
@@ -207,7 +207,7 @@ describe('with one, writes it', () => {
       suites: { memory: { show: 'direct', start: 'eager', idleMs: 0 } },
     });
     const says = await showWell(project, ['memory', '--idle-ms', '1500']);
-    expect(says).toContain('after 1.5 s without a call: suites.memory.idleMs in <project>');
+    expect(says).toContain('after 1.5 s without a call (suites.memory.idleMs in <project>');
     expect(jsonOf(project, OWN)).toMatchObject({
       suites: { memory: { show: 'direct', start: 'eager', idleMs: 1500 } },
     });
@@ -345,8 +345,8 @@ describe('writes where it takes effect', () => {
     });
     const env = { SWITCHBOARD_CONFIG: 'other.json' };
     expect(await showBadly(project, ['memory', 'flip', '--user'], { env })).toMatchInlineSnapshot(`
-      "switchboard: Nothing was written: for server "memory" show is direct in this project: suites.memory.show in <project>/other.json.
-      That is stronger. Change it there, or leave out --user.
+      "switchboard: Nothing was changed: in this project, show of server "memory" is direct (suites.memory.show in <project>/other.json).
+      That setting takes precedence. Change it there, or leave out --user.
       "
     `);
     expect(existsSync(join(project.dir, OF_USER))).toBe(false);
@@ -366,9 +366,7 @@ describe('writes nothing', () => {
       ['b', 'flip'],
       ['a', '--start', 'eager'],
     ]) {
-      expect(await showWell(project, words)).toMatch(
-        /^Nothing was written: this holds already\.\n/,
-      );
+      expect(await showWell(project, words)).toMatch(/^Already set\. Nothing was changed\.\n/);
     }
     await showWell(project, ['a', '--start', 'eager', '--project']);
     expect({ text: textOf(project, OWN), inode: statSync(file).ino }).toEqual(before);
@@ -381,20 +379,17 @@ describe('writes nothing', () => {
   test.each([
     [['memry', 'flip'], 'No server is named "memry".\nDid you mean memory?\n'],
     [['memry'], 'No server is named "memry".'],
+    [['memory', 'flop'], 'Invalid value for show: "flop".\nUse one of: suite, flip, direct, off.'],
+    [['memory', ''], 'Invalid value for show: "".'],
+    [['memory', '--start', 'now'], 'Invalid value for --start: "now".\nUse one of: lazy, eager.'],
     [
-      ['memory', 'flop'],
-      'A server cannot be shown as "flop".\nChoose one of: suite, flip, direct, off.',
+      ['memory', '--idle-ms', 'soon'],
+      'Invalid value for --idle-ms: "soon".\nUse a number from 0 (never) to 2147483647.',
     ],
-    [['memory', ''], 'A server cannot be shown as "".'],
-    [
-      ['memory', '--start', 'now'],
-      'A server cannot be started "now".\nChoose one of: lazy, eager.',
-    ],
-    [['memory', '--idle-ms', 'soon'], '--idle-ms "soon" is not a number from 0 to 2147483647.'],
-    [['memory', '--idle-ms', '2147483648'], 'is not a number from 0'],
-    [['memory', 'flip', '--user', '--project'], '--user and --project name two files.'],
-    [['memory', '--user'], 'There is nothing to write.'],
-    [['--start', 'lazy'], 'Which server?'],
+    [['memory', '--idle-ms', '2147483648'], 'Invalid value for --idle-ms: "2147483648".'],
+    [['memory', 'flip', '--user', '--project'], 'Use either --user or --project, not both.'],
+    [['memory', '--user'], '--user and --project require a change.'],
+    [['--start', 'lazy'], 'Missing server name.'],
     [['memory', 'flip', 'more'], 'Too many arguments'],
   ])('for %j', async (words, says) => {
     const project = createProject({ [OWN]: { mcpServers: { memory: MOCK_CHILD } } });
@@ -409,8 +404,8 @@ describe('writes nothing', () => {
     const text = `export default ${JSON.stringify({ mcpServers: { memory: MOCK_CHILD } })};\n`;
     const project = createProject({ [file]: text });
     expect(await showBadly(project, ['memory', 'flip', '--idle-ms', '5'])).toMatchInlineSnapshot(`
-      "switchboard: <project>/switchboard.config.mjs is a program, which Switchboard does not rewrite.
-      Add to what it exports: {"suites":{"memory":{"show":"flip","idleMs":5}}}
+      "switchboard: <project>/switchboard.config.mjs is JavaScript, which Switchboard can't edit.
+      Add this to its export: {"suites":{"memory":{"show":"flip","idleMs":5}}}
       "
     `);
     expect(textOf(project, file)).toBe(text);
@@ -420,7 +415,7 @@ describe('writes nothing', () => {
 
   test('into a file that does not parse or is wrong', async () => {
     const project = createProject({ [OWN]: '{"mcpServers": {}' });
-    expect(await showBadly(project, ['memory', 'flip'])).toContain(`${OWN}:1:18: Not valid JSON`);
+    expect(await showBadly(project, ['memory', 'flip'])).toContain(`${OWN}:1:18: Invalid JSON`);
     expect(textOf(project, OWN)).toBe('{"mcpServers": {}');
     project.write(OWN, '{"suites": []}');
     expect(await showBadly(project, ['memory', 'flip'])).toContain('suites: expected an object');
@@ -432,8 +427,8 @@ describe('writes nothing', () => {
     const { status, stderr } = runWithoutRights(project, ['show', 'memory', 'flip']);
     expect(status).toBe(2);
     expect(stderr.replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
-      "switchboard: <project>/switchboard.config.json cannot be written.
-      The system says: EACCES: permission denied, mkdir '<project>/home/.switchboard'.
+      "switchboard: Cannot write <project>/switchboard.config.json.
+      EACCES: permission denied, mkdir '<project>/home/.switchboard'.
       "
     `);
     expect(jsonOf(project, OWN)).toEqual({ mcpServers: { memory: MOCK_CHILD } });
@@ -444,7 +439,7 @@ describe('writes nothing', () => {
       [OWN]: { mcpServers: { memory: MOCK_CHILD } },
       [BACKUPS]: 'a file in the place of the folder',
     });
-    expect(await showBadly(project, ['memory', 'flip'])).toContain('cannot be written.');
+    expect(await showBadly(project, ['memory', 'flip'])).toContain('Cannot write ');
     expect(jsonOf(project, OWN)).toEqual({ mcpServers: { memory: MOCK_CHILD } });
     expect(readdirSync(project.dir).sort()).toEqual(['home', OWN]);
   });
@@ -500,7 +495,7 @@ describe('leaves the file what it was', () => {
     const project = linkConfiguration();
     const { status, stderr } = await runSwitchboard(project, ['show', 'memory', 'off']);
     expect(status).toBe(2);
-    expect(stderr).toContain('which does not exist.\nCreate that file, or remove the link.\n');
+    expect(stderr).toContain('which does not exist.\nCreate the target, or remove the link.\n');
     expect(readdirSync(join(project.dir, 'dotfiles')).sort()).toEqual(['link.json', 'x']);
   });
 

@@ -96,7 +96,7 @@ test('installs the skill, an empty list of servers and the registration', async 
     created ~/.switchboard/servers.json
     ran claude mcp add -s user switchboard -- <node> <program>
 
-    Next: restart Claude Code once, then type /switchboard in it.
+    Next: restart Claude Code, then type /switchboard.
     "
   `);
   expect(readFileSync(home.copy, 'utf8')).toBe(SKILL);
@@ -116,7 +116,7 @@ test('a second time nothing is changed, and it says so', async () => {
   expect(status).toBe(0);
   expect(stdout).toMatchInlineSnapshot(`
     "Switchboard is already registered with Claude Code.
-    The skill was in place; nothing was changed.
+    The skill is already installed. Nothing was changed.
     "
   `);
   expect(home.snapshot()).toEqual(before);
@@ -133,7 +133,7 @@ test('a skill that the user has changed is kept before it is replaced', async ()
 
   expect(status).toBe(0);
   expect(stdout).toContain(
-    'kept ~/.switchboard/skill/SKILL.md as ~/.switchboard/backups/SKILL.md.<stamp>',
+    'backed up ~/.switchboard/skill/SKILL.md to ~/.switchboard/backups/SKILL.md.<stamp>',
   );
   expect(home.backups()).toEqual(['my own words\n']);
   expect(readFileSync(home.link, 'utf8')).toBe(SKILL);
@@ -169,7 +169,7 @@ test('a folder that is a link, into a clone say, is replaced, and nothing is put
   symlinkSync(home.path('clone/skill'), home.path('.claude/skills/switchboard'));
 
   expect((await home.run(['uninstall'])).stdout).toContain(
-    'left alone, since it leads elsewhere: ~/.claude/skills/switchboard',
+    'not removed, because it links elsewhere: ~/.claude/skills/switchboard',
   );
   await home.run(['install']);
 
@@ -193,7 +193,7 @@ test('CLAUDE_CONFIG_DIR and SWITCHBOARD_HOME are where things go if they are set
     home.path('board/skill/SKILL.md'),
   );
   expect(existsSync(home.path('board/servers.json'))).toBe(true);
-  expect(again.stdout).toContain('nothing was changed');
+  expect(again.stdout).toContain('Nothing was changed');
   expect(readdirSync(home.path()).sort()).toEqual(['.keep', 'board', 'claude-work']);
 });
 
@@ -219,7 +219,9 @@ test('--no-register leaves Claude Code alone', async () => {
   const home = new Home();
   const { status, stdout } = await home.run(['install', '--no-register']);
   expect(status).toBe(0);
-  expect(stdout).toContain('By hand: claude mcp add -s user switchboard -- <node> <program>');
+  expect(stdout).toContain(
+    'To do it manually: claude mcp add -s user switchboard -- <node> <program>',
+  );
   expect(home.claude.calls()).toEqual([]);
 });
 
@@ -228,7 +230,7 @@ test('without claude the skill is installed, and it says how to register', async
   const { status, stdout } = await home.run(['install'], { PATH: home.path('nothing') });
   expect(status).toBe(0);
   expect(stdout).toContain(
-    'There is no program "claude" on your PATH.\n  By hand: claude mcp add -s user switchboard -- <node> <program>\n',
+    'claude was not found on your PATH.\n  To do it manually: claude mcp add -s user switchboard -- <node> <program>\n',
   );
   expect(readFileSync(home.link, 'utf8')).toBe(SKILL);
 });
@@ -238,7 +240,7 @@ test('a claude that fails is reported with its words and the command to repeat',
   const { status, stdout } = await home.run(['install'], { CLAUDE_FAILS: 'add' });
   expect(status).toBe(2);
   expect(stdout).toContain(
-    'claude failed: The disk is full.\n  By hand: claude mcp add -s user switchboard -- <node> <program>\n',
+    'claude failed: The disk is full.\n  To do it manually: claude mcp add -s user switchboard -- <node> <program>\n',
   );
   expect(readFileSync(home.link, 'utf8')).toBe(SKILL);
 });
@@ -271,7 +273,7 @@ test('an earlier registration is replaced, and kept: the user may have put varia
 
   expect(home.backups().map((text) => JSON.parse(text) as unknown)).toEqual([entry]);
   expect(stdout).toContain(
-    'kept the entry that Claude Code had as ~/.switchboard/backups/claude-entry.json.<stamp>',
+    'backed up the previous Claude Code entry to ~/.switchboard/backups/claude-entry.json.<stamp>',
   );
   expect(stdout).not.toContain('secret-123');
   const [backup = ''] = readdirSync(home.path('.switchboard/backups'));
@@ -302,11 +304,11 @@ test('where Claude Code then refuses the new one, it gets the earlier one back',
     linked ~/.claude/skills/switchboard/SKILL.md to ~/.switchboard/skill/SKILL.md
     created ~/.switchboard/servers.json
     claude failed: The disk is full.
-      By hand: claude mcp remove switchboard -s user && claude mcp add -s user switchboard -- <node> <program>
-    Claude Code has the entry that it had before.
-    kept the entry that Claude Code had as ~/.switchboard/backups/claude-entry.json.<stamp>
+      To do it manually: claude mcp remove switchboard -s user && claude mcp add -s user switchboard -- <node> <program>
+    The previous entry in Claude Code was restored.
+    backed up the previous Claude Code entry to ~/.switchboard/backups/claude-entry.json.<stamp>
 
-    Next: register Switchboard by hand as above, restart Claude Code once, then type /switchboard in it.
+    Next: register Switchboard manually as shown above, restart Claude Code, then type /switchboard.
     "
   `);
   expect(home.backups().map((text) => JSON.parse(text) as unknown)).toEqual([entry]);
@@ -324,7 +326,7 @@ test('where it refuses that, too, it says what is gone and where it is kept', as
 
   expect(status).toBe(2);
   expect(stdout).toContain(
-    'The entry that Claude Code had before is gone from its list.\nkept the',
+    'The previous entry in Claude Code could not be restored.\nbacked up the',
   );
   expect(stdout).not.toContain('secret-123');
   expect(home.backups().map((text) => JSON.parse(text) as unknown)).toEqual([entry]);
@@ -343,7 +345,7 @@ test('a folder that cannot be written ends with the reason and what the system s
   home.write(home.path('.switchboard'), 'a file where the folder should be');
   const { status, stderr } = await home.run(['install']);
   expect(status).toBe(2);
-  expect(stderr).toContain('switchboard: ~/.switchboard/skill/SKILL.md cannot be read or written.');
+  expect(stderr).toContain('switchboard: Cannot read or write ~/.switchboard/skill/SKILL.md.');
   expect(stderr).toContain('ENOTDIR');
 });
 
@@ -375,7 +377,7 @@ test('servers of mcpflip that were not taken over are mentioned until they are',
     home.path('.claude/mcpflip/servers.json'),
     '{ "a": { "command": "x" }, "b": { "command": "y" } }',
   );
-  const hint = 'mcpflip has 2 servers that you can take over: switchboard import';
+  const hint = 'mcpflip has 2 servers you can import with: switchboard import';
   expect((await home.run(['install'])).stdout).toContain(hint);
   const { project, claude } = home;
   await runSwitchboard(project, ['import'], { env: claude.env });
@@ -395,14 +397,14 @@ test('uninstalling removes skill and registration, and leaves the servers', asyn
     "would remove ~/.claude/skills/switchboard/SKILL.md
     would remove ~/.switchboard/skill/SKILL.md
     would run claude mcp remove switchboard -s user
-    Your servers stay in ~/.switchboard/servers.json
+    Your servers are still in ~/.switchboard/servers.json
     "
   `);
   expect(stdout).toMatchInlineSnapshot(`
     "removed ~/.claude/skills/switchboard/SKILL.md
     removed ~/.switchboard/skill/SKILL.md
     ran claude mcp remove switchboard -s user
-    Your servers stay in ~/.switchboard/servers.json
+    Your servers are still in ~/.switchboard/servers.json
     "
   `);
   expect(home.claude.calls().at(-1)).toEqual(REMOVE);
@@ -416,7 +418,7 @@ test('uninstalling what is not installed is no failure', async () => {
   expect(status).toBe(0);
   expect(stdout).toMatchInlineSnapshot(`
     "Switchboard is not registered with Claude Code.
-    The skill was not in place; no file was changed.
+    The skill is not installed. Nothing was changed.
     "
   `);
 });
@@ -436,7 +438,7 @@ test('uninstalling says so where Claude Code keeps the registration', async () =
   const { status, stdout } = await home.run(['uninstall'], { CLAUDE_FAILS: 'remove' });
   expect(status).toBe(2);
   expect(stdout).toContain(
-    'claude failed: The disk is full.\n  By hand: claude mcp remove switchboard -s user\n',
+    'claude failed: The disk is full.\n  To do it manually: claude mcp remove switchboard -s user\n',
   );
 });
 

@@ -105,7 +105,7 @@ test('reload has the running program read its configuration again', async () => 
   project.write('switchboard.config.json', '{ "mcpServers": ');
   const bad = await runSwitchboard(project, ['reload']);
   expect(bad.status).toBe(2);
-  expect(bad.stdout + bad.stderr).toContain('Not valid JSON');
+  expect(bad.stdout + bad.stderr).toContain('Invalid JSON');
   expect(await host.toolNames()).toEqual(['two_suite']);
 });
 

@@ -57,7 +57,7 @@ describe('status, where none runs', () => {
         memory  ○ idle   suite
         github  ○ idle   suite
         bare    ✗ error  suite
-          Server "bare" has no command and no url.
+          Server "bare" has neither a "command" nor a "url".
       "
     `);
   });
@@ -90,7 +90,7 @@ describe('status, where none runs', () => {
     project.write('switchboard.config.json', '{');
     const { status, stderr } = await run(project, ['status']);
     expect(status).toBe(2);
-    expect(stderr).toContain('Not valid JSON');
+    expect(stderr).toContain('Invalid JSON');
   });
 });
 
@@ -126,7 +126,7 @@ describe('status, where some run', () => {
     const { status, stdout } = await run(project, ['status']);
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
-      "No Switchboard is running for this project, <project>.
+      "No Switchboard is running for this project (<project>).
 
       /another  pid <pid>, since <time>, claude-code, 50 MB
         server  state    shown  pid  calls  tools
@@ -142,7 +142,7 @@ describe('status, where some run', () => {
     expect(memory.stdout).toContain('● ready');
     const github = await run(project, ['status', 'github']);
     expect(github.stdout).toMatchInlineSnapshot(`
-      "No Switchboard that has this server is running.
+      "No running Switchboard has this server.
 
       <project>  as configured
         server  state   shown
@@ -166,9 +166,7 @@ describe('status, where some run', () => {
     expect(await runJson(project, ['status'])).toEqual({
       project: project.dir,
       running: [{ ...reportOf(project.dir, READY), startedAt: expect.any(String), pid }],
-      unanswered: [
-        { pid: silent.pid, project: '/other', problem: 'gave an answer that is no report' },
-      ],
+      unanswered: [{ pid: silent.pid, project: '/other', problem: 'sent an invalid response' }],
     });
   });
 
@@ -189,7 +187,7 @@ describe('status --watch', () => {
     for (const more of [[], ['--json']]) {
       const { status, stdout, stderr } = await run(project, ['status', '--watch', ...more]);
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-      expect(stderr).toContain('--watch draws on a terminal, and there is none to draw on.');
+      expect(stderr).toContain('--watch requires a terminal.');
     }
   });
 
@@ -236,7 +234,7 @@ describe('reload', () => {
       {
         "status": 0,
         "stderr": "",
-        "stdout": "No Switchboard is running: the next one reads the configuration as it is.
+        "stdout": "No Switchboard is running. The next one will load the current configuration.
       ",
       }
     `);
@@ -263,7 +261,7 @@ describe('reload', () => {
   test('one that could not read its configuration makes the exit status 2', async () => {
     const project = createProject();
     const home = homeOf(project);
-    const bad = { ok: false, message: '/two/switchboard.config.json:1:2: Not valid JSON.' };
+    const bad = { ok: false, message: '/two/switchboard.config.json:1:2: Invalid JSON.' };
     await startControlProgram(home, { project: '/one', reload: { ok: true, message: 'Done.' } });
     await startControlProgram(home, { project: '/two', reload: bad });
     await startControlProgram(home, { project: '/three' });
@@ -273,7 +271,7 @@ describe('reload', () => {
       '',
       '✓ /one  pid <pid>: Done.',
       '✗ /three  pid <pid>: Method not found: reload',
-      '✗ /two  pid <pid>: /two/switchboard.config.json:1:2: Not valid JSON.',
+      '✗ /two  pid <pid>: /two/switchboard.config.json:1:2: Invalid JSON.',
     ]);
   });
 });

@@ -15,7 +15,7 @@ async function runWithBrokenFiles(args: readonly string[]): Promise<Outcome> {
 }
 
 const WARNINGS = `warning: <project>/mcps/nameless/.mcp.json:1:1: name: expected a string, got nothing. The file is ignored.
-warning: <project>/mcps/text/.mcp.json:1:1: Not valid JSON: this is not a value; texts and keys need double quotes. The file is ignored.
+warning: <project>/mcps/text/.mcp.json:1:1: Invalid JSON: not a value; strings and keys need double quotes. The file is ignored.
 `;
 
 describe('broken child files are named by', () => {
@@ -53,6 +53,6 @@ test('doctor, config check and agents have them in their own output, once', asyn
   for (const args of [['doctor'], ['config', 'check'], ['agents']]) {
     const { stdout, stderr } = await runWithBrokenFiles(args);
     expect(stderr).toBe('');
-    expect(stdout.split('mcps/text/.mcp.json:1:1: Not valid JSON')).toHaveLength(2);
+    expect(stdout.split('mcps/text/.mcp.json:1:1: Invalid JSON')).toHaveLength(2);
   }
 });

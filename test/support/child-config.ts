@@ -2,7 +2,7 @@
 import type { ChildConfig } from '../../src/config/config.ts';
 import { declareServer } from '../../src/config/server/declare.ts';
 
-const UNSAID = 'no file says otherwise';
+const UNSAID = 'default';
 
 export function childConfig(some: Partial<ChildConfig> & { name: string }): ChildConfig {
   return {

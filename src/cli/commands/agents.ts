@@ -1,5 +1,5 @@
-// `switchboard agents [name]`: which agents were found and where, what each becomes on the engine, which
-// servers it gets, and whatever is wrong with any of it.
+// `switchboard agents [name]`: the agents and their files, how each runs on the engine, which servers it gets, and any
+// problems.
 import { isAbsolute, relative } from 'node:path';
 import { BUILTIN_TOOLS, type ListedAgent, type RunFields } from '../../agents/agent.ts';
 import type { Engine } from '../../agents/engine.ts';
@@ -11,10 +11,10 @@ import { formatRows, type Row } from '../terminal/layout.ts';
 import { count, createOutput, type Output } from '../terminal/output.ts';
 import { Progress } from '../terminal/progress.ts';
 import { chosenAgent, findAgents } from './run-agent.ts';
-import { type CommandOptions, type Workplace, withSwitchboard } from './with-switchboard.ts';
+import { type CommandContext, type CommandOptions, withSwitchboard } from './with-switchboard.ts';
 
 export interface AgentsOptions extends CommandOptions {
-  /** Start servers: those that agents get, and those whose tools are not known yet. */
+  /** Start the servers that agents get, and those whose tools aren't known yet. */
   readonly check?: boolean | undefined;
 }
 
@@ -24,13 +24,13 @@ interface Finding {
   readonly kind: ListedAgent['kind'];
   readonly dialect: ListedAgent['dialect'];
   readonly file: string;
-  /** The host that reads the file itself, and is not shown the agent. */
+  /** A host that reads the file itself, so the agent is hidden from it. */
   readonly host: string | undefined;
   readonly description: string;
   readonly tags: readonly string[];
   readonly instructionChars: number;
   readonly run: RunFields;
-  /** Tools of servers that it names. */
+  /** The server tools it names. */
   readonly references: readonly string[];
   readonly servers: readonly GivenServer[];
   readonly warnings: readonly string[];
@@ -50,18 +50,18 @@ export async function showAgents(
 ): Promise<number> {
   const output = createOutput(options);
   const quiet = { ...options, warnings: 'shown' } as const;
-  const report = await withSwitchboard(quiet, async (workplace) => {
-    const { config } = workplace;
-    const list = await findAgents(config, workplace.switchboard);
+  const report = await withSwitchboard(quiet, async (context) => {
+    const { config } = context;
+    const list = await findAgents(config, context.switchboard);
     const { agents, hidden, folders } = list;
     const chosen = name === undefined ? agents : [chosenAgent(agents, name)];
     using progress = new Progress();
     const found = chosen.map((agent) =>
-      progress.during(agent.toolName, examine(agent, workplace, options.check === true)),
+      progress.during(agent.toolName, examine(agent, context, options.check === true)),
     );
     const findings = await Promise.all(found);
-    const told = new Set(findings.flatMap(({ warnings }) => warnings));
-    const crew = await workplace.switchboard.crew();
+    const reported = new Set(findings.flatMap(({ warnings }) => warnings));
+    const crew = await context.switchboard.crew();
     const available = await (await crew.servers()).available();
     const engine = await crew.engine();
     const problems = [...config.warnings, ...list.problems, ...available.warnings];
@@ -76,7 +76,7 @@ export async function showAgents(
       servers: available.servers.map(({ key, origin }) => ({ key, origin })),
       codexFile: engine.serversFile(),
       leftOut: Object.fromEntries(available.leftOut),
-      problems: problems.filter((text) => !told.has(text)),
+      problems: problems.filter((text) => !reported.has(text)),
       skipped: list.skipped,
     };
   });
@@ -99,7 +99,7 @@ export async function showAgents(
     for (const problem of report.problems) printWarning(problem, output);
     printSkipped(report, output);
     output.line(
-      `${count(report.agents.length, 'agent')}, ${count(report.servers.length, 'server')} to give them.`,
+      `${count(report.agents.length, 'agent')}, ${count(report.servers.length, 'server')} available to them.`,
     );
   }
   return report.agents.some(({ error }) => error) ? 5 : 0;
@@ -107,7 +107,7 @@ export async function showAgents(
 
 async function examine(
   listed: ListedAgent,
-  { switchboard, cancellation }: Workplace,
+  { switchboard, cancellation }: CommandContext,
   isCheck: boolean,
 ): Promise<Finding> {
   const { toolName: tool, name, kind, dialect, file, host, description, tags } = listed;
@@ -169,7 +169,7 @@ function print(finding: Finding, project: string, output: Output): void {
   row('address', run.baseUrl);
   row('sandbox', run.sandbox);
   row('approval', run.approvals);
-  row('storage', run.disableStorage === undefined ? '' : 'never, whatever is said');
+  row('storage', run.disableStorage === undefined ? '' : 'never (the setting has no effect)');
   row('engine tools', engineTools(run));
   row('tools', references.join(', '));
   row(
@@ -186,7 +186,7 @@ function print(finding: Finding, project: string, output: Output): void {
   output.line();
 }
 
-/** Those that the agent has, and those that it says it has not. */
+/** The tools the agent enables, and those it disables. */
 function engineTools({ builtins = {} }: RunFields): string {
   const has = BUILTIN_TOOLS.filter((name) => builtins[name]);
   const lacks = BUILTIN_TOOLS.filter((name) => builtins[name] === false);
@@ -222,10 +222,10 @@ function printEngineServers(
 
 function printFolders(folders: readonly string[], output: Output): void {
   if (folders.length === 0) {
-    output.line('No agents are looked for: every kind of them is switched off (AGENTS_ENABLE_…).');
+    output.line('All agent formats are disabled (AGENTS_ENABLE_…).');
     return;
   }
-  output.line('No agents were found. These folders were looked at:');
+  output.line('No agents found in:');
   for (const folder of folders) output.line(`  ${cleanText(folder)}`);
 }
 

@@ -1,4 +1,4 @@
-// What the host sees of a server, and why, as `switchboard show` tells it.
+// How hosts see a server, and why, for `switchboard show`.
 import { formatDuration, printable } from '../../base/text.ts';
 import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
 import { modeOf } from '../../surface/modes/table.ts';
@@ -13,14 +13,14 @@ export interface Appearance
     ChildConfig,
     'name' | 'show' | 'showBecause' | 'start' | 'startBecause' | 'idleMs' | 'idleBecause' | 'origin'
   > {
-  /** The tool that stands for the whole server; undefined for one that is off. */
+  /** The suite tool; undefined if the server is off. */
   readonly suite: string | undefined;
-  /** The names of its own tools, where the host is shown these and they are known. */
+  /** The names of its own tools, if they are shown to hosts and known. */
   readonly tools: readonly string[] | undefined;
 }
 
-/** So many names are printed; all of them are in the JSON. */
-const MOST_NAMES = 60;
+/** More names are only in the JSON output. */
+const MAX_NAMES = 60;
 
 export function appearanceOf(
   child: ChildConfig,
@@ -43,7 +43,7 @@ export function appearanceOf(
   };
 }
 
-/** As listed beside the tools that are always there; other servers that are on can take names, too. */
+/** Names as listed next to the tools that are always there. Other active servers may change them. */
 function ownToolsOf(
   child: ChildConfig,
   { children }: Config,
@@ -59,7 +59,7 @@ function ownToolsOf(
 export function printAppearances(all: readonly Appearance[], output: Output): void {
   if (all.length === 0) output.line(noServers());
   const rows = all.map((one) => {
-    const about = isOff(one) ? one.showBecause : toolsInShort(one);
+    const about = isOff(one) ? one.showBecause : summarizeTools(one);
     return {
       cells: [
         { text: printable(one.name), style: 'bold' as const },
@@ -71,7 +71,7 @@ export function printAppearances(all: readonly Appearance[], output: Output): vo
   for (const line of formatRows(rows, output)) output.line(line);
 }
 
-function toolsInShort(one: Appearance): string {
+function summarizeTools(one: Appearance): string {
   const { ownTools, condition } = modeOf(one);
   if (ownTools === 'never') return `${one.suite}`;
   const own = one.tools ? `its own tools (${one.tools.length})` : 'its own tools';
@@ -81,23 +81,22 @@ function toolsInShort(one: Appearance): string {
 export function printAppearance(one: Appearance, output: Output): void {
   const { name, show, showBecause, suite, start, startBecause, idleMs, idleBecause, origin } = one;
   output.line(`${output.style('bold', printable(name))} is shown as ${output.style('bold', show)}`);
-  const when = start === 'eager' ? 'eager, as soon as the host is connected' : 'lazy, on first use';
-  const stop =
-    idleMs === 0 ? 'never for want of use' : `after ${formatDuration(idleMs)} without a call`;
+  const when = start === 'eager' ? 'eager, as soon as a host connects' : 'lazy, on first use';
+  const stop = idleMs === 0 ? 'never when idle' : `after ${formatDuration(idleMs)} without a call`;
   const lines = [
-    ['because', showBecause],
+    ['reason', showBecause],
     ['tools', describeTools(one)],
-    ...(modeOf(one).ownTools === 'never' ? [] : [['also', `${suite}, listed or not`]]),
+    ...(modeOf(one).ownTools === 'never' ? [] : [['suite', `${suite}, can always be called`]]),
     ...(isOff(one)
       ? []
       : [
-          ['start', `${when}: ${startBecause}`],
-          ['stop', `${stop}: ${idleBecause}`],
+          ['start', `${when} (${startBecause})`],
+          ['stop', `${stop} (${idleBecause})`],
         ]),
     ['declared', origin],
   ];
-  const rows = lines.map(([what = '', says = '']) => ({
-    cells: [{ text: what, style: 'dim' as const }, { text: printable(says) }],
+  const rows = lines.map(([title = '', text = '']) => ({
+    cells: [{ text: title, style: 'dim' as const }, { text: printable(text) }],
   }));
   for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
 }
@@ -106,11 +105,11 @@ function describeTools(one: Appearance): string {
   const { name, suite = 'none', tools } = one;
   const { ownTools, condition } = modeOf(one);
   if (ownTools === 'never') return suite;
-  const which = tools ? `: ${inShort(tools)}` : `; \`switchboard tools ${name}\` tells which`;
+  const which = tools ? `: ${listNames(tools)}` : ` (list them with: switchboard tools ${name})`;
   return condition === undefined ? `its own${which}` : `its own, ${condition}${which}`;
 }
 
-function inShort(names: readonly string[]): string {
-  const more = names.length > MOST_NAMES ? `, and ${names.length - MOST_NAMES} more` : '';
-  return `${names.slice(0, MOST_NAMES).map(printable).join(', ') || 'none'}${more}`;
+function listNames(names: readonly string[]): string {
+  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : '';
+  return `${names.slice(0, MAX_NAMES).map(printable).join(', ') || 'none'}${more}`;
 }

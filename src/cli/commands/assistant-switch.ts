@@ -1,5 +1,4 @@
-// `switchboard assistant [server] [on|off|status]`: which servers are spoken to in plain language, and
-// the way to change it.
+// `switchboard assistant [server] [on|off|status]`: shows which servers have an assistant, and turns it on or off.
 import { chooseProvider } from '../../assistant/choose.ts';
 import { settleAssistant } from '../../assistant/settings.ts';
 import {
@@ -36,7 +35,7 @@ export async function switchAssistant(
   const output = createOutput(options);
   const wanted = parseState(state);
   if (wanted === 'status') {
-    const children = await states(await serverMeant(name, state, options), options);
+    const children = await states(await chosenServer(name, state, options), options);
     output.json({ assistants: children });
     printStates(children, output);
     return 0;
@@ -50,19 +49,16 @@ export async function switchAssistant(
 
   printChanges(changes, dryRun, output);
   for (const file of kept) output.line(`${KEPT[wanted]} ${cleanText(file)}`);
-  const server = `server "${printable(name ?? '')}"`;
-  if (changes.length === 0) output.line(`Nothing was changed: ${server} ${HAS[wanted]}.`);
-  else if (!dryRun) output.line(`Now ${server} ${HAS[wanted]}.${RELOAD_HINT}`);
+  const server = `Server "${printable(name ?? '')}"`;
+  if (changes.length === 0) output.line(`${server} ${UNCHANGED[wanted]}. Nothing was changed.`);
+  else if (!dryRun) output.line(`${server} ${CHANGED[wanted]}.${RELOAD_HINT}`);
   for (const { name: other } of after?.filter((one) => one.name !== name) ?? []) {
-    output.line(`Its own file calls it "${printable(other)}".`);
+    output.line(`It is named "${printable(other)}" in its own file.`);
   }
   return 0;
 }
 
-/**
- * `switchboard assistant serve on` is about a server called "serve", if there is one; unless there is one
- * called "on", which is to be served.
- */
+/** Whether `switchboard assistant serve on` refers to a server named "serve", and not to one named "on". */
 export async function isSwitchOfServe(
   server: string | undefined,
   options: AssistantOptions,
@@ -74,8 +70,8 @@ export async function isSwitchOfServe(
 
 const STATES = new Set(['on', 'off', 'status']);
 
-/** `switchboard assistant status` is about all of them, unless one is called so. */
-async function serverMeant(
+/** `switchboard assistant status` means all servers, unless one is named "status". */
+async function chosenServer(
   name: string | undefined,
   state: string | undefined,
   options: AssistantOptions,
@@ -84,13 +80,14 @@ async function serverMeant(
   const { children } = await loadFor(options);
   if (children.has(name)) return name;
   if (name === 'status') return undefined;
-  throw new SwitchboardError('USAGE', 'Which server?', {
+  throw new SwitchboardError('USAGE', 'Missing server name.', {
     hint: `For example: switchboard assistant memory ${name}`,
   });
 }
 
-const HAS = { on: 'has an assistant', off: 'has no assistant' };
-const KEPT = { on: 'used as it is, since it is yours:', off: 'left, since it is yours:' };
+const CHANGED = { on: 'now has an assistant', off: 'no longer has an assistant' };
+const UNCHANGED = { on: 'already has an assistant', off: 'has no assistant' };
+const KEPT = { on: 'using your file', off: 'kept your file' };
 
 async function prepare(name: string, options: AssistantOptions): Promise<SwitchRequest> {
   const config = await loadWithWarnings(options);
@@ -117,7 +114,7 @@ async function states(name: string | undefined, options: AssistantOptions): Prom
   return statesOf(children, config);
 }
 
-/** The server's own file may give it another name than the one that started its assistant. */
+/** The server's own file may use a different name than the one that started its assistant. */
 async function statesAfter(
   { name, origin }: ChildConfig,
   options: AssistantOptions,
@@ -141,7 +138,7 @@ async function statesOf(children: readonly ChildConfig[], config: Config): Promi
 }
 
 interface KnownState extends AssistantState {
-  /** Which model it would ask, and through whom; or why none. */
+  /** The model and provider it uses, or why there is none. */
   readonly asks?: string;
 }
 
@@ -152,7 +149,7 @@ function describeModel(child: ChildConfig): string {
     const { provider, model } = chooseProvider({ settings: settleAssistant(assistant, env), env });
     return model === undefined ? provider : `${model} (${provider})`;
   } catch (error) {
-    if (error instanceof SwitchboardError) return `nobody: ${error.text}`;
+    if (error instanceof SwitchboardError) return `none: ${error.text}`;
     throw error;
   }
 }
@@ -160,14 +157,14 @@ function describeModel(child: ChildConfig): string {
 function printStates(children: readonly KnownState[], output: Output): void {
   if (children.length === 0) output.line(noServers());
   const rows = children.map(({ name, isOn, way, origin, asks }) => {
-    const by = way === 'folder' ? `files beside ${origin}` : 'the configuration';
+    const by = way === 'folder' ? `files next to ${origin}` : 'the configuration';
     return {
       cells: [
         { text: printable(name), style: 'bold' as const },
         { text: isOn ? 'on ' : 'off' },
         { text: printable(isOn ? `by ${by}` : origin), style: 'dim' as const },
       ],
-      below: asks === undefined ? undefined : { text: `asks ${printable(asks)}` },
+      below: asks === undefined ? undefined : { text: `model: ${printable(asks)}` },
     };
   });
   for (const line of formatRows(rows, output)) output.line(line);
@@ -175,7 +172,7 @@ function printStates(children: readonly KnownState[], output: Output): void {
 
 function parseState(state = 'status'): 'on' | 'off' | 'status' {
   if (state === 'on' || state === 'off' || state === 'status') return state;
-  throw new SwitchboardError('USAGE', `An assistant cannot be switched "${state}".`, {
-    hint: 'Choose one of: on, off, status. For example: switchboard assistant memory on',
+  throw new SwitchboardError('USAGE', `Invalid state: "${state}".`, {
+    hint: 'Use on, off or status. For example: switchboard assistant memory on',
   });
 }

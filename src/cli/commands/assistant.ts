@@ -1,5 +1,5 @@
-// `switchboard assistant serve <child>`: one server spoken to in plain language, as an MCP server of its
-// own. A switchboard starts it in the server's place, a host can do so as well.
+// `switchboard assistant serve <server>`: serves a server's assistant as an MCP server. Switchboard starts it in the
+// server's place; hosts can start it, too.
 import { join, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { Assistant } from '../../assistant/assistant.ts';
@@ -23,16 +23,16 @@ import { workingFolder } from '../working-folder.ts';
 import { type CommandOptions, chosenChild } from './with-switchboard.ts';
 
 export interface AssistantFlags extends CommandOptions {
-  /** The folder that was laid out for an assistant. */
+  /** A folder that was set up for an assistant. */
   readonly folder?: string | undefined;
-  /** `--no-conversation`: nothing of what was asked before is remembered. */
+  /** False with `--no-conversation`. */
   readonly conversation?: boolean | undefined;
-  /** The server's own tools instead, for a model's program that uses tools by itself. */
+  /** Serve the server's own tools instead, for a program that runs its own tool loop. */
   readonly tools?: boolean | undefined;
 }
 
 const MAX_UNREAD_BYTES = 1 << 20;
-const MOST_WORDS = 100;
+const MAX_REMEMBERED = 100;
 
 export async function serveAssistant(
   serverName: string | undefined,
@@ -40,7 +40,7 @@ export async function serveAssistant(
 ): Promise<number> {
   if (explainOnTerminal()) return 0;
   const log = createAssistantLog();
-  const write = keepStdout(libraryWords(log));
+  const write = keepStdout(libraryOutput(log));
   const place = findPlace(serverName, flags);
   await serveUntilHostGoes({ place, flags, log }, write);
   return leaveStdio();
@@ -83,8 +83,8 @@ async function serveUntilHostGoes(
   const setting = { ...request, config, child };
   using assistant = isAssistant ? createAssistant(switchboard, setting) : undefined;
   if (!assistant) {
-    // Programs that use tools by themselves list them once, and go on without them: one that has none
-    // because its server does not start had better not be there at all.
+    // Programs with their own tool loop list tools only once. If the server doesn't start, it's better to fail than
+    // to offer no tools.
     await Promise.race([pool.warm(child.name), signalled]);
   }
   const openSurface = assistant && ((): Surface => new AssistantSurface(child, pool, assistant));
@@ -93,7 +93,7 @@ async function serveUntilHostGoes(
   await serveStdioHost(switchboard, { log, write, ...shown }, signalled);
 }
 
-/** Where an assistant's server is declared: by its name in the configuration, or in a folder. */
+/** Where the server is declared: by name in the configuration, or in a folder. */
 interface Place {
   readonly cwd: string;
   readonly folder: string | undefined;
@@ -108,22 +108,22 @@ function findPlace(serverName: string | undefined, { folder }: AssistantFlags): 
     return { cwd: projectOf(absolute), folder: absolute, serverName: undefined };
   }
   if (target !== undefined) return { cwd, folder: undefined, serverName: target };
-  throw new SwitchboardError('USAGE', 'Say which server the assistant is to speak for.', {
+  throw new SwitchboardError('USAGE', 'Missing server name.', {
     hint: 'For example: switchboard assistant serve memory',
   });
 }
 
-/** The project that a server's folder belongs to, by where such folders lie. */
+/** The project a server's folder belongs to, judging by its path. */
 function projectOf(folder: string): string {
   return folder.replace(/(?:[\\/]\.switchboard)?[\\/]mcps[\\/][^\\/]+[\\/]?$/, '') || folder;
 }
 
-/** The configuration with only this server in it, as it is started here. */
+/** The configuration with only this server, as it is started here. */
 function onlyServer(loaded: Config, { folder, serverName }: Place, flags: AssistantFlags): Config {
   const { env } = process;
   const declared =
     folder === undefined ? chosenChild(loaded, serverName ?? '') : childIn(loaded, folder);
-  // Where an assistant was laid out in its folder, what is declared is that assistant: this one.
+  // If the folder was set up for an assistant, its declaration is that assistant.
   const server = declared.behind ?? declared;
   const { name, timeouts, idleMs } = server;
   const child: ChildConfig = {
@@ -140,19 +140,17 @@ function onlyServer(loaded: Config, { folder, serverName }: Place, flags: Assist
   return { ...loaded, children: new Map([[name, child]]) };
 }
 
-/** The server of the folder for which the configuration was read. */
 function childIn(config: Config, folder: string): ChildConfig {
   const file = join(folder, '.mcp.json');
   const child = [...config.children.values()].find(({ origin }) => origin === file);
   if (child) return child;
-  throw new Error(`${folder} was read, and has no server.`);
+  throw new Error(`${folder} was loaded, but has no server.`);
 }
 
 function createAssistant({ pool, board, processes }: Switchboard, setting: Setting): Assistant {
   const { child, flags, log } = setting;
   const { env } = process;
-  const said = { role: child.role, ...child.assistant };
-  const settings = settleAssistant(said, env);
+  const settings = settleAssistant({ role: child.role, ...child.assistant }, env);
   return new Assistant({
     childName: child.name,
     settings: flags.conversation === false ? { ...settings, conversationMs: 0 } : settings,
@@ -164,7 +162,7 @@ function createAssistant({ pool, board, processes }: Switchboard, setting: Setti
   });
 }
 
-/** This program again, with the server's own tools, wherever it is started from. */
+/** Starts Switchboard again with the server's own tools. */
 function toolServerFor({ config, child, place, flags }: Setting): ToolServer {
   const { cwd, folder } = place;
   const files = { configFile: flags.config, serversFile: flags.servers, cwd, env: process.env };
@@ -178,29 +176,26 @@ function toolServerFor({ config, child, place, flags }: Setting): ToolServer {
   return { command: cmd, args, env };
 }
 
-/**
- * A server's lines are as they are: it is the only one, and a switchboard that has started us puts its
- * name before them.
- */
+/** Doesn't prefix the server's lines: there is only one server, and the parent Switchboard adds its name. */
 function createAssistantLog(): Log {
   const { stderr, env } = process;
   const child = (_name: string, line: string): void => {
     if (stderr.writableLength <= MAX_UNREAD_BYTES) stderr.write(`${line}\n`);
   };
   const settings = resolveLogging(findFolders({ cwd: workingFolder(), env }), { env });
-  // A file for all is kept by the switchboard that has started us, where one has.
+  // The parent Switchboard writes the log file.
   return { ...createLog({ ...settings, folder: undefined }, stderr), child };
 }
 
-/** What libraries say, such as that a model is out of date with every request: in the log, and once. */
-function libraryWords(log: Log): Writable {
-  const said = new Set<string>();
+/** Logs what libraries print, such as model deprecation warnings, only once each. */
+function libraryOutput(log: Log): Writable {
+  const seen = new Set<string>();
   return new Writable({
     decodeStrings: false,
     write: (text: string, _encoding, done) => {
       const line = text.trim().replaceAll(/\s+/g, ' ').slice(0, 500);
-      if (line !== '' && !said.has(line)) log.warn(line);
-      if (said.size < MOST_WORDS) said.add(line);
+      if (line !== '' && !seen.has(line)) log.warn(line);
+      if (seen.size < MAX_REMEMBERED) seen.add(line);
       done();
     },
   });

@@ -1,4 +1,4 @@
-// `switchboard config check|print|schema`: the configuration as it is understood.
+// `switchboard config check|print|schema`: the configuration as Switchboard resolves it.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ERRORS } from '../../base/errors.ts';
@@ -40,7 +40,7 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
     warnings,
   });
   output.line(
-    files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file; the defaults apply.',
+    files.length > 0 ? `Read ${files.join(', ')}.` : 'No configuration file found; using defaults.',
   );
   const listed = [...children.values()].filter((child) => !isOff(child));
   const rows = listed.map((child) => ({
@@ -61,7 +61,7 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
   return invalid === 0 ? 0 : ERRORS.CONFIG_INVALID.exit;
 }
 
-/** The variables that servers need and that this environment doesn't have; the host's may. */
+/** Variables that servers need and that aren't set here; they may be set in the host's environment. */
 function findUnset({ children }: Config): Map<string, string[]> {
   const used = [...children.values()].filter((child) => !isOff(child));
   const unset = used.map(({ name, behind, ...child }): [string, string[]] => [
@@ -71,7 +71,7 @@ function findUnset({ children }: Config): Map<string, string[]> {
   return new Map(unset.filter(([, variables]) => variables.length > 0));
 }
 
-/** What to know about a server besides its row, one note a line. */
+/** Notes below a server's row, one per line. */
 function notesOn(child: ChildConfig, unset: readonly string[] | undefined) {
   const notes = [
     adviceOnCommand(child),
@@ -83,7 +83,7 @@ function notesOn(child: ChildConfig, unset: readonly string[] | undefined) {
     : { text: cleanText(notes.join('\n')), style: 'yellow' as const };
 }
 
-/** A whole command line where only a program belongs. */
+/** A whole command line instead of a program. */
 function adviceOnCommand(child: ChildConfig): string | undefined {
   const { command, cwd } = child.behind ?? child;
   const cmd = command?.cmd ?? '';
@@ -91,7 +91,7 @@ function adviceOnCommand(child: ChildConfig): string | undefined {
   if (program === undefined || existsSync(resolve(cwd, cmd)) || isOnPath(cmd, process.env)) {
     return undefined;
   }
-  return `Its command contains spaces, and there is no such program. ${suggestArgs(program)}.`;
+  return `The command contains spaces, and there is no program with that name. ${suggestArgs(program)}.`;
 }
 
 export async function printConfig(options: CommandOptions): Promise<number> {

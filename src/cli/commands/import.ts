@@ -1,5 +1,5 @@
-// `switchboard import [file]`: takes over the servers of an mcpflip installation, of a host's own file, or
-// of any `servers.json`. Only aliases are printed: an entry may hold secrets.
+// `switchboard import [file]`: imports servers from mcpflip, a host's file or any `servers.json`. Prints only aliases,
+// because entries may contain secrets.
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
@@ -48,11 +48,11 @@ export async function importCommand(
   const rows = servers.map((server) => ({ cells: describeServer(server, dryRun) }));
   for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
   printChanges(changes, dryRun, output);
-  const taken = servers.filter(({ state }) => state === 'added' || state === 'replaced').length;
+  const imported = servers.filter(({ state }) => state === 'added' || state === 'replaced').length;
   output.line(
-    `${dryRun ? 'Would take' : 'Took'} over ${taken} of ${count(servers.length, 'server')}.`,
+    `${dryRun ? 'Would import' : 'Imported'} ${imported} of ${count(servers.length, 'server')}.`,
   );
-  if (taken > 0 && !dryRun) {
+  if (imported > 0 && !dryRun) {
     output.line('\nNext:');
     const steps = next.map(({ run, why }) => ({ cells: [{ text: run }, { text: why }] }));
     for (const line of formatRows(steps, { ...output, indent: '  ' })) output.line(line);
@@ -64,8 +64,8 @@ function readSource(file: string | undefined, { mcpflipServers }: InstallPlaces)
   if (file === '-') return { file: 'stdin', text: readText(0, 'stdin') };
   const path = file === undefined ? mcpflipServers : resolve(workingFolder(), file);
   if (file === undefined && !existsSync(path)) {
-    throw new SwitchboardError('USAGE', `There is no mcpflip installation: ${path} is missing.`, {
-      hint: 'Name a file that lists servers, such as: switchboard import ~/.claude.json',
+    throw new SwitchboardError('USAGE', `No mcpflip installation found: ${path} does not exist.`, {
+      hint: 'To import from another file, name it. For example: switchboard import ~/.claude.json',
     });
   }
   return { file: path, text: readText(path, path) };
@@ -75,29 +75,29 @@ function readText(file: string | 0, name: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new SwitchboardError('USAGE', `${name} cannot be read.`, {
-      hint: `The system says: ${(cause as Error).message}.`,
+    throw new SwitchboardError('USAGE', `Cannot read ${name}.`, {
+      hint: `${(cause as Error).message}.`,
       cause,
     });
   }
 }
 
-const WORDS: Record<ImportedServer['state'], string> = {
+const RESULTS: Record<ImportedServer['state'], string> = {
   added: 'added',
   replaced: 'replaced',
-  same: 'already there',
-  differs: 'another server has this alias and keeps it; --force replaces it',
-  gateway: 'left out: a gateway like Switchboard, not a server for it',
-  unusable: 'left out: it has neither "command" nor "url", or a key with a value of the wrong kind',
+  same: 'already present',
+  differs: 'skipped: another server has this alias (--force replaces it)',
+  gateway: 'skipped: it is Switchboard or a similar gateway',
+  unusable: 'skipped: no "command" or "url", or an invalid value',
 };
 
 function describeServer({ alias, state, as }: ImportedServer, dryRun: boolean): Cell[] {
-  const isTaken = state === 'added' || state === 'replaced';
-  const words = `${dryRun && isTaken ? 'would be ' : ''}${WORDS[state]}${as === undefined ? '' : ` as ${printable(as)}`}`;
+  const isImported = state === 'added' || state === 'replaced';
+  const result = `${dryRun && isImported ? 'would be ' : ''}${RESULTS[state]}${as === undefined ? '' : ` as ${printable(as)}`}`;
   const isOdd = state === 'differs' || state === 'unusable';
   return [
     { text: printable(alias) },
-    { text: printable(words), style: isOdd ? 'yellow' : undefined },
+    { text: printable(result), style: isOdd ? 'yellow' : undefined },
   ];
 }
 
@@ -106,13 +106,10 @@ function nextSteps(
   { mcpflipServers }: InstallPlaces,
 ): { run: string; why: string }[] {
   const steps = [
-    { run: 'switchboard skill install', why: 'if Claude Code does not have Switchboard yet' },
-    { run: 'switchboard reload', why: 'if a host is using Switchboard now' },
-    { run: 'switchboard show', why: 'to see how each is shown to hosts' },
+    { run: 'switchboard skill install', why: "if Claude Code doesn't have Switchboard yet" },
+    { run: 'switchboard reload', why: 'if Switchboard is running' },
+    { run: 'switchboard show', why: 'to check how hosts see each server' },
   ];
   if (source !== mcpflipServers) return steps;
-  return [
-    ...steps,
-    { run: 'claude mcp remove mcpflip -s user', why: 'so that no server runs twice' },
-  ];
+  return [...steps, { run: 'claude mcp remove mcpflip -s user', why: 'so no server runs twice' }];
 }

@@ -1,5 +1,5 @@
-// `switchboard login <child>` and `switchboard logout <child>`: signing in to a server that is reached
-// over HTTP, in the user's browser, and out again.
+// `switchboard login <server>` and `switchboard logout <server>`: signs in to a remote server in the browser, and out
+// again.
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { openInBrowser } from '../../base/process.ts';
@@ -16,7 +16,7 @@ import { type CommandOptions, chosenChild, withSwitchboard } from './with-switch
 const RELOAD_MS = 5_000;
 
 export interface LoginOptions extends CommandOptions {
-  /** `--no-browser`: the address is only printed. */
+  /** False with `--no-browser`. */
   readonly browser?: boolean | undefined;
 }
 
@@ -27,10 +27,10 @@ export async function login(childName: string, options: LoginOptions): Promise<n
     { ...options, assistants: false },
     async ({ config, cancellation }) => {
       const { url, headers, oauth } = addressOf(config, childName, env);
-      // The SDK is loaded for those who sign in.
+      // Lazy: it loads the SDK.
       const { signIn } = await import('../../child/sign-in/sign-in.ts');
       using progress = new Progress();
-      const visit = async (address: URL, issuer: string): Promise<void> => {
+      const openPage = async (address: URL, issuer: string): Promise<void> => {
         const isOpen = options.browser !== false && (await openInBrowser(address, env));
         say(output, invitation(childName, issuer, isOpen));
         say(output, `  ${cleanText(address.href)}`);
@@ -38,16 +38,16 @@ export async function login(childName: string, options: LoginOptions): Promise<n
       const folder = tokenFolder(config);
       return await progress.during(
         `your sign-in to ${childName}`,
-        signIn({ childName, url, headers, oauth, folder, cancellation, visit }),
+        signIn({ childName, url, headers, oauth, folder, cancellation, visit: openPage }),
       );
     },
   );
   if (!signedIn) {
     output.json({ child: childName, signedIn: false, wantsSignIn: false });
-    output.line(`Server "${printable(childName)}" wants no sign-in.`);
+    output.line(`Server "${printable(childName)}" doesn't require signing in.`);
     return 0;
   }
-  await tellRunning();
+  await reloadRunning();
   const { issuer, scope, expiresAt, refreshToken } = signedIn;
   const isRenewed = refreshToken !== undefined;
   output.json({
@@ -63,7 +63,7 @@ export async function login(childName: string, options: LoginOptions): Promise<n
     expiresAt === undefined
       ? ''
       : ` The token is valid for ${formatDuration(Math.max(0, expiresAt - Date.now()))}`;
-  const renewal = isRenewed ? ' and is renewed by itself.' : '; then sign in again.';
+  const renewal = isRenewed ? ' and is renewed automatically.' : '. Sign in again after that.';
   output.line(
     `${output.style('green', '✓')} Signed in to server "${printable(childName)}".${lasts === '' ? '' : lasts + renewal}`,
   );
@@ -90,13 +90,13 @@ export async function logout(childName: string, options: CommandOptions): Promis
     wasSignedIn ? `Signed out of server "${name}".` : `You were not signed in to server "${name}".`,
   );
   if (note !== undefined) {
-    output.line(output.style('yellow', `note: the tokens were not taken back: ${note}`));
+    output.line(output.style('yellow', `note: the tokens were not revoked: ${note}`));
   }
   return 0;
 }
 
-/** Programs that run have perhaps given the server up: they try it again now. */
-async function tellRunning(): Promise<void> {
+/** Running Switchboards may have given up on the server, so make them retry. */
+async function reloadRunning(): Promise<void> {
   const { home } = findFolders({ cwd: workingFolder(), env: process.env });
   await askRunning(home, 'reload', RELOAD_MS);
 }
@@ -105,7 +105,7 @@ function tokenFolder({ home }: Config): string {
   return join(home, 'tokens');
 }
 
-/** How the server is reached, with variables filled in. */
+/** The server's remote, with variables expanded. */
 function addressOf(config: Config, childName: string, env: NodeJS.ProcessEnv): Remote {
   const child = chosenChild(config, childName);
   checkRemote(child);
@@ -113,41 +113,41 @@ function addressOf(config: Config, childName: string, env: NodeJS.ProcessEnv): R
   if (/^https?:/i.test(remote.url) && URL.canParse(remote.url)) return remote;
   throw new SwitchboardError(
     'CHILD_NOT_CONFIGURED',
-    `The "url" of server "${childName}" is no http or https address.`,
+    `The "url" of server "${childName}" is not an http or https URL.`,
     { hint: `Correct it in ${child.origin}.` },
   );
 }
 
-/** Throws where there is nothing to sign in to. */
+/** Throws if the server doesn't support signing in. */
 function checkRemote({ name, origin, remote, problem }: ChildConfig): void {
-  const unfit = (what: string, hint: string) =>
+  const unsupported = (what: string, hint: string) =>
     new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" ${what}.`, { hint });
   if (!remote) {
-    throw (
-      problem ?? unfit('is a program on this machine', 'Signing in is for servers with a "url".')
-    );
+    throw problem ?? unsupported('runs locally', 'Only servers with a "url" support signing in.');
   }
   if (remote.type === 'ws') {
-    throw unfit(
-      'is reached by WebSocket, over which one cannot sign in',
-      `Put what it wants to see under "headers" in ${origin}.`,
+    throw unsupported(
+      "uses WebSocket, which doesn't support signing in",
+      `Set the headers it requires under "headers" in ${origin}.`,
     );
   }
   if (Object.keys(remote.headers).some((header) => header.toLowerCase() === 'authorization')) {
-    throw unfit(
-      'has an Authorization header of its own, so that a sign-in would change nothing',
+    throw unsupported(
+      'has an Authorization header, which takes precedence over signing in',
       `To sign in instead, remove the header in ${origin}.`,
     );
   }
 }
 
-/** With --json, stdout is for the one document. */
+/** With --json, stdout contains only the JSON document. */
 function say(output: Output, line: string): void {
   if (output.isJson) process.stderr.write(`${line}\n`);
   else output.line(line);
 }
 
 function invitation(childName: string, issuer: string, isOpen: boolean): string {
-  const what = `To sign in to server "${printable(childName)}" at ${cleanText(issuer)}`;
-  return isOpen ? `${what}, go to your browser. If nothing opens there:` : `${what}, open:`;
+  const target = `server "${printable(childName)}" at ${cleanText(issuer)}`;
+  return isOpen
+    ? `Sign in to ${target} in your browser. If it doesn't open, go to:`
+    : `To sign in to ${target}, open:`;
 }

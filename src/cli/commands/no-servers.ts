@@ -1,4 +1,4 @@
-// What commands say if no servers are configured: how to add one, and where some are.
+// The message if no servers are configured: how to add one, and where the nearest configuration is.
 import { describeNearest } from '../../config/files/nearest.ts';
 import { findFolders } from '../../config/files/places.ts';
 import { workingFolder } from '../working-folder.ts';

@@ -1,4 +1,4 @@
-// Servers that are off: commands leave them out, and say that they do.
+// Servers that are off. Commands skip them, and say so.
 import { printable } from '../../base/text.ts';
 import { type Config, isOff } from '../../config/config.ts';
 import type { Output } from '../terminal/output.ts';
@@ -8,7 +8,7 @@ export interface Off {
   readonly because: string;
 }
 
-/** Those that a command leaves out; none where it is about one server that was named. */
+/** The servers a command skips; none if a server was named. */
 export function offServers({ children }: Config, chosen: string | undefined): Off[] {
   if (chosen !== undefined) return [];
   return [...children.values()].filter(isOff).map(({ name, showBecause }) => ({

@@ -1,5 +1,4 @@
-// `switchboard run <agent> "<task>"`: one run of an agent, as a host would have it, with what it does
-// shown on a terminal while it does it.
+// `switchboard run <agent> "<task>"`: runs an agent as a host would, and shows its steps on the terminal.
 import { resolve } from 'node:path';
 import type { ListedAgent } from '../../agents/agent.ts';
 import type { EngineEvent, EngineResult } from '../../agents/engine.ts';
@@ -16,16 +15,20 @@ import { isOnTerminal, TerminalCaller } from '../terminal/terminal-caller.ts';
 import { workingFolder } from '../working-folder.ts';
 import { type CommandOptions, printWarnings, withSwitchboard } from './with-switchboard.ts';
 
-export interface RunOptions extends CommandOptions {
+export interface RunAgentOptions extends CommandOptions {
   readonly cwd?: string | undefined;
 }
 
 const LONGEST_NOTE = 200;
 const HOW_TO_PIPE = 'Pipe it in: echo "Explain the build" | switchboard run NAME -';
 
-export async function runAgent(name: string, given: string, options: RunOptions): Promise<number> {
+export async function runAgent(
+  name: string,
+  given: string,
+  options: RunAgentOptions,
+): Promise<number> {
   const output = createOutput(options);
-  const task = given === '-' ? readStdin('The task', HOW_TO_PIPE) : given;
+  const task = given === '-' ? readStdin('the task', HOW_TO_PIPE) : given;
   const cwd = folderOfRun(options);
   const shown = { ...options, warnings: 'shown' } as const;
   const result = await withSwitchboard(shown, async ({ config, switchboard, cancellation }) => {
@@ -56,21 +59,21 @@ export async function runAgent(name: string, given: string, options: RunOptions)
   return result.ok ? 0 : 5;
 }
 
-/** One that is empty is a variable that was not set, and not this folder. */
-function folderOfRun({ cwd = '.' }: RunOptions): string {
+/** An empty value is probably an unset variable, not the current folder. */
+function folderOfRun({ cwd = '.' }: RunAgentOptions): string {
   if (cwd !== '') return resolve(workingFolder(), cwd);
-  throw new SwitchboardError('USAGE', '--cwd names no folder.', {
-    hint: 'Leave it out to have the agent work in this folder.',
+  throw new SwitchboardError('USAGE', '--cwd is empty.', {
+    hint: 'Name a folder, or leave out --cwd to use the current one.',
   });
 }
 
-/** The agents there are, with the names that hosts know them by. */
+/** The agents, with the tool names that hosts see. */
 export async function findAgents(config: Config, { board }: Switchboard): Promise<AgentList> {
   const list = await listAgents({ ...config, settings: config.agents });
   return { ...list, agents: [...board.nameAgents(list.agents).values()] };
 }
 
-/** By its tool's name, the name in its file, or that name as tools have it. */
+/** By tool name, name in the file, or safe name. */
 export function chosenAgent(agents: readonly ListedAgent[], name: string): ListedAgent {
   const wanted = name.toLowerCase();
   const found =
@@ -84,8 +87,8 @@ export function chosenAgent(agents: readonly ListedAgent[], name: string): Liste
 }
 
 /**
- * What is shown of a run. Its last message is its result, which is printed as a whole: so a message is
- * shown only when something has followed it.
+ * Shows a run's steps. The last message is the result, which is printed at the end, so each message is held back until
+ * something follows it.
  */
 class Watch {
   readonly #progress: Progress;
@@ -96,7 +99,7 @@ class Watch {
   }
 
   show({ kind, text }: EngineEvent): void {
-    // Warnings are in the log, which is seen here, too.
+    // Warnings are already in the log on stderr.
     if (kind !== 'message' && kind !== 'step') return;
     this.#note(this.#message);
     this.#message = kind === 'message' ? text : '';

@@ -1,11 +1,12 @@
-// `switchboard show [server] [how]`: how the host sees each server and why, and the way to change it.
+// `switchboard show [server] [how]`: shows how hosts see each server and why, or changes it.
 import { SwitchboardError } from '../../base/errors.ts';
-import { type Change, type Wanted as Changes, changeUse } from '../../config/change/change.ts';
+import { type ConfigChange, changeUse, type UseChange } from '../../config/change/change.ts';
 import { type ChildConfig, SHOWS, STARTS } from '../../config/config.ts';
 import { LONGEST_MS } from '../../config/defaults.ts';
 import { type Layer, suiteOf } from '../../config/files/layers.ts';
 import { findPlaces } from '../../config/files/places.ts';
-import { parseIdleMs, readMainFiles } from '../../config/load.ts';
+import { readMainFiles } from '../../config/load.ts';
+import { parseIdleMs } from '../../config/settings/general.ts';
 import { RELOAD_HINT } from '../status/reload.ts';
 import { createOutput, type Output } from '../terminal/output.ts';
 import { workingFolder } from '../working-folder.ts';
@@ -33,17 +34,18 @@ export async function show(
   const output = createOutput(options);
   const wanted = parseWanted(how, options);
   const isChange = Object.keys(wanted).length > 0;
-  if (options.user && options.project) throw usage('--user and --project name two files.');
-  if (!isChange && (options.user || options.project)) throw usage('There is nothing to write.');
+  if (options.user && options.project) throw usage('Use either --user or --project, not both.');
+  if (!isChange && (options.user || options.project))
+    throw usage('--user and --project require a change.');
   if (name === undefined) {
-    if (isChange) throw usage('Which server?');
+    if (isChange) throw usage('Missing server name.');
     const all = await appearances(options);
     output.json({ children: all });
     printAppearances(all, output);
     return 0;
   }
   const change = isChange ? await write(name, wanted, options) : undefined;
-  // A change has printed the warnings already.
+  // `write` has already printed the warnings.
   const quiet = isChange ? ({ ...options, warnings: 'shown' } as const) : options;
   const [appearance] = await appearances(quiet, name);
   if (!appearance) throw new Error('Nothing was chosen.');
@@ -57,41 +59,41 @@ export async function show(
   return 0;
 }
 
-/** Writes it; undefined if all of it holds already and no file was asked for. */
+/** Undefined if nothing changes and no file was specified. */
 async function write(
   name: string,
   wanted: Wanted,
   options: ShowOptions,
-): Promise<Change | undefined> {
+): Promise<ConfigChange | undefined> {
   const { config: configFile, user, project } = options;
   const child = chosenChild(await loadWithWarnings(options), name);
   const where = user ? 'user' : project ? 'project' : undefined;
   if (where === undefined && unmetOf(child, wanted).length === 0) return undefined;
   const places = findPlaces({ cwd: workingFolder(), env: process.env, configFile });
   const layers = await readMainFiles(places);
-  const [stronger] = user ? keysSaidBy(layers, places.projectFile, name, wanted) : [];
-  if (stronger) throw wouldBeOverruled(child, stronger);
+  const [conflict] = user ? conflictingKeys(layers, places.projectFile, name, wanted) : [];
+  if (conflict) throw wouldBeOverridden(child, conflict);
   const change = await changeUse(child, wanted, places, layers, where);
   const now = chosenChild(await loadFor(options), name);
   const [unmet] = unmetOf(now, wanted);
-  if (unmet) throw overruled(now, unmet, change.file);
+  if (unmet) throw overridden(now, unmet, change.file);
   return change;
 }
 
-/** Those of the keys of which the project's file says something else, and would win. */
-function keysSaidBy(
+/** Keys that the project's file sets to something else, which would take precedence. */
+function conflictingKeys(
   layers: readonly Layer[],
   file: string | undefined,
   name: string,
   wanted: Wanted,
 ): Key[] {
   const layer = layers.find((one) => one.file === file);
-  const said = layer ? suiteOf(layer.config, name) : {};
+  const current = layer ? suiteOf(layer.config, name) : {};
   const keys = Object.keys(wanted) as Key[];
-  return keys.filter((key) => said[key] !== undefined && said[key] !== wanted[key]);
+  return keys.filter((key) => current[key] !== undefined && current[key] !== wanted[key]);
 }
 
-type Wanted = Omit<Changes, 'assistant'>;
+type Wanted = Omit<UseChange, 'assistant'>;
 type Key = keyof Wanted;
 
 function unmetOf(child: ChildConfig, wanted: Wanted): Key[] {
@@ -99,13 +101,13 @@ function unmetOf(child: ChildConfig, wanted: Wanted): Key[] {
   return keys.filter((key) => wanted[key] !== undefined && wanted[key] !== child[key]);
 }
 
-/** Nothing is written that would change other projects and not this one. */
-function wouldBeOverruled(child: ChildConfig, key: Key): SwitchboardError {
+/** Nothing is written if it would affect every project but this one. */
+function wouldBeOverridden(child: ChildConfig, key: Key): SwitchboardError {
   return new SwitchboardError(
     'CONFIG_NOT_CHANGED',
-    `Nothing was written: for server "${child.name}" ${key} is ${child[key]} in this project: ${reasonOf(child, key)}.`,
+    `Nothing was changed: in this project, ${key} of server "${child.name}" is ${child[key]} (${reasonOf(child, key)}).`,
     {
-      hint: 'That is stronger. Change it there, or leave out --user.',
+      hint: 'That setting takes precedence. Change it there, or leave out --user.',
       data: { child: child.name },
     },
   );
@@ -115,19 +117,19 @@ function reasonOf(child: ChildConfig, key: Key): string {
   return { show: child.showBecause, start: child.startBecause, idleMs: child.idleBecause }[key];
 }
 
-function overruled(child: ChildConfig, key: Key, file: string): SwitchboardError {
+function overridden(child: ChildConfig, key: Key, file: string): SwitchboardError {
   return new SwitchboardError(
     'CONFIG_NOT_CHANGED',
-    `${file} says so now, but for server "${child.name}" ${key} is still ${child[key]}: ${reasonOf(child, key)}.`,
-    { hint: 'That is stronger. Change it there.', data: { child: child.name, file } },
+    `Wrote ${file}, but ${key} of server "${child.name}" is still ${child[key]} (${reasonOf(child, key)}).`,
+    { hint: 'That setting takes precedence. Change it there.', data: { child: child.name, file } },
   );
 }
 
-function printChange(change: Change | undefined, output: Output): void {
-  if (!change?.isChanged) return output.line('Nothing was written: this holds already.');
+function printChange(change: ConfigChange | undefined, output: Output): void {
+  if (!change?.isChanged) return output.line('Already set. Nothing was changed.');
   output.line(`Wrote ${change.file}.`);
   if (change.backup !== undefined) {
-    output.line(output.style('dim', `What it was before is in ${change.backup}.`));
+    output.line(output.style('dim', `Backup: ${change.backup}`));
   }
 }
 
@@ -141,22 +143,25 @@ async function appearances(options: ShowOptions, name?: string): Promise<Appeara
 
 function parseWanted(how: string | undefined, { start, idleMs }: ShowOptions): Wanted {
   return {
-    ...(how !== undefined && { show: choose(how, SHOWS, 'A server cannot be shown as') }),
-    ...(start !== undefined && { start: choose(start, STARTS, 'A server cannot be started') }),
+    ...(how !== undefined && { show: choose(how, SHOWS, 'show') }),
+    ...(start !== undefined && { start: choose(start, STARTS, '--start') }),
     ...(idleMs !== undefined && { idleMs: parseMs(idleMs) }),
   };
 }
 
-function choose<T extends string>(word: string, choices: readonly T[], refusal: string): T {
+function choose<T extends string>(word: string, choices: readonly T[], what: string): T {
   const choice = choices.find((one) => one === word);
   if (choice) return choice;
-  throw usage(`${refusal} "${word}".`, `Choose one of: ${choices.join(', ')}.`);
+  throw usage(`Invalid value for ${what}: "${word}".`, `Use one of: ${choices.join(', ')}.`);
 }
 
 function parseMs(text: string): number {
   const ms = parseIdleMs(text);
   if (ms !== undefined) return ms;
-  throw usage(`--idle-ms "${text}" is not a number from 0 to ${LONGEST_MS}.`, '0 is never.');
+  throw usage(
+    `Invalid value for --idle-ms: "${text}".`,
+    `Use a number from 0 (never) to ${LONGEST_MS}.`,
+  );
 }
 
 function usage(message: string, hint = 'See: switchboard show --help'): SwitchboardError {

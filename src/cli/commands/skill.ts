@@ -1,5 +1,4 @@
-// `switchboard skill install|uninstall`: the command /switchboard of Claude Code, and Switchboard among
-// its servers.
+// `switchboard skill install|uninstall`: the /switchboard command in Claude Code, and Switchboard's registration there.
 import { existsSync, realpathSync } from 'node:fs';
 import { ERRORS } from '../../base/errors.ts';
 import { countLeftBehind } from '../../install/import.ts';
@@ -28,19 +27,21 @@ export async function installSkillCommand(options: SkillCommandOptions): Promise
 
   printChanges(changes, dryRun, output);
   if (changes.some(({ action }) => action === 'copy')) {
-    output.line('Links cannot be made here, so it is a copy: install again after an update.');
+    output.line(
+      'Symbolic links are not available here, so the skill was copied. Reinstall it after an update.',
+    );
   }
   printRegistration(registration, { aim: 'register', dryRun, output });
   if (leftBehind > 0) {
     output.line(
-      `mcpflip has ${count(leftBehind, 'server')} that you can take over: switchboard import`,
+      `mcpflip has ${count(leftBehind, 'server')} you can import with: switchboard import`,
     );
   }
   const isNew = changes.length > 0 || registration.state === 'registered';
-  const restart = 'restart Claude Code once, then type /switchboard in it.';
+  const restart = 'restart Claude Code, then type /switchboard.';
   if (registration.state === 'failed') {
-    output.line(`\nNext: register Switchboard by hand as above, ${restart}`);
-  } else if (!isNew) output.line('The skill was in place; nothing was changed.');
+    output.line(`\nNext: register Switchboard manually as shown above, ${restart}`);
+  } else if (!isNew) output.line('The skill is already installed. Nothing was changed.');
   else if (!dryRun) output.line(`\nNext: ${restart}`);
   return statusOf(registration);
 }
@@ -54,11 +55,12 @@ export async function uninstallSkillCommand(options: SkillCommandOptions): Promi
 
   printChanges(changes, dryRun, output);
   for (const path of left) {
-    output.line(output.style('yellow', `left alone, since it leads elsewhere: ${path}`));
+    output.line(output.style('yellow', `not removed, because it links elsewhere: ${path}`));
   }
   printRegistration(registration, { aim: 'remove', dryRun, output });
-  if (changes.length === 0) output.line('The skill was not in place; no file was changed.');
-  if (existsSync(places.serversFile)) output.line(`Your servers stay in ${places.serversFile}`);
+  if (changes.length === 0) output.line('The skill is not installed. Nothing was changed.');
+  if (existsSync(places.serversFile))
+    output.line(`Your servers are still in ${places.serversFile}`);
   return statusOf(registration);
 }
 
@@ -66,18 +68,18 @@ function prepare({ dryRun = false, register: isWanted = true }: SkillCommandOpti
   const { env } = process;
   const cwd = workingFolder();
   const places = findInstallPlaces(cwd, env);
-  // `claude` runs as a group of its own, which does not hear Ctrl-C; it ends when we do.
+  // `claude` runs in its own process group and doesn't get Ctrl-C. It is stopped when we exit.
   onEndSignal(() => process.exit(ERRORS.CANCELLED.exit), ERRORS.CANCELLED.exit);
   const registering = { places, cwd, env, isWanted, dryRun };
   return { places, dryRun, self: selfLaunch(), registering };
 }
 
-/** How a host starts the program that is running now. */
+/** The command a host uses to start this program. */
 export function selfLaunch(): string[] {
   return launchCommand(selfPath(), process.execPath);
 }
 
-/** The real path of the program that is running now. */
+/** The real path of this program. */
 export function selfPath(): string {
   return realpathSync(process.argv[1] ?? '');
 }

@@ -1,4 +1,4 @@
-// What every command that uses children needs: the configuration, a switchboard, Ctrl-C.
+// What every command that uses servers needs: the configuration, a Switchboard, and Ctrl-C handling.
 import { Writable } from 'node:stream';
 import { withAssistants, withoutAssistants } from '../../assistant/wrap.ts';
 import { Cancellation } from '../../base/cancellation.ts';
@@ -22,20 +22,20 @@ export interface CommandOptions {
   readonly config?: string | undefined;
   readonly servers?: string | undefined;
   readonly json?: boolean | undefined;
-  /** Set by commands that look at servers themselves, not at what speaks for them. */
+  /** Set by commands that use servers directly, not through their assistants. */
   readonly assistants?: false;
-  /** Set by commands that show the configuration's warnings in their own output. */
+  /** Set by commands that include the configuration's warnings in their output. */
   readonly warnings?: 'shown';
 }
 
-export interface Workplace {
+export interface CommandContext {
   readonly config: Config;
   readonly switchboard: Switchboard;
   /** Cancelled by Ctrl-C. */
   readonly cancellation: Cancellation;
 }
 
-/** The configuration that a command's options ask for. */
+/** Loads the configuration for a command's options. */
 export async function loadFor(options: CommandOptions): Promise<Config> {
   const place = placeOf(options);
   return adaptFor(options, place)(await loadConfig(place));
@@ -52,7 +52,7 @@ function adaptFor({ assistants }: CommandOptions, place: ReturnType<typeof place
   return (config: Config) => withAssistants(config, launch);
 }
 
-/** The same, with a word on stderr about servers that may be missing because their file is broken. */
+/** Also warns on stderr about servers that may be missing because of a broken file. */
 export async function loadWithWarnings(options: CommandOptions): Promise<Config> {
   const config = await loadFor(options);
   warnOfMissing(config, options);
@@ -71,7 +71,7 @@ export function printWarnings(warnings: readonly string[]): void {
 
 export async function withSwitchboard<T>(
   options: CommandOptions,
-  action: (workplace: Workplace) => Promise<T>,
+  action: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   const place = placeOf(options);
   const { cwd: folder, env: environment, ...files } = place;
@@ -99,19 +99,23 @@ export async function withSwitchboard<T>(
   return result;
 }
 
-/** The children a command is about: the one that was named, or all that are not off. */
+/** The server that was named, or all that aren't off. */
 export function chosenChildren(config: Config, name: string | undefined): ChildConfig[] {
   if (name !== undefined) return [chosenChild(config, name)];
   return [...config.children.values()].filter((child) => !isOff(child));
 }
 
-/** The child of this name, off or not. */
+/** Finds a server by name, even if it's off. */
 export function chosenChild({ children, lost }: Config, name: string): ChildConfig {
   const child = children.get(name);
   if (child) return child;
   const hint = lost?.get(name);
   if (hint !== undefined) {
-    throw new SwitchboardError('CHILD_UNKNOWN', `The file of server "${name}" is gone.`, { hint });
+    throw new SwitchboardError(
+      'CHILD_UNKNOWN',
+      `The file that declares server "${name}" is missing.`,
+      { hint },
+    );
   }
   if (children.size > 0) throw unknownChild(name, [...children.keys()]);
   throw new SwitchboardError('CHILD_UNKNOWN', `No server is named "${name}".`, {
@@ -119,10 +123,10 @@ export function chosenChild({ children, lost }: Config, name: string): ChildConf
   });
 }
 
-/** Shows warnings and errors, and what servers print on stderr only at the level `debug`. */
+/** Shows warnings and errors, and servers' stderr only when debugging. */
 function createQuietLog(first: LogSettings): AdjustableLog {
   let { level } = first;
-  const log = createLog(quieten(first), process.stderr.isTTY ? overMovingLine() : process.stderr);
+  const log = createLog(quieten(first), process.stderr.isTTY ? aboveStatusLine() : process.stderr);
   return {
     ...log,
     child: (name, line) => {
@@ -141,8 +145,8 @@ function quieten(settings: LogSettings): LogSettings {
   return { ...settings, level: 'warn' };
 }
 
-/** stderr, where a line that moves (progress.ts) may stand at the moment: it is drawn again soon. */
-function overMovingLine(): Writable {
+/** Clears the status line (progress.ts) first; it is redrawn with the next tick. */
+function aboveStatusLine(): Writable {
   return new Writable({
     decodeStrings: false,
     write: (text: string, _encoding, done) => {

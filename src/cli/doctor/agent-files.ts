@@ -1,4 +1,4 @@
-// What `doctor` says about agent files: how many agents there are, and which files are none.
+// The part of `doctor` about agent files: how many agents there are, and which files were skipped.
 import { listAgents } from '../../agents/list.ts';
 import { cleanText } from '../../base/text.ts';
 import type { Config } from '../../config/config.ts';
@@ -26,7 +26,7 @@ export function printAgentFiles(files: AgentFiles, output: Output): void {
   printSkipped(files, output);
 }
 
-/** Files among agents that are none. */
+/** Files in agent folders that aren't agents. */
 export function printSkipped({ skipped }: Pick<AgentFiles, 'skipped'>, output: Output): void {
   if (skipped.length === 0) return;
   output.line(`Skipped ${count(skipped.length, 'file')}:`);

@@ -1,32 +1,28 @@
 // `switchboard doctor [server]`: starts all servers at once and reports what works, what doesn't and why, each
 // as soon as it is known. Ctrl-C keeps what was found so far.
-import { chooseProvider } from '../../assistant/choose.ts';
-import { settleAssistant } from '../../assistant/settings.ts';
 import { ERRORS } from '../../base/errors.ts';
 import { cleanText, formatDuration, printable } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Child } from '../../child/child.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
 import { isDescribed, rememberDerived } from '../../config/server/derived-descriptions.ts';
-import { DESCRIPTIONS_FILE } from '../../config/server/descriptions.ts';
 import { isExposed } from '../../config/server/expose.ts';
 import { describeServer } from '../../mcp/describe-server.ts';
 import type { Tool } from '../../mcp/tools.ts';
 import { noServers } from '../commands/no-servers.ts';
 import { offServers, printOff } from '../commands/off.ts';
 import {
+  type CommandContext,
   type CommandOptions,
   chosenChildren,
-  type Workplace,
   withSwitchboard,
 } from '../commands/with-switchboard.ts';
 import { describeFailure, type Failure } from '../terminal/failure.ts';
 import { formatRows, indentText } from '../terminal/layout.ts';
 import { count, createOutput, type Output, type Style } from '../terminal/output.ts';
-import { Progress } from '../terminal/progress.ts';
-import { adviceOnTools } from './advice.ts';
+import { downloadNote, Progress } from '../terminal/progress.ts';
+import { adviceOnConfig, adviceOnTools } from './advice.ts';
 import { inspectAgentFiles, printAgentFiles } from './agent-files.ts';
-import { downloadNote } from './download.ts';
 
 interface Finding {
   readonly name: string;
@@ -51,12 +47,12 @@ export async function doctor(
 ): Promise<number> {
   const output = createOutput(options);
   const own = { ...options, assistants: false, warnings: 'shown' } as const;
-  return withSwitchboard(own, async (workplace) => {
-    const { config, cancellation } = workplace;
+  return withSwitchboard(own, async (context) => {
+    const { config, cancellation } = context;
     const children = chosenChildren(config, childName);
     const off = offServers(config, childName);
     printSurroundings(config, output);
-    const findings = await examineAll(children, workplace, output);
+    const findings = await examineAll(children, context, output);
     const isNews = keepDescriptions(config, findings, output);
     const agentFiles = childName === undefined ? await inspectAgentFiles(config) : undefined;
     const { files, project, home, warnings } = config;
@@ -79,7 +75,7 @@ export async function doctor(
     output.line(
       findings.length + off.length === 0
         ? noServers()
-        : `Servers that work: ${works} of ${findings.length}.`,
+        : `Working servers: ${works} of ${findings.length}.`,
     );
     return works < findings.length ? ERRORS.CHILD_START_FAILED.exit : 0;
   });
@@ -112,13 +108,13 @@ function keepDescriptions(
 /** Prints each finding as it arrives; returns them in the order of the configuration. */
 async function examineAll(
   children: readonly ChildConfig[],
-  workplace: Workplace,
+  context: CommandContext,
   output: Output,
 ): Promise<Finding[]> {
   using progress = new Progress(output);
   return await Promise.all(
     children.map(async (child) => {
-      const examined = examine(child, workplace);
+      const examined = examine(child, context);
       const finding = await progress.during(child.name, examined, downloadNote(child));
       progress.clear();
       printFinding(finding, output);
@@ -129,7 +125,7 @@ async function examineAll(
 
 async function examine(
   config: ChildConfig,
-  { switchboard, cancellation }: Workplace,
+  { switchboard, cancellation }: CommandContext,
 ): Promise<Finding> {
   const { name, origin, expose } = config;
   const about = { name, origin, advice: adviceOnConfig(config) };
@@ -176,47 +172,16 @@ const NOTHING = {
   description: undefined,
 };
 
-/** Descriptions that somebody wrote and nobody sees. */
-function adviceOnConfig(config: ChildConfig): string[] {
-  const { name, switchboardDescription, suiteDescription, notedDescription } = config;
-  const isOverruled = switchboardDescription !== undefined && suiteDescription !== undefined;
-  const stronger = switchboardDescription ?? suiteDescription;
-  return [
-    ...(isOverruled
-      ? [
-          `suites.${name}.description is not used, because the server's own file has a switchboardDescription.`,
-        ]
-      : []),
-    ...(notedDescription !== undefined && stronger !== undefined
-      ? [
-          `its "switchboard" text in ${DESCRIPTIONS_FILE} is not used, because ${switchboardDescription === undefined ? `suites.${name}.description` : 'switchboardDescription'} takes precedence.`,
-        ]
-      : []),
-    ...adviceOnAssistant(config),
-  ];
-}
-
-/** Hosts do not see the tools that were counted, and what they see needs a model. */
-function adviceOnAssistant({ assistant }: ChildConfig): string[] {
-  if (!assistant) return [];
-  try {
-    const { env } = process;
-    const { provider, model } = chooseProvider({ settings: settleAssistant(assistant, env), env });
-    const by = model === undefined ? provider : `${provider}, ${model}`;
-    return [`hosts speak to it through an assistant (${by}).`];
-  } catch (error) {
-    return [describeFailure(error)].map(({ message, hint }) => `${message} ${hint ?? ''}`.trim());
-  }
-}
-
 function printSurroundings({ files, project, warnings }: Config, output: Output): void {
   output.line(`switchboard ${VERSION}, node ${process.version}, project ${project}`);
   output.line(
-    files.length > 0 ? `configuration: ${files.join(', ')}` : 'configuration: none, defaults',
+    files.length > 0
+      ? `configuration: ${files.join(', ')}`
+      : 'configuration: none (using defaults)',
   );
   if (process.version.startsWith('v20.')) {
     output.line(
-      output.style('yellow', 'Node 20 no longer gets security fixes; Node 22 or later does.'),
+      output.style('yellow', 'Node 20 no longer gets security fixes. Use Node 22 or later.'),
     );
   }
   for (const warning of warnings)

@@ -1,5 +1,4 @@
-// `switchboard reload`: has every running Switchboard of this user read its configuration again, and
-// says what came of it.
+// `switchboard reload`: makes every running Switchboard of this user reload its configuration, and prints the results.
 import { isObject } from '../../base/object.ts';
 import { cleanText } from '../../base/text.ts';
 import { findFolders } from '../../config/files/places.ts';
@@ -15,10 +14,9 @@ interface Outcome {
   readonly message: string;
 }
 
-/** For commands that change the configuration. */
-export const RELOAD_HINT = '\nA Switchboard that is running takes it over with: switchboard reload';
+export const RELOAD_HINT = '\nTo apply this to a running Switchboard, run: switchboard reload';
 
-/** A configuration that is code may take a while. */
+/** A JavaScript configuration may take a while. */
 const LIMIT_MS = 10_000;
 
 export async function reloadRunning(options: CommandOptions): Promise<number> {
@@ -27,7 +25,7 @@ export async function reloadRunning(options: CommandOptions): Promise<number> {
   const outcomes = (await askRunning(home, 'reload', LIMIT_MS)).map(outcomeOf);
   output.json({ reloaded: outcomes });
   if (outcomes.length === 0) {
-    output.line('No Switchboard is running: the next one reads the configuration as it is.');
+    output.line('No Switchboard is running. The next one will load the current configuration.');
   }
   for (const { pid, project, ok, message } of outcomes) {
     const sign = ok ? output.style('green', '✓') : output.style('red', '✗');
@@ -38,6 +36,6 @@ export async function reloadRunning(options: CommandOptions): Promise<number> {
 
 function outcomeOf({ pid, project, value, problem }: ControlAnswer): Outcome {
   const { ok, message } = isObject(value) ? value : {};
-  const text = typeof message === 'string' ? message : 'gave an answer that says nothing';
+  const text = typeof message === 'string' ? message : 'sent an invalid response';
   return { pid, project, ok: ok === true, message: problem ?? text };
 }

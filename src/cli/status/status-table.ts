@@ -1,6 +1,5 @@
-// The tables of `switchboard status`, as lines of a given width: one heading for each program, one
-// line for each server, and below it what last went wrong there; and one line for each run of an
-// agent, and below it what it does and where.
+// The tables of `switchboard status`: a heading per process, a line per server with its last error below, and a line
+// per agent run with its folder and current step below.
 import type { RunStatus } from '../../agents/run-status.ts';
 import { formatDuration, onOneLine } from '../../base/text.ts';
 import type { OfflineChild, OfflineReport } from '../../host/offline-report.ts';
@@ -15,21 +14,21 @@ import { columnsOf, cutEnd, cutStart } from '../terminal/columns.ts';
 import type { Output, Style } from '../terminal/output.ts';
 
 export interface TableOptions {
-  /** Columns of the terminal; Infinity where there is none. */
+  /** Columns of the terminal; Infinity without one. */
   readonly width: number;
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly style: Output['style'];
 }
 
-/** A program that runs and gave no report. */
-export interface Unanswered {
+/** A running Switchboard that didn't send a report. */
+export interface SilentProgram {
   readonly pid: number;
   readonly project: string;
   readonly problem: string;
 }
 
-/** A piece of a line, in one style. */
+/** Part of a line, in one style. */
 interface Part {
   readonly text: string;
   readonly style?: Style | undefined;
@@ -46,7 +45,7 @@ interface Column<Line> {
 
 interface Table<Line> {
   readonly name: Column<Line>;
-  /** A column that no row has anything for is left out. */
+  /** Empty columns are left out. */
   readonly columns: readonly Column<Line>[];
   /** The lines below a row. */
   readonly below: (row: Line) => readonly Part[];
@@ -109,11 +108,11 @@ const RUNS: Table<RunStatus> = {
     {
       title: 'state',
       align: 'left',
-      cell: ({ state }) => (state === 'running' ? '● running' : '○ waiting'),
+      cell: ({ state }) => (state === 'running' ? '● running' : '○ queued'),
       style: ({ state }) => (state === 'running' ? 'green' : 'dim'),
     },
     { title: 'for', align: 'right', cell: ({ since }, now) => formatElapsed(since, now) },
-    { title: 'before it', align: 'right', cell: ({ before }) => String(before ?? '') },
+    { title: 'ahead', align: 'right', cell: ({ before }) => String(before ?? '') },
   ],
   below: ({ cwd, doing }) => [
     {
@@ -143,8 +142,8 @@ export function formatReport(report: StatusReport, options: TableOptions): strin
   ];
 }
 
-export function formatUnanswered(
-  { pid, project, problem }: Unanswered,
+export function formatSilent(
+  { pid, project, problem }: SilentProgram,
   options: TableOptions,
 ): string[] {
   const rest: Part = { text: `pid ${pid}: ${plain(problem)}`, style: 'yellow' };
@@ -161,7 +160,7 @@ export function formatOffline(
   ];
 }
 
-/** The project comes first and gives way: the end of a path says most. */
+/** Cuts the start of the project's path if needed: its end says most. */
 function formatHeading(project: string, rest: Part, options: TableOptions): string {
   const room = options.width - rest.text.length - GAP.length;
   const name = cutStart(plain(project), Math.max(SHORTEST_PROJECT, room));
@@ -206,7 +205,7 @@ function formatBelow(parts: readonly Part[], options: TableOptions): string[] {
   return parts.map((part) => paint([{ text: INDENT + INDENT }, part], options));
 }
 
-/** One line of text, without what a terminal would take for a command. */
+/** One line of text, without terminal escape sequences. */
 function plain(text: string): string {
   return onOneLine(text).trim();
 }
@@ -217,7 +216,7 @@ function pad({ text, style }: Part, width: number, align: 'left' | 'right'): Par
   return { text: align === 'left' ? shown + blanks : blanks + shown, style };
 }
 
-/** Puts the parts together, up to the width, without blanks at the end. */
+/** Joins the parts, cut to the width, without trailing spaces. */
 function paint(parts: readonly Part[], { width, style }: TableOptions): string {
   const last = parts.findLastIndex(({ text }) => text.trim() !== '');
   let room = width;
@@ -236,7 +235,7 @@ function formatClients(sessions: readonly SessionStatus[]): string {
   return [...new Set(names)].join(', ') || 'no host';
 }
 
-/** The time of day, with the date if that is another. */
+/** The time of day, with the date if it isn't today. */
 function formatSince(iso: string, now: number): string {
   const then = new Date(iso);
   if (Number.isNaN(then.getTime())) return '';

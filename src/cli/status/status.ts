@@ -1,5 +1,5 @@
-// `switchboard status [child]`: what the running Switchboards of this user do, and, where none runs,
-// what one would have to work with.
+// `switchboard status [server]`: the running Switchboards of this user and their servers, or, if none is running, the
+// configured servers.
 import { SwitchboardError } from '../../base/errors.ts';
 import { findFolders } from '../../config/files/places.ts';
 import { askRunning, type ControlAnswer } from '../../host/control-client.ts';
@@ -15,9 +15,9 @@ import { workingFolder } from '../working-folder.ts';
 import {
   formatOffline,
   formatReport,
-  formatUnanswered,
+  formatSilent,
+  type SilentProgram,
   type TableOptions,
-  type Unanswered,
 } from './status-table.ts';
 import { watchLines } from './watch.ts';
 
@@ -25,18 +25,18 @@ export interface StatusOptions extends CommandOptions {
   readonly watch?: boolean | undefined;
 }
 
-/** All there is to say; with --json, the document. */
+/** The `--json` document. */
 interface Overview {
   readonly project: string;
-  /** The one child that was asked for; all, if undefined. */
+  /** Undefined for all servers. */
   readonly child: string | undefined;
   readonly running: readonly StatusReport[];
-  readonly unanswered: readonly Unanswered[];
-  /** Of this project, if nothing of the above is about the children that were asked for. */
+  readonly unanswered: readonly SilentProgram[];
+  /** The project's servers, if no running Switchboard has the requested ones. */
   readonly configured: OfflineReport | undefined;
 }
 
-/** Not sooner: also a program that is well takes a while on a machine that has much else to do. */
+/** On a busy machine, a healthy process may take a while to answer. */
 const LIMIT_MS = 3_000;
 
 export async function showStatus(
@@ -65,13 +65,9 @@ function printNearest(output: Output): void {
 
 function refuseWithoutTerminal({ isJson }: Output): void {
   if (process.stdout.isTTY && !isJson) return;
-  throw new SwitchboardError(
-    'USAGE',
-    '--watch draws on a terminal, and there is none to draw on.',
-    {
-      hint: 'For a program, run: switchboard status --json',
-    },
-  );
+  throw new SwitchboardError('USAGE', '--watch requires a terminal.', {
+    hint: 'In scripts, use: switchboard status --json',
+  });
 }
 
 async function lookAround(
@@ -81,7 +77,7 @@ async function lookAround(
   const { home, project } = findFolders({ cwd: workingFolder(), env: process.env });
   const answers = await askRunning(home, 'status', LIMIT_MS);
   const reports = answers.flatMap(({ value }) => parseReport(value) ?? []);
-  const running = reports.map((report) => onlyAsked(report, childName)).filter(isAsked);
+  const running = reports.map((report) => onlyRequested(report, childName)).filter(isRequested);
   running.sort((a, b) => Number(b.project === project) - Number(a.project === project));
   const unanswered = answers.flatMap(withoutReport);
   const overview = { project, child: childName, running, unanswered, configured: undefined };
@@ -89,7 +85,7 @@ async function lookAround(
   if (isAnswered) return overview;
 
   const config = await loadFor(options);
-  const catalog = openCatalog(config, () => {}); // nothing is written here
+  const catalog = openCatalog(config, () => {}); // read-only here
   const offline = createOfflineReport(config, catalog);
   if (childName !== undefined && !config.children.has(childName)) {
     printWarnings(config.missing ?? []);
@@ -98,13 +94,13 @@ async function lookAround(
   }
   return { ...overview, configured: onlyChild(offline, childName) };
 
-  function isAsked({ children }: StatusReport): boolean {
+  function isRequested({ children }: StatusReport): boolean {
     return childName === undefined || children.length > 0;
   }
 }
 
-/** Who asks for one server is not told of agents. */
-function onlyAsked(report: StatusReport, childName: string | undefined): StatusReport {
+/** Drops agent runs if only one server was requested. */
+function onlyRequested(report: StatusReport, childName: string | undefined): StatusReport {
   return childName === undefined ? report : { ...onlyChild(report, childName), runs: [] };
 }
 
@@ -116,9 +112,9 @@ function onlyChild<Report extends { readonly children: readonly { readonly name:
   return { ...report, children: report.children.filter(({ name }) => name === childName) };
 }
 
-function withoutReport({ pid, project, value, problem }: ControlAnswer): Unanswered[] {
+function withoutReport({ pid, project, value, problem }: ControlAnswer): SilentProgram[] {
   if (problem !== undefined) return [{ pid, project, problem }];
-  return parseReport(value) ? [] : [{ pid, project, problem: 'gave an answer that is no report' }];
+  return parseReport(value) ? [] : [{ pid, project, problem: 'sent an invalid response' }];
 }
 
 function formatOverview(overview: Overview, output: Output): string[] {
@@ -129,7 +125,7 @@ function formatOverview(overview: Overview, output: Output): string[] {
   const blocks = [
     ...(configured ? [formatOffline(configured, options)] : []),
     ...running.map((report) => formatReport(report, options)),
-    ...unanswered.map((program) => formatUnanswered(program, options)),
+    ...unanswered.map((program) => formatSilent(program, options)),
   ];
   if (!isHere) blocks.unshift([noneRuns(overview)]);
   return blocks
@@ -139,8 +135,8 @@ function formatOverview(overview: Overview, output: Output): string[] {
 }
 
 function noneRuns({ project, child, configured }: Overview): string {
-  if (!configured) return `No Switchboard is running for this project, ${project}.`;
+  if (!configured) return `No Switchboard is running for this project (${project}).`;
   return child === undefined
     ? 'No Switchboard is running.'
-    : 'No Switchboard that has this server is running.';
+    : 'No running Switchboard has this server.';
 }

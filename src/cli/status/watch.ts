@@ -1,5 +1,5 @@
-// A screen that is drawn anew every second until Ctrl-C. It is drawn beside the terminal's own
-// contents, which come back at the end, followed by what was seen last.
+// Redraws the screen every second until Ctrl-C. Uses the terminal's alternate screen, and prints the last state when it
+// ends.
 import { Cancellation } from '../../base/cancellation.ts';
 import { onEndSignal } from '../signals.ts';
 
@@ -10,7 +10,7 @@ const TOP = '\u001b[H';
 const CLEAR_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
-/** `look` gives the lines to draw. What it throws at first is thrown before anything is drawn. */
+/** `look` returns the lines to draw. If the first call throws, nothing is drawn. */
 export async function watchLines(look: () => Promise<readonly string[]>): Promise<void> {
   const { stdout } = process;
   const end = new Cancellation();

@@ -1,10 +1,10 @@
-// Changes to files, and to Claude Code's list of servers, as lines for a person.
+// Prints changes to files and to Claude Code's list of servers.
 import type { Change } from '../../install/disk.ts';
 import type { Registration } from '../../install/registration.ts';
 import type { Output } from './output.ts';
 
 const VERBS: Record<Change['action'], readonly [done: string, toDo: string]> = {
-  backup: ['kept', 'keep'],
+  backup: ['backed up', 'back up'],
   copy: ['copied it to', 'copy it to'],
   create: ['created', 'create'],
   link: ['linked', 'link'],
@@ -15,17 +15,16 @@ const VERBS: Record<Change['action'], readonly [done: string, toDo: string]> = {
 export function printChanges(changes: readonly Change[], dryRun: boolean, output: Output): void {
   for (const { action, path, to } of changes) {
     const [done, toDo] = VERBS[action];
-    const target = to === undefined ? '' : ` ${action === 'link' ? 'to' : 'as'} ${to}`;
+    const target = to === undefined ? '' : ` to ${to}`;
     output.line(`${dryRun ? `would ${toDo}` : done} ${path}${target}`);
   }
 }
 
-/** `aim` is what was to be done. */
 export function printRegistration(
   { state, command, says, backup, isRestored }: Registration,
   { aim, dryRun, output }: { aim: 'register' | 'remove'; dryRun: boolean; output: Output },
 ): void {
-  const byHand = `  By hand: ${command}`;
+  const manually = `  To do it manually: ${command}`;
   switch (state) {
     case 'registered':
     case 'removed':
@@ -37,20 +36,18 @@ export function printRegistration(
       );
       break;
     case 'skipped':
-      output.line(`Claude Code's list of servers is left alone.\n${byHand}`);
+      output.line(`Claude Code's list of servers was not changed.\n${manually}`);
       break;
     case 'no-claude':
-      output.line(`There is no program "claude" on your PATH.\n${byHand}`);
+      output.line(`claude was not found on your PATH.\n${manually}`);
       break;
     case 'failed':
-      output.line(`${output.style('red', 'claude failed:')} ${says}\n${byHand}`);
+      output.line(`${output.style('red', 'claude failed:')} ${says}\n${manually}`);
       break;
   }
-  if (isRestored) output.line('Claude Code has the entry that it had before.');
+  if (isRestored) output.line('The previous entry in Claude Code was restored.');
   if (isRestored === false) {
-    output.line(
-      output.style('red', 'The entry that Claude Code had before is gone from its list.'),
-    );
+    output.line(output.style('red', 'The previous entry in Claude Code could not be restored.'));
   }
-  if (backup !== undefined) output.line(`kept the entry that Claude Code had as ${backup}`);
+  if (backup !== undefined) output.line(`backed up the previous Claude Code entry to ${backup}`);
 }

@@ -13,17 +13,17 @@ export function columnsOf(text: string): number {
   return charactersOf(text).reduce((sum, { columns }) => sum + columns, 0);
 }
 
-/** Cuts the end off a text that is too wide, and marks the cut. */
+/** Cuts the end if the text is too wide, and marks the cut. */
 export function cutEnd(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   return columns < 1 ? '' : `${takeColumns(charactersOf(text), columns - 1).join('')}…`;
 }
 
-/** Cuts the beginning off a text that is too wide, and marks the cut. */
+/** Cuts the start if the text is too wide, and marks the cut. */
 export function cutStart(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
-  const fromBehind = takeColumns(charactersOf(text).toReversed(), columns - 1);
-  return columns < 1 ? '' : `…${fromBehind.toReversed().join('')}`;
+  const fromEnd = takeColumns(charactersOf(text).toReversed(), columns - 1);
+  return columns < 1 ? '' : `…${fromEnd.toReversed().join('')}`;
 }
 
 /** Wraps text to lines of at most `width` columns, between words if possible. */

@@ -1,4 +1,4 @@
-// A failure as a command shows it beside others: what happened and what to do.
+// A failure as one entry in a command's output: what happened and what to do.
 import { SwitchboardError } from '../../base/errors.ts';
 import { RpcError } from '../../rpc/message.ts';
 
@@ -8,7 +8,7 @@ export interface Failure {
   readonly hint: string | undefined;
 }
 
-/** Anything that is neither our error nor a child's is a bug, and is thrown on. */
+/** Rethrows bugs: anything but our own errors and those of servers. */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof SwitchboardError) {
     return { code: error.code, message: error.message, hint: error.hint };

@@ -3,8 +3,7 @@
 import { isObject } from '../../base/object.ts';
 import { excerpt } from '../../base/text.ts';
 
-/** Where questions are asked. */
-export interface Desk {
+export interface Prompter {
   /** Resolves to what the user types; undefined on Ctrl-D. */
   readonly ask: (prompt: string) => Promise<string | undefined>;
   readonly say: (line: string) => void;
@@ -34,27 +33,27 @@ const LONGEST_LABEL = 200;
 const DECLINED: FormAnswer = { action: 'decline' };
 const CANCELLED: FormAnswer = { action: 'cancel' };
 
-export async function fillForm(schema: unknown, desk: Desk): Promise<FormAnswer> {
+export async function fillForm(schema: unknown, prompter: Prompter): Promise<FormAnswer> {
   const fields = fieldsOf(schema);
-  const unfit = fields.find((field) => field.kind === undefined);
-  if (unfit) {
-    desk.say(`Declined: "${unfit.label}" cannot be answered on a terminal.`);
+  const unsupported = fields.find((field) => field.kind === undefined);
+  if (unsupported) {
+    prompter.say(`Declined: "${unsupported.label}" cannot be answered on a terminal.`);
     return DECLINED;
   }
   const [first, ...more] = fields as readonly Field[];
-  if (!first) return toAnswer(await askYesNo('Allow it', false, desk));
+  if (!first) return toAnswer(await askYesNo('Allow it', false, prompter));
   if (first.kind === 'boolean' && more.length === 0) {
-    const isYes = await askYesNo(first.label, first.schema['default'] === true, desk);
+    const isYes = await askYesNo(first.label, first.schema['default'] === true, prompter);
     return isYes === undefined ? CANCELLED : accept({ [first.name]: isYes });
   }
-  const isWanted = await askYesNo('Answer', true, desk);
-  return isWanted ? fillFields([first, ...more], desk) : toAnswer(isWanted);
+  const isWanted = await askYesNo('Answer', true, prompter);
+  return isWanted ? fillFields([first, ...more], prompter) : toAnswer(isWanted);
 }
 
-async function fillFields(fields: readonly Field[], desk: Desk): Promise<FormAnswer> {
+async function fillFields(fields: readonly Field[], prompter: Prompter): Promise<FormAnswer> {
   const content: [string, unknown][] = [];
   for (const field of fields) {
-    const answer = await askField(field, desk);
+    const answer = await askField(field, prompter);
     if (answer === undefined) return CANCELLED;
     if (answer.value !== undefined) content.push([field.name, answer.value]);
   }
@@ -74,26 +73,27 @@ function toAnswer(isYes: boolean | undefined): FormAnswer {
 export async function askYesNo(
   question: string,
   usual: boolean,
-  desk: Desk,
+  prompter: Prompter,
 ): Promise<boolean | undefined> {
-  const typed = await desk.ask(`${question}? [${usual ? 'Y/n' : 'y/N'}] `);
+  const typed = await prompter.ask(`${question}? [${usual ? 'Y/n' : 'y/N'}] `);
   if (typed === undefined) return undefined;
   return usual ? !/^no?$/i.test(typed.trim()) : /^y(es)?$/i.test(typed.trim());
 }
 
 /** A value of undefined leaves the field out. */
-async function askField(field: Field, desk: Desk): Promise<{ value: unknown } | undefined> {
+async function askField(field: Field, prompter: Prompter): Promise<{ value: unknown } | undefined> {
   const usual = field.schema['default'];
-  for (const [index, { title }] of field.choices.entries()) desk.say(`  ${index + 1}  ${title}`);
+  for (const [index, { title }] of field.choices.entries())
+    prompter.say(`  ${index + 1}  ${title}`);
   const prompt = promptFor(field);
   for (;;) {
-    const typed = (await desk.ask(prompt))?.trim();
+    const typed = (await prompter.ask(prompt))?.trim();
     if (typed === undefined) return undefined;
     if (typed === '' && usual !== undefined) return { value: usual };
     if (typed === '' && !field.isRequired) return { value: undefined };
     const read = typed === '' ? 'This field is required.' : readField(typed, field);
     if (typeof read === 'object') return read;
-    desk.say(read);
+    prompter.say(read);
   }
 }
 
@@ -127,7 +127,7 @@ function readField(typed: string, field: Field): { value: unknown } | string {
     }
     case 'choice': {
       const choice = choose(typed, field.choices);
-      return choice ? { value: choice.value } : 'Choose one of the list.';
+      return choice ? { value: choice.value } : 'Choose one from the list.';
     }
     case 'choices':
       return readChoices(typed, field);

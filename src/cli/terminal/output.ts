@@ -1,4 +1,4 @@
-// How commands print: plain text with a little colour on a terminal, or one JSON document.
+// Command output: text, with some colour on a terminal, or one JSON document.
 import { styleText } from 'node:util';
 import { cleanText, escapeHidden } from '../../base/text.ts';
 
@@ -31,9 +31,9 @@ export function createOutput(options: { json?: boolean | undefined }): Output {
   };
 }
 
-/** What `style` puts in stays; whatever else a terminal would act on goes. */
+/** Keeps the sequences added by `style` and removes all others. */
 function withOwnStyles(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- terminals' own sequences begin with one
+  // oxlint-disable-next-line no-control-regex -- terminals' own sequences start with one
   const parts = text.split(/(\u001b\[(?:1|2|22|31|32|33|39)m)/);
   return parts.map((part, index) => (index % 2 === 1 ? part : cleanText(part))).join('');
 }

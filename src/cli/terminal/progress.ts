@@ -1,6 +1,8 @@
 // A status line on the terminal that shows what the command is waiting for. A server that npx has to download
 // first can take half a minute, and a silent program looks like a hung one.
 import { printable } from '../../base/text.ts';
+import type { ChildConfig } from '../../config/config.ts';
+import { runnerOf } from '../../config/server/runners.ts';
 import { cutEnd } from './columns.ts';
 import type { Output } from './output.ts';
 
@@ -91,4 +93,10 @@ export class Progress implements Disposable {
     const text = names.length === 0 ? '' : `${frame} waiting for ${names.join(', ')}`;
     this.#stream.write(`${CLEAR_LINE}${cutEnd(text, (this.#stream.columns || 80) - 1)}`);
   }
+}
+
+/** Explains a slow start: npx, uvx and similar programs download the server first. Undefined for other programs. */
+export function downloadNote({ command }: ChildConfig): string | undefined {
+  const runner = command && runnerOf(command);
+  return runner === undefined ? undefined : `${runner} is probably downloading it`;
 }

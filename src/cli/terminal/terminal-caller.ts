@@ -9,7 +9,7 @@ import { cleanText, excerpt } from '../../base/text.ts';
 import type { Caller, Question } from '../../mcp/caller.ts';
 import { cannotAnswer } from '../../mcp/questions.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
-import { askYesNo, type Desk, type FormAnswer, fillForm } from './form.ts';
+import { askYesNo, type FormAnswer, fillForm, type Prompter } from './form.ts';
 import type { Progress } from './progress.ts';
 
 const LONGEST_QUESTION = 300;
@@ -35,7 +35,7 @@ export class TerminalCaller implements Caller {
 
   async ask(question: Question): Promise<Verbatim> {
     const next = this.#last.then(() => this.#askNow(question));
-    this.#last = next.catch(() => {}); // whoever asked hears of it
+    this.#last = next.catch(() => {}); // reported to the asker
     return next;
   }
 
@@ -48,7 +48,7 @@ export class TerminalCaller implements Caller {
   }
 
   pageVisited(): void {
-    this.#progress.note('The page was visited.');
+    this.#progress.note('Completed in the browser.');
   }
 
   async #askNow({ method, params, cancellation }: Question): Promise<Verbatim> {
@@ -57,9 +57,9 @@ export class TerminalCaller implements Caller {
     const question = cleanText(String(message));
     if (!isOnTerminal()) return Verbatim.of(this.#decline(question));
     const answer = await this.#progress.paused(() =>
-      withDesk(cancellation, async (desk) => {
-        desk.say(question);
-        return mode === 'url' ? askToVisit(url, desk) : fillForm(requestedSchema, desk);
+      withPrompter(cancellation, async (prompter) => {
+        prompter.say(question);
+        return mode === 'url' ? askToVisit(url, prompter) : fillForm(requestedSchema, prompter);
       }),
     );
     return Verbatim.of(answer);
@@ -73,25 +73,25 @@ export class TerminalCaller implements Caller {
 }
 
 /** Opens only http and https URLs, and only after showing the user the whole URL. */
-async function askToVisit(url: unknown, desk: Desk): Promise<FormAnswer> {
+async function askToVisit(url: unknown, prompter: Prompter): Promise<FormAnswer> {
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
   if (!address || !/^https?:$/.test(address.protocol)) {
-    desk.say('Declined: its address is not an http or https URL.');
+    prompter.say('Declined: not an http or https URL.');
     return { action: 'decline' };
   }
-  desk.say(`  ${cleanText(address.href)}`);
-  const isWanted = await askYesNo(`Open ${address.host} in your browser`, false, desk);
+  prompter.say(`  ${cleanText(address.href)}`);
+  const isWanted = await askYesNo(`Open ${address.host} in your browser`, false, prompter);
   if (isWanted === undefined) return { action: 'cancel' };
   if (!isWanted) return { action: 'decline' };
   if (!(await openInBrowser(address, process.env)))
-    desk.say('No browser was found: open it yourself.');
+    prompter.say('No browser found. Open the URL yourself.');
   return { action: 'accept' };
 }
 
 /** Reads whole lines and leaves editing to the terminal, so that Ctrl-C stays a signal. */
-async function withDesk<T>(
+async function withPrompter<T>(
   cancellation: Cancellation,
-  work: (desk: Desk) => Promise<T>,
+  work: (prompter: Prompter) => Promise<T>,
 ): Promise<T> {
   const { stdin: input, stderr: output } = process;
   const terminal = createInterface({ input, output, terminal: false });

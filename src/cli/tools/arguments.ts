@@ -8,7 +8,7 @@ import { formatType } from '../../mcp/signature.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import { isArgument } from './target.ts';
 
-export type Given =
+export type CallArguments =
   | { readonly kind: 'json'; readonly args: Verbatim }
   | { readonly kind: 'pairs'; readonly pairs: readonly Pair[] };
 
@@ -22,7 +22,7 @@ export interface Pair {
 const EXAMPLE = 'For example: switchboard call memory.search_nodes query=tea';
 
 /** Throws on anything no tool could take. `-` reads JSON from `readPiped`. */
-export function parseArguments(words: readonly string[], readPiped: () => string): Given {
+export function parseArguments(words: readonly string[], readPiped: () => string): CallArguments {
   const [only = '{}', ...more] = words;
   if (more.length > 0 || isPair(only)) return { kind: 'pairs', pairs: words.map(parsePair) };
   return { kind: 'json', args: parseJson(only === '-' ? readPiped() : only) };

@@ -16,37 +16,38 @@ import { INVALID_PARAMS, RpcError } from '../../rpc/message.ts';
 import type { Verbatim } from '../../rpc/verbatim.ts';
 import type { Switchboard } from '../../switchboard.ts';
 import { type CommandOptions, withSwitchboard } from '../commands/with-switchboard.ts';
-import { downloadNote } from '../doctor/download.ts';
 import { createOutput } from '../terminal/output.ts';
-import { Progress } from '../terminal/progress.ts';
+import { downloadNote, Progress } from '../terminal/progress.ts';
 import { readStdin } from '../terminal/stdin.ts';
 import { TerminalCaller } from '../terminal/terminal-caller.ts';
-import { findMistakes, type Given, parseArguments, typeArguments } from './arguments.ts';
+import { type CallArguments, findMistakes, parseArguments, typeArguments } from './arguments.ts';
 import { findTarget } from './target.ts';
 
 export async function call(words: readonly string[], options: CommandOptions): Promise<number> {
   const output = createOutput(options);
-  const { result, advice } = await withSwitchboard(options, async (workplace) => {
-    const { config, switchboard, cancellation } = workplace;
-    const { child, subtool, rest } = findTarget(config, words);
-    if (subtool === undefined) throw noTool(child);
-    const given = parseArguments(rest, () => readStdin('The arguments', HOW_TO_PIPE));
-    // Checked first: a call that isn't allowed must not start the server.
-    if (!isExposed(subtool, child.expose)) {
-      throw notAllowed({ server: child, target: subtool, through: 'suite' });
-    }
-    using progress = new Progress(output);
-    const started = switchboard.pool.use(child.name, cancellation);
-    await progress.during(child.name, started, downloadNote(child));
-    const name = `${child.name} ${subtool}`;
-    const context = {
-      cancellation,
-      caller: new TerminalCaller(progress),
-      onProgress: (params: Verbatim) => progress.describe(name, describeProgress(params.value)),
-    };
-    const made = new ExplainedCall(switchboard, child, subtool, context);
-    return await progress.during(name, made.answer(given));
-  });
+  const { result, advice } = await withSwitchboard(
+    options,
+    async ({ config, switchboard, cancellation }) => {
+      const { child, subtool, rest } = findTarget(config, words);
+      if (subtool === undefined) throw noTool(child);
+      const given = parseArguments(rest, () => readStdin('the arguments', HOW_TO_PIPE));
+      // Checked first: a call that isn't allowed must not start the server.
+      if (!isExposed(subtool, child.expose)) {
+        throw notAllowed({ server: child, target: subtool, through: 'suite' });
+      }
+      using progress = new Progress(output);
+      const started = switchboard.pool.use(child.name, cancellation);
+      await progress.during(child.name, started, downloadNote(child));
+      const name = `${child.name} ${subtool}`;
+      const context = {
+        cancellation,
+        caller: new TerminalCaller(progress),
+        onProgress: (params: Verbatim) => progress.describe(name, describeProgress(params.value)),
+      };
+      const made = new ExplainedCall(switchboard, child, subtool, context);
+      return await progress.during(name, made.answer(given));
+    },
+  );
   if (output.isJson) process.stdout.write(`${escapeHidden(result.text)}\n`);
   else output.line(formatResult(result.value));
   if (!isError(result.value)) return 0;
@@ -75,7 +76,7 @@ class ExplainedCall {
 
   /** `advice` says what was wrong with the arguments, if the result is an error because of them. */
   async answer(
-    given: Given,
+    given: CallArguments,
   ): Promise<{ readonly result: Verbatim; readonly advice: string | undefined }> {
     const args = await this.#readArguments(given);
     try {
@@ -97,7 +98,7 @@ class ExplainedCall {
     }
   }
 
-  async #readArguments(given: Given): Promise<Verbatim> {
+  async #readArguments(given: CallArguments): Promise<Verbatim> {
     if (given.kind === 'json') return given.args;
     const tools = await this.#listTools();
     const tool = tools.find(({ name }) => name === this.#subtool);
@@ -144,7 +145,7 @@ const LONGEST_MESSAGE = 80;
 const HOW_TO_PIPE = `Pipe them in: echo '{"query": "tea"}' | switchboard call memory.search_nodes -`;
 
 function noTool({ name }: ChildConfig): SwitchboardError {
-  return new SwitchboardError('USAGE', `Which tool of server "${name}"?`, {
+  return new SwitchboardError('USAGE', `Missing tool name for server "${name}".`, {
     hint: `List its tools with: switchboard tools ${name}`,
   });
 }

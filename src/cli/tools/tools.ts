@@ -11,17 +11,16 @@ import { summarise } from '../../surface/summary.ts';
 import { noServers } from '../commands/no-servers.ts';
 import { offServers, printOff } from '../commands/off.ts';
 import {
+  type CommandContext,
   type CommandOptions,
   chosenChildren,
-  type Workplace,
   withSwitchboard,
 } from '../commands/with-switchboard.ts';
-import { downloadNote } from '../doctor/download.ts';
 import { wrapText } from '../terminal/columns.ts';
 import { describeFailure, type Failure } from '../terminal/failure.ts';
 import { formatRows, indentText } from '../terminal/layout.ts';
 import { count, createOutput, type Output } from '../terminal/output.ts';
-import { Progress } from '../terminal/progress.ts';
+import { downloadNote, Progress } from '../terminal/progress.ts';
 import { findTarget } from './target.ts';
 
 interface Listing {
@@ -43,19 +42,19 @@ export async function listTools(
   options: CommandOptions,
 ): Promise<number> {
   const output = createOutput(options);
-  const outcome = await withSwitchboard(options, async (workplace) => {
-    const { server, subtool } = readWords(workplace.config, words);
+  const outcome = await withSwitchboard(options, async (context) => {
+    const { server, subtool } = readWords(context.config, words);
     using progress = new Progress(output);
-    const children = chosenChildren(workplace.config, server);
+    const children = chosenChildren(context.config, server);
     const [first] = children;
     if (subtool !== undefined && first) {
-      const found = findTool(workplace, first, subtool);
+      const found = findTool(context, first, subtool);
       return await progress.during(first.name, found, downloadNote(first));
     }
     const listed = children.map((child) =>
-      progress.during(child.name, listChild(child, workplace), downloadNote(child)),
+      progress.during(child.name, listChild(child, context), downloadNote(child)),
     );
-    return { listings: await Promise.all(listed), off: offServers(workplace.config, server) };
+    return { listings: await Promise.all(listed), off: offServers(context.config, server) };
   });
   output.json('listings' in outcome ? { children: outcome.listings, off: outcome.off } : outcome);
   if (!('listings' in outcome)) {
@@ -85,11 +84,11 @@ function readWords(
   });
 }
 
-async function listChild(config: ChildConfig, workplace: Workplace): Promise<Listing> {
+async function listChild(config: ChildConfig, context: CommandContext): Promise<Listing> {
   const begin = performance.now();
   const { name } = config;
   try {
-    const tools = await fetchTools(config, workplace);
+    const tools = await fetchTools(config, context);
     const described = tools.map((tool) => summaryOf(tool, config));
     return { name, ms: Math.round(performance.now() - begin), tools: described, error: undefined };
   } catch (error) {
@@ -100,7 +99,7 @@ async function listChild(config: ChildConfig, workplace: Workplace): Promise<Lis
 
 function fetchTools(
   config: ChildConfig,
-  { switchboard, cancellation }: Workplace,
+  { switchboard, cancellation }: CommandContext,
 ): Promise<readonly Tool[]> {
   return switchboard.board.calls.listTools(config, { cancellation });
 }
@@ -127,11 +126,11 @@ interface FoundTool {
 }
 
 async function findTool(
-  workplace: Workplace,
+  context: CommandContext,
   config: ChildConfig,
   subtool: string,
 ): Promise<FoundTool> {
-  const tools = await fetchTools(config, workplace);
+  const tools = await fetchTools(config, context);
   const tool = tools.find(({ name }) => name === subtool);
   if (!tool) {
     const names = tools.map(({ name }) => name);

@@ -1,37 +1,37 @@
-// Writes how one child is used into a main file, under `suites`, where it is stronger than any
-// declaration. Which file that is depends on where it takes effect.
+// Writes how a server is used to a main file, under `suites`, which takes precedence over every declaration. Chooses
+// the file in which the change takes effect.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { ChildConfig } from '../config.ts';
-import { isScript, parseJson, withoutByteOrderMark } from '../files/files.ts';
+import { isScript, parseJsonc, withoutByteOrderMark } from '../files/files.ts';
 import { type Layer, suiteOf } from '../files/layers.ts';
 import type { Places } from '../files/places.ts';
 import { checkConfigFile } from '../schema/check.ts';
 import type { SuiteKeys } from '../schema/schema.ts';
 import { formatPath } from '../schema/wording.ts';
 import { setKey } from './edit.ts';
+import { revertKey } from './revert.ts';
 import { type Rewritten, rewriteFile } from './rewrite.ts';
-import { takeBack } from './take-back.ts';
 
-/** The keys of `suites.<name>` that can be changed so, with their new values. */
-export type Wanted = Pick<SuiteKeys, 'show' | 'start' | 'idleMs' | 'assistant'>;
+/** Keys of `suites.<name>` to change, with their new values. */
+export type UseChange = Pick<SuiteKeys, 'show' | 'start' | 'idleMs' | 'assistant'>;
 
-export interface Change extends Rewritten {
+export interface ConfigChange extends Rewritten {
   readonly file: string;
 }
 
 export type Owner = 'project' | 'user';
 
-/** `where` is whose file it shall be; undefined for the one that suits. */
+/** `where` is undefined to choose the file automatically. */
 export async function changeUse(
   child: ChildConfig,
-  wanted: Wanted,
+  wanted: UseChange,
   places: Places,
   layers: readonly Layer[],
   where: Owner | undefined,
   { dryRun }: { readonly dryRun?: boolean } = {},
-): Promise<Change> {
+): Promise<ConfigChange> {
   const choice = where ?? chooseOwner(child, wanted, places, layers);
   const { project, home, projectFile, userFile } = places;
   const file =
@@ -40,15 +40,15 @@ export async function changeUse(
       : (userFile ?? join(home, 'switchboard.config.json'));
   if (isScript(file)) {
     const keys = JSON.stringify({ suites: Object.fromEntries([[child.name, wanted]]) });
-    throw isProgram(file, `Add to what it exports: ${keys}`);
+    throw cannotRewriteScript(file, `Add this to its export: ${keys}`);
   }
   const edit = (text: string | undefined): Promise<string> =>
     text === undefined
-      ? setKeys(beginning(choice, project), child.name, wanted)
+      ? setKeys(newFile(choice, project), child.name, wanted)
       : changeText(file, text, child.name, wanted);
   const rewritten = await rewriteFile(file, edit, {
     home,
-    // The user's own file may come to hold secrets; a project's file is the project's to show.
+    // The user's file may contain secrets; a project's file is usually shared.
     mode: choice === 'user' ? 0o600 : 0o666,
     dryRun,
   });
@@ -56,27 +56,28 @@ export async function changeUse(
 }
 
 /**
- * Takes what `changeUse` wrote out of every main file that says it. A file that nobody has changed
- * since becomes what it was before, byte for byte.
+ * Removes what `changeUse` wrote from every main file. A file that hasn't been changed since is restored byte for
+ * byte.
  */
-export async function withdrawUse(
+export async function revertUse(
   { name }: ChildConfig,
-  wanted: Wanted,
+  wanted: UseChange,
   { home, project, projectFile }: Places,
   layers: readonly Layer[],
   { dryRun }: { readonly dryRun?: boolean } = {},
-): Promise<Change[]> {
-  const changes: Change[] = [];
+): Promise<ConfigChange[]> {
+  const changes: ConfigChange[] = [];
   for (const key of Object.keys(wanted)) {
     for (const { file, config } of layers) {
-      const said: Readonly<Record<string, unknown>> = suiteOf(config, name);
-      if (said[key] === undefined) continue;
+      const keys: Readonly<Record<string, unknown>> = suiteOf(config, name);
+      if (keys[key] === undefined) continue;
       const path = ['suites', name, key];
-      if (isScript(file)) throw isProgram(file, `Take ${formatPath(path)} out of what it exports.`);
+      if (isScript(file))
+        throw cannotRewriteScript(file, `Remove ${formatPath(path)} from its export.`);
       const owner = file === projectFile ? 'project' : 'user';
-      const rewritten = await takeBack(file, {
+      const rewritten = await revertKey(file, {
         path,
-        set: (text) => setKeys(text ?? beginning(owner, project), name, wanted),
+        set: (text) => setKeys(text ?? newFile(owner, project), name, wanted),
         home,
         dryRun,
       });
@@ -87,21 +88,20 @@ export async function withdrawUse(
 }
 
 /**
- * The strongest file that says something about it already, since what a weaker one says would have
- * no effect; else the one that is nearest to the declaration, since in another project nobody may
- * know that child.
+ * The file with the highest precedence that already sets one of the keys, because a change in any other would have no
+ * effect; otherwise the one closest to the declaration, because other projects may not have that server.
  */
 export function chooseOwner(
   { name, origin }: ChildConfig,
-  wanted: Wanted,
+  wanted: UseChange,
   { project, home, projectFile, userFile }: Places,
   layers: readonly Layer[],
 ): Owner {
-  const speaks = layers.find(({ config }) => {
-    const said: Readonly<Record<string, unknown>> = suiteOf(config, name);
-    return Object.keys(wanted).some((key) => said[key] !== undefined);
+  const current = layers.find(({ config }) => {
+    const keys: Readonly<Record<string, unknown>> = suiteOf(config, name);
+    return Object.keys(wanted).some((key) => keys[key] !== undefined);
   });
-  const nearest = speaks?.file ?? origin;
+  const nearest = current?.file ?? origin;
   if (nearest === projectFile) return 'project';
   if (nearest === userFile) return 'user';
   return isInside(nearest, project) && !isInside(nearest, home) ? 'project' : 'user';
@@ -116,27 +116,27 @@ async function changeText(
   file: string,
   text: string,
   name: string,
-  wanted: Wanted,
+  wanted: UseChange,
 ): Promise<string> {
-  // Read a moment ago, but it may have changed since, and only what is right can be changed.
+  // It may have changed since it was loaded, and only valid files can be edited.
   const json = withoutByteOrderMark(text);
-  const parsed = await parseJson(json);
+  const parsed = await parseJsonc(json);
   if ('problem' in parsed) {
     throw new SwitchboardError('CONFIG_INVALID', `${file}:${parsed.problem}`, {
-      hint: 'Fix it first; nothing was changed.',
+      hint: 'Nothing was changed. Fix the file, then try again.',
     });
   }
   const { invalidSuites } = await checkConfigFile({ file, value: parsed.value, text: json });
   const invalid = invalidSuites.get(name);
   if (invalid) {
     throw new SwitchboardError('CONFIG_INVALID', invalid.join('\n'), {
-      hint: 'Fix it first; nothing was changed.',
+      hint: 'Nothing was changed. Fix the file, then try again.',
     });
   }
   return setKeys(text, name, wanted);
 }
 
-async function setKeys(text: string, name: string, wanted: Wanted): Promise<string> {
+async function setKeys(text: string, name: string, wanted: UseChange): Promise<string> {
   let changed = text;
   for (const [key, value] of Object.entries(wanted)) {
     changed = await setKey(changed, ['suites', name, key], value);
@@ -146,16 +146,16 @@ async function setKeys(text: string, name: string, wanted: Wanted): Promise<stri
 
 const SCHEMA = './node_modules/switchboard/switchboard.config.schema.json';
 
-/** A new file. Where Switchboard is installed in the project, editors can help with its keys. */
-function beginning(owner: Owner, project: string): string {
+/** With `$schema` for editors, if Switchboard is installed in the project. */
+function newFile(owner: Owner, project: string): string {
   const hasSchema = owner === 'project' && existsSync(join(project, SCHEMA));
   return hasSchema ? `{\n  "$schema": "${SCHEMA}"\n}\n` : '{}\n';
 }
 
-function isProgram(file: string, hint: string): SwitchboardError {
+function cannotRewriteScript(file: string, hint: string): SwitchboardError {
   return new SwitchboardError(
     'CONFIG_NOT_CHANGED',
-    `${file} is a program, which Switchboard does not rewrite.`,
+    `${file} is JavaScript, which Switchboard can't edit.`,
     { hint, data: { file } },
   );
 }

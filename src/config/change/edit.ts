@@ -1,40 +1,41 @@
-// Sets one key in a JSON text and changes nothing else: comments, order, indentation, line ends and
-// trailing commas stay as their author left them. Of jsonc-parser only parser and scanner are used:
-// its modify() lays out anew the lines it touches, gives the comment behind the last property to the
-// one that is added, and changes the first of two equal keys, of which the last one counts.
+// Sets one key in a JSON text and changes nothing else: comments, order, indentation, line endings and trailing commas
+// are preserved. Uses only the parser and scanner of jsonc-parser: its modify() reformats the lines it touches, moves
+// the comment after the last property to the added one, and changes the first of two duplicate keys (the last one
+// counts).
 import type { JSONScanner, Node } from 'jsonc-parser';
 import { withoutByteOrderMark } from '../files/files.ts';
 
-/** The text with the value at this path. Objects on the way that are not there are added. */
+/** Creates missing objects along the path. */
 export async function setKey(
   text: string,
   path: readonly string[],
   value: unknown,
 ): Promise<string> {
-  const { mark, ...sheet } = await openSheet(text);
-  let object = sheet.root;
+  const { mark, ...document } = await openDocument(text);
+  let object = document.root;
   for (const [depth, key] of path.entries()) {
     if (object?.type !== 'object') throw new Error('There is no object to set a key in.');
     const found = findValue(object, key);
-    if (!found) return mark + insert(sheet, object, key, nest(path.slice(depth + 1), value));
+    if (!found) return mark + insert(document, object, key, nest(path.slice(depth + 1), value));
     object = found;
   }
   if (!object) throw new Error('A key needs a path.');
   const { getNodeValue } = await import('jsonc-parser');
   const isSame = JSON.stringify(getNodeValue(object)) === JSON.stringify(value);
-  return isSame ? text : mark + replace(sheet, object, value);
+  return isSame ? text : mark + replace(document, object, value);
 }
 
-/** A JSON text, laid out to be changed. */
-export interface Sheet {
-  /** Without its byte order mark. */
+export interface JsonDocument {
+  /** Without the byte order mark. */
   readonly text: string;
   readonly root: Node | undefined;
   readonly scanner: Scanner;
 }
 
-/** `mark` is the byte order mark, or nothing. */
-export async function openSheet(written: string): Promise<Sheet & { readonly mark: string }> {
+/** `mark` is the byte order mark or an empty string. */
+export async function openDocument(
+  written: string,
+): Promise<JsonDocument & { readonly mark: string }> {
   const { createScanner, parseTree } = await import('jsonc-parser');
   const text = withoutByteOrderMark(written);
   const root = parseTree(text, [], { allowTrailingComma: true });
@@ -42,13 +43,13 @@ export async function openSheet(written: string): Promise<Sheet & { readonly mar
   return { text, root, scanner: createScanner(text), mark };
 }
 
-/** The kinds of tokens are an enum, which would have to be loaded to be named. */
+/** Token kinds are an enum; using it would mean loading jsonc-parser up front. */
 type Scanner = Omit<JSONScanner, 'scan'> & { scan(): number };
 const COMMA = 5;
 const SPACES = 15;
 const COMMENTS = new Set([12, 13]);
 
-/** Of several equal keys the last one counts. */
+/** The last of several duplicate keys counts. */
 export function findValue(object: Node, key: string): Node | undefined {
   return object.children?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1];
 }
@@ -57,26 +58,28 @@ function nest(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value);
 }
 
-/** Over several lines where the old value is. */
-function replace(sheet: Sheet, { offset, length }: Node, value: unknown): string {
-  const { text } = sheet;
+/** Spans several lines if the old value does. */
+function replace(document: JsonDocument, { offset, length }: Node, value: unknown): string {
+  const { text } = document;
   const end = offset + length;
-  const isSpread = /[\r\n]/.test(text.slice(offset, end));
-  const indent = isSpread ? indentOfLine(text, offset) : undefined;
-  return text.slice(0, offset) + formatValue(value, layoutOf(sheet), indent) + text.slice(end);
+  const isMultiLine = /[\r\n]/.test(text.slice(offset, end));
+  const indent = isMultiLine ? indentOfLine(text, offset) : undefined;
+  return text.slice(0, offset) + formatValue(value, layoutOf(document), indent) + text.slice(end);
 }
 
-function insert(sheet: Sheet, object: Node, key: string, value: unknown): string {
+function insert(document: JsonDocument, object: Node, key: string, value: unknown): string {
   const last = object.children?.at(-1);
-  return last ? insertBehind(sheet, last, key, value) : insertIntoEmpty(sheet, object, key, value);
+  return last
+    ? insertAfter(document, last, key, value)
+    : insertIntoEmpty(document, object, key, value);
 }
 
-/** Puts a property behind the last one: on a line of its own if that has one, else beside it. */
-function insertBehind(sheet: Sheet, last: Node, key: string, value: unknown): string {
-  const { text } = sheet;
+/** Adds a property after the last one, on its own line if that one is. */
+function insertAfter(document: JsonDocument, last: Node, key: string, value: unknown): string {
+  const { text } = document;
   const end = last.offset + last.length;
-  const { commaEnd, commentEnd } = scanTail(sheet, end);
-  const layout = layoutOf(sheet);
+  const { commaEnd, commentEnd } = scanTail(document, end);
+  const layout = layoutOf(document);
   const indent = indentOnOwnLine(text, last.offset);
   const [before, after] = commaEnd === undefined ? [',', ''] : ['', ','];
   if (indent === undefined) {
@@ -90,8 +93,8 @@ function insertBehind(sheet: Sheet, last: Node, key: string, value: unknown): st
   return text.slice(0, end) + before + text.slice(end, at) + line + text.slice(at);
 }
 
-/** A comma behind a property, and the comments that follow on the same line. */
-export function scanTail({ scanner }: Sheet, from: number) {
+/** The ends of the comma and of the comments after a property. */
+export function scanTail({ scanner }: JsonDocument, from: number) {
   let commaEnd: number | undefined;
   let commentEnd: number | undefined;
   scanner.setPosition(from);
@@ -104,21 +107,26 @@ export function scanTail({ scanner }: Sheet, from: number) {
   }
 }
 
-/** Puts the first property into an object, which may hold comments. */
-function insertIntoEmpty(sheet: Sheet, object: Node, key: string, value: unknown): string {
-  const { text, root } = sheet;
-  const layout = layoutOf(sheet);
+/** Adds the first property to an object, which may contain comments. */
+function insertIntoEmpty(
+  document: JsonDocument,
+  object: Node,
+  key: string,
+  value: unknown,
+): string {
+  const { text, root } = document;
+  const layout = layoutOf(document);
   const open = object.offset + 1;
   const close = object.offset + object.length - 1;
-  const contentEnd = lastCommentEnd(sheet, open, close);
+  const contentEnd = lastCommentEnd(document, open, close);
   const content = text.slice(open, contentEnd);
   const rest = text.slice(contentEnd, close);
   const property = object.parent;
-  const isSpread =
+  const isMultiLine =
     object === root ||
     /[\r\n]/.test(text.slice(open, close)) ||
     (property !== undefined && indentOnOwnLine(text, property.offset) !== undefined);
-  if (!isSpread) {
+  if (!isMultiLine) {
     const inside = formatProperty(key, value, layout, undefined);
     return `${text.slice(0, open)}${content}${rest || layout.pad}${inside}${layout.pad}${text.slice(close)}`;
   }
@@ -129,7 +137,7 @@ function insertIntoEmpty(sheet: Sheet, object: Node, key: string, value: unknown
   return `${text.slice(0, open)}${content}${layout.eol}${indent}${inside}${tail}${text.slice(close)}`;
 }
 
-export function lastCommentEnd({ scanner }: Sheet, open: number, close: number): number {
+export function lastCommentEnd({ scanner }: JsonDocument, open: number, close: number): number {
   let end = open;
   scanner.setPosition(open);
   for (let kind = scanner.scan(); scanner.getTokenOffset() < close; kind = scanner.scan()) {
@@ -138,21 +146,21 @@ export function lastCommentEnd({ scanner }: Sheet, open: number, close: number):
   return end;
 }
 
-/** How the author writes. */
+/** The formatting style of the text. */
 interface Layout {
   readonly eol: string;
   /** One step of indentation. */
   readonly unit: string;
-  /** What stands between a key and its value. */
+  /** Between a key and its value. */
   readonly colon: string;
-  /** What stands between a comma and the next property on the same line. */
+  /** Between a comma and the next property on the same line. */
   readonly gap: string;
-  /** What stands inside of the braces of an object on one line. */
+  /** Inside the braces of an object on one line. */
   readonly pad: string;
 }
 
-/** As seen in the first property; where there is none, as is usual. */
-function layoutOf({ text, root }: Sheet): Layout {
+/** Taken from the first property; otherwise the default. */
+function layoutOf({ text, root }: JsonDocument): Layout {
   const eol = /\r\n|\r|\n/.exec(text)?.[0] ?? '\n';
   const first = root?.children?.[0];
   const [key, value] = first?.children ?? [];
@@ -170,7 +178,7 @@ function layoutOf({ text, root }: Sheet): Layout {
   };
 }
 
-/** Spread over lines with this indentation, or on one line where there is none. */
+/** On one line if `indent` is undefined. */
 function formatProperty(
   key: string,
   value: unknown,
@@ -194,19 +202,19 @@ function formatValue(value: unknown, layout: Layout, indent: string | undefined)
     : `{${eol}${inner}${properties.join(`,${eol}${inner}`)}${eol}${indent}}`;
 }
 
-/** So many characters of a list stand on one line; one that is longer is spread, too. */
-const LONGEST_LIST = 80;
+/** Longer lists span several lines. */
+const MAX_LIST_LENGTH = 80;
 
 function formatList(items: readonly unknown[], layout: Layout, indent: string | undefined): string {
   const { eol, unit, gap } = layout;
   const inLine = items.map((item) => formatValue(item, layout, undefined)).join(`,${gap}`);
-  if (indent === undefined || inLine.length <= LONGEST_LIST) return `[${inLine}]`;
+  if (indent === undefined || inLine.length <= MAX_LIST_LENGTH) return `[${inLine}]`;
   const inner = indent + unit;
   const onLines = items.map((item) => formatValue(item, layout, inner));
   return `[${eol}${inner}${onLines.join(`,${eol}${inner}`)}${eol}${indent}]`;
 }
 
-/** The indentation of what begins its line; undefined if something stands before it. */
+/** The indentation, if nothing else precedes the offset on its line. */
 export function indentOnOwnLine(text: string, offset: number): string | undefined {
   return /(?:\r|\n)([ \t]*)$/.exec(text.slice(0, offset))?.[1];
 }

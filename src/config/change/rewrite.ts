@@ -1,5 +1,5 @@
-// Changes a file that is somebody's own: whole or not at all, one program after the other, and never
-// over a change that was made meanwhile by somebody who knows nothing of our lock, such as an editor.
+// Edits a user's file atomically and under a lock, and never overwrites a change made in the meantime by a program that
+// doesn't know the lock, such as an editor.
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { backupPath, keepBackup } from '../../base/backup.ts';
@@ -11,29 +11,26 @@ import { codeOf, isSystemError } from '../../base/system-error.ts';
 import { DanglingLink, followLinks, writeWhole } from '../../base/whole-file.ts';
 
 export interface RewriteOptions {
-  /** Switchboard's own folder: for locks, and in `backups` for the text that is replaced. */
+  /** Switchboard's home, for locks and backups. */
   readonly home: string;
-  /** Of a file that is created, less what the user's mask takes away. */
+  /** For a new file; the user's umask applies. */
   readonly mode: number;
-  /** Only say what would be done. */
+  /** Only report what would change. */
   readonly dryRun?: boolean | undefined;
 }
 
 export interface Rewritten {
   readonly isChanged: boolean;
-  /** The file with the text as it was; undefined where nothing was replaced. */
+  /** The backup file; undefined if nothing was replaced. */
   readonly backup: string | undefined;
-  /** There is no such file any more. */
+  /** The file was removed. */
   readonly isRemoved?: true;
 }
 
-/** Whoever has the lock needs it for a moment only. */
+/** The lock is held only briefly. */
 const LOCK_TIMES = { staleMs: 10_000, waitMs: 15_000 };
 
-/**
- * Gets the text, undefined where there is no file; gives what it shall be, or the same again. With
- * null there shall be no file.
- */
+/** Gets the text, or undefined if there is no file. Returns the new text, or null to remove the file. */
 export type Edit = (text: string | undefined) => Promise<string | undefined | null>;
 
 export async function rewriteFile(
@@ -41,36 +38,40 @@ export async function rewriteFile(
   edit: Edit,
   options: RewriteOptions,
 ): Promise<Rewritten> {
-  const target = await explained(file, async () => followLinks(file));
-  if (options.dryRun) return explained(target, () => rehearse(target, edit, options));
+  const target = await explainErrors(file, async () => followLinks(file));
+  if (options.dryRun) return explainErrors(target, () => previewEdit(target, edit, options));
   return whileLocked(target, options.home, () => replaceText(target, edit, options));
 }
 
-/** Does the work on a file or folder while no other Switchboard does any on the same. */
+/** Keeps other Switchboards from changing the same file or folder at the same time. */
 export async function whileLocked<T>(
   target: string,
   home: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  // Not beside the file: what lies there may have come with the project.
+  // Not next to the file: that folder may belong to the project.
   const locks = join(home, 'locks');
-  return explained(target, async () => {
+  return explainErrors(target, async () => {
     makeFolder(locks);
     return withLockFile(join(locks, shortDigest(target)), LOCK_TIMES, work);
   });
 }
 
-async function explained<T>(target: string, work: () => Promise<T>): Promise<T> {
+async function explainErrors<T>(target: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
     if (cause instanceof LockedError) throw locked(target, cause);
-    if (cause instanceof DanglingLink) throw leadsNowhere(target, cause);
+    if (cause instanceof DanglingLink) throw brokenLink(target, cause);
     throw isSystemError(cause) ? notWritable(target, cause) : cause;
   }
 }
 
-async function rehearse(target: string, edit: Edit, { home }: RewriteOptions): Promise<Rewritten> {
+async function previewEdit(
+  target: string,
+  edit: Edit,
+  { home }: RewriteOptions,
+): Promise<Rewritten> {
   const before = readWhole(target);
   const after = await edit(before?.text);
   if (isSameText(before?.text, after)) return { isChanged: false, backup: undefined };
@@ -122,39 +123,39 @@ function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {
 }
 
 function notWritable(file: string, cause: Error): SwitchboardError {
-  return new SwitchboardError('CONFIG_NOT_CHANGED', `${file} cannot be written.`, {
-    hint: `The system says: ${cause.message}.`,
+  return new SwitchboardError('CONFIG_NOT_CHANGED', `Cannot write ${file}.`, {
+    hint: `${cause.message}.`,
     cause,
     data: { file },
   });
 }
 
-function leadsNowhere(file: string, cause: DanglingLink): SwitchboardError {
+function brokenLink(file: string, cause: DanglingLink): SwitchboardError {
   return new SwitchboardError('CONFIG_NOT_CHANGED', `${cause.message}.`, {
-    hint: 'Create that file, or remove the link.',
+    hint: 'Create the target, or remove the link.',
     cause,
     data: { file },
   });
 }
 
 function notText(file: string): SwitchboardError {
-  return new SwitchboardError('CONFIG_NOT_CHANGED', `${file} is not in UTF-8.`, {
-    hint: 'Save it as UTF-8 first.',
+  return new SwitchboardError('CONFIG_NOT_CHANGED', `${file} is not UTF-8.`, {
+    hint: 'Save it as UTF-8, then try again.',
     data: { file },
   });
 }
 
 function changedMeanwhile(file: string): SwitchboardError {
-  return new SwitchboardError('CONFIG_NOT_CHANGED', `${file} was changed by somebody else.`, {
-    hint: 'That change is kept, and ours was not written. Try again.',
+  return new SwitchboardError('CONFIG_NOT_CHANGED', `${file} was changed by another program.`, {
+    hint: 'Nothing was written. Try again.',
     data: { file },
   });
 }
 
 function locked(file: string, cause: LockedError): SwitchboardError {
-  return new SwitchboardError(
-    'CONFIG_NOT_CHANGED',
-    `${file} is being written by another program.`,
-    { hint: `Try again later: ${cause.message}.`, cause, data: { file } },
-  );
+  return new SwitchboardError('CONFIG_NOT_CHANGED', `${file} is locked by another Switchboard.`, {
+    hint: `Try again later: ${cause.message}.`,
+    cause,
+    data: { file },
+  });
 }

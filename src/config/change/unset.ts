@@ -1,52 +1,56 @@
-// Takes a key out of a JSON text and changes nothing else: the counterpart of edit.ts. Objects that
-// hold nothing any more go with it, unless somebody wrote a comment into them.
+// Removes a key from a JSON text and changes nothing else: the counterpart of edit.ts. Objects that become empty are
+// removed too, unless they contain a comment.
 import type { Node } from 'jsonc-parser';
 import {
   findValue,
   indentOnOwnLine,
+  type JsonDocument,
   lastCommentEnd,
-  openSheet,
-  type Sheet,
+  openDocument,
   scanTail,
 } from './edit.ts';
 
-/** The text without the value at this path; the same text if there is none. */
+/** Returns the text unchanged if there is no value at this path. */
 export async function unsetKey(text: string, path: readonly string[]): Promise<string> {
-  const { mark, ...sheet } = await openSheet(text);
-  let value = sheet.root;
+  const { mark, ...document } = await openDocument(text);
+  let value = document.root;
   for (const key of path) value = value?.type === 'object' ? findValue(value, key) : undefined;
   const property = value?.parent;
-  return property?.type === 'property' ? mark + cut(sheet, emptyWithout(sheet, property)) : text;
+  return property?.type === 'property'
+    ? mark + cut(document, emptyWithout(document, property))
+    : text;
 }
 
-/** The outermost property that would hold nothing without this one. */
-function emptyWithout(sheet: Sheet, property: Node): Node {
+/** The outermost property that would be empty without this one. */
+function emptyWithout(document: JsonDocument, property: Node): Node {
   const object = property.parent;
   const outer = object?.parent;
   if (!object || outer?.type !== 'property' || object.children?.length !== 1) return property;
-  return hasComments(sheet, object, property) ? property : emptyWithout(sheet, outer);
+  return hasComments(document, object, property) ? property : emptyWithout(document, outer);
 }
 
-/** Around the one property that an object has. */
-function hasComments(sheet: Sheet, object: Node, { offset, length }: Node): boolean {
+/** Whether there are comments around an object's only property. */
+function hasComments(document: JsonDocument, object: Node, { offset, length }: Node): boolean {
   const open = object.offset + 1;
   const close = object.offset + object.length - 1;
   const end = offset + length;
-  return lastCommentEnd(sheet, open, offset) > open || lastCommentEnd(sheet, end, close) > end;
+  return (
+    lastCommentEnd(document, open, offset) > open || lastCommentEnd(document, end, close) > end
+  );
 }
 
-/** With its comma, and the comma before it where that would be the last; comments stay. */
-function cut(sheet: Sheet, property: Node): string {
-  const { text } = sheet;
+/** Also removes its comma, or the one before it if that would become a trailing comma. Keeps comments. */
+function cut(document: JsonDocument, property: Node): string {
+  const { text } = document;
   const siblings = property.parent?.children ?? [];
   const index = siblings.indexOf(property);
   const before = siblings[index - 1];
   const end = property.offset + property.length;
-  const { commaEnd = end } = scanTail(sheet, end);
+  const { commaEnd = end } = scanTail(document, end);
   const ownLine = indentOnOwnLine(text, property.offset) !== undefined;
   const start = startOfSpace(text, property.offset);
-  if (siblings.length === 1) return cutOnly(sheet, property, commaEnd);
-  // The first of several on one line: the next one takes its place.
+  if (siblings.length === 1) return cutOnly(document, property, commaEnd);
+  // The first of several on one line: the next one moves up.
   if (!before && !ownLine) {
     return text.slice(0, property.offset) + text.slice(endOfSpace(text, commaEnd));
   }
@@ -59,12 +63,12 @@ function cut(sheet: Sheet, property: Node): string {
       text.slice(commaEnd)
     );
   }
-  const comma = (scanTail(sheet, before.offset + before.length).commaEnd ?? start + 1) - 1;
+  const comma = (scanTail(document, before.offset + before.length).commaEnd ?? start + 1) - 1;
   return text.slice(0, comma) + text.slice(comma + 1, start) + text.slice(end);
 }
 
-/** An object that held nothing else is written as one that never did. */
-function cutOnly({ text }: Sheet, property: Node, commaEnd: number): string {
+/** Leaves `{}` if nothing else is in the object. */
+function cutOnly({ text }: JsonDocument, property: Node, commaEnd: number): string {
   const object = property.parent;
   const open = (object?.offset ?? 0) + 1;
   const close = (object?.offset ?? 0) + (object?.length ?? 0) - 1;
@@ -74,7 +78,7 @@ function cutOnly({ text }: Sheet, property: Node, commaEnd: number): string {
   return text.slice(0, open) + rest + text.slice(close);
 }
 
-/** The line break before a property and its indentation, or the gap on its line. */
+/** Includes the line break and indentation before a property, or the space before it on its line. */
 function startOfSpace(text: string, offset: number): number {
   return offset - (/(?:\r\n|\r|\n)?[ \t]*$/.exec(text.slice(0, offset))?.[0].length ?? 0);
 }

@@ -1,5 +1,4 @@
-// Child files: a server that describes itself in a `.mcp.json` in its own folder. They are often
-// other people's, so a bad one costs only itself.
+// Child files: a server declares itself in a `.mcp.json` in its own folder. A broken one affects only itself.
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
@@ -9,31 +8,31 @@ import {
   type CheckedChildFile,
   checkChildFile,
   isChildFile,
-  strangeChildFileKeys,
+  unknownChildFileKeys,
 } from '../schema/check.ts';
 import type { ChildFile } from '../schema/schema.ts';
-import { MOST_CONFIG_BYTES, parseJson, withoutByteOrderMark } from './files.ts';
-import { isUntouched, originalFile, wrapperIn } from './laid-out.ts';
+import { isUntouched, originalFile, wrapperIn } from './assistant-folder.ts';
+import { MAX_CONFIG_BYTES, parseJsonc, withoutByteOrderMark } from './files.ts';
 
 export interface FoundChild {
   readonly file: string;
   readonly entry: ChildFile;
-  /** What is wrong in the file. */
+  /** Error messages. */
   readonly invalid?: readonly string[] | undefined;
-  /** The server's own file, where the folder was laid out for an assistant that speaks for it. */
+  /** The server's own file, if the folder was set up for an assistant. */
   readonly original?: ChildFile | undefined;
 }
 
 interface FoundChildren {
   readonly children: Map<string, FoundChild>;
-  /** What to do about servers whose file is gone, while their assistant's folder keeps it; by name. */
+  /** Hints by server name for servers whose file is gone, but still kept in the assistant's folder. */
   readonly lost: Map<string, string>;
   readonly warnings: string[];
-  /** Those of the warnings that are about files that are ignored or gone. */
+  /** The warnings about ignored or missing files. */
   readonly missing: string[];
 }
 
-/** The usable children of these files, the first of each name, and what to say about the rest. */
+/** Reads child files. If several have the same name, the first is used. */
 export async function readChildFiles(files: readonly string[]): Promise<FoundChildren> {
   const children = new Map<string, FoundChild>();
   const lost = new Map<string, string>();
@@ -57,29 +56,27 @@ export async function readChildFiles(files: readonly string[]): Promise<FoundChi
     const first = children.get(name);
     if (first && isOriginalOf(file, first.file)) continue;
     if (first) {
-      warnOfMissing(
-        `Two child files have the name "${name}": ${first.file} is used, ${file} is not.`,
-      );
+      warnOfMissing(`Server "${name}" is declared twice: using ${first.file}, ignoring ${file}.`);
       continue;
     }
     children.set(name, {
       file,
       entry: read.entry,
       invalid: read.invalid,
-      original: await behind(file, read.entry, warnings),
+      original: await readOriginal(file, read.entry, warnings),
     });
-    for (const says of strangeChildFileKeys(read.entry)) warnings.push(`${file}: ${says}`);
+    for (const warning of unknownChildFileKeys(read.entry)) warnings.push(`${file}: ${warning}`);
   }
   return { children, lost, missing, warnings };
 }
 
-/** A wide pattern finds also what the assistant of a server keeps: that server's own file. */
+/** A wide pattern also matches the original file in an assistant's folder. */
 function isOriginalOf(file: string, wrapped: string): boolean {
   return file === originalFile(dirname(wrapped));
 }
 
-/** The server behind a wrapper of ours. Any other program is a server like any other, whatever it is called. */
-async function behind(
+/** The server behind a wrapper that Switchboard wrote. */
+async function readOriginal(
   file: string,
   entry: ChildFile,
   warnings: string[],
@@ -94,7 +91,7 @@ async function behind(
   return original && 'entry' in original && problem === undefined ? original.entry : undefined;
 }
 
-/** Not read in its place: whoever removes a server's file mostly wants it to be gone. */
+/** The kept file isn't used instead: users usually remove a server's file to get rid of the server. */
 async function noteLost(
   file: string,
   lost: Map<string, string>,
@@ -105,19 +102,19 @@ async function noteLost(
   const kept = await readChildFile(original);
   if (!kept || !('entry' in kept)) return;
   const { name } = kept.entry;
-  const says = `${file} is missing, but its assistant's folder keeps the server's own file: move ${original} there to have the server back, or remove it.`;
-  lost.set(name, says);
-  warn(`Server ${JSON.stringify(name)}: ${says}`);
+  const hint = `${file} is missing, but its original is still in ${original}. Move it back to restore the server, or remove it.`;
+  lost.set(name, hint);
+  warn(`Server ${JSON.stringify(name)}: ${hint}`);
 }
 
-/** The folder of an assistant, whoever has started it there: the server's own file must be readable. */
+/** Reads an assistant's folder. Throws if the server's own file can't be used. */
 export async function readAssistantFolder(folder: string): Promise<FoundChild> {
   const original = originalFile(folder);
   const own = await readChildFile(original);
-  const problem = own ? problemOf(own) : `There is no file ${original}.`;
+  const problem = own ? problemOf(own) : `File not found: ${original}.`;
   if (!own || !('entry' in own) || problem !== undefined) {
     throw new SwitchboardError('CONFIG_INVALID', problem ?? '', {
-      hint: 'It declares the server that the assistant in this folder speaks for.',
+      hint: 'It declares the server behind the assistant in this folder.',
     });
   }
   const file = join(folder, '.mcp.json');
@@ -127,39 +124,39 @@ export async function readAssistantFolder(folder: string): Promise<FoundChild> {
   return { file, entry, invalid, original: own.entry };
 }
 
-/** Why a file can't be used as it is. */
+/** Why a file can't be used. */
 function problemOf(read: CheckedChildFile): string | undefined {
   if ('problem' in read) return read.problem;
   return read.invalid?.join('\n');
 }
 
-/** Undefined where there is no such file. */
+/** Undefined if there is no such file. */
 async function readChildFile(file: string): Promise<CheckedChildFile | undefined> {
-  const read = readTextFile(file, MOST_CONFIG_BYTES);
-  // A folder that matches the pattern and has no such file is nothing to speak of.
+  const read = readTextFile(file, MAX_CONFIG_BYTES);
+  // Not every folder that matches the pattern has such a file.
   if ('problem' in read && read.isMissing) return undefined;
-  return readQuickly(read) ?? readPatiently(file, read);
+  return readFast(read) ?? readCarefully(file, read);
 }
 
-/** For a file that is plain JSON and right, as nearly all are: with hundreds of them it shows. */
-function readQuickly(read: ReadText): CheckedChildFile | undefined {
+/** For valid plain JSON, as nearly all files are. It matters with hundreds of them. */
+function readFast(read: ReadText): CheckedChildFile | undefined {
   if ('problem' in read) return undefined;
   try {
     const entry: unknown = JSON.parse(read.text);
     return isChildFile(entry) ? { entry } : undefined;
   } catch {
-    return undefined; // the patient way finds out what it is
+    return undefined; // readCarefully explains it
   }
 }
 
-async function readPatiently(file: string, read: ReadText): Promise<CheckedChildFile> {
+async function readCarefully(file: string, read: ReadText): Promise<CheckedChildFile> {
   if ('problem' in read) return { problem: `${file}: ${read.problem}` };
   const text = withoutByteOrderMark(read.text);
-  const parsed = await parseJson(text);
+  const parsed = await parseJsonc(text);
   if ('problem' in parsed) return { problem: `${file}:${parsed.problem}` };
   if (isObject(parsed.value) && !('name' in parsed.value) && 'mcpServers' in parsed.value) {
     return {
-      problem: `${file}: "mcpServers" belongs into switchboard.config.json; a child file describes one server and needs a "name".`,
+      problem: `${file}: "mcpServers" belongs in switchboard.config.json. A child file declares one server and needs a "name".`,
     };
   }
   return checkChildFile({ file, value: parsed.value, text });

@@ -1,17 +1,16 @@
-// Finds child files by pattern. Patterns made of plain text and `*`, which nearly all are, are
-// walked here: tinyglobby does everything, but costs 11 ms of every start (measured), and a start
-// with 500 child files has only a few. It is loaded for what is beyond that: `**`, `?`, braces,
-// character classes and exclusions with `!`.
+// Finds child files by pattern. Nearly all patterns contain only plain text and `*`; those are matched here, because
+// loading tinyglobby takes 11 ms (measured). It is loaded only for `**`, `?`, braces, character classes and
+// exclusions with `!`.
 import { type Dirent, readdir, readdirSync } from 'node:fs';
 import { isAbsolute, join, normalize, parse, resolve, sep } from 'node:path';
 
 interface FoundFiles {
-  /** Absolute, in the order of the patterns, then by path; each once. Some may not exist. */
+  /** Absolute and unique, in the order of the patterns, then by path. Some may not exist. */
   readonly files: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** How far a search goes: a pattern can be as wide as the whole disk, and the host waits for us. */
+/** A pattern may match the whole disk, and the host is waiting. */
 interface SearchLimits {
   readonly folders: number;
   readonly files: number;
@@ -35,7 +34,7 @@ export async function findFiles(
     const pattern = expandHome(written, homeFolder);
     if (leadsOut(pattern)) {
       warnings.push(
-        `discoverGlobs: ${written} leads out of the project and is ignored. Use an absolute path.`,
+        `discoverGlobs: ${written} points outside the project (ignored). Use an absolute path.`,
       );
       continue;
     }
@@ -43,7 +42,7 @@ export async function findFiles(
     const files = isPlain
       ? walk(pattern, folder, search)
       : await searchWithLibrary(pattern, folder, ignore, search);
-    // Not by locale: the order must be the same on every machine.
+    // Not locale-aware: the order must be the same on every machine.
     for (const file of files.sort()) search.add(file);
     if (search.reached !== undefined) {
       warnings.push(
@@ -55,7 +54,7 @@ export async function findFiles(
   return { files: [...search.found], warnings };
 }
 
-/** Finds nothing more once it has reached a limit. */
+/** Collects files until it reaches a limit. */
 class Search {
   readonly found = new Set<string>();
   readonly #limits: SearchLimits;
@@ -74,7 +73,7 @@ class Search {
     else if (!this.found.has(file)) this.reached ??= `${files} files`;
   }
 
-  /** Whether one more folder may be listed. */
+  /** Counts one more folder; false once a limit is reached. */
   mayList(): boolean {
     const { folders, ms } = this.#limits;
     if (++this.#folders > folders) this.reached ??= `${folders} folders`;
@@ -83,10 +82,10 @@ class Search {
   }
 }
 
-/** Whether a relative pattern can go above the folder it starts in; `**` counts as no step down. */
+/** Whether a relative pattern can reach above its base folder; `**` may match nothing. */
 function leadsOut(pattern: string): boolean {
   if (isAbsolute(pattern)) return false;
-  // One of several alternatives is the parent folder, or ends there.
+  // An alternative in braces or parentheses that is or ends with the parent folder.
   if (/[{,(|]\.\.[,}|)\\/]|[\\/]\.\.[,}|)]/.test(pattern)) return true;
   let depth = 0;
   for (const segment of pattern.split(/[\\/]/)) {
@@ -97,7 +96,7 @@ function leadsOut(pattern: string): boolean {
   return false;
 }
 
-/** A path with `~` or `~/` at its beginning made whole. */
+/** Expands a leading `~` or `~/`. */
 export function expandHome(path: string, homeFolder: string): string {
   if (path === '~') return homeFolder;
   return /^~[/\\]/.test(path) ? join(homeFolder, path.slice(2)) : path;
@@ -107,7 +106,7 @@ function isPlainPattern(pattern: string): boolean {
   return !pattern.includes('**') && !/[?{}[\]|]|[!+@*]\(/.test(pattern);
 }
 
-/** What follows the last `*` is not looked for here: reading the file will tell. */
+/** Doesn't check whether the path after the last `*` exists: reading the file will. */
 function walk(pattern: string, folder: string, search: Search): string[] {
   const { root } = parse(pattern);
   const segments = normalize(pattern.slice(root.length)).split(sep);
@@ -142,7 +141,7 @@ function listFolder(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // A pattern may well lead to a folder that this project does not have.
+    // The project may not have that folder.
     return [];
   }
 }
@@ -157,7 +156,7 @@ async function searchWithLibrary(
   const stop = new AbortController();
   const listing = ((path: string, options: object, done: Listed) => {
     if (search.mayList()) return readdir(path, { ...options, withFileTypes: true }, done);
-    stop.abort(); // what it has listed already is not followed either
+    stop.abort(); // also skips folders it has already listed
     return done(null, []);
   }) as typeof readdir;
   const files = await glob([pattern], {

@@ -1,4 +1,4 @@
-// The main files with what each says, strongest first, and the questions that are put to them.
+// The main files and their content, highest precedence first.
 import type { CheckedConfig } from '../schema/check.ts';
 import type { ConfigFile, SuiteKeys } from '../schema/schema.ts';
 
@@ -7,7 +7,7 @@ export interface Layer extends CheckedConfig {
   readonly file: string;
 }
 
-/** The strongest file's word on a setting. */
+/** The value from the file with the highest precedence that has one. */
 export function setting<T>(
   layers: readonly Layer[],
   read: (config: ConfigFile) => T | undefined,
@@ -21,7 +21,7 @@ export function setting<T>(
 
 export const NONE: SuiteKeys = {};
 
-/** What a file says about one child, under `suites`. */
+/** The keys under `suites.<name>`. */
 export function suiteOf({ suites = {} }: ConfigFile, name: string): SuiteKeys {
   return (Object.hasOwn(suites, name) ? suites[name] : undefined) ?? NONE;
 }

@@ -1,11 +1,10 @@
-// Where the nearest configuration above the project is. It is never read from there: whoever
-// starts Switchboard in a subfolder is only told about it.
+// Finds the nearest configuration above the project. Switchboard never reads it; it only tells the user.
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findConfigFile } from './files.ts';
 import type { Folders } from './places.ts';
 
-/** A sentence; undefined if there is none up to the user's home or the root of the file system. */
+/** Undefined if there is none up to the user's home or the root of the file system. */
 export function describeNearest({ project, home, homeFolder }: Folders): string | undefined {
   let folder = project;
   while (folder !== homeFolder && folder !== dirname(folder)) {
@@ -20,7 +19,7 @@ export function describeNearest({ project, home, homeFolder }: Folders): string 
 
 function configurationIn(folder: string, home: string): string | undefined {
   const own = join(folder, '.switchboard');
-  // In the user's home this is Switchboard's own folder, which is read in every project.
+  // In the user's home this is Switchboard's home, which is read in every project.
   const places = own === home ? [] : [own];
   const serversFiles = places.map((place) => join(place, 'servers.json'));
   const childFolders = [...places, folder].map((place) => join(place, 'mcps'));
@@ -31,6 +30,6 @@ function hasChildFile(folder: string): boolean {
   try {
     return readdirSync(folder).some((name) => existsSync(join(folder, name, '.mcp.json')));
   } catch {
-    return false; // no such folder, or not ours to read
+    return false; // missing or unreadable
   }
 }

@@ -1,4 +1,4 @@
-// Where the configuration lies: the two folders, and the main file in each of them.
+// Locates the configuration: the project, Switchboard's home, and the main file in each.
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,28 +10,28 @@ import { expandHome } from './globs.ts';
 export interface PlaceOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Read instead of the project's own file. */
+  /** Read instead of the project's file. */
   readonly configFile?: string | undefined;
 }
 
 export interface Folders {
-  /** The folder that relative paths of the configuration are meant from. It may not exist. */
+  /** Relative paths in the configuration start here. It may not exist. */
   readonly project: string;
-  /** Switchboard's own folder, `$SWITCHBOARD_HOME`. */
+  /** `$SWITCHBOARD_HOME`. */
   readonly home: string;
-  /** What `~` stands for. */
+  /** The user's home, for `~`. */
   readonly homeFolder: string;
 }
 
 export interface Places extends Folders {
-  /** The main file of the project, or the one that is read in its place. */
+  /** The project's main file, or the one named by `--config` or `SWITCHBOARD_CONFIG`. */
   readonly projectFile: string | undefined;
   readonly userFile: string | undefined;
 }
 
-/** The folders alone: what runs can be asked even where a configuration is wrong. */
+/** Only the folders: `status` works even if the configuration is invalid. */
 export function findFolders({ cwd, env }: PlaceOptions): Folders {
-  // An empty variable is one that somebody tried to unset.
+  // An empty variable counts as unset.
   const homeFolder = env['HOME'] || env['USERPROFILE'] || findHome(env);
   const absolute = (path: string) => resolve(cwd, expandHome(path, homeFolder));
   return {
@@ -56,29 +56,29 @@ export function findPlaces(options: PlaceOptions): Places {
   };
 }
 
-/** The user's home by the system's own list, in which not every user stands. */
+/** Throws if the system doesn't know the user. */
 function findHome(env: NodeJS.ProcessEnv): string {
   try {
     return userInfo().homedir; // not os.homedir, which reads this process's environment
   } catch (cause) {
-    // Only needed where `~` is written.
+    // Then it's only needed for `~`.
     if (env['SWITCHBOARD_HOME']) return env['SWITCHBOARD_HOME'];
-    throw new SwitchboardError('CONFIG_INVALID', 'Your home folder is not known to the system.', {
-      hint: 'Set HOME, or SWITCHBOARD_HOME to a folder for what Switchboard keeps.',
+    throw new SwitchboardError('CONFIG_INVALID', 'Cannot determine your home directory.', {
+      hint: "Set HOME, or set SWITCHBOARD_HOME to a folder for Switchboard's files.",
       cause,
     });
   }
 }
 
 function noProject(folder: string): SwitchboardError {
-  return new SwitchboardError('CONFIG_INVALID', `There is no project folder ${folder}.`, {
-    hint: 'WORKSPACE_DIR names it. Hosts fill in variables such as ${workspaceFolder} only if they know them.',
+  return new SwitchboardError('CONFIG_INVALID', `Project folder not found: ${folder}.`, {
+    hint: 'Check WORKSPACE_DIR. Not every host expands variables such as ${workspaceFolder}.',
   });
 }
 
 function missing(file: string, configFile: string | undefined): SwitchboardError {
   const source = configFile ? '--config' : 'SWITCHBOARD_CONFIG';
-  return new SwitchboardError('CONFIG_INVALID', `There is no configuration file ${file}.`, {
-    hint: `${source} names it. Correct it, or leave it out.`,
+  return new SwitchboardError('CONFIG_INVALID', `Configuration file not found: ${file}.`, {
+    hint: `Correct ${source}, or remove it.`,
   });
 }

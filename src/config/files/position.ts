@@ -1,4 +1,4 @@
-// Where in a JSON file something stands, as `line:column` counted from one, the way editors do.
+// Positions in a JSON file as `line:column`, counted from one as in editors.
 
 export function lineAndColumn(text: string, offset: number): string {
   const before = text.slice(0, offset).split(/\r\n|\r|\n/);
@@ -7,7 +7,7 @@ export function lineAndColumn(text: string, offset: number): string {
 
 export type KeyPath = readonly (string | number)[];
 
-/** Finds where keys begin in a JSON text; for one that is not there, the nearest thing around it. */
+/** Returns a function that finds the offset of a key, or of the nearest existing parent. */
 export async function createLocator(text: string): Promise<(path: KeyPath) => number> {
   const { findNodeAtLocation, parseTree } = await import('jsonc-parser');
   const tree = parseTree(text, [], { allowTrailingComma: true });

@@ -1,5 +1,5 @@
-// `servers.json`: servers by name and nothing else, the simplest way to declare them. They are
-// switched on and off while one works (`show` is `flip`), and warmed up beforehand.
+// `servers.json`: servers by name, the simplest way to declare them. Their `show` is `flip`: they are activated on
+// demand, and started beforehand.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
@@ -9,21 +9,20 @@ import type { ServerEntry } from '../schema/schema.ts';
 import { readJsonFile } from './files.ts';
 import type { KeyPath } from './position.ts';
 
-/** A `servers.json` and what is in it. */
 export interface ServersLayer extends CheckedServers {
   readonly file: string;
-  /** Where in the file they stand: at its top, or one level deeper. */
+  /** The path of the servers in the file: the top level, or `mcpServers`. */
   readonly where: KeyPath;
   readonly warnings: readonly string[];
 }
 
 export interface NamedFile {
   readonly file: string;
-  /** What names it: a flag, or a key of a file. */
+  /** The flag or key that names it. */
   readonly by: string;
 }
 
-/** The files to read, strongest first: the one that was named, or those at the usual places. */
+/** The file that was named, or the default ones that exist; highest precedence first. */
 export function findServersFiles(
   named: NamedFile | undefined,
   project: string,
@@ -34,12 +33,12 @@ export function findServersFiles(
     return [...new Set(places)].filter((file) => existsSync(file));
   }
   if (existsSync(named.file)) return [named.file];
-  throw new SwitchboardError('CONFIG_INVALID', `There is no file ${named.file}.`, {
-    hint: `${named.by} names it. Correct it, or leave it out.`,
+  throw new SwitchboardError('CONFIG_INVALID', `File not found: ${named.file}.`, {
+    hint: `Correct ${named.by}, or remove it.`,
   });
 }
 
-/** Only ever JSON: this file is often another program's, and beside it lie scripts. */
+/** Always parsed as JSON and never run: this file often belongs to another program. */
 export async function readServersFile(file: string): Promise<ServersLayer> {
   const { value, text } = await readJsonFile(file);
   const { servers, where } = unwrapServers(value);
@@ -47,11 +46,11 @@ export async function readServersFile(file: string): Promise<ServersLayer> {
     file,
     ...(await checkServersFile({ file, value: servers, text }, where)),
     where,
-    warnings: where.length > 0 && isObject(value) ? strandedServers(file, value) : [],
+    warnings: where.length > 0 && isObject(value) ? misplacedServers(file, value) : [],
   };
 }
 
-/** In a host's file, pasted whole, the servers are one level deeper. */
+/** In a file copied from a host, the servers are under `mcpServers`. */
 export function unwrapServers(value: unknown): {
   readonly servers: unknown;
   readonly where: readonly string[];
@@ -63,22 +62,25 @@ export function unwrapServers(value: unknown): {
     : { servers: value, where: [] };
 }
 
-/** Whether it describes one server. With servers by name, one may be called `command` or `url`. */
+/** Whether it is one server's entry, and not servers by name, one of which may be named `command` or `url`. */
 function isEntry({ command, url }: Record<string, unknown>): boolean {
   const isCommand = typeof command === 'string' || (isObject(command) && 'cmd' in command);
   return isCommand || typeof url === 'string';
 }
 
-/** Servers beside `mcpServers` were surely meant to be inside. */
-function strandedServers(file: string, value: Record<string, unknown>): string[] {
+/** Servers next to `mcpServers` were probably meant to be inside it. */
+function misplacedServers(file: string, value: Record<string, unknown>): string[] {
   return Object.entries(value)
     .filter(([key, beside]) => key !== 'mcpServers' && isObject(beside) && isEntry(beside))
-    .map(([name]) => `${file}: ${JSON.stringify(name)} stands beside mcpServers and is not read.`);
+    .map(
+      ([name]) =>
+        `${file}: ${JSON.stringify(name)} is next to "mcpServers" instead of inside it (ignored).`,
+    );
 }
 
 /**
- * The entry with plain `$VAR` as good as `${VAR}` in what is filled in, as is the custom in these
- * files. One that is not set stays as it is written: `$` has many other uses.
+ * Supports plain `$VAR` in addition to `${VAR}`, as is common in these files. An unset variable is left as written,
+ * because `$` has many other uses.
  */
 export function withPlainVariables(entry: ServerEntry): ServerEntry {
   const { command, url, headers } = entry;
@@ -105,7 +107,7 @@ function rewriteValues<T>(values: Readonly<Record<string, T>>): Record<string, T
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, rewrite(value)]));
 }
 
-/** References with braces are found first, so that what is inside them is left alone. */
+/** Matches references with braces first, so their content is left alone. */
 const VARIABLE = /\$\{[^}]*\}|(?<!\$)\$([A-Za-z_]\w*)/g;
 
 function rewrite<T>(value: T): T {

@@ -1,31 +1,29 @@
-// Reads TOML. What does is loaded with the first such file: most have none.
+// Parses TOML. The parser is loaded with the first such file: most users have none.
 
-/** What stands in it, or where and why it cannot be read. */
 export type ParsedToml = { readonly table: Readonly<Record<string, unknown>> } | TomlProblem;
 
 interface TomlProblem {
   readonly line: number;
   readonly column: number;
-  /** Without what stands in the file, which may be a secret. */
+  /** Doesn't quote the file, which may contain secrets. */
   readonly problem: string;
 }
 
-/** Deeper tables are no settings of anybody's. */
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 
 export async function parseToml(text: string): Promise<ParsedToml> {
   const { parse, TomlError } = await import('smol-toml');
   try {
-    // Numbers may have more digits than JavaScript keeps; settings only want to know that they are numbers.
-    return { table: parse(text, { integersAsBigInt: 'asNeeded', maxDepth: DEEPEST }) };
+    // Settings have no large integers, but the rest of the file may.
+    return { table: parse(text, { integersAsBigInt: 'asNeeded', maxDepth: MAX_DEPTH }) };
   } catch (error) {
     if (error instanceof RangeError) {
-      return { line: 1, column: 1, problem: 'Not used: it nests too deep.' };
+      return { line: 1, column: 1, problem: 'Too deeply nested.' };
     }
     if (!(error instanceof TomlError)) throw error;
-    // Its further lines quote the file.
+    // The other lines of the message quote the file.
     const [reason = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
     const { line, column } = error;
-    return { line, column, problem: `Not valid TOML: ${reason.replace(/\.$/, '')}.` };
+    return { line, column, problem: `Invalid TOML: ${reason.replace(/\.$/, '')}.` };
   }
 }

@@ -1,18 +1,17 @@
-// `config.toml` in Switchboard's folder: settings of the user for agents and the log, weaker than
-// everything else. Few have it, so what reads TOML is loaded only where it exists; and what is wrong
-// with it stops nobody.
+// `config.toml` in Switchboard's home: the user's settings for agents and the log, with the lowest precedence. Few
+// users have one, so the TOML parser is loaded only if it exists. Mistakes in it are warnings.
 import { join } from 'node:path';
 import { isObject } from '../../base/object.ts';
 import { readTextFile } from '../../base/read-text.ts';
 import { didYouMean } from '../../base/text.ts';
 import { AGENT_KEYS } from '../settings/agent-keys.ts';
 import { LOG_KEYS } from '../settings/logging.ts';
-import { NO_TABLE, type Setting, type TomlTable } from '../settings/said.ts';
+import { EMPTY_TABLE, type Setting, type TomlTable } from '../settings/sources.ts';
 import { withoutByteOrderMark } from './files.ts';
 import { parseToml } from './toml.ts';
 
 export interface UserToml {
-  /** Undefined where there is none. */
+  /** Undefined if there is none. */
   readonly file: string | undefined;
   readonly agents: TomlTable;
   readonly logging: TomlTable;
@@ -26,10 +25,11 @@ const TABLES: Readonly<Record<'agents' | 'logging', Readonly<Record<string, Sett
 
 export async function readUserToml(home: string): Promise<UserToml> {
   const file = join(home, 'config.toml');
-  const nothing = { file: undefined, agents: NO_TABLE, logging: NO_TABLE, warnings: [] };
+  const nothing = { file: undefined, agents: EMPTY_TABLE, logging: EMPTY_TABLE, warnings: [] };
   const tables = await readTables(file);
   if (tables === undefined) return nothing;
-  if (typeof tables === 'string') return { ...nothing, warnings: [`${tables} It is ignored.`] };
+  if (typeof tables === 'string')
+    return { ...nothing, warnings: [`${tables} The file is ignored.`] };
   const table = (name: keyof typeof TABLES): TomlTable => {
     const values = tables[name];
     return { values: isObject(values) ? values : {}, where: `${file}: ${name}` };
@@ -42,7 +42,7 @@ export async function readUserToml(home: string): Promise<UserToml> {
   };
 }
 
-/** What stands in the file, or a sentence about why that is not known; undefined where there is none. */
+/** The tables, or why they can't be read; undefined if there is no file. */
 async function readTables(
   file: string,
 ): Promise<Readonly<Record<string, unknown>> | string | undefined> {
@@ -57,17 +57,17 @@ function warningsAbout(file: string, tables: Readonly<Record<string, unknown>>):
   const known = new Map(Object.entries(TABLES).map(([name, table]) => [name, tomlKeysOf(table)]));
   return Object.entries(tables).flatMap(([name, table]) => {
     const keys = known.get(name);
-    if (!keys) return [`${file}: ${describeStranger(name, name, [...known.keys()])}`];
-    if (!isObject(table)) return [`${file}: ${name} must be a table; it is ignored.`];
+    if (!keys) return [`${file}: ${describeUnknownKey(name, name, [...known.keys()])}`];
+    if (!isObject(table)) return [`${file}: ${name}: expected a table (ignored).`];
     return Object.keys(table)
       .filter((key) => !keys.includes(key))
-      .map((key) => `${file}: ${describeStranger(`${name}.${key}`, key, keys)}`);
+      .map((key) => `${file}: ${describeUnknownKey(`${name}.${key}`, key, keys)}`);
   });
 }
 
-function describeStranger(path: string, key: string, known: readonly string[]): string {
-  const hint = didYouMean(key, known) || `Known are: ${known.join(', ')}.`;
-  return `${path} is unknown and ignored. ${hint}`;
+function describeUnknownKey(path: string, key: string, known: readonly string[]): string {
+  const hint = didYouMean(key, known) || `Known keys: ${known.join(', ')}.`;
+  return `${path}: unknown key (ignored). ${hint}`;
 }
 
 function tomlKeysOf(settings: Readonly<Record<string, Setting<unknown>>>): string[] {

@@ -1,13 +1,12 @@
-// How the settings for agents may be written: made from the one table of them.
+// The schema of `agents`, built from the table of settings.
 import * as z from 'zod/mini';
 import { AGENT_KEYS } from '../settings/agent-keys.ts';
-import type { Setting } from '../settings/said.ts';
+import type { Setting } from '../settings/sources.ts';
 import type { Kind } from '../settings/values.ts';
-import { atLeastOne, key, milliseconds, texts } from './schema-parts.ts';
+import { atLeastOne, key, milliseconds, strings } from './schema-parts.ts';
 
-/** A setting that can also be made by a variable. */
-function settingKey({ kind, standard, variable, says }: Setting<unknown>) {
-  return key(schemaOf(kind), `${says} Or: \`${variable}\`.`, standard);
+function settingKey({ kind, default: usual, variable, description }: Setting<unknown>) {
+  return key(schemaOf(kind), `${description} Also set by \`${variable}\`.`, usual);
 }
 
 function schemaOf({ json }: Kind<unknown>): z.ZodMiniType {
@@ -18,10 +17,10 @@ function schemaOf({ json }: Kind<unknown>): z.ZodMiniType {
       return atLeastOne;
     case 'milliseconds':
       return milliseconds;
-    case 'text':
+    case 'string':
       return z.string();
-    case 'texts':
-      return z.union([z.string(), texts]);
+    case 'strings':
+      return z.union([z.string(), strings]);
     default:
       return z.enum([...json]);
   }

@@ -1,60 +1,60 @@
-// How the settings of an assistant may be written.
+// The schema of `assistant`.
 import * as z from 'zod/mini';
 import { ASSISTANT_MODES, ASSISTANT_PROVIDERS } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
-import { atLeastOne, idleMilliseconds, key, milliseconds, text } from './schema-parts.ts';
+import { atLeastOne, idleMilliseconds, key, milliseconds, nonEmpty } from './schema-parts.ts';
 
 export const assistantSchema = z.strictObject({
   mode: key(
     z.enum(ASSISTANT_MODES),
-    "`loop`: the model uses the server's tools until it has an answer. `single`: it names one call, and the result of that is the answer.",
+    "`loop`: the model uses the server's tools until it has an answer. `single`: the model picks one call, and its result is the answer.",
     DEFAULTS.assistant.mode,
   ),
   provider: key(
     z.enum(ASSISTANT_PROVIDERS),
-    'Who runs the model. `openai` is anything that speaks chat completions, `claude-cli` the program `claude`. Unset: with `baseUrl`, `openai`; otherwise the first for which there is a key; without any, `claude-cli`.',
+    'Model provider. `openai`: any API compatible with chat completions. `claude-cli`: the `claude` program. Default: `openai` if `baseUrl` is set, otherwise the first provider with an API key, otherwise `claude-cli`.',
   ),
   model: key(
-    text,
-    "The model. Unset: a small one of the provider's; with `claude-cli` the one that `claude` is set to.",
+    nonEmpty,
+    'Model to use. Default: a small model of the provider, or with `claude-cli` the model `claude` is configured for.',
   ),
   baseUrl: key(
-    text,
-    "The address of the provider. Unset: `ANTHROPIC_BASE_URL` or `OPENAI_BASE_URL`, or the provider's own.",
+    nonEmpty,
+    "Base URL of the provider. Default: `ANTHROPIC_BASE_URL` or `OPENAI_BASE_URL`, or else the provider's own URL.",
   ),
   apiKeyEnv: key(
-    text,
-    'The environment variable that holds the key. Where it is set, no other counts. Unset: `ANTHROPIC_API_KEY` (or `CLAUDE_API_KEY`) or `OPENAI_API_KEY`.',
+    nonEmpty,
+    'Environment variable with the API key. If set, no other variable is used. Default: `ANTHROPIC_API_KEY` (or `CLAUDE_API_KEY`) or `OPENAI_API_KEY`.',
   ),
-  role: key(z.string(), 'What the model is told that it is there for.'),
+  role: key(z.string(), 'System prompt: what the assistant is for.'),
   maxRounds: key(
     z.int().check(z.minimum(1), z.maximum(1_000)),
-    'In how many rounds the model may use tools before it has to answer.',
+    'Maximum number of rounds of tool use before the model has to answer.',
     DEFAULTS.assistant.maxRounds,
   ),
   timeoutMs: key(
     milliseconds,
-    'How long one query may take, in milliseconds, with all that the model and the tools do.',
+    'Time limit for a query, in milliseconds, including all model and tool calls.',
     DEFAULTS.assistant.timeoutMs,
   ),
   maxResultChars: key(
     atLeastOne,
-    "The most characters of a tool's result that the model is given.",
+    'Maximum number of characters of a tool result to pass to the model.',
     DEFAULTS.assistant.maxResultChars,
   ),
   maxTokens: key(
     atLeastOne,
-    'The most tokens of one answer of the model.',
+    'Maximum number of tokens in one response from the model.',
     DEFAULTS.assistant.maxTokens,
   ),
   maxTotalTokens: key(
     atLeastOne,
-    'The most tokens that one query may cost, read and written, over all rounds.',
+    'Maximum number of input and output tokens per query, over all rounds.',
     DEFAULTS.assistant.maxTotalTokens,
   ),
   conversationMs: key(
     idleMilliseconds,
-    'How long the assistant remembers a conversation after the last query, in milliseconds. 0: not at all.',
+    "How long to remember a conversation after the last query, in milliseconds. 0: don't remember it.",
     DEFAULTS.assistant.conversationMs,
   ),
 });

@@ -1,5 +1,5 @@
-// Checks files against the schema. Every start loads only its bare shape; the schema with its
-// descriptions is loaded for a file that has a mistake in it.
+// Checks files against the schema. Every start loads only the bare shape; the full schema with descriptions is
+// loaded only for a file with mistakes.
 import { isObject } from '../../base/object.ts';
 import { didYouMean } from '../../base/text.ts';
 import type { Source } from '../files/files.ts';
@@ -15,7 +15,7 @@ const SERVERS_FILE: JsonSchema = generated.properties.mcpServers;
 export const SERVER: JsonSchema = generated.properties.mcpServers.additionalProperties;
 export const SUITE: JsonSchema = generated.properties.suites.additionalProperties;
 
-/** What is wrong with the invalid entries of a file, by server. */
+/** Error messages for the invalid entries of a file, by server. */
 export type InvalidEntries = ReadonlyMap<string, readonly string[]>;
 
 const NONE: InvalidEntries = new Map();
@@ -27,7 +27,7 @@ export interface CheckedConfig {
   readonly invalidSuites: InvalidEntries;
 }
 
-/** The value of a main file. Throws if there are mistakes outside of servers' entries. */
+/** Checks a main file. Throws if there are mistakes outside of servers' entries. */
 export async function checkConfigFile(source: Source): Promise<CheckedConfig> {
   const { value } = source;
   if (isConfigFile(value)) return { config: value, invalidServers: NONE, invalidSuites: NONE };
@@ -40,7 +40,7 @@ export interface CheckedServers {
   readonly invalid: InvalidEntries;
 }
 
-/** The servers at this path of a `servers.json`. Throws if it isn't an object. */
+/** Checks the servers at this path of a `servers.json`. Throws if the value isn't an object. */
 export async function checkServersFile(source: Source, where: KeyPath): Promise<CheckedServers> {
   const { value } = source;
   if (isServersFile(value)) return { servers: value, invalid: NONE };
@@ -75,19 +75,19 @@ export function isChildFile(value: unknown): value is ChildFile {
   return fits(CHILD_FILE, value);
 }
 
-/** Sentences about keys of a server's entry, at this place of its file, that nothing here reads. */
-export function strangeServerKeys(
+/** Warnings about unknown keys in a server's entry; `where` is its path in the file. */
+export function unknownServerKeys(
   where: KeyPath,
   entry: Readonly<Record<string, unknown>>,
 ): string[] {
-  return strangeKeys(SERVER, entry, where);
+  return unknownKeys(SERVER, entry, where);
 }
 
-export function strangeChildFileKeys(entry: Readonly<Record<string, unknown>>): string[] {
-  return strangeKeys(CHILD_FILE, entry, []);
+export function unknownChildFileKeys(entry: Readonly<Record<string, unknown>>): string[] {
+  return unknownKeys(CHILD_FILE, entry, []);
 }
 
-function strangeKeys(
+function unknownKeys(
   schema: JsonSchema,
   entry: Readonly<Record<string, unknown>>,
   where: KeyPath,
@@ -95,21 +95,21 @@ function strangeKeys(
   const { properties = {} } = schema;
   const { command, oauth } = entry;
   return [
-    ...strangersIn(entry, properties, where),
-    ...(isObject(command) ? strangersIn(command, COMMAND_KEYS, [...where, 'command']) : []),
+    ...unknownKeysIn(entry, properties, where),
+    ...(isObject(command) ? unknownKeysIn(command, COMMAND_KEYS, [...where, 'command']) : []),
     ...(isObject(oauth)
-      ? strangersIn(oauth, properties['oauth']?.properties ?? {}, [...where, 'oauth'])
+      ? unknownKeysIn(oauth, properties['oauth']?.properties ?? {}, [...where, 'oauth'])
       : []),
   ];
 }
 
 const COMMAND_KEYS = { cmd: {}, args: {}, env: {} };
 
-function strangersIn(value: object, known: object, where: KeyPath): string[] {
+function unknownKeysIn(value: object, known: object, where: KeyPath): string[] {
   return Object.keys(value)
     .filter((key) => !Object.hasOwn(known, key))
     .map((key) => {
       const hint = didYouMean(key, Object.keys(known));
-      return `${formatPath([...where, key])} is unknown and ignored. ${hint}`.trimEnd();
+      return `${formatPath([...where, key])}: unknown key (ignored). ${hint}`.trimEnd();
     });
 }

@@ -1,6 +1,6 @@
-// Whether a value fits the JSON schema that is made from schema.ts. It knows the few words that
-// appear there and answers only yes or no: nearly every file fits, and for those this is all that
-// has to be loaded. What is wrong with the others is found out by problems.ts.
+// A minimal JSON Schema validator for the schema generated from schema.ts. It supports only the keywords used there
+// and answers yes or no: nearly every file is valid, and then nothing else has to be loaded. problems.ts explains
+// invalid files.
 
 export interface JsonSchema {
   readonly type?: string | readonly string[] | undefined;
@@ -17,7 +17,7 @@ export interface JsonSchema {
   readonly default?: unknown;
 }
 
-// No closures in here: with 500 child files they are most of what the garbage collector gets.
+// No closures: with 500 child files they would dominate garbage collection.
 export function fits(schema: JsonSchema, value: unknown): boolean {
   const { type, anyOf, enum: allowed } = schema;
   if (anyOf && !fitsOne(anyOf, value)) return false;
@@ -74,7 +74,7 @@ function membersFit(schema: JsonSchema, value: Readonly<Record<string, unknown>>
     const known = properties && Object.hasOwn(properties, key) ? properties[key] : undefined;
     const expected = known ?? additionalProperties;
     if (expected === false) return false;
-    // A JavaScript file may name a key and leave it undefined, which is as good as not naming it.
+    // A JavaScript file may set a key to undefined, which counts as leaving it out.
     const isLeftOut = known && value[key] === undefined && !required?.includes(key);
     if (expected !== true && !isLeftOut && !fits(expected, value[key])) return false;
   }

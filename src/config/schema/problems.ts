@@ -1,5 +1,5 @@
-// What is wrong with a file that does not fit, in words: where, which key, what was expected, what is
-// there, and which key was perhaps meant. Loaded only for such a file, since zod takes its time.
+// Explains what is wrong with an invalid file: where, which key, what was expected, what was found, and which key
+// was probably meant. Loaded only for such files, because zod takes a while to load.
 import * as z from 'zod/mini';
 import { isObject } from '../../base/object.ts';
 import type { Source } from '../files/files.ts';
@@ -15,7 +15,7 @@ import { describeActual, describeExpected, describeUnknown, formatPath } from '.
 
 interface Problem {
   readonly path: KeyPath;
-  readonly says: string;
+  readonly message: string;
 }
 
 type Schema = z.core.$ZodType;
@@ -32,15 +32,15 @@ export interface DescribedProblem {
   readonly line: string;
 }
 
-/** In the order of the file. `where` is the path of the value, if it isn't the whole file. */
+/** In file order. `where` is the path of the value, if it isn't the whole file. */
 export async function describeProblems(
   kind: keyof typeof SCHEMAS,
   { file, value, text }: Source,
   where: KeyPath = [],
 ): Promise<DescribedProblem[]> {
-  const problems = problemsOf(SCHEMAS[kind], value).map(({ path, says }) => ({
+  const problems = problemsOf(SCHEMAS[kind], value).map(({ path, message }) => ({
     path: [...where, ...path],
-    says,
+    message,
   }));
   // zod accepts class instances, which only JavaScript files can contain.
   if (problems.length === 0)
@@ -61,8 +61,8 @@ export async function describeProblems(
     }));
 }
 
-function formatProblem({ path, says }: Problem): string {
-  return path.length === 0 ? says : `${formatPath(path)}: ${says}`;
+function formatProblem({ path, message }: Problem): string {
+  return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
 }
 
 function problemsOf(schema: Schema, value: unknown): Problem[] {
@@ -73,7 +73,7 @@ function problemsOf(schema: Schema, value: unknown): Problem[] {
   return [...problems, ...problemsOfProto(schema, value)];
 }
 
-/** zod passes over a key `__proto__`, which is as good a name for a server as any other. */
+/** zod ignores the key `__proto__`, but a server may have that name. */
 function problemsOfProto(schema: Schema, value: unknown): Problem[] {
   if (!isObject(value)) return [];
   if (schema === serversFileSchema) return problemsOfNamed(serverSchema, value, []);
@@ -86,9 +86,9 @@ function problemsOfProto(schema: Schema, value: unknown): Problem[] {
 
 function problemsOfNamed(schema: Schema, named: unknown, where: KeyPath): Problem[] {
   if (!isObject(named) || !Object.hasOwn(named, '__proto__')) return [];
-  return problemsOf(schema, named['__proto__']).map(({ path, says }) => ({
+  return problemsOf(schema, named['__proto__']).map(({ path, message }) => ({
     path: [...where, '__proto__', ...path],
-    says,
+    message,
   }));
 }
 
@@ -96,10 +96,13 @@ function problemsIn(issue: z.core.$ZodIssue, schema: Schema, root: unknown): Pro
   const path = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key));
   if (issue.code === 'unrecognized_keys') {
     const known = keysAt(schema, path);
-    return issue.keys.map((key) => ({ path: [...path, key], says: describeUnknown(key, known) }));
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      message: describeUnknown(key, known),
+    }));
   }
   if (issue.code === 'invalid_union') {
-    // The form whose outside fits is the one that was meant; what is wrong is inside it.
+    // If the outer type of an option matches, that option was meant, and the mistake is inside it.
     const meant = issue.errors.find((inner) => inner.every((one) => one.path.length > 0));
     if (meant) {
       return meant.flatMap((one) =>
@@ -110,12 +113,12 @@ function problemsIn(issue: z.core.$ZodIssue, schema: Schema, root: unknown): Pro
   return [
     {
       path,
-      says: `expected ${describeExpected(issue)}, got ${describeActual(valueAt(root, path), issue)}.`,
+      message: `expected ${describeExpected(issue)}, got ${describeActual(valueAt(root, path), issue)}.`,
     },
   ];
 }
 
-/** The keys that the schema knows at a path. */
+/** The keys the schema allows at a path. */
 function keysAt(schema: Schema, path: KeyPath): string[] {
   let here: Schema | undefined = schema;
   for (const key of path) here = here && stepInto(inside(here), key);
@@ -132,7 +135,7 @@ function stepInto(schema: Schema, key: string | number): Schema | undefined {
 function inside(schema: Schema): Schema {
   if (schema instanceof z.ZodMiniOptional) return inside(schema.def.innerType);
   if (!(schema instanceof z.ZodMiniUnion)) return schema;
-  // Of several forms only one has keys.
+  // Only one of the options has keys.
   return schema.def.options.find((form) => form instanceof z.ZodMiniObject) ?? schema;
 }
 

@@ -1,5 +1,5 @@
-// What can still be used of a file with mistakes in it. A mistake in one server's entry costs only
-// that server, any other mistake the whole file. Loaded only for such a file.
+// Keeps the usable parts of an invalid file. A mistake in a server's entry disables only that server; any other
+// mistake invalidates the whole file. Loaded only for such files.
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Source } from '../files/files.ts';
 import type { KeyPath } from '../files/position.ts';
@@ -53,11 +53,11 @@ export async function salvageChildFile(source: Source): Promise<CheckedChildFile
 function invalidFile(problems: readonly DescribedProblem[]): SwitchboardError {
   const lines = problems.map(({ line }) => line);
   return new SwitchboardError('CONFIG_INVALID', lines.join('\n'), {
-    hint: '`switchboard config schema` prints every key and what it means.',
+    hint: 'For all keys and what they mean, run: switchboard config schema',
   });
 }
 
-/** Anything but an object with entries stays as it is. */
+/** Anything but an object is left as it is. */
 function withValidKeys(schema: JsonSchema, entries: unknown): unknown {
   if (!isPlainObject(entries)) return entries;
   return Object.fromEntries(

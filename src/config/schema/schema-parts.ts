@@ -1,20 +1,18 @@
-// What the schema of the configuration is put together from: the kinds of values that stand under many keys.
+// Value types that several keys of the configuration share.
 import * as z from 'zod/mini';
 import { LONGEST_MS } from '../defaults.ts';
 
-/** A key that may be left out: what it is for, and what holds without it. */
-export const key = <T extends z.ZodMiniType>(schema: T, description: string, standard?: unknown) =>
+/** An optional key with its description and default. */
+export const key = <T extends z.ZodMiniType>(schema: T, description: string, usual?: unknown) =>
   z.optional(
-    schema.check(
-      z.meta(standard === undefined ? { description } : { description, default: standard }),
-    ),
+    schema.check(z.meta(usual === undefined ? { description } : { description, default: usual })),
   );
 
-export const text = z.string().check(z.minLength(1));
-export const texts = z.array(z.string());
-// Fractions are welcome: limits are sometimes computed.
+export const nonEmpty = z.string().check(z.minLength(1));
+export const strings = z.array(z.string());
+// Fractions are allowed: limits are sometimes computed.
 export const milliseconds = z.number().check(z.minimum(1), z.maximum(LONGEST_MS));
 export const atLeastOne = z.int().check(z.minimum(1));
 
-/** 0 switches the limit off. */
+/** 0 means never. */
 export const idleMilliseconds = z.number().check(z.minimum(0), z.maximum(LONGEST_MS));

@@ -1,59 +1,62 @@
-// How the configuration may be written. This is the one description of it: the JSON schema, with
-// which files are checked and which editors use, and the reference in docs/configuration.md are made
-// from it (`npm run generate`), and it finds the words for what is wrong in a file. Nothing is
-// filled in or changed here; resolve.ts says what it all means.
+// The schema of the configuration files. `npm run generate` derives the JSON schema (which checks files and helps
+// editors) and the reference in docs/configuration.md from it; problems.ts uses it to explain mistakes. It fills in
+// no defaults: resolve.ts does.
 //
-// Only its types may be imported on the way to serving: building it costs some 10 ms (measured).
+// Only its types may be imported on the start path: building it takes about 10 ms (measured).
 import * as z from 'zod/mini';
 import { SHOWS, STARTS } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { agentsSchema } from './agents-schema.ts';
 import { assistantSchema } from './assistant-schema.ts';
-import { atLeastOne, idleMilliseconds, key, milliseconds, text, texts } from './schema-parts.ts';
+import {
+  atLeastOne,
+  idleMilliseconds,
+  key,
+  milliseconds,
+  nonEmpty,
+  strings,
+} from './schema-parts.ts';
 
-/** A message is one string, and V8 has none much longer than this. */
+/** A message is one string, and V8's limit isn't much higher. */
 const MOST_BYTES = 512 * 1024 * 1024;
 
 const environment = z.enum(['inherit', 'minimal']);
 const results = z.strictObject({
   wrap: key(
     z.enum(['mcp', 'json']),
-    '`mcp`: results reach the host as the server gave them. `json`: each result is put as JSON into one text.',
+    '`mcp`: pass results through unchanged. `json`: return each result as JSON in a single text block.',
     DEFAULTS.wrap,
   ),
 });
 const expose = z.strictObject({
-  allow: key(
-    texts,
-    'Only these tools of the server can be seen and called. `*` stands for any text. Unset: all.',
-  ),
+  allow: key(strings, 'Expose only these tools. `*` matches any characters. Default: all tools.'),
   deny: key(
-    texts,
-    'These tools can be neither seen nor called, even where `allow` names them. `*` stands for any text. Upper and lower case are the same, and so are `-`, `_` and spaces.',
+    strings,
+    'Hide these tools and refuse calls to them. Takes precedence over `allow`. `*` matches any characters; case is ignored, and `-`, `_` and spaces are equivalent.',
   ),
 });
 
-/** What can be said about a child wherever it is declared, and in `suites.<name>` over that. */
+/** Keys of a server, both where it is declared and in `suites.<name>`, which takes precedence. */
 const childKeys = {
   show: key(
     z.enum(SHOWS),
-    'How the host sees the server. `suite`: as one tool. `flip`: its own tools, while it is switched on with `gateway_activate`. `direct`: its own tools, always. `off`: not at all. Unset: `suite`; for a server of a `servers.json`, `flip`.',
+    'How hosts see the server. `suite`: as one tool. `flip`: its own tools, while it is activated with `gateway_activate`. `direct`: its own tools, always. `off`: not at all. Default: `suite`, or `flip` for servers in a `servers.json`.',
   ),
   start: key(
     z.enum(STARTS),
-    'When the server is started: on first use, or as soon as the host is connected. Unset: `lazy`; with `show` `flip`, `eager`.',
+    'When to start the server. `lazy`: on first use. `eager`: as soon as a host connects. Default: `lazy`, or `eager` if `show` is `flip`.',
   ),
   idleMs: key(
     idleMilliseconds,
-    'The server is stopped after so many milliseconds without a call, and started again when it is needed. 0: never. Unset: 600000; with `show` `flip` or `start` `eager`, 0.',
+    'Stop the server after this many milliseconds without a call. It is restarted on the next one. 0: never. Default: 600000, or 0 if `show` is `flip` or `start` is `eager`.',
   ),
-  suiteName: key(text, 'The name of the tool that stands for this server. Unset: `<name>_suite`.'),
-  description: key(z.string(), 'What the server is good for, in words for the model.'),
+  suiteName: key(nonEmpty, 'Name of the suite tool. Default: `<name>_suite`.'),
+  description: key(z.string(), 'What the server is good for. The model reads this.'),
   keywords: key(
-    texts,
-    'Words by which hosts that hide tools find the one that stands for this server; the model does not see them.',
+    strings,
+    "Keywords that help hosts with tool search find the suite tool. The model doesn't see them.",
   ),
-  expose: key(expose, 'Which tools of the server can be used.'),
+  expose: key(expose, 'Which tools of the server to expose.'),
   readOnlyTool: key(
     z.boolean(),
     'Adds a second tool, `<suite>_read`, that lists and calls only the tools the server marks as read-only. Hosts can run it without asking.',
@@ -61,107 +64,101 @@ const childKeys = {
   ),
   summaryMaxChars: key(
     atLeastOne,
-    'The longest summary of a tool of this server, in characters. Unset: `introspection.summaryMaxChars`.',
+    'Maximum length of a tool summary, in characters. Default: `introspection.summaryMaxChars`.',
   ),
   rpcTimeoutMs: key(
     milliseconds,
-    'How long this server may take to answer a request, in milliseconds. Unset: `timeouts.rpcMs`.',
+    'Time limit for a request to this server, in milliseconds. Default: `timeouts.rpcMs`.',
   ),
   framing: key(
     z.enum(['auto', 'newline', 'content-length']),
-    'How messages to this server are set apart: one on each line, or with a `Content-Length` header. `auto` begins with lines and tries headers if the server stays silent.',
+    "How messages are framed: one per line, or with a `Content-Length` header. `auto` starts with lines and tries headers if the server doesn't respond.",
     DEFAULTS.framing,
   ),
   stderr: key(
     z.enum(['inherit', 'log', 'drop']),
-    "What happens to the server's stderr. `inherit`: it is passed on to ours, each line with the server's name before it. `log`: it goes into a file in `$SWITCHBOARD_HOME/logs`. `drop`: it is thrown away. The last lines appear in errors in any case, and secrets are masked.",
+    "Where the server's stderr goes. `inherit`: to Switchboard's stderr, each line prefixed with the server's name. `log`: to a file in `$SWITCHBOARD_HOME/logs`. `drop`: nowhere. Error messages always include the last lines. Secrets are masked.",
     DEFAULTS.stderr,
   ),
   protocolVersion: key(
     z.enum(['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']),
-    'The MCP revision to offer to this server, for one that refuses newer ones. Unset: the newest.',
+    'MCP revision to offer this server, in case it rejects newer ones. Default: the newest.',
   ),
-  environment: key(
-    environment,
-    'As `environment` at the top, for this server alone. Unset: what stands there.',
-  ),
-  results: key(
-    results,
-    'As `results` at the top, for this server alone. Unset: what stands there.',
-  ),
+  environment: key(environment, 'Overrides the top-level `environment` for this server.'),
+  results: key(results, 'Overrides the top-level `results` for this server.'),
   assistant: key(
     z.union([z.boolean(), assistantSchema]),
-    'The host speaks to the server in plain language: in place of its tools there is one, `natural_language`, behind which a model uses them. `true`, or an object with settings.',
+    "Replace the server's tools with one tool, `natural_language`: a model uses the tools to answer requests in plain language. `true`, or an object with settings.",
     false,
   ),
 };
 
-const args = texts;
-// Hosts' files have ports and switches as numbers and booleans here.
+const args = strings;
+// Hosts' files contain ports and flags as numbers and booleans.
 const env = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 const command = z.union([
-  text,
+  nonEmpty,
   z.looseObject({
-    cmd: text.check(z.meta({ description: 'The program.' })),
-    args: key(args, 'Its arguments.', []),
-    env: key(env, 'Environment variables for it.', {}),
+    cmd: nonEmpty.check(z.meta({ description: 'Program to run.' })),
+    args: key(args, 'Arguments for the program.', []),
+    env: key(env, 'Environment variables for the program.', {}),
   }),
 ]);
 
 const oauth = z.looseObject({
-  clientId: key(text, 'The client id to use. Unset: Switchboard registers itself.'),
-  clientSecret: key(text, 'Its secret, if it has one.'),
-  scopes: key(texts, 'What to ask for. Unset: what the server says it needs.'),
+  clientId: key(nonEmpty, 'OAuth client ID. Default: Switchboard registers itself as a client.'),
+  clientSecret: key(nonEmpty, 'OAuth client secret, if the client has one.'),
+  scopes: key(strings, 'Scopes to request. Default: the scopes the server asks for.'),
   callbackPort: key(
     z.int().check(z.minimum(1), z.maximum(65_535)),
-    'The port on this machine to which the browser is sent back. Unset: a free one.',
+    'Local port for the redirect after sign-in. Default: any free port.',
   ),
 });
 
 const entryKeys = {
   command: key(
     command,
-    'The program that is the server, with `args` and `env` beside it or, as `{ "cmd", "args", "env" }`, within. Not run through a shell.',
+    'Program that runs the server. Use `args` and `env` next to it, or an object `{ "cmd", "args", "env" }`. Not run in a shell.',
   ),
-  args: key(args, 'Arguments of the program.', []),
+  args: key(args, 'Arguments for the program.', []),
   env: key(env, 'Environment variables for the program.', {}),
   cwd: key(
-    text,
-    'The folder the program runs in. Unset: the project; for a child file, the folder of that file. A relative path starts at the same place.',
+    nonEmpty,
+    'Working directory of the program. Relative paths start at the default: the project, or the folder of the child file.',
   ),
   disabled: key(
     z.boolean(),
-    'Switches the server off, as `show` `off` does; it is what hosts write. `suites.<name>.show` can switch it on again.',
+    'Turns the server off, like `show` set to `off`. Hosts write this key. `suites.<name>.show` overrides it.',
     false,
   ),
   type: key(
     z.string(),
-    'How a server with a `url` is spoken to: `http` (Streamable HTTP, or the older HTTP with server-sent events if it knows only that), `sse` (the older one at once) or `ws` (WebSocket). Unset: `ws` for an address that begins so, otherwise `http`. A server with a `command` speaks over stdio.',
+    'Transport for a server with a `url`: `http` (Streamable HTTP, falling back to the older HTTP+SSE), `sse` (HTTP+SSE only) or `ws` (WebSocket). Default: `ws` for `ws://` and `wss://` URLs, otherwise `http`. Servers with a `command` use stdio.',
   ),
-  url: key(
-    text,
-    'The address of a server that is reached over the network. An entry has either a `url` or a `command`.',
-  ),
+  url: key(nonEmpty, 'URL of a remote server. Set either `url` or `command`.'),
   headers: key(
     z.record(z.string(), z.string()),
-    'HTTP headers for every request to `url`. Their values are treated as secrets.',
+    'HTTP headers for every request to `url`. Values are treated as secrets.',
     {},
   ),
-  oauth: key(oauth, 'For signing in with `switchboard login`, where the server at `url` needs it.'),
+  oauth: key(
+    oauth,
+    'Settings for `switchboard login`, if the server at `url` requires signing in.',
+  ),
   ...childKeys,
 };
 
 export const suiteSchema = z.strictObject(childKeys);
 
-/** An entry of `mcpServers`: open, because pasted entries carry keys of the host they come from. */
+/** An entry of `mcpServers`. Loose, because pasted entries contain keys of the host they come from. */
 export const serverSchema = z.looseObject(entryKeys);
 
 /** A `.mcp.json` in the folder of a server. */
 export const childFileSchema = z.looseObject({
-  name: text.check(z.meta({ description: 'The name of the server. Required.' })),
+  name: nonEmpty.check(z.meta({ description: 'Name of the server. Required.' })),
   switchboardDescription: key(
     z.string(),
-    'The whole description of the tool that stands for this server. Wins over every other description.',
+    'Complete description of the suite tool. Takes precedence over all other descriptions.',
   ),
   ...entryKeys,
 });
@@ -169,22 +166,18 @@ export const childFileSchema = z.looseObject({
 const timeouts = z.strictObject({
   childSpawnMs: key(
     milliseconds,
-    'How long a server may take from its start to the end of the handshake. Unset, with a package runner such as `npx`, `uvx` or `docker` as command: `timeouts.rpcMs`, since it may have to download first.',
+    'Time limit for starting a server, including the handshake. If unset and the command is a package runner such as `npx`, `uvx` or `docker`, `timeouts.rpcMs` applies, since it may have to download the server first.',
     DEFAULTS.timeouts.childSpawnMs,
   ),
-  rpcMs: key(
-    milliseconds,
-    'How long a server may take to answer a request.',
-    DEFAULTS.timeouts.rpcMs,
-  ),
+  rpcMs: key(milliseconds, 'Time limit for a request to a server.', DEFAULTS.timeouts.rpcMs),
   stopMs: key(
     milliseconds,
-    'How long to wait after each step of stopping a server: end of input, then SIGTERM, then SIGKILL. When a host closes its end of stdio, calls still have this long to finish.',
+    'Time to wait between the steps of stopping a server: end of input, SIGTERM, SIGKILL. Also the time calls have to finish after a host closes stdin.',
     DEFAULTS.timeouts.stopMs,
   ),
   questionMs: key(
     milliseconds,
-    'How long the user of a host may take to answer what a server asks in the course of a call.',
+    'Time limit for the user to answer a question a server asks during a call.',
     DEFAULTS.timeouts.questionMs,
   ),
 });
@@ -192,7 +185,7 @@ const timeouts = z.strictObject({
 const limits = z.strictObject({
   messageBytes: key(
     z.int().check(z.minimum(1024), z.maximum(MOST_BYTES)),
-    'The largest message accepted from a host or a server, in bytes.',
+    'Maximum size of a message from a host or server, in bytes.',
     DEFAULTS.messageBytes,
   ),
   depth: key(
@@ -210,12 +203,12 @@ const limits = z.strictObject({
 const introspection = z.strictObject({
   mode: key(
     z.enum(['summary', 'full', 'redacted']),
-    '`summary`: name, short description and input schema of each tool. `full`: everything the server says. `redacted`: names and short descriptions alone.',
+    '`summary`: name, short description and input schema of each tool. `full`: everything the server returns. `redacted`: only names and short descriptions.',
     DEFAULTS.introspection.mode,
   ),
   summaryMaxChars: key(
     atLeastOne,
-    'The longest summary of a tool, in characters.',
+    'Maximum length of a tool summary, in characters.',
     DEFAULTS.introspection.summaryMaxChars,
   ),
 });
@@ -223,51 +216,51 @@ const introspection = z.strictObject({
 const flip = z.strictObject({
   suites: key(
     z.enum(['auto', 'always', 'never']),
-    'Whether servers with `show` `flip` are listed as suites, too, through which their tools can be called without being listed. `auto`: for hosts known to ignore a changed list (Codex).',
+    'Also list servers with `show` set to `flip` as suites, so their tools can be called without being listed. `auto`: only for hosts known to ignore tool list changes (Codex).',
     DEFAULTS.flipSuites,
   ),
 });
 
-/** A `servers.json`: servers by name, and nothing else. */
+/** A `servers.json`: servers by name. */
 export const serversFileSchema = z.record(z.string(), serverSchema);
 
 export const configSchema = z.strictObject({
-  $schema: key(z.string(), 'Where editors find the schema of this file. Not read by Switchboard.'),
+  $schema: key(z.string(), 'Schema for editors. Switchboard ignores it.'),
   mcpServers: key(
     z.record(z.string(), serverSchema),
-    "The servers, by name, in the shape of the hosts' own files.",
+    'Servers by name, in the same format hosts use.',
     {},
   ),
   suites: key(
     z.record(z.string(), suiteSchema),
-    'Settings for servers by name, wherever those are declared. They win over what the declaration says.',
+    'Settings for servers by name, wherever they are declared. Take precedence over the declaration.',
     {},
   ),
   serversFile: key(
-    text,
-    'A `servers.json` to read instead of those at the usual places. Relative to the project; `~/` is possible.',
+    nonEmpty,
+    '`servers.json` to read instead of the default ones. Relative to the project; `~/` works.',
   ),
   discoverGlobs: key(
-    z.array(text),
-    'Where child files are looked for, instead of the default places. Relative to the project; `~/` and absolute paths are possible.',
+    z.array(nonEmpty),
+    'Glob patterns for child files, relative to the project; `~/` and absolute paths work.',
     DEFAULTS.discoverGlobs,
   ),
   era: key(
     z.enum(['auto', 'handshake', 'modern']),
-    'Which revisions of MCP hosts are offered: those that begin with a handshake, those since 2026-07-28, or both. `auto`: both, or only the older ones if a server has `show` `flip`, since only they allow the tool list to change.',
+    'MCP revisions to offer hosts. `handshake`: revisions up to 2025-11-25. `modern`: 2026-07-28 and later. `auto`: both, or only `handshake` if a server has `show` set to `flip`, because only those revisions let the tool list change.',
     DEFAULTS.era,
   ),
-  flip: key(flip, 'About servers that are switched on and off.'),
+  flip: key(flip, 'Settings for servers with `show` set to `flip`.'),
   timeouts: key(timeouts, 'Time limits, in milliseconds.'),
   limits: key(limits, 'Limits on messages from hosts and servers.'),
-  introspection: key(introspection, "What the action `introspect` says about a server's tools."),
+  introspection: key(introspection, "What `introspect` returns about a server's tools."),
   environment: key(
     environment,
-    'What servers get of our own environment: all of it, or only what programs need to run (`PATH`, `HOME` and the like). What `env` names is added.',
+    'Environment variables that servers inherit from Switchboard. `inherit`: all of them. `minimal`: only those programs need to run, such as `PATH` and `HOME`. `env` is added to either.',
     DEFAULTS.environment,
   ),
-  results: key(results, 'How results of tools are handed on.'),
-  agents: key(agentsSchema, 'Agents as tools: see docs/agents.md.'),
+  results: key(results, 'How tool results are returned.'),
+  agents: key(agentsSchema, 'Agents as tools. See docs/agents.md.'),
 });
 
 export type ConfigFile = z.infer<typeof configSchema>;

@@ -1,5 +1,4 @@
-// The words in which mistakes in the configuration are told: what was expected, what is there
-// instead, and where.
+// Phrases for mistakes in the configuration: what was expected, what was found, and where.
 import type * as z from 'zod/mini';
 import { didYouMean } from '../../base/text.ts';
 import type { KeyPath } from '../files/position.ts';
@@ -18,7 +17,7 @@ export function describeExpected(issue: z.core.$ZodIssue): string {
       return formatChoice(issue.values.map((value) => JSON.stringify(value)));
     case 'too_small':
       return issue.origin === 'string'
-        ? 'a string that is not empty'
+        ? 'a non-empty string'
         : `a number of at least ${issue.minimum}`;
     case 'too_big':
       return `a number of at most ${issue.maximum}`;
@@ -47,8 +46,8 @@ function formatChoice(options: readonly string[]): string {
 }
 
 /**
- * What stands there instead. A text is quoted only where a number or one of a few words belongs:
- * anywhere else it may be a secret in the wrong place, and errors end up in logs.
+ * Strings are quoted only in place of a number or an enum value. Anywhere else they may be misplaced secrets, and
+ * errors end up in logs.
  */
 export function describeActual(value: unknown, issue: z.core.$ZodIssue): string {
   if (value === undefined) return 'nothing';
@@ -58,7 +57,7 @@ export function describeActual(value: unknown, issue: z.core.$ZodIssue): string 
   if (Array.isArray(value)) return 'an array';
   if (isPlainObject(value)) return 'an object';
   if (typeof value === 'object') return `an instance of ${value.constructor.name}`;
-  if (value === '') return 'an empty one';
+  if (value === '') return 'an empty string';
   const isHarmless =
     issue.code === 'invalid_value' ||
     (issue.code === 'invalid_type' && ['number', 'int'].includes(issue.expected));

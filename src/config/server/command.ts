@@ -1,23 +1,23 @@
-// The command of a child, from either of the two ways to write it, or what to say where it has none.
+// Resolves a server's command, and explains declarations that can't be used.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Command } from '../config.ts';
 import type { ChildFile, ServerEntry } from '../schema/schema.ts';
 
-/** Where a child is declared, and how. */
+/** Where and how a server is declared. */
 export type Declaration = {
   readonly origin: string;
   /** The folder its `cwd` is relative to. */
   readonly folder: string;
-  /** What is wrong in the entry. */
+  /** Error messages. */
   readonly invalid?: readonly string[] | undefined;
 } & (
   | { readonly source: 'main-file' | 'servers-file'; readonly entry: ServerEntry }
   | {
       readonly source: 'child-file';
       readonly entry: ChildFile;
-      /** The server's own file, where an assistant has taken its place. */
+      /** The server's own file, if an assistant replaces it. */
       readonly original?: ChildFile | undefined;
     }
 );
@@ -33,33 +33,32 @@ export function resolveCommand({ source, entry }: Declaration, cwd: string): Com
   const cmd = typeof entry.command === 'string' ? entry.command : inner?.cmd;
   if (cmd !== undefined) return { cmd, args, env };
 
-  // A folder that is the server's own, by its child file or by `cwd`, may hold a built program. The
-  // project is not such a folder: its dist/index.js is some other program.
+  // A server's own folder (of its child file, or its `cwd`) may contain a built program. The project folder doesn't
+  // count: its dist/index.js is some other program.
   const isOwnFolder = source === 'child-file' || entry.cwd !== undefined;
   if (entry.url !== undefined || !isOwnFolder) return undefined;
   if (!existsSync(join(cwd, 'dist', 'index.js'))) return undefined;
   return { cmd: process.execPath, args: ['dist/index.js', ...args], env };
 }
 
-/** Why there is nothing to start or to reach. The child is listed all the same, and this is said when it is used. */
+/** The server is listed anyway; this error is returned when it is used. */
 export function explainMissingCommand(
   name: string,
   { source, origin }: Declaration,
 ): SwitchboardError {
   return new SwitchboardError(
     'CHILD_NOT_CONFIGURED',
-    `Server "${name}" has no command and no url.`,
+    `Server "${name}" has neither a "command" nor a "url".`,
     {
       hint:
         source === 'child-file'
-          ? `Add "command" or "url" to ${origin}, or build the program to dist/index.js beside it.`
-          : `Add "command" or "url" to it in ${origin}.`,
+          ? `Add "command" or "url" to ${origin}, or build its program to dist/index.js in the same folder.`
+          : `Add "command" or "url" in ${origin}.`,
       data: { child: name, file: origin },
     },
   );
 }
 
-/** A server whose entry has mistakes, one on each line. Only this server is affected. */
 export function invalidServer(
   name: string,
   origin: string,
@@ -69,7 +68,7 @@ export function invalidServer(
   return new SwitchboardError(
     'CONFIG_INVALID',
     `Server "${name}" has an invalid configuration:${between}${lines.join('\n')}`,
-    { hint: 'Fix it and run: switchboard reload', data: { child: name, file: origin } },
+    { hint: 'Fix it, then run: switchboard reload', data: { child: name, file: origin } },
   );
 }
 
@@ -88,17 +87,17 @@ export function explainPlaceholder(
 ): SwitchboardError {
   return new SwitchboardError(
     'CONFIG_INVALID',
-    `Server "${name}" contains ${placeholder}, which only the host it comes from can fill in (${key} in ${origin}).`,
+    `Server "${name}" uses ${placeholder}, which only the original host can expand (${key} in ${origin}).`,
     {
-      hint: 'Replace it with an environment variable, such as ${API_KEY}, and set that where the host starts Switchboard.',
+      hint: 'Use an environment variable such as ${API_KEY} instead, and set it in the environment the host starts Switchboard in.',
       data: { child: name, file: origin },
     },
   );
 }
 
 /**
- * The program of a command that looks like a whole command line: what precedes the first space is a
- * name, or a file that exists.
+ * The program, if a command looks like a whole command line: the part before the first space is a plain name or an
+ * existing file.
  */
 export function programBeforeArguments(cmd: string): string | undefined {
   const [program = '', ...words] = cmd.split(/\s+/);
@@ -107,5 +106,5 @@ export function programBeforeArguments(cmd: string): string | undefined {
 }
 
 export function suggestArgs(program: string): string {
-  return `Set "command" to "${program}" alone, and put each argument into "args"`;
+  return `Set "command" to only "${program}", and put each argument in "args"`;
 }

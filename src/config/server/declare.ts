@@ -1,5 +1,4 @@
-// A server that no configuration of ours declares, as a child with the usual settings: for a short
-// look at one that another program has.
+// Wraps a server from another program's configuration with default settings, so its tools can be listed.
 import type { ChildConfig } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
 
@@ -8,7 +7,7 @@ export type DeclaredServer = Pick<
   'name' | 'origin' | 'command' | 'remote' | 'cwd' | 'timeouts'
 >;
 
-const NOT_SHOWN = 'it is only looked at';
+const NOT_SHOWN = 'it is only started to list its tools';
 
 export function declareServer(declared: DeclaredServer): ChildConfig {
   return {
@@ -35,7 +34,7 @@ export function declareServer(declared: DeclaredServer): ChildConfig {
     messageBytes: DEFAULTS.messageBytes,
     messageShape: DEFAULTS.messageShape,
     environment: DEFAULTS.environment,
-    stderr: 'drop', // its last lines appear in errors all the same
+    stderr: 'drop', // errors still include the last lines
     framing: DEFAULTS.framing,
     protocolVersion: undefined,
     wrapResults: DEFAULTS.wrap,

@@ -17,14 +17,14 @@ export type DerivedDescriptions = ReadonlyMap<string, string>;
 type Described = Pick<ChildConfig, 'command' | 'remote' | 'cwd' | 'expose'>;
 
 /** Files in another format are ignored. */
-const FORM = 1;
-const MOST_SERVERS = 1_000;
+const FORMAT = 1;
+const MAX_SERVERS = 1_000;
 const NONE: DerivedDescriptions = new Map();
 
 export function readDerived(home: string): DerivedDescriptions {
   try {
     const content: unknown = JSON.parse(readFileSync(fileIn(home), 'utf8'));
-    if (!isObject(content) || content['form'] !== FORM) return NONE;
+    if (!isObject(content) || content['form'] !== FORMAT) return NONE;
     const { servers } = content;
     const lines = Object.entries(isObject(servers) ? servers : {});
     return new Map(lines.filter((line): line is [string, string] => typeof line[1] === 'string'));
@@ -55,9 +55,9 @@ export function rememberDerived(
     kept.delete(keyOf(server)); // re-added as the newest
     kept.set(keyOf(server), line);
   }
-  const servers = Object.fromEntries([...kept].slice(-MOST_SERVERS));
+  const servers = Object.fromEntries([...kept].slice(-MAX_SERVERS));
   makePrivateFolder(join(home, 'cache'));
-  writeWhole(fileIn(home), `${JSON.stringify({ form: FORM, servers })}\n`, { mode: 0o600 });
+  writeWhole(fileIn(home), `${JSON.stringify({ form: FORMAT, servers })}\n`, { mode: 0o600 });
 }
 
 function fileIn(home: string): string {
@@ -74,7 +74,7 @@ function keyOf({ command, remote, cwd, expose }: Described): string {
         cwd: dependsOnFolder(command) ? cwd : undefined,
       };
   const text = JSON.stringify([what, expose.allow, expose.deny]);
-  // 32 bits alone would collide too soon.
+  // A single 32-bit digest would collide too often.
   return shortDigest(`1${text}`) + shortDigest(`2${text}`);
 }
 

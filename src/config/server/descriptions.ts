@@ -1,12 +1,11 @@
-// `mcp-descriptions.json`: texts about servers, apart from where those are declared. For each it may
-// say what the host's model reads (`switchboard`) and what the server's assistant is told to be
-// (`claude`). Nothing depends on these texts, so what is wrong in such a file is a warning, and the
-// rest of it counts.
+// `mcp-descriptions.json`: descriptions of servers, independent of where the servers are declared. Each entry has the
+// description for the host's model (`switchboard`) and the role of the server's assistant (`claude`). Mistakes in it
+// are warnings; the rest of the file is still used.
 import { join } from 'node:path';
 import { isObject } from '../../base/object.ts';
 import { readTextFile } from '../../base/read-text.ts';
 import { didYouMean } from '../../base/text.ts';
-import { MOST_CONFIG_BYTES, parseJson, withoutByteOrderMark } from '../files/files.ts';
+import { MAX_CONFIG_BYTES, parseJsonc, withoutByteOrderMark } from '../files/files.ts';
 import type { Folders } from '../files/places.ts';
 import { createLocator, type KeyPath, lineAndColumn } from '../files/position.ts';
 import { formatPath } from '../schema/wording.ts';
@@ -14,27 +13,26 @@ import { plainName } from './plain-name.ts';
 
 export const DESCRIPTIONS_FILE = 'mcp-descriptions.json';
 
-/** What such a file says about one server. */
 export interface Description {
   readonly switchboard?: string;
   readonly claude?: string;
 }
 
-/** A file and its texts, by the names that stand in it. */
+/** A file and its descriptions by server name. */
 export interface DescriptionsLayer {
   readonly file: string;
   readonly texts: ReadonlyMap<string, Description>;
-  /** The first of each name, without what people write differently. */
+  /** By normalized name (plain-name.ts); the first one wins. */
   readonly byPlainName: ReadonlyMap<string, Description>;
 }
 
 interface ReadDescriptions {
-  /** Strongest first. */
+  /** Highest precedence first. */
   readonly layers: readonly DescriptionsLayer[];
   readonly warnings: readonly string[];
 }
 
-/** Where the files may lie, strongest first. */
+/** Possible locations, highest precedence first. */
 export function descriptionPlaces({ project, home }: Pick<Folders, 'project' | 'home'>): string[] {
   const folders = [project, join(project, '.switchboard'), home];
   return [...new Set(folders.map((folder) => join(folder, DESCRIPTIONS_FILE)))];
@@ -49,17 +47,17 @@ export async function readDescriptions(
     const text = readText(file, warnings);
     if (text === undefined) continue;
     const texts = await parseDescriptions(file, text, warnings);
-    if (texts) layers.push({ file, texts, byPlainName: shorten(texts) });
+    if (texts) layers.push({ file, texts, byPlainName: byPlainName(texts) });
   }
   return { layers, warnings };
 }
 
 /**
- * What the files say about a server, each of the two texts from the strongest that has it. In a file
- * the name itself counts first, then the first that is the same but for what people write differently.
+ * Each of the two texts comes from the file with the highest precedence that has it. Within a file, an exact name
+ * takes precedence over a normalized one.
  */
 export function descriptionOf(layers: readonly DescriptionsLayer[], name: string): Description {
-  // Nearly nobody has such a file, and the start has to do this for every server.
+  // Runs for every server on every start, and almost nobody has such a file.
   if (layers.length === 0) return NOTHING;
   const found = layers.map(
     ({ texts, byPlainName }) => texts.get(name) ?? byPlainName.get(plainName(name)),
@@ -74,29 +72,28 @@ export function descriptionOf(layers: readonly DescriptionsLayer[], name: string
 
 const NOTHING: Description = {};
 
-function shorten(texts: DescriptionsLayer['texts']): Map<string, Description> {
-  // From the last to the first, so that the first stays.
+function byPlainName(texts: DescriptionsLayer['texts']): Map<string, Description> {
+  // In reverse, so the first one wins.
   return new Map([...texts].toReversed().map(([name, text]) => [plainName(name), text]));
 }
 
 function readText(file: string, warnings: string[]): string | undefined {
-  const read = readTextFile(file, MOST_CONFIG_BYTES);
+  const read = readTextFile(file, MAX_CONFIG_BYTES);
   if ('text' in read) return withoutByteOrderMark(read.text);
   if (!read.isMissing) warnings.push(`${file}: ${read.problem} The file is ignored.`);
   return undefined;
 }
 
-/** Nobody reads more than these: a file that is wrong throughout is wrong in one way. */
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
-/** What is wrong, as far as it is told; the rest is only counted. */
+/** Keeps the first problems and counts the rest. */
 class Problems {
-  readonly told: { readonly path: KeyPath; readonly says: string }[] = [];
-  untold = 0;
+  readonly first: { readonly path: KeyPath; readonly message: string }[] = [];
+  more = 0;
 
-  add(path: KeyPath, says: () => string): void {
-    if (this.told.length < MOST_PROBLEMS) this.told.push({ path, says: says() });
-    else this.untold++;
+  add(path: KeyPath, message: () => string): void {
+    if (this.first.length < MAX_PROBLEMS) this.first.push({ path, message: message() });
+    else this.more++;
   }
 }
 
@@ -105,40 +102,40 @@ async function parseDescriptions(
   text: string,
   warnings: string[],
 ): Promise<ReadonlyMap<string, Description> | undefined> {
-  const parsed = await parseJson(text);
+  const parsed = await parseJsonc(text);
   if ('problem' in parsed) {
     warnings.push(`${file}:${parsed.problem} The file is ignored.`);
     return undefined;
   }
   const problems = new Problems();
   const texts = collectTexts(parsed.value, problems);
-  const { told, untold } = problems;
-  if (told.length > 0) {
+  const { first, more } = problems;
+  if (first.length > 0) {
     const locate = await createLocator(text);
-    for (const { path, says } of told) {
-      const where = path.length === 0 ? '' : `${formatPath(path)} `;
-      warnings.push(`${file}:${lineAndColumn(text, locate(path))}: ${where}${says}`);
+    for (const { path, message } of first) {
+      const where = path.length === 0 ? '' : `${formatPath(path)}: `;
+      warnings.push(`${file}:${lineAndColumn(text, locate(path))}: ${where}${message}`);
     }
-    if (untold > 0) warnings.push(`${file}: ${untold} more such entries are ignored.`);
+    if (more > 0) warnings.push(`${file}: ${more} more invalid entries (ignored).`);
   }
   return texts;
 }
 
-/** The two groups that a file may have. Both are read alike; what is in `mcps` counts first. */
+/** Both are read the same way; `mcps` takes precedence. */
 const GROUPS = ['mcps', 'properties'];
-/** What a file in the shape of a JSON schema has beside them. */
+/** Keys of a file in JSON Schema form. */
 const FURTHER_KEYS = new Set(['$schema', '$id', 'type', 'title', 'description', 'version']);
 
 function collectTexts(value: unknown, problems: Problems): Map<string, Description> {
   const texts = new Map<string, Description>();
   if (!isObject(value) || !GROUPS.some((group) => Object.hasOwn(value, group))) {
-    problems.add([], () => 'It has no "mcps" with servers by name, so nothing is used.');
+    problems.add([], () => 'Expected servers by name under "mcps". Nothing in this file is used.');
     return texts;
   }
   for (const group of GROUPS.filter((one) => Object.hasOwn(value, one))) {
     const named = value[group];
     if (!isObject(named)) {
-      problems.add([group], () => 'is ignored: it must hold servers by name.');
+      problems.add([group], () => 'expected servers by name (ignored).');
       continue;
     }
     for (const [name, entry] of Object.entries(named)) {
@@ -155,27 +152,27 @@ function collectTexts(value: unknown, problems: Problems): Map<string, Descripti
 
 const TEXTS = ['switchboard', 'claude'] as const;
 
-/** A mere text is what the host's model reads. An empty one says nothing. */
+/** A plain string is shorthand for `switchboard`. Empty strings count as unset. */
 function parseEntry(path: KeyPath, entry: unknown, problems: Problems): Description {
   if (typeof entry === 'string') return entry.trim() === '' ? {} : { switchboard: entry };
   if (!isObject(entry)) {
     problems.add(
       path,
-      () => 'is ignored: it must be a text, or have the texts "switchboard" and "claude".',
+      () => 'expected a string, or an object with "switchboard" and "claude" (ignored).',
     );
     return {};
   }
-  const said: { switchboard?: string; claude?: string } = {};
+  const description: { switchboard?: string; claude?: string } = {};
   for (const [key, text] of Object.entries(entry)) {
     const known = TEXTS.find((one) => one === key);
     if (!known) problems.add([...path, key], () => unknown(key, TEXTS));
     else if (typeof text !== 'string') {
-      problems.add([...path, key], () => 'is ignored: it must be a text.');
-    } else if (text.trim() !== '') said[known] = text;
+      problems.add([...path, key], () => 'expected a string (ignored).');
+    } else if (text.trim() !== '') description[known] = text;
   }
-  return said;
+  return description;
 }
 
 function unknown(key: string, known: readonly string[]): string {
-  return `is unknown and ignored. ${didYouMean(key, known)}`.trimEnd();
+  return `unknown key (ignored). ${didYouMean(key, known)}`.trimEnd();
 }

@@ -1,6 +1,5 @@
-// Variables in commands and addresses. They are filled in when a child is started, not when the configuration is
-// read: a missing one then costs that child alone, and values stay out of everything that prints
-// the configuration.
+// Expands variables in commands and URLs. This happens when a server starts, not when the configuration is loaded: a
+// missing variable then affects only that server, and values stay out of anything that prints the configuration.
 import { SwitchboardError } from '../../base/errors.ts';
 import type { ChildConfig, Command, OAuthSettings, Remote } from '../config.ts';
 
@@ -13,23 +12,27 @@ export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
     if (fallback !== undefined) return value || fallback;
     if (value !== undefined) return value;
-    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `The variable ${name} is not set.`, {
-      hint: hintFor(name),
-      data: { variable: name, reference },
-    });
+    throw new SwitchboardError(
+      'CHILD_NOT_CONFIGURED',
+      `The environment variable ${name} is not set.`,
+      {
+        hint: hintFor(name),
+        data: { variable: name, reference },
+      },
+    );
   });
 }
 
-/** The variables that a text refers to. */
+/** The names of the variables a string refers to. */
 export function variablesIn(text: string): string[] {
   return [...text.matchAll(REFERENCE)].flatMap(([, name]) => name ?? []);
 }
 
-type Fillable = Pick<ChildConfig, 'command' | 'remote'>;
+type Expandable = Pick<ChildConfig, 'command' | 'remote'>;
 
-/** The variables a server needs that have neither a value nor a default; each once. */
-export function unsetVariables(child: Fillable, env: NodeJS.ProcessEnv): string[] {
-  const references = fillableStrings(child).flatMap(([, text]) =>
+/** The variables a server needs that have neither a value nor a default. */
+export function unsetVariables(child: Expandable, env: NodeJS.ProcessEnv): string[] {
+  const references = expandableStrings(child).flatMap(([, text]) =>
     Array.from(text.matchAll(REFERENCE)),
   );
   const unset = references.flatMap(([, name, fallback]) =>
@@ -38,22 +41,22 @@ export function unsetVariables(child: Fillable, env: NodeJS.ProcessEnv): string[
   return [...new Set(unset)];
 }
 
-/** What only the host that an entry was pasted from can fill in, such as `${input:token}` of VS Code. */
-const OF_HOSTS = /(?<!\$)\$\{(?:input|command|config):[^}]*\}/;
+/** Placeholders that only the original host can expand, such as `${input:token}` in VS Code. */
+const HOST_PLACEHOLDER = /(?<!\$)\$\{(?:input|command|config):[^}]*\}/;
 
 /** The first such placeholder, and the key it is in. */
 export function findHostPlaceholder(
-  child: Fillable,
+  child: Expandable,
 ): { readonly key: string; readonly placeholder: string } | undefined {
-  for (const [key, text] of fillableStrings(child)) {
-    const [placeholder] = text.includes('${') ? (OF_HOSTS.exec(text) ?? []) : [];
+  for (const [key, text] of expandableStrings(child)) {
+    const [placeholder] = text.includes('${') ? (HOST_PLACEHOLDER.exec(text) ?? []) : [];
     if (placeholder !== undefined) return { key, placeholder };
   }
   return undefined;
 }
 
-/** The strings in which variables are filled in, each with its key. */
-function fillableStrings({ command, remote }: Fillable): [key: string, text: string][] {
+/** The strings in which variables are expanded, each with its key. */
+function expandableStrings({ command, remote }: Expandable): [key: string, text: string][] {
   const within = (key: string, values: Readonly<Record<string, string>>) =>
     Object.entries(values).map(([name, text]): [string, string] => [`${key}.${name}`, text]);
   const { clientId = '', clientSecret = '' } = remote?.oauth ?? {};
@@ -75,18 +78,18 @@ function fillableStrings({ command, remote }: Fillable): [key: string, text: str
   ];
 }
 
-/** A text that stays the same when variables are filled in. */
+/** Escapes `${`, so that the string expands to itself. */
 export function withoutVariables(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
-/** The command of a child as it is to be run. Throws what keeps the child from being started. */
+/** The command with variables expanded. Throws if the server can't be started. */
 export function expandCommand(child: ChildConfig, env: NodeJS.ProcessEnv): Command {
   if (child.problem) throw child.problem;
   const { name, origin, command } = child;
   if (!command) {
-    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no command.`, {
-      hint: `Add "command" to it in ${origin}.`,
+    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no "command".`, {
+      hint: `Add "command" in ${origin}.`,
     });
   }
   const expand = expanderFor(child, env);
@@ -97,13 +100,13 @@ export function expandCommand(child: ChildConfig, env: NodeJS.ProcessEnv): Comma
   };
 }
 
-/** The address of a child as it is to be reached. Throws what keeps it from being reached. */
+/** The remote with variables expanded. Throws if the server can't be reached. */
 export function expandRemote(child: ChildConfig, env: NodeJS.ProcessEnv): Remote {
   if (child.problem) throw child.problem;
   const { name, origin, remote } = child;
   if (!remote) {
-    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no address.`, {
-      hint: `Add "url" to it in ${origin}.`,
+    throw new SwitchboardError('CHILD_NOT_CONFIGURED', `Server "${name}" has no "url".`, {
+      hint: `Add "url" in ${origin}.`,
     });
   }
   const expand = expanderFor(child, env);
@@ -126,7 +129,7 @@ function expandOAuth(
   };
 }
 
-/** Fills in one value of a server at a time; `where` names it in the error for a variable that is not set. */
+/** `where` names the value in the error about an unset variable. */
 export function expanderFor(
   { name, origin }: Pick<ChildConfig, 'name' | 'origin'>,
   env: NodeJS.ProcessEnv,
@@ -139,7 +142,7 @@ export function expanderFor(
       const variable = String(cause.data['variable']);
       throw new SwitchboardError(
         'CHILD_NOT_CONFIGURED',
-        `Server "${name}" needs the variable ${variable}, which is not set (${where} in ${origin}).`,
+        `Server "${name}" needs the environment variable ${variable}, which is not set (${where} in ${origin}).`,
         { hint: hintFor(variable), cause, data: { child: name, file: origin, variable } },
       );
     }
@@ -156,5 +159,5 @@ function expandValues(
 }
 
 function hintFor(variable: string): string {
-  return `Set it where the host starts Switchboard, or write \${${variable}:-default}.`;
+  return `Set it in the environment the host starts Switchboard in, or use \${${variable}:-default}.`;
 }

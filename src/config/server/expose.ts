@@ -1,6 +1,6 @@
-// Which subtools of a child are shown and may be called. `*` in a pattern stands for any text. Deny
-// wins over allow. Allowed names are compared exactly. Denied ones are compared without regard to
-// case and separators, because some servers accept `Delete-File` for `delete_file`.
+// Which tools of a server are exposed. `*` in a pattern matches any characters; deny takes precedence over allow.
+// Allowed names are compared exactly. Denied names ignore case and separators, because some servers accept
+// `Delete-File` for `delete_file`.
 import { cleanText } from '../../base/text.ts';
 import type { Expose } from '../config.ts';
 
@@ -15,7 +15,7 @@ function isDenied(subtool: string, deny: readonly string[]): boolean {
   return foldedPatterns(deny).some((pattern) => matchesPattern(name, pattern));
 }
 
-/** Calls are checked one by one, against rules that stay the same. */
+/** Cached, because every call is checked. */
 const FOLDED = new WeakMap<readonly string[], readonly string[]>();
 
 function foldedPatterns(deny: readonly string[]): readonly string[] {
@@ -27,13 +27,13 @@ function foldedPatterns(deny: readonly string[]): readonly string[] {
   return folded;
 }
 
-/** What a server may take for the same name: other letters, separators, and what can't be seen. */
+/** Normalizes what a server may treat as the same name: case, separators, invisible characters. */
 function fold(text: string): string {
   if (/^[a-z0-9_*]*$/.test(text)) return text;
   return cleanText(text.normalize('NFKC')).trim().toLowerCase().replaceAll(/[-\s]/g, '_');
 }
 
-/** Compares piece by piece instead of with a regular expression: time stays linear. */
+/** Runs in linear time, unlike a regular expression. */
 export function matchesPattern(name: string, pattern: string): boolean {
   const pieces = pattern.split('*');
   const first = pieces.shift() ?? '';

@@ -1,16 +1,15 @@
-// What is left of a server's name when everything that people write differently is taken away, so
-// that `memory`, `Memory`, `mcp-server-memory` and `@modelcontextprotocol/server-memory` are one.
+// Normalizes a server's name, so that `memory`, `Memory`, `mcp-server-memory` and
+// `@modelcontextprotocol/server-memory` match.
 
-/** Words that say only that it is a server. */
-const EMPTY_WORDS = new Set(['mcp', 'server', 'servers']);
+const NOISE_WORDS = new Set(['mcp', 'server', 'servers']);
 
-/** Lower case, without a scope such as `@me/`, without those words, letters and digits alone. */
+/** Lower case, only letters and digits, without a scope such as `@me/` and without noise words. */
 export function plainName(name: string): string {
   const words = name
     .toLowerCase()
     .replace(/^@[^/]*\//, '')
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '');
-  const telling = words.filter((word) => !EMPTY_WORDS.has(word));
+  const telling = words.filter((word) => !NOISE_WORDS.has(word));
   return (telling.length > 0 ? telling : words).join('');
 }

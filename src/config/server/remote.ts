@@ -1,9 +1,9 @@
-// The address of a child that is reached over the network, from the ways hosts have to write it.
+// Resolves a remote server's URL and transport from the spellings hosts use.
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Remote } from '../config.ts';
 import type { Declaration } from './command.ts';
 
-/** Hosts do not agree on capitals and hyphens, so those do not count. */
+/** Case and hyphens are ignored: hosts spell these differently. */
 const TYPES = new Map<string, Remote['type']>([
   ['http', 'http'],
   ['streamablehttp', 'http'],
@@ -12,20 +12,20 @@ const TYPES = new Map<string, Remote['type']>([
   ['websocket', 'ws'],
 ]);
 
-/** Undefined for a child that is a program for us to start. */
+/** Undefined for a local server. */
 export function resolveRemote(
   name: string,
   { entry, origin }: Declaration,
 ): Remote | SwitchboardError | undefined {
   const { url, type, headers = {}, oauth } = entry;
   if (url === undefined || entry.command !== undefined) return undefined;
-  const known = type === undefined ? typeFromAddress(url) : TYPES.get(plainLetters(type));
+  const known = type === undefined ? typeFromUrl(url) : TYPES.get(plainLetters(type));
   if (known === undefined) {
     return new SwitchboardError(
       'CHILD_NOT_CONFIGURED',
-      `Server "${name}" has a url and the type "${type}", which do not go together.`,
+      `Server "${name}" has a "url", but its type "${type}" is not supported for remote servers.`,
       {
-        hint: `In ${origin}, set "type" to "http", "sse" or "ws", or leave it out.`,
+        hint: `Set "type" to "http", "sse" or "ws" in ${origin}, or remove it.`,
         data: { child: name, file: origin },
       },
     );
@@ -37,6 +37,6 @@ function plainLetters(type: string): string {
   return type.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
 
-function typeFromAddress(url: string): Remote['type'] {
+function typeFromUrl(url: string): Remote['type'] {
   return /^wss?:/i.test(url) ? 'ws' : 'http';
 }

@@ -1,8 +1,8 @@
-// Commands that may have to download the server before they can start it. They get the time of a
-// whole request for their start instead of the few seconds of a program that is already there.
+// Package runners: commands that may have to download the server first. They may take as long to start as a request,
+// instead of the few seconds an installed program gets.
 import type { Command } from '../config.ts';
 
-/** Programs, and the words that must follow each; flags between them do not matter. */
+/** Programs with the subcommands that must follow; flags in between are ignored. */
 const RUNNERS = new Map<string, readonly string[]>([
   ['npx', []],
   ['pnpx', []],
@@ -22,16 +22,16 @@ export function isPackageRunner(command: Command): boolean {
   return runnerOf(command) !== undefined;
 }
 
-/** The program that may have to download the server; undefined where there is none. */
+/** The name of the package runner; undefined if the command isn't one. */
 export function runnerOf({ cmd, args }: Command): string | undefined {
   const program = programName(cmd);
-  // On Windows hosts' files start npx as `cmd /c npx …`.
+  // On Windows, hosts start npx as `cmd /c npx …`.
   if (program === 'cmd' && /^\/c$/i.test(args[0] ?? '') && args[1] !== undefined) {
     return runnerOf({ cmd: args[1], args: args.slice(2), env: {} });
   }
   const words = args.filter((arg) => !arg.startsWith('-'));
-  const isMeant = RUNNERS.get(program)?.every((word, index) => words[index] === word) ?? false;
-  return isMeant ? program : undefined;
+  const isRunner = RUNNERS.get(program)?.every((word, index) => words[index] === word) ?? false;
+  return isRunner ? program : undefined;
 }
 
 function programName(cmd: string): string {

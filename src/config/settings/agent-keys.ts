@@ -1,7 +1,6 @@
-// Every setting for agents: its key in `agents` of the main files, its variable, its key in config.toml,
-// what it may be, what holds without it, and what it is for. The schema, the reading of all three and the
-// tables in docs/agents.md come from here.
-import type { Setting } from './said.ts';
+// Every setting for agents: its key under `agents` in the main files, its environment variable, its key in
+// config.toml, its type, default and description. The schema, the parsers and the tables in the docs all use it.
+import type { Setting } from './sources.ts';
 import {
   BOOLEAN,
   COUNT,
@@ -9,14 +8,14 @@ import {
   type Kind,
   MILLISECONDS,
   PREFIX,
-  TEXT,
-  TEXTS,
+  STRING,
+  STRINGS,
   WORDS,
 } from './values.ts';
 
 const EITHER = choice('none', 'all');
 
-/** config.toml has a boolean in its place. */
+/** In config.toml it's a boolean. */
 const FALLBACK: Kind<'none' | 'all'> = {
   ...EITHER,
   allowed: 'none or all (in config.toml: false or true)',
@@ -28,255 +27,271 @@ export const AGENT_KEYS = {
   show: setting({
     variable: 'AGENTS_SHOW',
     kind: choice('direct', 'suite', 'off'),
-    standard: 'direct',
-    says: 'How the host sees agents. `direct`: each as a tool of its own. `suite`: all as one tool. `off`: not at all.',
+    default: 'direct',
+    description:
+      'How hosts see agents. `direct`: one tool per agent. `suite`: one tool for all of them. `off`: not at all.',
   }),
   enableCodex: setting({
     variable: 'AGENTS_ENABLE_CODEX',
     toml: 'enable_codex',
     kind: BOOLEAN,
-    standard: true,
-    says: 'Whether agents in TOML files are read.',
+    default: true,
+    description: 'Read agents from TOML files.',
   }),
   enableAnthropic: setting({
     variable: 'AGENTS_ENABLE_ANTHROPIC',
     toml: 'enable_anthropic',
     kind: BOOLEAN,
-    standard: true,
-    says: "Whether agents in Claude's form are read.",
+    default: true,
+    description: "Read agents in Claude Code's format.",
   }),
   enableVscode: setting({
     variable: 'AGENTS_ENABLE_VSCODE',
     toml: 'enable_vscode',
     kind: BOOLEAN,
-    standard: true,
-    says: 'Whether chat modes of VS Code are read.',
+    default: true,
+    description: 'Read VS Code chat modes.',
   }),
   dirs: setting({
     variable: 'AGENTS_DIRS',
     tomlAdds: 'codex_dirs',
-    kind: TEXTS,
-    says: 'Where TOML agents are looked for, instead of the usual folders. Relative to the project; `~/` is possible. In config.toml: besides them.',
+    kind: STRINGS,
+    description:
+      'Folders with TOML agents, instead of the default ones. Relative to the project; `~/` works. In config.toml, they are added to the default folders.',
   }),
   anthropicDirs: setting({
     variable: 'ANTHROPIC_AGENTS_DIRS',
     tomlAdds: 'anthropic_dirs',
-    kind: TEXTS,
-    says: "Where agents in Claude's form are looked for; otherwise as `dirs`.",
+    kind: STRINGS,
+    description: "Folders with agents in Claude Code's format. Works like `dirs`.",
   }),
   vscodeChatmodesDirs: setting({
     variable: 'VSCODE_CHATMODES_DIRS',
     tomlAdds: 'vscode_dirs',
-    kind: TEXTS,
-    says: 'Where chat modes are looked for; otherwise as `dirs`.',
+    kind: STRINGS,
+    description: 'Folders with VS Code chat modes. Works like `dirs`.',
   }),
   extraFormats: setting({
     variable: 'AGENTS_EXTRA_FORMATS',
     kind: BOOLEAN,
-    standard: false,
-    says: 'Whether to also find agents where GitHub Copilot, VS Code and Codex keep theirs today.',
+    default: false,
+    description: 'Also look for agents where GitHub Copilot, VS Code and Codex keep theirs today.',
   }),
   prefixCodex: setting({
     variable: 'AGENTS_PREFIX_CODEX',
     toml: 'prefix_codex',
     kind: PREFIX,
-    standard: 'agent_',
-    says: 'What the names of tools for TOML agents begin with. It may be empty.',
+    default: 'agent_',
+    description: 'Prefix for the tool names of TOML agents. May be empty.',
   }),
   prefixAnthropic: setting({
     variable: 'AGENTS_PREFIX_ANTHROPIC',
     toml: 'prefix_anthropic',
     kind: PREFIX,
-    standard: 'anth_',
-    says: "What the names of tools for agents in Claude's form begin with.",
+    default: 'anth_',
+    description: "Prefix for the tool names of agents in Claude Code's format.",
   }),
   prefixVscode: setting({
     variable: 'AGENTS_PREFIX_VSCODE',
     toml: 'prefix_vscode',
     kind: PREFIX,
-    standard: 'vsc_',
-    says: 'What the names of tools for chat modes begin with.',
+    default: 'vsc_',
+    description: 'Prefix for the tool names of VS Code chat modes.',
   }),
   filter: setting({
     variable: 'AGENTS_FILTER',
     toml: 'filter',
     kind: WORDS,
-    standard: [],
-    says: 'Only agents with one of these names or tags are shown; upper and lower case are the same. `deep research` means the tag of these two words, and also each of them. Empty: all.',
+    default: [],
+    description:
+      'Show only agents with one of these names or tags (case-insensitive). `deep research` matches the tag with that name and each of the two words. Empty: show all.',
   }),
   mcpDiscovery: setting({
     variable: 'AGENTS_MCP_DISCOVERY',
     toml: 'mcp_discovery',
     kind: BOOLEAN,
-    standard: true,
-    says: 'Whether servers for agents are looked for in the files of other programs.',
+    default: true,
+    description: 'Also look for servers for agents in the configuration of other programs.',
   }),
   vscodeUserMcp: setting({
     variable: 'VSCODE_USER_MCP',
     toml: 'vscode_user_mcp',
-    kind: TEXT,
-    says: "The path of VS Code's `mcp.json` of the user, to be looked at as well. Unset: none.",
+    kind: STRING,
+    description:
+      'Path of your VS Code user `mcp.json`, to also look for servers there. Default: none.',
   }),
   mcpLimitReferenced: setting({
     variable: 'AGENTS_MCP_LIMIT_REFERENCED',
     toml: 'limit_mcp_to_referenced',
     kind: BOOLEAN,
-    standard: true,
-    says: 'Whether an agent gets only the servers that its tools refer to, or all that were found.',
+    default: true,
+    description:
+      'Give an agent only the servers its tools refer to, instead of all that were found.',
   }),
   mcpEnumerate: setting({
     variable: 'AGENTS_MCP_ENUMERATE',
     toml: 'enumerate',
     kind: BOOLEAN,
-    standard: true,
-    says: 'Whether servers are asked for their tools, so that an agent gets those that really have what it refers to.',
+    default: true,
+    description:
+      'Ask servers for their tools, so an agent gets only servers that have the tools it refers to.',
   }),
   mcpEnumTimeoutMs: setting({
     variable: 'AGENTS_MCP_ENUM_TIMEOUT_MS',
     toml: 'enum_timeout_ms',
     kind: MILLISECONDS,
-    standard: 4_000,
-    says: 'How long a server that is asked for its tools may take for each step: to start, to list them, to stop.',
+    default: 4_000,
+    description:
+      'Time limit in milliseconds for each step of asking a server for its tools: start, list, stop.',
   }),
   mcpMaxServers: setting({
     variable: 'AGENTS_MCP_MAX_SERVERS',
     toml: 'enum_max_servers',
     kind: COUNT,
-    standard: 128,
-    says: 'How many servers are asked for their tools at most, for one agent.',
+    default: 128,
+    description: 'Maximum number of servers to ask for their tools per agent.',
   }),
   mcpEnumStrict: setting({
     variable: 'AGENTS_MCP_ENUM_STRICT',
     toml: 'enum_strict',
     kind: BOOLEAN,
-    standard: false,
-    says: 'Whether a server that could not be asked is left out even where the agent names it.',
+    default: false,
+    description: 'Leave out servers that could not be asked, even if the agent names them.',
   }),
   mcpEnumFallback: setting({
     variable: 'AGENTS_MCP_ENUM_FALLBACK',
     toml: 'enum_fallback_all',
     kind: FALLBACK,
-    standard: 'none',
-    says: 'Which servers an agent gets where several have a tool that it names without a server: `none` of them or `all`. In config.toml a boolean.',
+    default: 'none',
+    description:
+      'Which servers an agent gets if it names a tool without its server and several servers have it: `none` or `all`. A boolean in config.toml.',
   }),
   mcpToolFilter: setting({
     variable: 'AGENTS_MCP_TOOL_FILTER',
     kind: BOOLEAN,
-    standard: false,
-    says: 'Whether an agent may use only those tools of a server that it names, instead of all.',
+    default: false,
+    description: 'Let an agent use only the tools it names, instead of all tools of their servers.',
   }),
   toolmapEnable: setting({
     variable: 'AGENTS_TOOLMAP_ENABLE',
     toml: 'toolmap_enable',
     kind: BOOLEAN,
-    standard: true,
-    says: "Whether other programs' names of tools are translated to the engine's own.",
+    default: true,
+    description: 'Translate tool names of other programs to those of the engine.',
   }),
   toolmapAllowCustomServers: setting({
     variable: 'AGENTS_TOOLMAP_ALLOW_CUSTOM_SERVERS',
     toml: 'toolmap_allow_custom_servers',
     kind: BOOLEAN,
-    standard: true,
-    says: 'Whether a translated name may add a server, as `memory` in a chat mode does.',
+    default: true,
+    description: 'Allow a translated tool name to add a server, as `memory` in a chat mode does.',
   }),
   modelMapEnable: setting({
     variable: 'AGENTS_MODEL_MAP_ENABLE',
     toml: 'model_map_enable',
     kind: BOOLEAN,
-    standard: true,
-    says: "Whether names of models are translated to the engine's.",
+    default: true,
+    description: 'Translate model names to those of the engine.',
   }),
   modelMapFile: setting({
     variable: 'AGENTS_MODEL_MAP_FILE',
     toml: 'model_map_file',
-    kind: TEXT,
-    says: 'A file with more translations. Unset: `.agents/model-map.toml` in the project, if it exists.',
+    kind: STRING,
+    description:
+      'File with more model translations. Default: `.agents/model-map.toml` in the project, if it exists.',
   }),
   modelMapStrict: setting({
     variable: 'AGENTS_MODEL_MAP_STRICT',
     toml: 'model_map_strict',
     kind: BOOLEAN,
-    standard: false,
-    says: 'Whether a model without a translation is warned about. It is passed on as it is either way.',
+    default: false,
+    description:
+      'Warn about models without a translation. They are passed through unchanged either way.',
   }),
   modelMapOverrideProvider: setting({
     variable: 'AGENTS_MODEL_MAP_OVERRIDE_PROVIDER',
     toml: 'model_map_override_provider',
     kind: BOOLEAN,
-    standard: false,
-    says: "Whether a translation's provider takes the place of one that the agent names.",
+    default: false,
+    description: 'Let the provider of a translation override the one the agent names.',
   }),
   modelMapNormalizeProvider: setting({
     variable: 'AGENTS_MODEL_MAP_NORMALIZE_PROVIDER',
     toml: 'model_map_normalize_provider',
     kind: BOOLEAN,
-    standard: true,
-    says: 'Whether other names of a provider are translated, such as `Claude` to `anthropic`.',
+    default: true,
+    description: 'Translate other names of a provider, such as `Claude` to `anthropic`.',
   }),
   builtinsDefault: setting({
     variable: 'AGENTS_BUILTINS_DEFAULT',
     kind: choice('off', 'engine'),
-    standard: 'off',
-    says: "What becomes of the engine's built-in tools that an agent does not name. `off`: they are switched off. `engine`: they are as the engine has them.",
+    default: 'off',
+    description:
+      "Built-in tools of the engine that an agent doesn't name. `off`: disable them. `engine`: keep the engine's defaults.",
   }),
   skipSelf: setting({
     variable: 'SWITCHBOARD_SKIP_SELF',
     kind: BOOLEAN,
-    standard: true,
-    says: "Whether Switchboard itself is left out of the servers that are found in other programs' files.",
+    default: true,
+    description:
+      'Leave out Switchboard itself when looking for servers in the configuration of other programs.',
   }),
   codexBin: setting({
     variable: 'SWITCHBOARD_CODEX_BIN',
-    kind: TEXT,
-    says: 'The program that is the engine. Unset: Codex as npm has installed it, else `codex` on the PATH.',
+    kind: STRING,
+    description:
+      'Path of the engine. Default: Codex as installed by npm, or else `codex` on the PATH.',
   }),
   codexHome: setting({
     variable: 'AGENTS_CODEX_HOME',
-    kind: TEXT,
-    says: "The engine's own folder, with its login and settings. Unset: the user's, `~/.codex`.",
+    kind: STRING,
+    description:
+      'Home folder of the engine, with its login and settings. Default: `CODEX_HOME`, or else `~/.codex`.',
   }),
   approvals: setting({
     variable: 'AGENTS_APPROVALS',
     kind: choice('ask', 'decline'),
-    standard: 'ask',
-    says: "What happens when the engine asks for approval. `ask`: the host's user is asked; where that is not possible, it is declined. `decline`: it is declined.",
+    default: 'ask',
+    description:
+      "What to do when the engine asks for approval. `ask`: ask the user through the host, or decline if that's not possible. `decline`: always decline.",
   }),
   timeoutMs: setting({
     variable: 'AGENTS_TIMEOUT_MS',
     kind: MILLISECONDS,
-    standard: 30 * 60_000,
-    says: 'How long a run may take, in milliseconds.',
+    default: 30 * 60_000,
+    description: 'Time limit for a run, in milliseconds.',
   }),
   maxRuns: setting({
     variable: 'AGENTS_MAX_RUNS',
     kind: COUNT,
-    says: 'How many runs go on at once; more wait. Unset: as many as there are processors.',
+    description:
+      'Maximum number of runs at the same time; more are queued. Default: the number of processors.',
   }),
   outputMaxChars: setting({
     variable: 'AGENTS_OUTPUT_MAX_CHARS',
     kind: COUNT,
-    standard: 1_000_000,
-    says: "How many characters of an agent's last message are handed on.",
+    default: 1_000_000,
+    description: "Maximum number of characters returned from an agent's last message.",
   }),
 };
 
 type Keys = typeof AGENT_KEYS;
 
-/** What holds for each key; undefined where nobody has said anything and there is no standard. */
+/** Undefined if no source sets the key and it has no default. */
 export type AgentValues = {
-  readonly [Key in keyof Keys]: Keys[Key] extends WithStandard<infer T>
+  readonly [Key in keyof Keys]: Keys[Key] extends WithDefault<infer T>
     ? T
     : Keys[Key] extends Setting<infer T>
       ? T | undefined
       : never;
 };
 
-interface WithStandard<T> extends Setting<T> {
-  readonly standard: T;
+interface WithDefault<T> extends Setting<T> {
+  readonly default: T;
 }
 
-/** Keeps in mind, for the compiler, what kind of value it is and whether there always is one. */
-function setting<T>(one: WithStandard<NoInfer<T>> & { readonly kind: Kind<T> }): WithStandard<T>;
+/** Preserves the value type and whether there is a default. */
+function setting<T>(one: WithDefault<NoInfer<T>> & { readonly kind: Kind<T> }): WithDefault<T>;
 function setting<T>(one: Setting<T>): Setting<T>;
 function setting(one: Setting<unknown>): Setting<unknown> {
   return one;

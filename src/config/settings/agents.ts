@@ -1,13 +1,22 @@
-// What holds for agents: where their files are, how they are shown, what they may use, how they are run.
+// Resolves the settings for agents: where their files are, how they are shown, what they may use, how they run.
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AgentSettings } from '../config.ts';
 import { expandHome } from '../files/globs.ts';
 import type { Folders } from '../files/places.ts';
 import { AGENT_KEYS, type AgentValues } from './agent-keys.ts';
-import { NOTHING_SAID, type SaidPlaces, type Setting, said, saidInToml } from './said.ts';
+import {
+  NO_SOURCES,
+  readFromToml,
+  readSetting,
+  type Setting,
+  type SettingSources,
+} from './sources.ts';
 
-export function resolveAgents(folders: Folders, places: SaidPlaces = NOTHING_SAID): AgentSettings {
+export function resolveAgents(
+  folders: Folders,
+  sources: SettingSources = NO_SOURCES,
+): AgentSettings {
   const { project, home, homeFolder } = folders;
   const {
     enableCodex,
@@ -20,17 +29,17 @@ export function resolveAgents(folders: Folders, places: SaidPlaces = NOTHING_SAI
     anthropicDirs,
     vscodeChatmodesDirs,
     ...values
-  } = readAll(places);
+  } = readAll(sources);
   const absolute = (path: string) => resolve(project, expandHome(path, homeFolder));
   const pathOf = (path: string | undefined) => (path === undefined ? undefined : absolute(path));
   const foldersOf = (
-    instead: readonly string[] | undefined,
+    replacement: readonly string[] | undefined,
     { tomlAdds, kind }: Setting<readonly string[]>,
     usual: readonly string[],
   ) => {
-    const added = saidInToml(tomlAdds, kind, places) ?? [];
-    const named = instead ?? added;
-    const all = instead ?? [...usual, ...added];
+    const added = readFromToml(tomlAdds, kind, sources) ?? [];
+    const named = replacement ?? added;
+    const all = replacement ?? [...usual, ...added];
     return { folders: distinct(all.map(absolute)), namedFolders: distinct(named.map(absolute)) };
   };
   return {
@@ -66,11 +75,11 @@ export function resolveAgents(folders: Folders, places: SaidPlaces = NOTHING_SAI
     },
     vscodeUserMcp: pathOf(values.vscodeUserMcp),
     modelMapFile: absolute(values.modelMapFile ?? join('.agents', 'model-map.toml')),
-    // A name alone is looked for on the PATH.
+    // A plain name is looked up on the PATH.
     codexBin: /[/\\]/.test(values.codexBin ?? '') ? pathOf(values.codexBin) : values.codexBin,
     codexHome: pathOf(values.codexHome),
     maxRuns: values.maxRuns ?? availableParallelism(),
-    depth: depthOf(places),
+    depth: depthOf(sources),
   };
 }
 
@@ -78,20 +87,20 @@ function distinct(texts: readonly string[]): string[] {
   return [...new Set(texts)];
 }
 
-function readAll(places: SaidPlaces): AgentValues {
+function readAll(sources: SettingSources): AgentValues {
   const settings: Readonly<Record<string, Setting<unknown>>> = AGENT_KEYS;
   const values = Object.entries(settings).map(([key, setting]) => [
     key,
-    said(key, setting, places) ?? setting.standard,
+    readSetting(key, setting, sources) ?? setting.default,
   ]);
   return Object.fromEntries(values) as AgentValues;
 }
 
-/** How many Switchboards there are above this one: each tells those below it. */
-function depthOf({ env, warn }: SaidPlaces): number {
+/** How many Switchboards this one is nested in: each passes its depth to those it starts. */
+function depthOf({ env, warn }: SettingSources): number {
   const { SWITCHBOARD_DEPTH: text } = env;
   if (!text?.trim()) return 0;
   if (/^\d{1,6}$/.test(text.trim())) return Number(text);
-  warn('SWITCHBOARD_DEPTH must be a whole number of at least 0; what it says is ignored.');
+  warn('SWITCHBOARD_DEPTH must be a whole number of at least 0. Its value is ignored.');
   return 0;
 }

@@ -1,17 +1,17 @@
-// What the log looks like and where it goes besides stderr: variables first, then `[logging]` of
-// config.toml. docs/agents.md has its table from here.
+// Log level, format and file. Environment variables take precedence over `[logging]` in config.toml. The tables in
+// the docs are generated from here.
 import { resolve } from 'node:path';
 import type { LogSettings } from '../../base/log.ts';
 import { type LeastLevel, ownLevel, parseFilter } from '../../base/log-level.ts';
 import { expandHome } from '../files/globs.ts';
 import type { Folders } from '../files/places.ts';
-import { NO_TABLE, type SaidPlaces, type Setting, said } from './said.ts';
-import { BOOLEAN, type Kind, TEXT } from './values.ts';
+import { EMPTY_TABLE, readSetting, type Setting, type SettingSources } from './sources.ts';
+import { BOOLEAN, type Kind, STRING } from './values.ts';
 
-/** Whatever stands there is a filter; one that says nothing about us means `info`. */
+/** Any string is a filter. One that doesn't mention Switchboard means `info`. */
 const FILTER: Kind<LeastLevel> = {
-  allowed: 'a text such as debug, info, warn, error or off',
-  json: 'text',
+  allowed: 'a string such as debug, info, warn, error or off',
+  json: 'string',
   fromText: parseFilter,
   fromValue: (value) => (typeof value === 'string' ? parseFilter(value) : undefined),
 };
@@ -20,66 +20,74 @@ export const LOG_KEYS = {
   filter: {
     variable: 'TRACING_FILTER',
     kind: FILTER,
-    says: 'The same as `RUST_LOG`, and stronger.',
+    description: 'Same as `RUST_LOG`, and takes precedence over it.',
   },
   level: {
     variable: 'RUST_LOG',
     toml: 'level',
     kind: FILTER,
-    standard: 'info',
-    says: 'The least important level that is logged: `trace` or `debug`, `info`, `warn`, `error`, `off`. In a list such as `info,switchboard=debug,hyper=warn` what concerns Switchboard counts.',
+    default: 'info',
+    description:
+      'Log level: `trace` or `debug`, `info`, `warn`, `error` or `off`. From a list such as `info,switchboard=debug,hyper=warn`, Switchboard uses the part that applies to it.',
   },
   json: {
     variable: 'TRACING_JSON',
     toml: 'json',
     kind: BOOLEAN,
-    standard: false,
-    says: 'One JSON object on each line: `timestamp`, `level`, `message`, and `server` for what a server printed.',
+    default: false,
+    description:
+      'Log one JSON object per line: `timestamp`, `level`, `message`, and `server` for server output.',
   },
   compact: {
     variable: 'TRACING_COMPACT',
     toml: 'compact',
     kind: BOOLEAN,
-    says: 'Short lines: the form that is used unless another is chosen. Set to true it is stronger than `TRACING_PRETTY`.',
+    description:
+      'Log short lines. This is the default; set it to `true` to override `TRACING_PRETTY`.',
   },
   pretty: {
     variable: 'TRACING_PRETTY',
     toml: 'pretty',
     kind: BOOLEAN,
-    standard: false,
-    says: 'Lines with the time and the level, in columns.',
+    default: false,
+    description: 'Log the time and level in columns.',
   },
   toFile: {
     variable: 'LOG_TO_FILE',
     toml: 'to_file',
     kind: BOOLEAN,
-    standard: false,
-    says: 'Whether the log also goes into a file for each day, `switchboard.YYYY-MM-DD.log`.',
+    default: false,
+    description: 'Also write the log to a file per day, `switchboard.YYYY-MM-DD.log`.',
   },
   dir: {
     variable: 'LOG_DIR',
     toml: 'dir',
-    kind: TEXT,
-    says: 'The folder for these files. Relative to the project; `~/` is possible. Unset: `logs` in `$SWITCHBOARD_HOME`.',
+    kind: STRING,
+    description:
+      'Folder for the log files, relative to the project; `~/` works. Default: `logs` in `$SWITCHBOARD_HOME`.',
   },
 } as const satisfies Record<string, Setting<boolean | string>>;
 
 export function resolveLogging(
   { project, home, homeFolder }: Folders,
-  { env, toml = NO_TABLE, warn = () => {} }: Partial<SaidPlaces> & Pick<SaidPlaces, 'env'>,
+  {
+    env,
+    toml = EMPTY_TABLE,
+    warn = () => {},
+  }: Partial<SettingSources> & Pick<SettingSources, 'env'>,
 ): LogSettings {
-  const places: SaidPlaces = { env, files: [], toml, warn };
-  const filter = said('filter', LOG_KEYS.filter, places);
-  const level = said('level', LOG_KEYS.level, places);
-  const isJson = said('json', LOG_KEYS.json, places);
-  const isCompact = said('compact', LOG_KEYS.compact, places);
-  const isPretty = said('pretty', LOG_KEYS.pretty, places);
-  const isToFile = said('toFile', LOG_KEYS.toFile, places);
-  const dir = said('dir', LOG_KEYS.dir, places);
+  const sources: SettingSources = { env, files: [], toml, warn };
+  const filter = readSetting('filter', LOG_KEYS.filter, sources);
+  const level = readSetting('level', LOG_KEYS.level, sources);
+  const isJson = readSetting('json', LOG_KEYS.json, sources);
+  const isCompact = readSetting('compact', LOG_KEYS.compact, sources);
+  const isPretty = readSetting('pretty', LOG_KEYS.pretty, sources);
+  const isToFile = readSetting('toFile', LOG_KEYS.toFile, sources);
+  const dir = readSetting('dir', LOG_KEYS.dir, sources);
   const folder =
     dir === undefined ? resolve(home, 'logs') : resolve(project, expandHome(dir, homeFolder));
   return {
-    level: ownLevel(env) ?? filter ?? level ?? LOG_KEYS.level.standard,
+    level: ownLevel(env) ?? filter ?? level ?? LOG_KEYS.level.default,
     form: isJson ? 'json' : isPretty && !isCompact ? 'pretty' : 'compact',
     folder: isToFile ? folder : undefined,
   };

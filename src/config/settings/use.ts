@@ -1,6 +1,5 @@
-// How a child is shown, when it is started and when it is stopped again, each with what decided it:
-// the strongest word on it, or the rule that holds without one.
-
+// Resolves how a server is shown, when it starts and when it stops, each with the reason: the key that set it, or the
+// default rule.
 import type { ChildConfig } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { type Layer, suiteOf } from '../files/layers.ts';
@@ -13,23 +12,23 @@ type Use = Pick<
   'show' | 'showBecause' | 'start' | 'startBecause' | 'idleMs' | 'idleBecause'
 >;
 
-interface Decided<T> {
-  readonly is: T;
+interface Decision<T> {
+  readonly value: T;
   readonly because: string;
 }
 
-const UNSAID = 'no file says otherwise';
+const BY_DEFAULT = 'default';
 
 /** Defaults of modes that differ from the usual ones. */
 const DEFAULTS_BY_SHOW: {
   readonly [show in Use['show']]?: {
-    readonly start: Decided<Use['start']>;
-    readonly idleMs: Decided<number>;
+    readonly start: Decision<Use['start']>;
+    readonly idleMs: Decision<number>;
   };
 } = {
   flip: {
-    start: { is: 'eager', because: 'servers that are flip are warmed up beforehand' },
-    idleMs: { is: 0, because: 'servers that are flip stay warm' },
+    start: { value: 'eager', because: 'default for flip servers' },
+    idleMs: { value: 0, because: 'default for flip servers' },
   },
 };
 
@@ -37,26 +36,26 @@ export function resolveUse(
   name: string,
   declaration: Declaration,
   layers: readonly Layer[],
-  usualIdleMs: number | undefined,
+  defaultIdleMs: number | undefined,
 ): Use {
   const show = decideShow(name, declaration, layers);
-  const start: Decided<Use['start']> = saidOf(
+  const start: Decision<Use['start']> = findKey(
     'start',
     (keys) => keys.start,
     name,
     declaration,
     layers,
   ) ??
-    DEFAULTS_BY_SHOW[show.is]?.start ?? { is: 'lazy', because: UNSAID };
+    DEFAULTS_BY_SHOW[show.value]?.start ?? { value: 'lazy', because: BY_DEFAULT };
   const idle =
-    saidOf('idleMs', (keys) => keys.idleMs, name, declaration, layers) ??
-    usualIdle(show.is, start.is, usualIdleMs);
+    findKey('idleMs', (keys) => keys.idleMs, name, declaration, layers) ??
+    defaultIdle(show.value, start.value, defaultIdleMs);
   return {
-    show: show.is,
+    show: show.value,
     showBecause: show.because,
-    start: start.is,
+    start: start.value,
     startBecause: start.because,
-    idleMs: idle.is,
+    idleMs: idle.value,
     idleBecause: idle.because,
   };
 }
@@ -65,54 +64,54 @@ function decideShow(
   name: string,
   declaration: Declaration,
   layers: readonly Layer[],
-): Decided<Use['show']> {
+): Decision<Use['show']> {
   const { source, entry, origin } = declaration;
-  const set = saidInSuites('show', (keys) => keys.show, name, layers);
+  const set = findInSuites('show', (keys) => keys.show, name, layers);
   if (set) return set;
-  // Beside `show` as much as without it: whoever wrote it wants the server off.
-  if (entry.disabled === true) return { is: 'off', because: `"disabled": true in ${origin}` };
-  if (entry.show) return { is: entry.show, because: `"show" in ${origin}` };
+  // Even if `show` is set next to it: the server is meant to be off.
+  if (entry.disabled === true) return { value: 'off', because: `"disabled": true in ${origin}` };
+  if (entry.show) return { value: entry.show, because: `"show" in ${origin}` };
   return source === 'servers-file'
-    ? { is: 'flip', because: `it is declared in ${origin}, whose servers are flip` }
-    : { is: 'suite', because: UNSAID };
+    ? { value: 'flip', because: `default for servers declared in ${origin}` }
+    : { value: 'suite', because: BY_DEFAULT };
 }
 
-function usualIdle(
+function defaultIdle(
   show: Use['show'],
   start: Use['start'],
-  usualIdleMs: number | undefined,
-): Decided<number> {
+  defaultIdleMs: number | undefined,
+): Decision<number> {
   const ofMode = DEFAULTS_BY_SHOW[show]?.idleMs;
   if (ofMode) return ofMode;
-  if (start === 'eager') return { is: 0, because: 'servers that are started eagerly stay' };
-  return usualIdleMs === undefined
-    ? { is: DEFAULTS.idleMs, because: UNSAID }
-    : { is: usualIdleMs, because: 'SWITCHBOARD_CHILD_IDLE_MS' };
+  if (start === 'eager') return { value: 0, because: 'default for eager servers' };
+  return defaultIdleMs === undefined
+    ? { value: DEFAULTS.idleMs, because: BY_DEFAULT }
+    : { value: defaultIdleMs, because: 'SWITCHBOARD_CHILD_IDLE_MS' };
 }
 
-/** What the files say about a key of this child, and which of them says it. */
-function saidOf<T>(
+/** The value of a server's key, and the file that sets it. */
+function findKey<T>(
   key: string,
   read: (keys: SuiteKeys) => T | undefined,
   name: string,
   { entry, origin }: Declaration,
   layers: readonly Layer[],
-): Decided<T> | undefined {
-  const set = saidInSuites(key, read, name, layers);
+): Decision<T> | undefined {
+  const set = findInSuites(key, read, name, layers);
   const own = read(entry);
-  return set ?? (own === undefined ? undefined : { is: own, because: `"${key}" in ${origin}` });
+  return set ?? (own === undefined ? undefined : { value: own, because: `"${key}" in ${origin}` });
 }
 
-function saidInSuites<T>(
+function findInSuites<T>(
   key: string,
   read: (keys: SuiteKeys) => T | undefined,
   name: string,
   layers: readonly Layer[],
-): Decided<T> | undefined {
+): Decision<T> | undefined {
   for (const { file, config } of layers) {
-    const is = read(suiteOf(config, name));
-    if (is !== undefined) {
-      return { is, because: `${formatPath(['suites', name, key])} in ${file}` };
+    const value = read(suiteOf(config, name));
+    if (value !== undefined) {
+      return { value, because: `${formatPath(['suites', name, key])} in ${file}` };
     }
   }
   return undefined;

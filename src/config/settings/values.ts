@@ -1,17 +1,16 @@
-// Values that a variable of the environment, config.toml or a main file can hold, for settings that can
-// be written in all three: what is allowed, and what it means.
+// How the value of a setting is parsed from an environment variable, from config.toml and from a main file.
 import { LONGEST_MS } from '../defaults.ts';
 
 export interface Kind<T> {
-  /** What may stand there, in words that follow "must be". */
+  /** Completes the sentence "It must be …". */
   readonly allowed: string;
-  /** How JSON writes it; a list of words is a choice among them. */
-  readonly json: 'boolean' | 'count' | 'milliseconds' | 'text' | 'texts' | readonly string[];
-  /** Whether an empty string is a value; otherwise it is as good as none. */
+  /** Its type in JSON; a list of words is an enum. */
+  readonly json: 'boolean' | 'count' | 'milliseconds' | 'string' | 'strings' | readonly string[];
+  /** Otherwise an empty string counts as unset. */
   readonly canBeEmpty?: true;
-  /** The value of a variable; undefined if it is none. */
+  /** Parses an environment variable; undefined if invalid. */
   readonly fromText: (text: string) => T | undefined;
-  /** The value in JSON or TOML; undefined if it is none. */
+  /** Checks a JSON or TOML value; undefined if invalid. */
   readonly fromValue: (value: unknown) => T | undefined;
 }
 
@@ -37,26 +36,25 @@ export const MILLISECONDS = numberKind(
   (ms) => ms <= LONGEST_MS,
 );
 
-/** A path, as written. */
-export const TEXT: Kind<string> = {
-  allowed: 'a text',
-  json: 'text',
+export const STRING: Kind<string> = {
+  allowed: 'a string',
+  json: 'string',
   fromText: (text) => text.trim(),
   fromValue: (value) => (typeof value === 'string' && value.trim() ? value.trim() : undefined),
 };
 
-/** What tool names begin with. Empty: no prefix. */
+/** A prefix for tool names; may be empty. */
 export const PREFIX: Kind<string> = {
   canBeEmpty: true,
-  allowed: 'a text',
-  json: 'text',
+  allowed: 'a string',
+  json: 'string',
   fromText: toNamePart,
   fromValue: (value) => (typeof value === 'string' ? toNamePart(value) : undefined),
 };
 
-export const TEXTS: Kind<readonly string[]> = {
-  allowed: 'a list of texts, or a text with commas',
-  json: 'texts',
+export const STRINGS: Kind<readonly string[]> = {
+  allowed: 'a list of strings, or one string with commas',
+  json: 'strings',
   fromText: (text) => withoutEmpty(text.split(',')),
   fromValue: (value) => {
     if (typeof value === 'string') return withoutEmpty(value.split(','));
@@ -65,11 +63,11 @@ export const TEXTS: Kind<readonly string[]> = {
   },
 };
 
-/** Texts that are compared without regard to case. */
+/** Compared case-insensitively. */
 export const WORDS: Kind<readonly string[]> = {
-  ...TEXTS,
-  fromText: (text) => TEXTS.fromText(text)?.map(lowerCase),
-  fromValue: (value) => TEXTS.fromValue(value)?.map(lowerCase),
+  ...STRINGS,
+  fromText: (text) => STRINGS.fromText(text)?.map(lowerCase),
+  fromValue: (value) => STRINGS.fromValue(value)?.map(lowerCase),
 };
 
 export function choice<const T extends string>(...words: readonly T[]): Kind<T> {
@@ -85,14 +83,14 @@ export function choice<const T extends string>(...words: readonly T[]): Kind<T> 
 function numberKind(
   json: 'count' | 'milliseconds',
   allowed: string,
-  isPossible: (number: number) => boolean,
+  isValid: (number: number) => boolean,
 ): Kind<number> {
   const fromValue = (value: unknown) =>
-    typeof value === 'number' && value >= 1 && isPossible(value) ? value : undefined;
+    typeof value === 'number' && value >= 1 && isValid(value) ? value : undefined;
   return { allowed, json, fromText: (text) => fromValue(Number(text)), fromValue };
 }
 
-/** Tool names have letters, digits, `_` and `-`. */
+/** Tool names contain only letters, digits, `_` and `-`. */
 function toNamePart(text: string): string {
   return text.trim().replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }

@@ -12,7 +12,7 @@ export const flip: ShowMode = {
   usesSuite: true,
   needsTools: false,
   access: 'switch it on to use it',
-  condition: 'while it is switched on',
+  condition: 'while activated with gateway_activate',
   reserves: isGatewayName,
   present: withAlwaysLoad,
   open: (parts) => new Switches(parts),

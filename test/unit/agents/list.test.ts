@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { listAgents } from '../../../src/agents/list.ts';
 import { resolveAgents } from '../../../src/config/settings/agents.ts';
-import { NOTHING_SAID } from '../../../src/config/settings/said.ts';
+import { NO_SOURCES } from '../../../src/config/settings/sources.ts';
 import { agentSettings } from '../../support/agent-settings.ts';
 import { age, createAgents, markdown } from './temp-agents.ts';
 
@@ -252,7 +252,7 @@ test('a file that is wrong costs itself alone, and is named with its line', asyn
   expect(plain(problems)).toMatchInlineSnapshot(`
     [
       "project/.agents/a.toml:1: Missing name. The agent is ignored.",
-      "project/.agents/b.toml:2: Not valid TOML: trying to redefine an already defined table or value. The agent is ignored.",
+      "project/.agents/b.toml:2: Invalid TOML: trying to redefine an already defined table or value. The agent is ignored.",
       "project/.agents/d.toml:4: run.modle: unknown key. Did you mean "model"?",
       "project/.agents/d.toml:3: run.sandbox_mode: expected "read-only", "workspace-write", "danger-full-access", got "all". Ignored.",
       "project/.claude/agents/e.agent.md:2: Missing name. The agent is ignored.",
@@ -373,7 +373,7 @@ test('a folder that the user has named and that is not there is told of, and the
     'project/mine/a.toml': toml('A'),
   });
   const places = {
-    ...NOTHING_SAID,
+    ...NO_SOURCES,
     env: { AGENTS_DIRS: 'mine, nowhere', ANTHROPIC_AGENTS_DIRS: 'nowhere' },
     toml: { values: { vscode_dirs: ['~/team'] }, where: 'config.toml: agents' },
   };

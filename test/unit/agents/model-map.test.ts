@@ -224,7 +224,7 @@ Acme = "acme-inference"
     ['provider_aliases = []\n', [`${MAP}:1: provider_aliases: expected a table. Ignored.`]],
     [
       '[[mappings]\n',
-      [expect.stringMatching(/model-map\.toml:1: Not valid TOML: .* Using the built-in map\.$/)],
+      [expect.stringMatching(/model-map\.toml:1: Invalid TOML: .* Using the built-in map\.$/)],
     ],
   ])('that is wrong is told of, and the rest holds: %j', async (map, warnings) => {
     expect(await mapped({ model: 'sonnet' }, { map })).toEqual({

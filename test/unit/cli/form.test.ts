@@ -117,7 +117,7 @@ test.each([
     '  1  Red',
     '  2  Green',
     'colour, 1 to 2: ',
-    'Choose one of the list.',
+    'Choose one from the list.',
     'colour, 1 to 2: ',
   ]);
   expect((await choose('r')).answer.content).toEqual({ colour: 'r' });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import {
   formatOffline,
   formatReport,
-  formatUnanswered,
+  formatSilent,
   type TableOptions,
 } from '../../../src/cli/status/status-table.ts';
 import type { OfflineReport } from '../../../src/host/offline-report.ts';
@@ -228,12 +228,12 @@ test('runs of agents, with what each does and where', () => {
     "
     /home/ada/shop  pid 4242, since 12:03, no host, 48 MB
       No servers are configured.
-      agent         state        for  before it
+      agent         state        for  ahead
       agent_review  ● running  2 min
         /home/ada/shop: runs: npm test
       anth_triage   ● running    4 s
         /tmp
-      agent_review  ○ waiting   40 s          0
+      agent_review  ○ queued    40 s      0
         /home/ada/web
     "
   `);
@@ -241,7 +241,7 @@ test('runs of agents, with what each does and where', () => {
 
 test('one that does not answer', () => {
   const program = { pid: 77, project: '/home/ada/web', problem: 'does not answer' };
-  expect(draw(formatUnanswered(program, at(80)))).toMatchInlineSnapshot(`
+  expect(draw(formatSilent(program, at(80)))).toMatchInlineSnapshot(`
     "
     /home/ada/web  pid 77: does not answer
     "

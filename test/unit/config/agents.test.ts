@@ -391,7 +391,7 @@ test.each(IN_TOML)('$key that makes no sense in config.toml is told', async ({ o
   expect(value).toEqual(one.standard);
   const { allowed } = AGENT_KEYS[one.key].kind;
   expect(warnings).toEqual([
-    `<home>/.switchboard/config.toml: agents.${name} must be ${allowed}; what it says is ignored.`,
+    `<home>/.switchboard/config.toml: agents.${name} must be ${allowed}. Its value is ignored.`,
   ]);
 });
 
@@ -401,7 +401,7 @@ test.each(CAN_BE_WRONG)(
     const { one, key, variable, bad = '', json, standard } = flags;
     const env = { [variable]: bad };
     const { allowed } = AGENT_KEYS[key].kind;
-    const warnings = [`${variable} must be ${allowed}; what it says is ignored.`];
+    const warnings = [`${variable} must be ${allowed}. Its value is ignored.`];
     expect(await settle(one, { env })).toEqual({ value: standard, warnings });
     const written = { env, json: { [key]: json[0] } };
     expect(await settle(one, written)).toEqual({ value: json[1], warnings });
@@ -460,7 +460,7 @@ describe('config.toml', () => {
   test('that is not TOML is told with its line, and ignored', async () => {
     expect(await warningsFor('[agents]\nfilter = "sk-canary\n')).toMatchInlineSnapshot(`
       [
-        "<home>/.switchboard/config.toml:2:20: Not valid TOML: control characters are not allowed in strings. It is ignored.",
+        "<home>/.switchboard/config.toml:2:20: Invalid TOML: control characters are not allowed in strings. The file is ignored.",
       ]
     `);
   });
@@ -470,11 +470,11 @@ describe('config.toml', () => {
       'log = 1\nlogging = 7\n[agents]\nenable_codx = true\nzzzzzzzzzzzzzzzz = 1\n[agent]\n';
     expect(await warningsFor(toml)).toMatchInlineSnapshot(`
       [
-        "<home>/.switchboard/config.toml: log is unknown and ignored. Did you mean "logging"?",
-        "<home>/.switchboard/config.toml: logging must be a table; it is ignored.",
-        "<home>/.switchboard/config.toml: agents.enable_codx is unknown and ignored. Did you mean "enable_codex"?",
-        "<home>/.switchboard/config.toml: agents.zzzzzzzzzzzzzzzz is unknown and ignored. Known are: enable_codex, enable_anthropic, enable_vscode, codex_dirs, anthropic_dirs, vscode_dirs, prefix_codex, prefix_anthropic, prefix_vscode, filter, mcp_discovery, vscode_user_mcp, limit_mcp_to_referenced, enumerate, enum_timeout_ms, enum_max_servers, enum_strict, enum_fallback_all, toolmap_enable, toolmap_allow_custom_servers, model_map_enable, model_map_file, model_map_strict, model_map_override_provider, model_map_normalize_provider.",
-        "<home>/.switchboard/config.toml: agent is unknown and ignored. Did you mean "agents"?",
+        "<home>/.switchboard/config.toml: log: unknown key (ignored). Did you mean "logging"?",
+        "<home>/.switchboard/config.toml: logging: expected a table (ignored).",
+        "<home>/.switchboard/config.toml: agents.enable_codx: unknown key (ignored). Did you mean "enable_codex"?",
+        "<home>/.switchboard/config.toml: agents.zzzzzzzzzzzzzzzz: unknown key (ignored). Known keys: enable_codex, enable_anthropic, enable_vscode, codex_dirs, anthropic_dirs, vscode_dirs, prefix_codex, prefix_anthropic, prefix_vscode, filter, mcp_discovery, vscode_user_mcp, limit_mcp_to_referenced, enumerate, enum_timeout_ms, enum_max_servers, enum_strict, enum_fallback_all, toolmap_enable, toolmap_allow_custom_servers, model_map_enable, model_map_file, model_map_strict, model_map_override_provider, model_map_normalize_provider.",
+        "<home>/.switchboard/config.toml: agent: unknown key (ignored). Did you mean "agents"?",
       ]
     `);
   });
@@ -484,7 +484,7 @@ describe('config.toml', () => {
     const { warnings } = await project.load();
     expect(warnings.map(project.plain)).toEqual([
       expect.stringMatching(
-        /^<home>\/\.switchboard\/config\.toml: Not read: it is not a file\. It is ignored\.$/,
+        /^<home>\/\.switchboard\/config\.toml: Not read: it is not a file\. The file is ignored\.$/,
       ),
     ]);
   });
@@ -514,9 +514,7 @@ test.each(['-1', '1.5', 'deep', '1e3', '99999999'])(
     const env = { SWITCHBOARD_DEPTH: text };
     expect(await settle({ read: (agents) => agents.depth }, { env })).toEqual({
       value: 0,
-      warnings: [
-        'SWITCHBOARD_DEPTH must be a whole number of at least 0; what it says is ignored.',
-      ],
+      warnings: ['SWITCHBOARD_DEPTH must be a whole number of at least 0. Its value is ignored.'],
     });
   },
 );

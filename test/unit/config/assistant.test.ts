@@ -35,6 +35,6 @@ test('an unknown setting makes only its server unusable, and is named with its p
   expect(error).toMatchInlineSnapshot(`
     "Server "a" has an invalid configuration:
     <project>/switchboard.config.json:6:9: mcpServers.a.assistant.apiKey: unknown key. Did you mean "apiKeyEnv"?
-    <project>/switchboard.config.json:13:9: suites.a.assistant.mode: expected "loop" or "single", got "chat". Fix it and run: switchboard reload"
+    <project>/switchboard.config.json:13:9: suites.a.assistant.mode: expected "loop" or "single", got "chat". Fix it, then run: switchboard reload"
   `);
 });

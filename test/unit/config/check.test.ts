@@ -38,7 +38,7 @@ test('every mistake of a file is told at once, each with its place', async () =>
     <project>/switchboard.config.json:7:3: environment: expected "inherit" or "minimal", got "none".
     <project>/switchboard.config.json:8:13: flip.suites: expected "auto", "always" or "never", got "sometimes".
     <project>/switchboard.config.json:8:36: flip.suite: unknown key. Did you mean "suites"?
-    <project>/switchboard.config.json:9:3: serversFile: expected a string that is not empty, got an empty one.
+    <project>/switchboard.config.json:9:3: serversFile: expected a non-empty string, got an empty string.
     <project>/switchboard.config.json:10:16: results.wrap: expected "mcp" or "json", got "mpc".
     <project>/switchboard.config.json:10:31: results.warp: unknown key. Did you mean "wrap"?
     <project>/switchboard.config.json:11:22: suites.a.sweetName: unknown key. Did you mean "suiteName"?
@@ -48,16 +48,16 @@ test('every mistake of a file is told at once, each with its place', async () =>
     <project>/switchboard.config.json:13:41: mcpServers.a.args[1]: expected a string, got 1.
     <project>/switchboard.config.json:13:45: mcpServers.a.rpcTimeoutMs: expected a number of at most 2147483647, got 2147483648.
     <project>/switchboard.config.json:14:25: mcpServers.b.command.cmd: expected a string, got 42.
-    <project>/switchboard.config.json:15:12: mcpServers.c.command: expected a string that is not empty, got an empty one.
+    <project>/switchboard.config.json:15:12: mcpServers.c.command: expected a non-empty string, got an empty string.
     <project>/switchboard.config.json:16:5: mcpServers.d: expected an object, got a string.
     <project>/switchboard.config.json:17:20: mcpServers["two words"].framing: expected "auto", "newline" or "content-length", got "lines".
     <project>/switchboard.config.json:18:12: mcpServers.e.show: expected "suite", "flip", "direct" or "off", got "tools".
     <project>/switchboard.config.json:18:29: mcpServers.e.start: expected "lazy" or "eager", got "now".
     <project>/switchboard.config.json:18:45: mcpServers.e.idleMs: expected a number of at least 0, got -1.
-    <project>/switchboard.config.json:18:59: mcpServers.e.url: expected a string that is not empty, got an empty one.
+    <project>/switchboard.config.json:18:59: mcpServers.e.url: expected a non-empty string, got an empty string.
     <project>/switchboard.config.json:19:35: mcpServers.f.oauth.callbackPort: expected a number of at most 65535, got 70000.
     <project>/switchboard.config.json:19:58: mcpServers.f.oauth.scopes: expected an array, got a string.
-    <project>/switchboard.config.json:20:20: mcpServers.__proto__.command: expected a string or an object, got 42. \`switchboard config schema\` prints every key and what it means."
+    <project>/switchboard.config.json:20:20: mcpServers.__proto__.command: expected a string or an object, got 42. For all keys and what they mean, run: switchboard config schema"
   `);
 });
 
@@ -73,7 +73,7 @@ test('keys of features that do not exist are unknown keys', async () => {
   expect(await project.problems()).toMatchInlineSnapshot(`
     "Server "a" has an invalid configuration:
     <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, readOnlyTool, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, results, assistant.
-    <project>/switchboard.config.json:6:7: suites.a.share: unknown key. Did you mean "start"? Fix it and run: switchboard reload"
+    <project>/switchboard.config.json:6:7: suites.a.share: unknown key. Did you mean "start"? Fix it, then run: switchboard reload"
   `);
 });
 
@@ -93,20 +93,20 @@ test('a value that may be a secret is not repeated', async () => {
   expect(message).toMatchInlineSnapshot(`
     "Server "a" has an invalid configuration:
     <project>/switchboard.config.json:5:7: mcpServers.a.env: expected an object, got a string.
-    <project>/switchboard.config.json:6:7: mcpServers.a.args: expected an array, got a string. Fix it and run: switchboard reload
+    <project>/switchboard.config.json:6:7: mcpServers.a.args: expected an array, got a string. Fix it, then run: switchboard reload
     Server "b" has an invalid configuration:
     <project>/switchboard.config.json:9:7: mcpServers.b.command: expected a string or an object, got an array.
     <project>/switchboard.config.json:13:9: mcpServers.b.env.A: expected a string, a number or a boolean, got an array.
-    <project>/switchboard.config.json:16:9: mcpServers.b.env.B: expected a string, a number or a boolean, got null. Fix it and run: switchboard reload
-    Server "c" has an invalid configuration: <project>/switchboard.config.json:22:9: mcpServers.c.headers.A: expected a string, got an object. Fix it and run: switchboard reload
-    Server "d" has an invalid configuration: <project>/switchboard.config.json:27:5: mcpServers.d: expected an object, got a string. Fix it and run: switchboard reload"
+    <project>/switchboard.config.json:16:9: mcpServers.b.env.B: expected a string, a number or a boolean, got null. Fix it, then run: switchboard reload
+    Server "c" has an invalid configuration: <project>/switchboard.config.json:22:9: mcpServers.c.headers.A: expected a string, got an object. Fix it, then run: switchboard reload
+    Server "d" has an invalid configuration: <project>/switchboard.config.json:27:5: mcpServers.d: expected an object, got a string. Fix it, then run: switchboard reload"
   `);
 });
 
 test('a file in which the first level is no object is refused', async () => {
   const project = createProject({ 'switchboard.config.json': '[]' });
   expect(await project.loadError()).toMatchInlineSnapshot(
-    `"CONFIG_INVALID: <project>/switchboard.config.json:1:1: expected an object, got an array. \`switchboard config schema\` prints every key and what it means."`,
+    `"CONFIG_INVALID: <project>/switchboard.config.json:1:1: expected an object, got an array. For all keys and what they mean, run: switchboard config schema"`,
   );
 });
 
@@ -115,7 +115,7 @@ test('the user file is checked like the project file', async () => {
     '../home/.switchboard/switchboard.config.json': { timeout: 5 },
   });
   expect(await project.loadError()).toMatchInlineSnapshot(
-    `"CONFIG_INVALID: <home>/.switchboard/switchboard.config.json:2:3: timeout: unknown key. Did you mean "timeouts"? \`switchboard config schema\` prints every key and what it means."`,
+    `"CONFIG_INVALID: <home>/.switchboard/switchboard.config.json:2:3: timeout: unknown key. Did you mean "timeouts"? For all keys and what they mean, run: switchboard config schema"`,
   );
 });
 
@@ -135,13 +135,13 @@ test("unknown keys of a pasted entry are warnings, the host's as well as misspel
   expect(children.size).toBe(4);
   expect(warnings.map(project.plain)).toMatchInlineSnapshot(`
     [
-      "<project>/switchboard.config.json: mcpServers.a.alwaysLoad is unknown and ignored.",
-      "<project>/switchboard.config.json: mcpServers.a.autoApprove is unknown and ignored.",
-      "<project>/switchboard.config.json: mcpServers.a.suitName is unknown and ignored. Did you mean "suiteName"?",
-      "<project>/switchboard.config.json: mcpServers.b.command.arg is unknown and ignored. Did you mean "args"?",
-      "<project>/switchboard.config.json: mcpServers.d.serverUrl is unknown and ignored. Did you mean "url"?",
-      "<project>/switchboard.config.json: mcpServers.d.oauth.clientID is unknown and ignored. Did you mean "clientId"?",
-      "<project>/mcps/c/.mcp.json: sumaryMaxChars is unknown and ignored. Did you mean "summaryMaxChars"?",
+      "<project>/switchboard.config.json: mcpServers.a.alwaysLoad: unknown key (ignored).",
+      "<project>/switchboard.config.json: mcpServers.a.autoApprove: unknown key (ignored).",
+      "<project>/switchboard.config.json: mcpServers.a.suitName: unknown key (ignored). Did you mean "suiteName"?",
+      "<project>/switchboard.config.json: mcpServers.b.command.arg: unknown key (ignored). Did you mean "args"?",
+      "<project>/switchboard.config.json: mcpServers.d.serverUrl: unknown key (ignored). Did you mean "url"?",
+      "<project>/switchboard.config.json: mcpServers.d.oauth.clientID: unknown key (ignored). Did you mean "clientId"?",
+      "<project>/mcps/c/.mcp.json: sumaryMaxChars: unknown key (ignored). Did you mean "summaryMaxChars"?",
     ]
   `);
 });

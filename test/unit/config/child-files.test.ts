@@ -33,20 +33,20 @@ test('a file without a name is ignored, one with an invalid value costs only its
   expect([...children.keys()]).toEqual(['f', 'h', 'z']);
   expect(warnings.map(project.plain)).toMatchInlineSnapshot(`
     [
-      "<project>/mcps/a/.mcp.json:1:27: Not valid JSON: a value was expected. The file is ignored.",
+      "<project>/mcps/a/.mcp.json:1:27: Invalid JSON: expected a value. The file is ignored.",
       "<project>/mcps/b/.mcp.json:1:1: name: expected a string, got nothing. The file is ignored.",
       "<project>/mcps/c/.mcp.json:2:3: name: expected a string, got 42. The file is ignored.",
-      "<project>/mcps/d/.mcp.json:2:3: name: expected a string that is not empty, got an empty one. The file is ignored.",
+      "<project>/mcps/d/.mcp.json:2:3: name: expected a non-empty string, got an empty string. The file is ignored.",
       "<project>/mcps/e/.mcp.json:1:1: expected an object, got an array. The file is ignored.",
-      "<project>/mcps/g/.mcp.json: "mcpServers" belongs into switchboard.config.json; a child file describes one server and needs a "name". The file is ignored.",
+      "<project>/mcps/g/.mcp.json: "mcpServers" belongs in switchboard.config.json. A child file declares one server and needs a "name". The file is ignored.",
       "<project>/mcps/i/.mcp.json: Not read: it is not a file. The file is ignored.",
     ]
   `);
   expect(await project.problems()).toMatchInlineSnapshot(`
     "Server "f" has an invalid configuration:
     <project>/mcps/f/.mcp.json:4:5: command.cmd: expected a string, got 42.
-    <project>/mcps/f/.mcp.json:6:3: framing: expected "auto", "newline" or "content-length", got "lines". Fix it and run: switchboard reload
-    Server "h" has an invalid configuration: <project>/mcps/h/.mcp.json:7:5: expose.denied: unknown key. Did you mean "deny"? Fix it and run: switchboard reload"
+    <project>/mcps/f/.mcp.json:6:3: framing: expected "auto", "newline" or "content-length", got "lines". Fix it, then run: switchboard reload
+    Server "h" has an invalid configuration: <project>/mcps/h/.mcp.json:7:5: expose.denied: unknown key. Did you mean "deny"? Fix it, then run: switchboard reload"
   `);
 });
 
@@ -59,7 +59,7 @@ test('of two files with one name the first counts, and both are named', async ()
   expect(children.get('same')?.command?.cmd).toBe('first');
   expect(warnings.map(project.plain)).toMatchInlineSnapshot(`
     [
-      "Two child files have the name "same": <project>/.switchboard/mcps/a/.mcp.json is used, <project>/mcps/a/.mcp.json is not.",
+      "Server "same" is declared twice: using <project>/.switchboard/mcps/a/.mcp.json, ignoring <project>/mcps/a/.mcp.json.",
     ]
   `);
 });
@@ -89,5 +89,5 @@ test('a file that nests without end, or that is no file, costs only itself', asy
   });
   const { children, warnings } = await project.load();
   expect([...children.keys()]).toEqual(['good']);
-  expect(warnings.join('\n')).toContain('nests too deep');
+  expect(warnings.join('\n')).toContain('deeply nested');
 });

@@ -113,7 +113,7 @@ describe('what is wrong is a warning, and the rest counts', () => {
     const project = projectWith('{\n  "mcps": {\n    memory: 1\n}}');
     expect((await textsOf(project)).warnings).toMatchInlineSnapshot(`
       [
-        "<project>/mcp-descriptions.json:3:5: Not valid JSON: this is not a value; texts and keys need double quotes. The file is ignored.",
+        "<project>/mcp-descriptions.json:3:5: Invalid JSON: not a value; strings and keys need double quotes. The file is ignored.",
       ]
     `);
     expect((await project.load()).children.size).toBe(1);
@@ -133,18 +133,18 @@ describe('what is wrong is a warning, and the rest counts', () => {
     expect({ description, role }).toEqual({ description: 'kept', role: undefined });
     expect(warnings).toMatchInlineSnapshot(`
       [
-        "<project>/mcp-descriptions.json:3:40: mcps.memory.claude is ignored: it must be a text.",
-        "<project>/mcp-descriptions.json:3:53: mcps.memory.cluade is unknown and ignored. Did you mean "claude"?",
-        "<project>/mcp-descriptions.json:4:5: mcps.other is ignored: it must be a text, or have the texts "switchboard" and "claude".",
-        "<project>/mcp-descriptions.json:6:3: properties is ignored: it must hold servers by name.",
-        "<project>/mcp-descriptions.json:7:3: mcp is unknown and ignored. Did you mean "mcps"?",
+        "<project>/mcp-descriptions.json:3:40: mcps.memory.claude: expected a string (ignored).",
+        "<project>/mcp-descriptions.json:3:53: mcps.memory.cluade: unknown key (ignored). Did you mean "claude"?",
+        "<project>/mcp-descriptions.json:4:5: mcps.other: expected a string, or an object with "switchboard" and "claude" (ignored).",
+        "<project>/mcp-descriptions.json:6:3: properties: expected servers by name (ignored).",
+        "<project>/mcp-descriptions.json:7:3: mcp: unknown key (ignored). Did you mean "mcps"?",
       ]
     `);
   });
 
   test.each(['[]', '"text"', '{}', '{"memory": {"claude": "x"}}'])('%s', async (text) => {
     expect((await textsOf(projectWith(text))).warnings).toEqual([
-      `<project>/${FILE}:1:1: It has no "mcps" with servers by name, so nothing is used.`,
+      `<project>/${FILE}:1:1: Expected servers by name under "mcps". Nothing in this file is used.`,
     ]);
   });
 

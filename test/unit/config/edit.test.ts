@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { setKey } from '../../../src/config/change/edit.ts';
-import { parseJson } from '../../../src/config/files/files.ts';
+import { parseJsonc } from '../../../src/config/files/files.ts';
 
 const PATH = ['suites', 'memory', 'show'];
 
@@ -103,7 +103,7 @@ describe('a key that is not there is added as its neighbours are written', () =>
     ['\uFEFF{"a":1}', '\uFEFF{"a":1,"suites":{"memory":{"show":"flip"}}}'],
   ])('%j', async (text, expected) => {
     expect(await setShow(text)).toBe(expected);
-    expect(await parseJson(expected.replace('\uFEFF', ''))).toHaveProperty('value');
+    expect(await parseJsonc(expected.replace('\uFEFF', ''))).toHaveProperty('value');
   });
 
   test('whatever it is called', async () => {
@@ -184,7 +184,7 @@ describe('of any text', () => {
 });
 
 async function parsed(text: string): Promise<unknown> {
-  const result = await parseJson(text);
+  const result = await parseJsonc(text);
   if ('problem' in result) throw new Error(`${result.problem}\n${text}`);
   return result.value;
 }

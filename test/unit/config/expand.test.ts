@@ -30,7 +30,7 @@ test.each([
 test.each(['${UNSET}', '${env:UNSET}', '${constructor}', '${__proto__}'])(
   '%s without a value is an error',
   (text) => {
-    expect(() => expandVariables(text, ENV)).toThrow(/^The variable \w+ is not set\.$/);
+    expect(() => expandVariables(text, ENV)).toThrow(/^The environment variable \w+ is not set\.$/);
   },
 );
 
@@ -66,14 +66,14 @@ test('program, arguments and environment of a command are filled in', async () =
 test('a missing variable is told with the server, the place and the file', async () => {
   const { explain } = await loadChild({ command: 'x', env: { KEY: '${TOKEN}${UNSET}' } });
   expect(explain()).toMatchInlineSnapshot(
-    `"Server "a" needs the variable UNSET, which is not set (env.KEY in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write \${UNSET:-default}."`,
+    `"Server "a" needs the environment variable UNSET, which is not set (env.KEY in <project>/switchboard.config.json). Set it in the environment the host starts Switchboard in, or use \${UNSET:-default}."`,
   );
 });
 
 test('a child that has neither command nor url says so', async () => {
   const { explain } = await loadChild({});
   expect(explain()).toMatchInlineSnapshot(
-    `"Server "a" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json."`,
+    `"Server "a" has neither a "command" nor a "url". Add "command" or "url" in <project>/switchboard.config.json."`,
   );
 });
 
@@ -90,7 +90,7 @@ test('address and headers of a server are filled in', () => {
   });
   const lacking = { ...remote, headers: { 'X-Key': '${UNSET}' } };
   expect(() => expandRemote(childConfig({ name: 'a', remote: lacking }), ENV)).toThrow(
-    'Server "a" needs the variable UNSET, which is not set (headers.X-Key in /project/switchboard.config.json).',
+    'Server "a" needs the environment variable UNSET, which is not set (headers.X-Key in /project/switchboard.config.json).',
   );
 });
 
@@ -106,14 +106,14 @@ test.each([
   const { child } = await loadChild(entry);
   expect(child.problem).toMatchObject({
     code: 'CONFIG_INVALID',
-    message: `Server "a" contains \${input:x}, which only the host it comes from can fill in (${key} in ${child.origin}).`,
-    hint: 'Replace it with an environment variable, such as ${API_KEY}, and set that where the host starts Switchboard.',
+    message: `Server "a" uses \${input:x}, which only the original host can expand (${key} in ${child.origin}).`,
+    hint: 'Use an environment variable such as ${API_KEY} instead, and set it in the environment the host starts Switchboard in.',
   });
 });
 
 test.each(['${command:pick}', '${config:x.y}'])('so is %s', async (arg) => {
   const { child } = await loadChild({ command: 'x', args: [arg] });
-  expect(child.problem?.message).toContain(`contains ${arg}, which`);
+  expect(child.problem?.message).toContain(`uses ${arg}, which`);
 });
 
 test('a placeholder that is written as plain text is passed on', async () => {

@@ -1,6 +1,6 @@
 import { utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../../../src/config/files/files.ts';
+import { parseJsonc } from '../../../src/config/files/files.ts';
 import { createProject } from './temp-project.ts';
 
 describe('JSON', () => {
@@ -13,10 +13,10 @@ describe('JSON', () => {
 
   test.each(['', '// with a comment\n'])('%s what nests without end is refused', async (before) => {
     const nested = (depth: number) => `${before}${'['.repeat(depth)}${']'.repeat(depth)}`;
-    const refused = { problem: '1:1: Not used: it nests too deep.' };
-    expect(await parseJson(nested(100_000))).toEqual(refused);
-    expect(await parseJson(nested(300))).toEqual(refused);
-    expect(await parseJson(nested(100))).toHaveProperty('value');
+    const refused = { problem: '1:1: Too deeply nested.' };
+    expect(await parseJsonc(nested(100_000))).toEqual(refused);
+    expect(await parseJsonc(nested(300))).toEqual(refused);
+    expect(await parseJsonc(nested(100))).toHaveProperty('value');
   });
 
   test('a file that is not JSON is refused with the place', async () => {
@@ -30,27 +30,27 @@ describe('JSON', () => {
     ];
     expect(await errorsOf('switchboard.config.json', contents)).toMatchInlineSnapshot(`
       [
-        "CONFIG_INVALID: <project>/switchboard.config.json:3:15: Not valid JSON: a closing } was expected. The file must be JSON; comments and trailing commas are allowed.",
-        "CONFIG_INVALID: <project>/switchboard.config.json:1:1: Not valid JSON: a value was expected. The file must be JSON; comments and trailing commas are allowed.",
-        "CONFIG_INVALID: <project>/switchboard.config.json:3:3: Not valid JSON: a comma was expected. The file must be JSON; comments and trailing commas are allowed.",
-        "CONFIG_INVALID: <project>/switchboard.config.json:1:3: Not valid JSON: this is not a value; texts and keys need double quotes. The file must be JSON; comments and trailing commas are allowed.",
-        "CONFIG_INVALID: <project>/switchboard.config.json:1:13: Not valid JSON: this \\ escape does not exist; write \\\\ for a backslash. The file must be JSON; comments and trailing commas are allowed.",
-        "CONFIG_INVALID: <project>/switchboard.config.json:2:1: Not valid JSON: the file was expected to end here. The file must be JSON; comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:3:15: Invalid JSON: expected }. The file must be JSON. Comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:1:1: Invalid JSON: expected a value. The file must be JSON. Comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:3:3: Invalid JSON: expected a comma. The file must be JSON. Comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:1:3: Invalid JSON: not a value; strings and keys need double quotes. The file must be JSON. Comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:1:13: Invalid JSON: invalid escape; write \\\\ for a backslash. The file must be JSON. Comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:2:1: Invalid JSON: expected the end of the file. The file must be JSON. Comments and trailing commas are allowed.",
       ]
     `);
   });
 
   test('a file in UTF-16 is refused with what to do', async () => {
     const text = Buffer.from('\uFEFF{ "mcpServers": {} }', 'utf16le').toString('utf8');
-    expect(await parseJson(text)).toEqual({
-      problem: '1:1: Not read: it is in UTF-16. Save it as UTF-8.',
+    expect(await parseJsonc(text)).toEqual({
+      problem: '1:1: The file is UTF-16. Save it as UTF-8.',
     });
   });
 
   test('a file that cannot be read is named', async () => {
     const project = createProject({ 'switchboard.config.json/file': '' });
     expect(await project.loadError()).toMatchInlineSnapshot(
-      `"CONFIG_INVALID: <project>/switchboard.config.json: Not read: it is not a file. Put a file there that can be read, or remove what is there."`,
+      `"CONFIG_INVALID: <project>/switchboard.config.json: Not read: it is not a file. Make the file readable, or remove it."`,
     );
   });
 });
@@ -86,13 +86,13 @@ describe('JavaScript', () => {
     ];
     expect(await errorsOf('switchboard.config.mjs', contents)).toMatchInlineSnapshot(`
       [
-        "CONFIG_INVALID: <project>/switchboard.config.mjs failed: no database. The file must run and export an object as default or as module.exports.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs failed: no network. The file must run and export an object as default or as module.exports.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs: expected an object, got a string. \`switchboard config schema\` prints every key and what it means.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs: expected an object, got nothing. \`switchboard config schema\` prints every key and what it means.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs: timeouts.rpcMs: expected a number, got "fast". \`switchboard config schema\` prints every key and what it means.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs: mcpServers: expected an object, got an instance of Map. \`switchboard config schema\` prints every key and what it means.",
-        "CONFIG_INVALID: <project>/switchboard.config.mjs: class instances are not allowed. \`switchboard config schema\` prints every key and what it means.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs failed: no database. It must export an object as default or module.exports.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs failed: no network. It must export an object as default or module.exports.",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: expected an object, got a string. For all keys and what they mean, run: switchboard config schema",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: expected an object, got nothing. For all keys and what they mean, run: switchboard config schema",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: timeouts.rpcMs: expected a number, got "fast". For all keys and what they mean, run: switchboard config schema",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: mcpServers: expected an object, got an instance of Map. For all keys and what they mean, run: switchboard config schema",
+        "CONFIG_INVALID: <project>/switchboard.config.mjs: class instances are not allowed. For all keys and what they mean, run: switchboard config schema",
       ]
     `);
   });

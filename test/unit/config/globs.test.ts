@@ -104,7 +104,7 @@ test.each([
   expect(await findFiles([pattern, 'a/x.json'], folder, homeFolder)).toEqual({
     files: [join(folder, 'a/x.json')],
     warnings: [
-      `discoverGlobs: ${pattern} leads out of the project and is ignored. Use an absolute path.`,
+      `discoverGlobs: ${pattern} points outside the project (ignored). Use an absolute path.`,
     ],
   });
 });
@@ -160,6 +160,6 @@ test('what a search says is among the warnings of the configuration', async () =
     'switchboard.config.json': { discoverGlobs: ['../x/.mcp.json'] },
   });
   expect((await project.load()).warnings).toEqual([
-    'discoverGlobs: ../x/.mcp.json leads out of the project and is ignored. Use an absolute path.',
+    'discoverGlobs: ../x/.mcp.json points outside the project (ignored). Use an absolute path.',
   ]);
 });

@@ -124,7 +124,7 @@ test('it keeps its name: a weaker declaration does not take its place', async ()
     '../home/.switchboard/switchboard.config.json': { mcpServers: { a: GOOD } },
   });
   expect(await project.problems()).toMatchInlineSnapshot(
-    `"Server "a" has an invalid configuration: <project>/switchboard.config.json:4:7: mcpServers.a.command: expected a string or an object, got 7. Fix it and run: switchboard reload"`,
+    `"Server "a" has an invalid configuration: <project>/switchboard.config.json:4:7: mcpServers.a.command: expected a string or an object, got 7. Fix it, then run: switchboard reload"`,
   );
 });
 
@@ -135,7 +135,7 @@ test('an instance of a class is invalid', async () => {
   });
   expect(await useBoth(project)).toEqual(ONLY_BAD_FAILS);
   expect(await project.problems()).toMatchInlineSnapshot(
-    `"Server "bad" has an invalid configuration: <project>/switchboard.config.mjs: mcpServers.bad: class instances are not allowed. Fix it and run: switchboard reload"`,
+    `"Server "bad" has an invalid configuration: <project>/switchboard.config.mjs: mcpServers.bad: class instances are not allowed. Fix it, then run: switchboard reload"`,
   );
 });
 
@@ -145,6 +145,6 @@ test('mistakes outside of entries still refuse the file, and all mistakes are to
   });
   expect(await project.loadError()).toMatchInlineSnapshot(`
     "CONFIG_INVALID: <project>/switchboard.config.json:1:19: mcpServers.a: expected an object, got null.
-    <project>/switchboard.config.json:1:32: timeout: unknown key. Did you mean "timeouts"? \`switchboard config schema\` prints every key and what it means."
+    <project>/switchboard.config.json:1:32: timeout: unknown key. Did you mean "timeouts"? For all keys and what they mean, run: switchboard config schema"
   `);
 });

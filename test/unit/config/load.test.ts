@@ -72,10 +72,10 @@ describe('which file is read', () => {
     expect(
       await project.loadError({ env: { SWITCHBOARD_CONFIG: 'no.json' } }),
     ).toMatchInlineSnapshot(
-      `"CONFIG_INVALID: There is no configuration file <project>/no.json. SWITCHBOARD_CONFIG names it. Correct it, or leave it out."`,
+      `"CONFIG_INVALID: Configuration file not found: <project>/no.json. Correct SWITCHBOARD_CONFIG, or remove it."`,
     );
     expect(await project.loadError({ configFile: '/no/such.json' })).toMatchInlineSnapshot(
-      `"CONFIG_INVALID: There is no configuration file /no/such.json. --config names it. Correct it, or leave it out."`,
+      `"CONFIG_INVALID: Configuration file not found: /no/such.json. Correct --config, or remove it."`,
     );
   });
 
@@ -205,8 +205,8 @@ describe('what wins', () => {
     });
     expect((await project.load()).warnings.map(project.plain)).toMatchInlineSnapshot(`
       [
-        "<project>/switchboard.config.json: suites.githb is for a server that does not exist. Did you mean "github"?",
-        "<project>/switchboard.config.json: suites.zzz is for a server that does not exist.",
+        "<project>/switchboard.config.json: suites.githb: no such server. Did you mean "github"?",
+        "<project>/switchboard.config.json: suites.zzz: no such server.",
       ]
     `);
   });
@@ -219,11 +219,11 @@ describe('a child as it is settled', () => {
       name: 'a',
       origin: join(project.folder, 'switchboard.config.json'),
       show: 'suite',
-      showBecause: 'no file says otherwise',
+      showBecause: 'default',
       start: 'lazy',
-      startBecause: 'no file says otherwise',
+      startBecause: 'default',
       idleMs: 600_000,
-      idleBecause: 'no file says otherwise',
+      idleBecause: 'default',
       remote: undefined,
       command: { cmd: 'node', args: ['a.js'], env: {} },
       problem: undefined,
@@ -299,7 +299,7 @@ describe('a child as it is settled', () => {
     expect(children.get('main')?.command).toBeUndefined();
     expect(children.get('bare')?.problem?.code).toBe('CHILD_NOT_CONFIGURED');
     expect(project.plain(children.get('bare')?.problem?.text ?? '')).toMatchInlineSnapshot(
-      `"Server "bare" has no command and no url. Add "command" or "url" to <project>/mcps/bare/.mcp.json, or build the program to dist/index.js beside it."`,
+      `"Server "bare" has neither a "command" nor a "url". Add "command" or "url" to <project>/mcps/bare/.mcp.json, or build its program to dist/index.js in the same folder."`,
     );
     expect(warnings).toEqual([]);
   });

@@ -62,11 +62,11 @@ test('what makes no sense is told, and does not count', async () => {
       "form": "compact",
       "level": "info",
       "warnings": [
-        "<home>/.switchboard/config.toml: logging.file is unknown and ignored. Did you mean "to_file"?",
-        "<home>/.switchboard/config.toml: logging.level must be a text such as debug, info, warn, error or off; what it says is ignored.",
-        "TRACING_JSON must be true or false (1 or 0, yes or no, on or off); what it says is ignored.",
-        "LOG_TO_FILE must be true or false (1 or 0, yes or no, on or off); what it says is ignored.",
-        "<home>/.switchboard/config.toml: logging.dir must be a text; what it says is ignored.",
+        "<home>/.switchboard/config.toml: logging.file: unknown key (ignored). Did you mean "to_file"?",
+        "<home>/.switchboard/config.toml: logging.level must be a string such as debug, info, warn, error or off. Its value is ignored.",
+        "TRACING_JSON must be true or false (1 or 0, yes or no, on or off). Its value is ignored.",
+        "LOG_TO_FILE must be true or false (1 or 0, yes or no, on or off). Its value is ignored.",
+        "<home>/.switchboard/config.toml: logging.dir must be a string. Its value is ignored.",
       ],
     }
   `);

@@ -51,7 +51,7 @@ test.each(['stdio', 'grpc', ''])('the type "%s" does not go with an address', as
     code: 'CHILD_NOT_CONFIGURED',
   });
   expect(says).toBe(
-    `Server "a" has a url and the type "${type}", which do not go together. In <project>/switchboard.config.json, set "type" to "http", "sse" or "ws", or leave it out.`,
+    `Server "a" has a "url", but its type "${type}" is not supported for remote servers. Set "type" to "http", "sse" or "ws" in <project>/switchboard.config.json, or remove it.`,
   );
 });
 

@@ -70,7 +70,7 @@ test('a change that somebody else makes meanwhile is kept, and ours is refused',
   });
   await expect(edited).rejects.toMatchObject({
     code: 'CONFIG_NOT_CHANGED',
-    message: `${file} was changed by somebody else.`,
+    message: `${file} was changed by another program.`,
   });
   expect(read()).toBe('by an editor');
   expect(readdirSync(folder)).toEqual(['file.json']);
@@ -84,7 +84,7 @@ test.each(['created', 'removed'])('so is a file that is %s meanwhile', async (wh
     else writeFileSync(file, 'by an editor');
     return 'ours';
   });
-  await expect(edited).rejects.toThrow('was changed by somebody else');
+  await expect(edited).rejects.toThrow('was changed by another program');
   expect(existsSync(file)).toBe(what === 'created');
 });
 
@@ -155,7 +155,7 @@ test('what is not UTF-8 is left alone: as text it would lose something', async (
   const { file, rewrite } = createFolder();
   const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
   writeFileSync(file, bytes);
-  await expect(rewrite(() => '{}')).rejects.toThrow(`${file} is not in UTF-8.`);
+  await expect(rewrite(() => '{}')).rejects.toThrow(`${file} is not UTF-8.`);
   expect(readFileSync(file)).toEqual(bytes);
 });
 

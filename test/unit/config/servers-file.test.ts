@@ -69,17 +69,17 @@ describe('which file is read', () => {
   test('one that is named and not there is an error that says who names it', async () => {
     const project = createProject({ 'switchboard.config.json': { serversFile: 'no.json' } });
     expect(await project.loadError()).toMatchInlineSnapshot(
-      `"CONFIG_INVALID: There is no file <project>/no.json. "serversFile" in <project>/switchboard.config.json names it. Correct it, or leave it out."`,
+      `"CONFIG_INVALID: File not found: <project>/no.json. Correct "serversFile" in <project>/switchboard.config.json, or remove it."`,
     );
     expect(await project.loadError({ serversFile: 'never.json' })).toMatchInlineSnapshot(
-      `"CONFIG_INVALID: There is no file <project>/never.json. --servers names it. Correct it, or leave it out."`,
+      `"CONFIG_INVALID: File not found: <project>/never.json. Correct --servers, or remove it."`,
     );
   });
 
   test('a program is not run, whatever it is called', async () => {
     const project = createProject({ 'gateway.js': 'throw new Error("run")' });
     expect(await project.loadError({ serversFile: 'gateway.js' })).toContain(
-      'gateway.js:1:1: Not valid JSON',
+      'gateway.js:1:1: Invalid JSON',
     );
   });
 });
@@ -150,7 +150,7 @@ describe('what is in it', () => {
     const { children, warnings } = await project.load();
     expect([...children.keys()]).toEqual(['a']);
     expect(warnings.map(project.plain)).toEqual([
-      '<project>/.switchboard/servers.json: "b" stands beside mcpServers and is not read.',
+      '<project>/.switchboard/servers.json: "b" is next to "mcpServers" instead of inside it (ignored).',
     ]);
   });
 
@@ -161,9 +161,9 @@ describe('what is in it', () => {
     });
     expect((await project.load()).warnings.map(project.plain)).toMatchInlineSnapshot(`
       [
-        "<project>/.switchboard/servers.json: a.autoStart is unknown and ignored. Did you mean "start"?",
-        "<home>/.switchboard/servers.json: mcpServers["b c"].header is unknown and ignored. Did you mean "headers"?",
-        "<home>/.switchboard/servers.json: mcpServers["b c"].oauth.id is unknown and ignored.",
+        "<project>/.switchboard/servers.json: a.autoStart: unknown key (ignored). Did you mean "start"?",
+        "<home>/.switchboard/servers.json: mcpServers["b c"].header: unknown key (ignored). Did you mean "headers"?",
+        "<home>/.switchboard/servers.json: mcpServers["b c"].oauth.id: unknown key (ignored).",
       ]
     `);
   });
@@ -173,31 +173,31 @@ describe('what is in it', () => {
       [OWN]: '{\n  "a": { "command": 42 },\n  "b": "npx",\n  "__proto__": { "show": "on" }\n}',
     });
     expect(await project.problems()).toMatchInlineSnapshot(`
-      "Server "a" has an invalid configuration: <project>/.switchboard/servers.json:2:10: a.command: expected a string or an object, got 42. Fix it and run: switchboard reload
-      Server "b" has an invalid configuration: <project>/.switchboard/servers.json:3:3: b: expected an object, got a string. Fix it and run: switchboard reload
-      Server "__proto__" has an invalid configuration: <project>/.switchboard/servers.json:4:18: __proto__.show: expected "suite", "flip", "direct" or "off", got "on". Fix it and run: switchboard reload"
+      "Server "a" has an invalid configuration: <project>/.switchboard/servers.json:2:10: a.command: expected a string or an object, got 42. Fix it, then run: switchboard reload
+      Server "b" has an invalid configuration: <project>/.switchboard/servers.json:3:3: b: expected an object, got a string. Fix it, then run: switchboard reload
+      Server "__proto__" has an invalid configuration: <project>/.switchboard/servers.json:4:18: __proto__.show: expected "suite", "flip", "direct" or "off", got "on". Fix it, then run: switchboard reload"
     `);
     project.write(
       OWN,
       '{\n  "mcpServers": {\n    "a": { "command": 42 },\n    "__proto__": { "args": "x" }\n  }\n}',
     );
     expect(await project.problems()).toMatchInlineSnapshot(`
-      "Server "a" has an invalid configuration: <project>/.switchboard/servers.json:3:12: mcpServers.a.command: expected a string or an object, got 42. Fix it and run: switchboard reload
-      Server "__proto__" has an invalid configuration: <project>/.switchboard/servers.json:4:20: mcpServers.__proto__.args: expected an array, got a string. Fix it and run: switchboard reload"
+      "Server "a" has an invalid configuration: <project>/.switchboard/servers.json:3:12: mcpServers.a.command: expected a string or an object, got 42. Fix it, then run: switchboard reload
+      Server "__proto__" has an invalid configuration: <project>/.switchboard/servers.json:4:20: mcpServers.__proto__.args: expected an array, got a string. Fix it, then run: switchboard reload"
     `);
   });
 
   test('that is no object with servers is an error', async () => {
     const project = createProject({ [OWN]: '{ "mcpServers": [] }' });
     expect(await project.loadError()).toMatchInlineSnapshot(
-      `"CONFIG_INVALID: <project>/.switchboard/servers.json:1:3: mcpServers: expected an object, got an array. \`switchboard config schema\` prints every key and what it means."`,
+      `"CONFIG_INVALID: <project>/.switchboard/servers.json:1:3: mcpServers: expected an object, got an array. For all keys and what they mean, run: switchboard config schema"`,
     );
     project.write(OWN, '[]');
     expect(await project.loadError()).toMatchInlineSnapshot(
-      `"CONFIG_INVALID: <project>/.switchboard/servers.json:1:1: expected an object, got an array. \`switchboard config schema\` prints every key and what it means."`,
+      `"CONFIG_INVALID: <project>/.switchboard/servers.json:1:1: expected an object, got an array. For all keys and what they mean, run: switchboard config schema"`,
     );
     project.write(OWN, '['.repeat(20_000));
-    expect(await project.loadError()).toContain('nests too deep');
+    expect(await project.loadError()).toContain('deeply nested');
   });
 
   test('names that JavaScript objects own already are names like any other', async () => {

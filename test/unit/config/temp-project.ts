@@ -5,15 +5,15 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { SwitchboardError } from '../../../src/base/errors.ts';
 import type { Config } from '../../../src/config/config.ts';
-import { type LoadOptions, loadConfig } from '../../../src/config/load.ts';
+import { type LoadConfigOptions, loadConfig } from '../../../src/config/load.ts';
 
 export interface Project {
   readonly folder: string;
   readonly homeFolder: string;
   readonly write: (file: string, content: string | object) => string;
-  readonly load: (options?: Partial<LoadOptions>) => Promise<Config>;
+  readonly load: (options?: Partial<LoadConfigOptions>) => Promise<Config>;
   /** Code and text of the error that loading ends with. */
-  readonly loadError: (options?: Partial<LoadOptions>) => Promise<string>;
+  readonly loadError: (options?: Partial<LoadConfigOptions>) => Promise<string>;
   /** What is wrong with each server, in one text; empty if nothing is. */
   readonly problems: () => Promise<string>;
   /** A text with `<project>` and `<home>` in the place of the folders. */
@@ -35,9 +35,9 @@ export function createProject(files: Record<string, string | object> = {}): Proj
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
     return path;
   };
-  const load = ({ env, ...rest }: Partial<LoadOptions> = {}) =>
+  const load = ({ env, ...rest }: Partial<LoadConfigOptions> = {}) =>
     loadConfig({ cwd: folder, env: { HOME: homeFolder, ...env }, ...rest });
-  const loadError = async (options?: Partial<LoadOptions>) => {
+  const loadError = async (options?: Partial<LoadConfigOptions>) => {
     const outcome = await load(options).catch((error: SwitchboardError) => error);
     if (!('code' in outcome)) throw new Error('The configuration was loaded.');
     return plain(`${outcome.code}: ${outcome.text}`);

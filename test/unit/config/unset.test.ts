@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { setKey } from '../../../src/config/change/edit.ts';
 import { unsetKey } from '../../../src/config/change/unset.ts';
-import { parseJson } from '../../../src/config/files/files.ts';
+import { parseJsonc } from '../../../src/config/files/files.ts';
 
 const PATH = ['suites', 'memory', 'assistant'];
 
@@ -68,7 +68,7 @@ test('whatever is in a file, the rest of it means the same as before', async () 
         const key = keys[at % keys.length] ?? '';
         const text = await unsetKey(JSON.stringify(value, null, space), [key]);
         const { [key]: _, ...rest } = JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
-        expect(await parseJson(text)).toEqual({ value: rest });
+        expect(await parseJsonc(text)).toEqual({ value: rest });
       },
     ),
   );

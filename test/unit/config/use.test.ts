@@ -24,11 +24,7 @@ test('without a word a server is a suite, lazy, and stopped after ten minutes', 
     'switchboard.config.json': { mcpServers: { main: CHILD } },
     'mcps/own/.mcp.json': { name: 'own', ...CHILD },
   });
-  const usual = [
-    'suite: no file says otherwise',
-    'lazy: no file says otherwise',
-    '600000: no file says otherwise',
-  ];
+  const usual = ['suite: default', 'lazy: default', '600000: default'];
   expect(await usesIn(project)).toEqual({ main: usual, own: usual });
 });
 
@@ -51,34 +47,34 @@ test('what a server of each kind is, and what follows from it, comes with its re
   expect(await usesIn(project)).toMatchInlineSnapshot(`
     {
       "brief": [
-        "suite: no file says otherwise",
+        "suite: default",
         "eager: "start" in <project>/switchboard.config.json",
         "5: "idleMs" in <project>/switchboard.config.json",
       ],
       "direct": [
         "direct: "show" in <project>/switchboard.config.json",
-        "lazy: no file says otherwise",
-        "600000: no file says otherwise",
+        "lazy: default",
+        "600000: default",
       ],
       "disabled": [
         "off: "disabled": true in <project>/switchboard.config.json",
-        "lazy: no file says otherwise",
-        "600000: no file says otherwise",
+        "lazy: default",
+        "600000: default",
       ],
       "eager": [
-        "suite: no file says otherwise",
+        "suite: default",
         "eager: "start" in <project>/switchboard.config.json",
-        "0: servers that are started eagerly stay",
+        "0: default for eager servers",
       ],
       "enabled": [
-        "suite: no file says otherwise",
-        "lazy: no file says otherwise",
-        "600000: no file says otherwise",
+        "suite: default",
+        "lazy: default",
+        "600000: default",
       ],
       "flip": [
         "flip: "show" in <project>/switchboard.config.json",
-        "eager: servers that are flip are warmed up beforehand",
-        "0: servers that are flip stay warm",
+        "eager: default for flip servers",
+        "0: default for flip servers",
       ],
       "lazy": [
         "flip: "show" in <project>/switchboard.config.json",
@@ -86,19 +82,19 @@ test('what a server of each kind is, and what follows from it, comes with its re
         "1000: "idleMs" in <project>/switchboard.config.json",
       ],
       "listed": [
-        "flip: it is declared in <project>/.switchboard/servers.json, whose servers are flip",
-        "eager: servers that are flip are warmed up beforehand",
-        "0: servers that are flip stay warm",
+        "flip: default for servers declared in <project>/.switchboard/servers.json",
+        "eager: default for flip servers",
+        "0: default for flip servers",
       ],
       "off": [
         "off: "show" in <project>/switchboard.config.json",
-        "lazy: no file says otherwise",
-        "600000: no file says otherwise",
+        "lazy: default",
+        "600000: default",
       ],
       "suite": [
         "suite: "show" in <project>/.switchboard/servers.json",
-        "lazy: no file says otherwise",
-        "600000: no file says otherwise",
+        "lazy: default",
+        "600000: default",
       ],
     }
   `);
@@ -125,13 +121,13 @@ test('suites.<name> is the last word, and the project says it before the user', 
       ],
       "back": [
         "suite: suites.back.show in <project>/switchboard.config.json",
-        "lazy: no file says otherwise",
+        "lazy: default",
         "0: suites.back.idleMs in <home>/.switchboard/switchboard.config.json",
       ],
       "two words": [
         "off: suites["two words"].show in <project>/switchboard.config.json",
-        "lazy: no file says otherwise",
-        "600000: no file says otherwise",
+        "lazy: default",
+        "600000: default",
       ],
     }
   `);
@@ -185,7 +181,7 @@ describe('SWITCHBOARD_CHILD_IDLE_MS', () => {
     expect(Object.values(uses).map(([, , idle]) => idle)).toEqual([
       '5000: SWITCHBOARD_CHILD_IDLE_MS',
       '7: "idleMs" in <project>/switchboard.config.json',
-      '0: servers that are flip stay warm',
+      '0: default for flip servers',
     ]);
   });
 
@@ -205,7 +201,7 @@ describe('SWITCHBOARD_CHILD_IDLE_MS', () => {
     async (text) => {
       const project = createProject(files);
       expect(await project.loadError({ env: { SWITCHBOARD_CHILD_IDLE_MS: text } })).toBe(
-        'CONFIG_INVALID: SWITCHBOARD_CHILD_IDLE_MS is not a number from 0 to 2147483647. It is the time in milliseconds after which servers that nobody uses are stopped; 0 is never.',
+        'CONFIG_INVALID: SWITCHBOARD_CHILD_IDLE_MS must be a number from 0 to 2147483647. Idle servers are stopped after this many milliseconds (0 = never).',
       );
     },
   );

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { isUntouched, wrapperIn } from '../../../src/config/files/laid-out.ts';
+import { isUntouched, wrapperIn } from '../../../src/config/files/assistant-folder.ts';
 import {
   isRoleOf,
   templateRole,
@@ -102,7 +102,7 @@ describe('the wrapper', () => {
       status: 1,
       stdout: '',
       stderr:
-        'The assistant of server "memory" needs Switchboard, which is no longer at file:///nowhere/dist/assistant.js. Install it, then run: switchboard assistant "memory" on\n',
+        'The assistant of server "memory" needs Switchboard, which was not found at file:///nowhere/dist/assistant.js. Install Switchboard, then run: switchboard assistant "memory" on\n',
     };
     expect(await start()).toEqual(missing);
     const pack = join(dir, 'node_modules/switchboard');
@@ -142,17 +142,17 @@ describe('the wrapper', () => {
 
 test('a role for a server that nobody knows has its name and what it says of itself', () => {
   expect(templateRole('ours', ' the stock of our shops ')).toMatchInlineSnapshot(`
-    "You are the assistant of the MCP server "ours". You get requests in plain language from another model and
-    carry them out with this server's tools.
+    "You are the assistant for the MCP server "ours". Another model sends you requests in plain language. Carry them
+    out with this server's tools.
 
     What the server is for: the stock of our shops
 
-    - Look at the tools you have and choose the ones that fit; call several where that is needed.
-    - Use only what the tools tell you. Do not guess names, ids or paths: look them up first.
-    - Change or delete something only if the request asks for it, and nothing more than it asks for.
-    - If a tool fails, read what it says, correct the arguments and try once more. Then say what failed.
-    - Answer briefly with what was asked for: facts, names and numbers, not how you found them.
-    - If the request is not clear enough to act on, say what is missing.
+    - Look at your tools and choose the ones that fit. Call several if needed.
+    - Rely only on tool results. Never guess names, IDs or paths: look them up first.
+    - Change or delete only what the request explicitly asks for.
+    - If a tool fails, read the error, correct the arguments and retry once. If it fails again, report the error.
+    - Answer briefly with the facts, names and numbers that were asked for, not how you found them.
+    - If the request is too unclear to act on, say what is missing.
     "
   `);
   expect(templateRole('ours', undefined)).not.toContain('What the server is for');

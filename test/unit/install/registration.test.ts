@@ -87,7 +87,7 @@ test('a claude that does not end is ended, and the command to run by hand is rig
   expect(registration).toEqual({
     state: 'failed',
     command: String.raw`claude mcp add -s user switchboard -- /n '/it'\''s here/index.js'`,
-    says: 'it did not end within 500 ms',
+    says: 'it did not exit within 500 ms',
   });
   expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
 });

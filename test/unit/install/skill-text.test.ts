@@ -1,7 +1,7 @@
 // What the skill teaches. It is a text for a model, so this looks for the rules, not for the words.
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { SKILL } from '../../../src/install/skill-text.ts';
+import { SKILL } from '../../../src/install/skill.ts';
 
 const [, frontMatter = '', body = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(SKILL) ?? [];
 const COMMANDS = [

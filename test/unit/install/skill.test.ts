@@ -2,8 +2,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { findInstallPlaces } from '../../../src/install/places.ts';
-import { installSkill, uninstallSkill } from '../../../src/install/skill.ts';
-import { SKILL } from '../../../src/install/skill-text.ts';
+import { installSkill, SKILL, uninstallSkill } from '../../../src/install/skill.ts';
 import { createProject } from '../../support/project.ts';
 
 function refuse(code: string): () => never {

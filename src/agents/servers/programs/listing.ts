@@ -5,7 +5,7 @@ import { SwitchboardError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/object.ts';
 import { readTextFile } from '../../../base/read-text.ts';
 import type { AgentSettings } from '../../../config/config.ts';
-import { parseJson, withoutByteOrderMark } from '../../../config/files/files.ts';
+import { parseJsonc, withoutByteOrderMark } from '../../../config/files/files.ts';
 import { parseToml } from '../../../config/files/toml.ts';
 import { isServerEntry } from '../../../config/schema/check.ts';
 import { isPlainObject } from '../../../config/schema/fits.ts';
@@ -134,7 +134,7 @@ const MOST_BYTES = 8 << 20;
 
 /** Allows comments and trailing commas. */
 export function readJsonSettings(file: string): Promise<SettingsFile> {
-  return readSettings(file, parseJson);
+  return readSettings(file, parseJsonc);
 }
 
 export function readTomlSettings(file: string): Promise<SettingsFile> {

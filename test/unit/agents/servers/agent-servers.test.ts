@@ -183,7 +183,7 @@ test('what only Switchboard itself can reach is not for agents, and who names it
     ]
   `);
   expect(given.lacks).toEqual([
-    'The agent runs without server "unset". Server "unset" needs the variable UNSET, which is not set (url in <project>/switchboard.config.json). Set it where the host starts Switchboard, or write ${UNSET:-default}.',
+    'The agent runs without server "unset". Server "unset" needs the environment variable UNSET, which is not set (url in <project>/switchboard.config.json). Set it in the environment the host starts Switchboard in, or use ${UNSET:-default}.',
   ]);
   expect((await servers.available()).warnings).toEqual([]);
   expect((await serversFor(agentWith([]))).warnings).toEqual([]);
@@ -242,7 +242,9 @@ test('a server that the agent requires and that cannot be started as it is writt
     lacks: [expect.stringContaining('The agent runs without server "needed". ') as string],
   });
   const required = agentWith([], { servers: [{ ...server, isRequired: true }] });
-  await expect(serversFor(required)).rejects.toThrow('Server "needed" needs the variable UNSET');
+  await expect(serversFor(required)).rejects.toThrow(
+    'Server "needed" needs the environment variable UNSET',
+  );
 });
 
 test('a tool whose server is too slow to say so is what the agent runs without', async () => {

@@ -844,7 +844,7 @@ describe('an address', () => {
   test('whose variable is not set', async () => {
     const error = await failureOf(startRemote('http://${NO_SUCH_VARIABLE_HERE}/mcp'));
     expect(error.message).toBe(
-      'Server "far" needs the variable NO_SUCH_VARIABLE_HERE, which is not set (url in /project/switchboard.config.json).',
+      'Server "far" needs the environment variable NO_SUCH_VARIABLE_HERE, which is not set (url in /project/switchboard.config.json).',
     );
   });
 });

@@ -1,25 +1,24 @@
-// Takes a key that a command wrote out of its file again. Where nobody has changed the file since, it
-// becomes what it was, byte for byte: the text from before is among the backups, and setting the key
-// in it gives what is there now. Otherwise the key alone is taken out.
+// Removes a key that a command wrote. If the file hasn't been changed since, it is restored byte for byte: one of the
+// backups is the earlier text, and setting the key in it yields the current one. Otherwise only the key is removed.
 import { join } from 'node:path';
 import { readBackups } from '../../base/backup.ts';
 import { isObject } from '../../base/object.ts';
 import { followLinks } from '../../base/whole-file.ts';
-import { parseJson, withoutByteOrderMark } from '../files/files.ts';
+import { parseJsonc, withoutByteOrderMark } from '../files/files.ts';
 import { type Rewritten, rewriteFile } from './rewrite.ts';
 import { unsetKey } from './unset.ts';
 
-export interface Taking {
+export interface RevertOptions {
   readonly path: readonly string[];
-  /** What the command makes of a text, or of there being no file; undefined where it cannot. */
+  /** Applies the command's change to a text, or creates the file; undefined if that's not possible. */
   readonly set: (text: string | undefined) => Promise<string | undefined>;
   readonly home: string;
   readonly dryRun?: boolean | undefined;
 }
 
-export async function takeBack(
+export async function revertKey(
   file: string,
-  { path, set, home, dryRun }: Taking,
+  { path, set, home, dryRun }: RevertOptions,
 ): Promise<Rewritten> {
   const edit = async (text: string | undefined) => {
     if (text === undefined) return undefined;
@@ -35,12 +34,12 @@ export async function takeBack(
 
 async function findEarlier(
   text: string,
-  set: Taking['set'],
+  set: RevertOptions['set'],
   place: { readonly file: string; readonly folder: string },
 ): Promise<string | undefined> {
   for (const backup of readBackups(place)) {
     const earlier = backup.toString();
-    const parsed = await parseJson(withoutByteOrderMark(earlier));
+    const parsed = await parseJsonc(withoutByteOrderMark(earlier));
     const isUsable = 'value' in parsed && isObject(parsed.value) && earlier !== text;
     if (isUsable && (await set(earlier)) === text) return earlier;
   }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { setKey } from '../../../src/config/change/edit.ts';
+import { revertKey } from '../../../src/config/change/revert.ts';
 import { rewriteFile } from '../../../src/config/change/rewrite.ts';
-import { takeBack } from '../../../src/config/change/take-back.ts';
 
 const PATH = ['suites', 'a', 'assistant'];
 const set = (text: string | undefined) => setKey(text ?? '{}\n', PATH, true);
@@ -18,7 +18,7 @@ function createFile(content?: string) {
     file,
     read: () => readFileSync(file, 'utf8'),
     set: () => rewriteFile(file, set, { home, mode: 0o600 }),
-    takeBack: () => takeBack(file, { path: PATH, set, home }),
+    revertKey: () => revertKey(file, { path: PATH, set, home }),
   };
 }
 
@@ -28,7 +28,7 @@ test.each(['{}', '{ }\n', '{\n}', '{ "suites": { "a": {} } }', '{ "suites": {}, 
     const file = createFile(text);
     await file.set();
     expect(file.read()).not.toBe(text);
-    await file.takeBack();
+    await file.revertKey();
     expect(file.read()).toBe(text);
   },
 );
@@ -36,16 +36,16 @@ test.each(['{}', '{ }\n', '{\n}', '{ "suites": { "a": {} } }', '{ "suites": {}, 
 test('a file that was made for it goes with it', async () => {
   const file = createFile();
   await file.set();
-  expect(await file.takeBack()).toMatchObject({ isChanged: true, isRemoved: true });
+  expect(await file.revertKey()).toMatchObject({ isChanged: true, isRemoved: true });
   expect(existsSync(file.file)).toBe(false);
-  expect(await file.takeBack()).toEqual({ isChanged: false, backup: undefined });
+  expect(await file.revertKey()).toEqual({ isChanged: false, backup: undefined });
 });
 
 test('of a file that was changed since, the key alone is taken out', async () => {
   const file = createFile('{ "suites": {} }');
   await file.set();
   writeFileSync(file.file, file.read().replace('{ "suites"', '{ "era": "auto", "suites"'));
-  await file.takeBack();
+  await file.revertKey();
   expect(file.read()).toBe('{ "era": "auto" }');
 });
 
@@ -54,7 +54,7 @@ test('a backup that has the key already is not what it was before', async () => 
   // Leaves a backup of the text with the key, and the same text again.
   await rewriteFile(file.file, async () => '{}', { home: join(file.file, '..'), mode: 0o600 });
   writeFileSync(file.file, '{ "suites": { "a": { "assistant": true } } }');
-  await file.takeBack();
+  await file.revertKey();
   expect(file.read()).toBe('{}');
 });
 
@@ -64,6 +64,6 @@ test('backups that are no configuration are passed over', async () => {
   await rewriteFile(file.file, async () => '[]', { home, mode: 0o600 });
   await rewriteFile(file.file, async () => '{"a":1}', { home, mode: 0o600 });
   await file.set();
-  await file.takeBack();
+  await file.revertKey();
   expect(file.read()).toBe('{"a":1}');
 });

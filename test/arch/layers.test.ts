@@ -1,8 +1,8 @@
-// ARCHITECTURE.md says which folder may import from which: a request passes them from top to bottom, and
-// so must imports. It also says who may print, end the program, and know the operating system.
+// The layers of ARCHITECTURE.md. A request passes through them from top to bottom, and so must imports.
+// Printing, exiting and operating systems each belong to a few files.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative, resolve, sep } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ROOT } from '../support/project.ts';
 
 const LAYERS = [
@@ -38,6 +38,7 @@ const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
 
 const textOf = (file: string) => readFileSync(join(SOURCE, file), 'utf8');
 const layerOf = (file: string) => file.split('/')[0] ?? '';
+const rankOf = (file: string) => LAYERS.indexOf(layerOf(file));
 
 function importsOf(file: string): string[] {
   const specifiers = [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)];
@@ -47,38 +48,37 @@ function importsOf(file: string): string[] {
     .filter((path) => !path.startsWith('..'));
 }
 
-test('every file belongs to a layer', () => {
+/** Each match of a pattern in the source files, as "file: match", except in the files that may have it. */
+function findOutside(allowed: readonly string[], pattern: RegExp): string[] {
+  return files
+    .filter((file) => !allowed.includes(file) && !allowed.includes(layerOf(file)))
+    .flatMap((file) => (textOf(file).match(pattern) ?? []).map((use) => `${file}: ${use}`));
+}
+
+test('files belong to a layer and import only from their own or a lower one', () => {
   expect(files.filter((file) => !LAYERS.includes(layerOf(file)))).toEqual([]);
+  const upward = files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => rankOf(target) < rankOf(file))
+      .map((target) => `${file} imports ${target}`),
+  );
+  expect(upward).toEqual([]);
 });
 
-describe.each(files)('%s', (file) => {
-  test('imports only from its own layer or a lower one', () => {
-    const rank = (path: string) => LAYERS.indexOf(layerOf(path));
-    expect(importsOf(file).filter((target) => rank(target) < rank(file))).toEqual([]);
-  });
+test('only the command line touches stdout, stderr and the exit status', () => {
+  const edges = ['assistant-entry.ts', 'index.ts', 'cli', 'load-start.ts'];
+  const uses = /console\.|(?<![#.\w])process\.(exit|stdout|stderr|argv)/g;
+  expect(findOutside(edges, uses)).toEqual([]);
+});
 
-  test('leaves stdout, stderr and the exit status to the command line', () => {
-    const edges = ['assistant-entry.ts', 'index.ts', 'cli', 'load-start.ts'];
-    const uses =
-      textOf(file).match(/console\.|(?<![#.\w])process\.(exit|stdout|stderr|argv)/g) ?? [];
-    expect(edges.includes(layerOf(file)) ? [] : uses).toEqual([]);
-  });
+test('only the command line reads the folder and the environment of the process', () => {
+  const knows = ['cli', 'index.ts', 'base', ...KNOWS_ENVIRONMENT];
+  expect(findOutside(knows, /process\.(cwd|env|chdir)\b|\bhomedir\(/g)).toEqual([]);
+});
 
-  test('leaves the folder and the environment of the process to the command line', () => {
-    const knows =
-      ['cli', 'index.ts', 'base'].includes(layerOf(file)) || KNOWS_ENVIRONMENT.has(file);
-    const uses = textOf(file).match(/process\.(cwd|env|chdir)\b|\bhomedir\(/g) ?? [];
-    expect(knows ? [] : uses).toEqual([]);
-  });
-
-  test('leaves processes, signals and the operating system to the two files that know them', () => {
-    const uses = textOf(file).match(/process\.(kill|platform)\b|\bdetached:|\/proc\//g) ?? [];
-    const knows = ['base/process.ts', 'base/process-table.ts'].includes(file);
-    expect(knows ? [] : uses).toEqual([]);
-  });
-
-  test('makes folders in the one way that always returns', () => {
-    const uses = textOf(file).match(/\bmkdir(?:Sync)?\b/g) ?? [];
-    expect(file === 'base/make-folder.ts' ? [] : uses).toEqual([]);
-  });
+test('only the files made for it deal with processes, the operating system and new folders', () => {
+  const processes = ['base/process.ts', 'base/process-table.ts'];
+  const uses = /process\.(kill|platform)\b|\bdetached:|\/proc\//g;
+  expect(findOutside(processes, uses)).toEqual([]);
+  expect(findOutside(['base/make-folder.ts'], /\bmkdir(?:Sync)?\b/g)).toEqual([]);
 });

@@ -225,15 +225,16 @@ test.for(['first', 'last'])(
     }),
 );
 
-test.for(['ping', 'tools/list', 'tools/call'])('%s before initialize is answered', (method) => {
+test.for([
+  ['ping', { result: {} }],
+  ['tools/list', { result: { tools: [] } }],
+  ['tools/call', { error: { code: -32602 } }],
+] as const)('%s before initialize is answered', async ([method, expected]) => {
   const project = createProject({ 'switchboard.config.json': { mcpServers: {} } });
-  return (async () => {
-    const host = new RawHost(project);
-    const answer = await host.request(method, { name: 'none_suite' });
-    expect(answer.result ?? answer.error).toBeDefined();
-    expect(await host.close()).toEqual({ code: 0, signal: null });
-    expect(host.impure).toEqual([]);
-  })();
+  const host = new RawHost(project);
+  expect(await host.request(method, { name: 'none_suite' })).toMatchObject(expected);
+  expect(await host.close()).toEqual({ code: 0, signal: null });
+  expect(host.impure).toEqual([]);
 });
 
 test('a second initialize is answered, and calls go on', () =>

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { Assistant } from '../../../src/assistant/assistant.ts';
 import { settleAssistant } from '../../../src/assistant/settings.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
-import { createLog } from '../../../src/base/log.ts';
 import type { ChildConfig } from '../../../src/config/config.ts';
 import type { Pool } from '../../../src/pool/pool.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { AssistantSurface } from '../../../src/surface/assistant.ts';
 import { childConfig } from '../../support/child-config.ts';
+import { SILENT_LOG } from '../../support/silent-log.ts';
 
 /** An assistant without a model, whose server must not be needed. */
 function open(some: Partial<ChildConfig> = {}): AssistantSurface {
@@ -18,7 +18,7 @@ function open(some: Partial<ChildConfig> = {}): AssistantSurface {
     toolServer: { command: 'x', args: [], env: {} },
     processes: { mark: {}, onProcess: () => {} },
     openToolbox: () => Promise.reject(new Error('The server was started.')),
-    log: createLog({ level: 'error', form: 'compact', folder: undefined }, process.stderr),
+    log: SILENT_LOG,
   });
   return new AssistantSurface(childConfig({ name: 'kid', ...some }), {} as Pool, assistant);
 }

@@ -12,8 +12,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../../src/base/cancellation.ts';
 import { SwitchboardError } from '../../../../src/base/errors.ts';
 import { createSafeFetch } from '../../../../src/child/sign-in/safe-fetch.ts';
-
-const OPENSSL = 'openssl';
+import { hasOpenssl } from '../../../support/certificates.ts';
 
 const NAMES: Record<string, string[]> = {
   'server.example': ['93.184.216.34'],
@@ -290,27 +289,32 @@ test('what is under way can be called off', async () => {
   await expect(net.fetch(origin)).rejects.toMatchObject({ code: 'CANCELLED' });
 });
 
-test('a certificate that nobody vouches for is not accepted, whatever the environment says', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchboard-tls-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const words = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost`;
-  execFileSync(OPENSSL, [...words.split(' '), '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  let requests = 0;
-  const server = createSecureServer(
-    { key: readFileSync(key), cert: readFileSync(cert) },
-    (_, response) => {
-      requests++;
-      response.end();
-    },
-  );
-  const port = await listen(server);
-  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const serverUrl = new URL(`https://localhost:${port}/`);
-  const net = createSafeFetch({ childName: 'files', serverUrl });
-  expect(await failureOf(net.fetch(serverUrl))).toBe(
-    `localhost:${port} could not be reached (DEPTH_ZERO_SELF_SIGNED_CERT).`,
-  );
-  expect(requests).toBe(0);
-});
+test.skipIf(!hasOpenssl())(
+  'a self-signed certificate is not accepted, whatever the environment says',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'switchboard-tls-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    const words = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost`;
+    execFileSync('openssl', [...words.split(' '), '-keyout', key, '-out', cert], {
+      stdio: 'ignore',
+    });
+    let requests = 0;
+    const server = createSecureServer(
+      { key: readFileSync(key), cert: readFileSync(cert) },
+      (_, response) => {
+        requests++;
+        response.end();
+      },
+    );
+    const port = await listen(server);
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const serverUrl = new URL(`https://localhost:${port}/`);
+    const net = createSafeFetch({ childName: 'files', serverUrl });
+    expect(await failureOf(net.fetch(serverUrl))).toBe(
+      `localhost:${port} could not be reached (DEPTH_ZERO_SELF_SIGNED_CERT).`,
+    );
+    expect(requests).toBe(0);
+  },
+);

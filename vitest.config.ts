@@ -1,25 +1,64 @@
-// Four kinds of tests: `unit` runs functions and objects in this process, `e2e` runs the built
-// program as a host would, with real child servers. `npm test` builds first, then runs both.
-// `engine` runs agents with the real Codex: `npm run test:engine` fetches it and builds first. `hosts`
-// uses the built program from real hosts: `npm run test:hosts` does the same for these.
+// The test suites. `npm test` builds, then runs `unit` and `e2e`. `npm run test:all` runs the others too.
 //
-// The limits end what hangs, and measure nothing: on a machine with much else to do, a test that takes a
-// second may take half a minute. Nothing is tried twice: what fails now and then is to be mended.
-import { defineConfig } from 'vitest/config';
+// - `unit` runs functions and objects in this process.
+// - `e2e` runs the built program the way hosts do, with real servers behind it.
+// - `thorough` runs end-to-end tests that take long: faults, published servers, the rest of the matrix.
+// - `engine` runs agents with the real Codex, `hosts` uses Switchboard from real hosts.
+//   `npm run test:engine` and `npm run test:hosts` download and build first.
+//
+// Time limits stop tests that hang. They don't measure anything: on a busy machine a test that takes a
+// second may take half a minute. Nothing is retried: fix a flaky test.
+import { availableParallelism } from 'node:os';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 const COMMON = {
-  // Longer than anything inside a test waits for a condition: who has waited in vain says for what.
+  // Longer than every wait inside a test, so that the failed wait names what it waited for.
   testTimeout: 300_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: 60_000 } },
-  maxWorkers: 2, // vitest wants the same number for all
+  // Tests mostly wait for processes, so two per core keep a machine busy. Vitest wants one number for all.
+  maxWorkers: 2 * availableParallelism(),
 };
+
+/** End-to-end tests that `npm test` leaves out. */
+const THOROUGH = [
+  'test/e2e/faults-*.test.ts', // servers, hosts and files that misbehave
+  'test/e2e/{assistant,flip,reload}-faults.test.ts',
+  'test/e2e/{flip-replay,sdk-clients,status-real}.test.ts', // published servers, official clients
+  'test/e2e/assistant-switch.test.ts', // writes and restores files in every layout
+  'test/e2e/{compiled-start,http-many,install-script,package,safe-output}.test.ts',
+];
+/** Tests that `npm test` runs in a few places and `thorough` in the others. */
+const PLACES = [
+  'test/e2e/assistant.test.ts',
+  'test/e2e/matrix/{changes,endings,logging,prompts,questions,refusals,resources,tools}.test.ts',
+];
+
+const servers = { globalSetup: 'test/support/bundle-servers.ts' };
 
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/{unit,arch,contract}/**/*.test.ts'], ...COMMON } },
-      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...COMMON } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/{unit,arch,contract}/**/*.test.ts'],
+          // Loading the modules anew for every file would take longer than the tests.
+          isolate: false,
+          ...COMMON,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...THOROUGH],
+          env: { PLACES: 'core' },
+          ...servers,
+          ...COMMON,
+        },
+      },
+      { test: { name: 'thorough', include: [...THOROUGH, ...PLACES], ...servers, ...COMMON } },
       { test: { name: 'engine', include: ['test/engine/**/*.test.ts'], ...COMMON } },
       { test: { name: 'hosts', include: ['test/hosts/**/*.test.ts'], ...COMMON } },
     ],

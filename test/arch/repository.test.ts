@@ -123,7 +123,7 @@ describe('the release', () => {
       'actions/setup-node',
       'npm ci',
       'npm run lint',
-      'npm test',
+      'npm run test:all',
       'npm run build',
       SEMANTIC_RELEASE,
     ]);
@@ -142,7 +142,7 @@ describe('the release', () => {
     expect(job?.['runs-on']).toMatch(/-[\d.]+$/);
     const actions = job?.steps.flatMap(({ uses }) => uses ?? []) ?? [];
     expect(actions).toHaveLength(2);
-    for (const action of actions) expect(action).toMatch(/@(?:v\d+\.\d+\.\d+|[0-9a-f]{40})$/);
+    for (const action of actions) expect(action).toMatch(/@[0-9a-f]{40}$/);
     const packages = [...SEMANTIC_RELEASE.matchAll(/-p (\S+)/g)].map(([, name]) => name);
     expect(packages).toHaveLength(4);
     for (const name of packages) expect(name).toMatch(/.@\d+\.\d+\.\d+$/);
@@ -200,8 +200,7 @@ describe('continuous integration', () => {
       'actions/setup-node',
       'npm ci',
       'npm run check',
-      'npm test',
-      'node examples/host.mjs',
+      'npm run test:all',
     ]);
   });
 

@@ -6,14 +6,21 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { ask, createScene, launchOf, memoryServer, type Scene } from '../support/assistant.ts';
 import { type Reply, type Script, USAGE } from '../support/model-server-chat.ts';
 import { eventually, processesWith } from '../support/processes.ts';
-import { createProject, FIXTURES } from '../support/project.ts';
-import { publishedServer, testServer } from '../support/servers.ts';
+import { createProject } from '../support/project.ts';
+import { eraServer, publishedServer, testServer } from '../support/servers.ts';
 import { HOSTS, type HostDriver, V1, V2_MODERN } from './matrix/hosts.ts';
 import { textOf } from './matrix/results.ts';
 
 const SECRET = 'remember that my API key is xyz-4711-secret';
 const ROUTES = ['alone', 'suite'] as const;
-const EVERYWHERE = HOSTS.flatMap((driver) => ROUTES.map((route) => ({ driver, route })));
+/** `npm test` tries two places, the thorough suite all of them. */
+const EVERYWHERE =
+  process.env['PLACES'] === 'core'
+    ? ([
+        { driver: V1, route: 'alone' },
+        { driver: V2_MODERN, route: 'suite' },
+      ] as const)
+    : HOSTS.flatMap((driver) => ROUTES.map((route) => ({ driver, route })));
 
 /** Uses one tool, then says something about what came of it. */
 const usesOnce =
@@ -81,9 +88,7 @@ describe.each(EVERYWHERE)('$driver.name, $route', ({ driver, route }) => {
 
   test.each(['handshake', 'modern'])('a server of the %s era may ask the user', async (era) => {
     const script = usesOnce('ask_form', {}, (result) => `It said: ${result}`);
-    const program = join(FIXTURES, `eras/${era}-server.mjs`);
-    const entry = { command: process.execPath, args: [program] };
-    const scene = await createScene(script, () => entry);
+    const scene = await createScene(script, () => eraServer(era));
     const host = await connect(driver, route, scene);
     const content = { name: 'Ada' };
     host.answers.elicit = () => ({ action: 'accept', content });

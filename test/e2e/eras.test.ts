@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { activate, GATEWAY, reaches } from '../support/gateway.ts';
 import { configWith, createProject, FIXTURES, type Project } from '../support/project.ts';
 import { RawHost, textOf, toolsOf } from '../support/raw-host.ts';
-import { testServer } from '../support/servers.ts';
+import { eraServer, testServer } from '../support/servers.ts';
 
 const envelope = (version = '2026-07-28') => ({
   'io.modelcontextprotocol/protocolVersion': version,
@@ -25,13 +25,13 @@ function starting(when: string, project: Project, program: string, ...args: stri
   return { command: process.execPath, args: [script, ...args] };
 }
 
-const eraServer = (name: string) => join(FIXTURES, 'eras', `${name}-server.mjs`);
+const programOf = (era: string) => eraServer(era).args[0] ?? '';
 
 test.each([AT_ONCE, SLOWLY])(
   'a modern server %s is spoken to in its era, by a host of the other one',
   async (when) => {
     const project = createProject();
-    const modern = starting(when, project, eraServer('modern'), project.dir);
+    const modern = starting(when, project, programOf('modern'), project.dir);
     project.write('switchboard.config.json', { mcpServers: { modern } });
     const host = await RawHost.connect(project);
     expect(textOf(await host.call('modern', 'echo', { text: 'hello' }))).toBe('hello');
@@ -61,7 +61,7 @@ test.each([AT_ONCE, SLOWLY])(
   'a server %s and speaks both is spoken to in the era of the host that needs it first',
   async (when) => {
     const project = createProject();
-    const both = starting(when, project, eraServer('both'), project.dir);
+    const both = starting(when, project, programOf('both'), project.dir);
     project.write('switchboard.config.json', { mcpServers: { both } });
     const modern = new RawHost(project);
     const { result } = await modern.request('tools/call', {

@@ -237,7 +237,8 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
     expect(namesShown(host)).toContain('read_graph');
     const told = host.timesTold;
     const memory = childrenOf(host.pid).find(({ command }) => command.includes('server-memory'));
-    process.kill(memory?.pid ?? 0, 'SIGKILL');
+    if (!memory) throw new Error('The memory server is not running.');
+    process.kill(memory.pid, 'SIGKILL');
 
     expect(await eventually(() => !namesShown(host).includes('read_graph'))).toBe(true);
     expect(host.timesTold).toBe(told + 1);

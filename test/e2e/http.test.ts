@@ -119,7 +119,7 @@ describe.each([
     'a session that was ended, or that nobody used for too long, is gone',
     async () => {
       const project = createProject(configWith({ box: testServer('toolbox') }));
-      const env = { SWITCHBOARD_HTTP_IDLE_MS: '4000' };
+      const env = { SWITCHBOARD_HTTP_IDLE_MS: '1500' };
       const serving = await startServing(project, { env });
       const host = await connect(serving);
       const id = host.sessionId() ?? '';
@@ -149,7 +149,7 @@ describe.each([
       let status = 200;
       for (let tries = 0; tries < 20 && status !== 404; tries++) {
         // Asking is using it: it must be left alone for longer than it may be idle.
-        await new Promise((resolve) => setTimeout(resolve, 5_000));
+        await new Promise((resolve) => setTimeout(resolve, 2_000));
         status = await ask(otherId);
       }
       expect(status).toBe(404);

@@ -2,8 +2,9 @@
 import { chmodSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject, FIXTURES, PATIENT } from '../support/project.ts';
+import { createProject, PATIENT } from '../support/project.ts';
 import { RawHost } from '../support/raw-host.ts';
+import { eraServer } from '../support/servers.ts';
 
 interface Progress {
   readonly progressToken: string;
@@ -31,11 +32,11 @@ test.each([
   },
 ])('through npx, to a host of the $era era', async ({ greet, envelope }) => {
   const project = createProject();
-  const server = join(FIXTURES, 'eras/handshake-server.mjs');
+  const { command, args } = eraServer('handshake', project.dir);
   // As npx is that has to download first.
   const npx = project.write(
     'bin/npx',
-    `#!/bin/sh\nsleep 3\nexec '${process.execPath}' '${server}' '${project.dir}'\n`,
+    `#!/bin/sh\nsleep 3\nexec '${command}' ${args.map((arg) => `'${arg}'`).join(' ')}\n`,
   );
   chmodSync(npx, 0o755);
   project.write('switchboard.config.json', {

@@ -9,7 +9,7 @@ import { placesOn, titleOf, type VisitOptions, visit } from './places.ts';
 import { jsonOf, textOf } from './results.ts';
 
 /** How long Switchboard lets a user think in these tests. */
-const QUESTION_MS = 4_000;
+const QUESTION_MS = 2_000;
 const IMPATIENT = { config: { timeouts: { questionMs: QUESTION_MS } } };
 
 describeEnding(

@@ -1,9 +1,13 @@
-// Where a cell of the matrix is tried: a host, a server, and the way between them. Directly, where
-// both speak the same era, shows what is right and that host and server of the test are; through
-// Switchboard shows that nothing is lost on the way.
+// Where a cell of the matrix is tried: a host, a server, and the route between them. The direct route,
+// for a host and a server of the same era, proves the test's own host and server; the others prove that
+// nothing gets lost in Switchboard.
+//
+// `npm test` tries every feature in all four combinations of eras, and once through a suite and over HTTP.
+// The thorough suite tries the other places.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createProject, FIXTURES, PATIENT, PROGRAM, type Project } from '../../support/project.ts';
+import { createProject, PATIENT, PROGRAM, type Project } from '../../support/project.ts';
+import { eraServer } from '../../support/servers.ts';
 import type { Era } from './cells.ts';
 import {
   type ConnectOptions,
@@ -13,6 +17,7 @@ import {
   type Launch,
   REQUEST_MS,
   V1,
+  V2_HANDSHAKE,
   V2_MODERN,
 } from './hosts.ts';
 import { startShared } from './shared.ts';
@@ -57,8 +62,28 @@ const ALL: readonly Place[] = [
   ),
 ];
 
+const CORE: readonly Place[] = [
+  { driver: V1, server: 'handshake', route: 'switchboard' },
+  { driver: V1, server: 'modern', route: 'switchboard' },
+  { driver: V2_MODERN, server: 'handshake', route: 'switchboard' },
+  { driver: V2_MODERN, server: 'modern', route: 'switchboard' },
+  { driver: V2_HANDSHAKE, server: 'both', route: 'switchboard' },
+  { driver: V1, server: 'modern', route: 'suite' },
+  { driver: V2_MODERN, server: 'handshake', route: 'http' },
+];
+
+function isCore(place: Place): boolean {
+  return CORE.some(
+    ({ driver, server, route }) =>
+      driver === place.driver && server === place.server && route === place.route,
+  );
+}
+
+/** The places this run tries; vitest.config.ts says which. */
+const TRIED = ALL.filter((place) => isCore(place) === (process.env['PLACES'] === 'core'));
+
 export function placesOn(...routes: Route[]): Place[] {
-  return ALL.filter(({ route }) => routes.includes(route));
+  return TRIED.filter(({ route }) => routes.includes(route));
 }
 
 /** With a server that knows both eras, a host finds what it finds with one of its own. */
@@ -105,9 +130,7 @@ export async function visit(
 }
 
 function serverFor({ server }: Place, { dir }: Project) {
-  // The folder stands on the server's command line, so that its process can be found.
-  const args = [join(FIXTURES, 'eras', `${server}-server.mjs`), dir];
-  return { command: process.execPath, args };
+  return eraServer(server, dir); // the folder is there to find the process by
 }
 
 async function launchFor(

@@ -4,7 +4,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createProject, FIXTURES, PATIENT } from '../../support/project.ts';
+import { createProject, PATIENT } from '../../support/project.ts';
+import { eraServer } from '../../support/servers.ts';
 import type { Era } from './cells.ts';
 import {
   type Host,
@@ -139,9 +140,8 @@ async function connectAll(
   capabilities: readonly (object | undefined)[] = [],
   project = createProject(),
 ): Promise<Host[]> {
-  const args = [join(FIXTURES, 'eras', `${server}-server.mjs`), project.dir];
   project.write('switchboard.config.json', {
-    mcpServers: { eras: { command: process.execPath, args, show: 'direct' } },
+    mcpServers: { eras: { ...eraServer(server, project.dir), show: 'direct' } },
     ...PATIENT,
   });
   const address = await startShared(project, onTestFinished);

@@ -1,4 +1,4 @@
-// A project with agents, run by the scripted engine, whose records can be read.
+// A project with agents that run on the scripted engine, and access to the engine's records.
 import { join } from 'node:path';
 import { createProject, type Project } from './project.ts';
 import { RawHost } from './raw-host.ts';
@@ -6,7 +6,7 @@ import { type EngineRecord, readRecords, SCRIPTED_CODEX } from './scripted-engin
 
 export interface AgentProject extends Project {
   records(): EngineRecord[];
-  /** What the engine was told at the start of its last thread. */
+  /** The parameters of the engine's last `thread/start`. */
   thread(): Record<string, unknown> & { readonly config: Record<string, unknown> };
 }
 
@@ -23,7 +23,7 @@ export function agentProject(
       ...project.env,
       SWITCHBOARD_CODEX_BIN: SCRIPTED_CODEX,
       SCRIPTED_CODEX_RECORD: record,
-      AGENTS_MCP_ENUM_TIMEOUT_MS: '60000', // for servers, on a machine that has much else to do
+      AGENTS_MCP_ENUM_TIMEOUT_MS: '60000', // generous: a busy machine is slow
       ...env,
     },
     records,
@@ -36,7 +36,7 @@ export function agentProject(
   };
 }
 
-/** One run of an agent through a host; gives the payload. */
+/** Runs an agent through a host and returns the payload. */
 export async function runThrough(
   host: RawHost,
   tool: string,

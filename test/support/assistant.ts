@@ -1,5 +1,5 @@
-// What tests of assistants share: a project with one server and a model's provider, and the two ways a
-// host reaches the assistant: started by itself, or through the suite of a switchboard.
+// Shared by the assistant tests: a project with one server and a model provider, and the two ways a host
+// reaches the assistant: on its own, or through the server's suite.
 import { join } from 'node:path';
 import type { HostDriver, Launch } from '../e2e/matrix/hosts.ts';
 import { type ModelServer, type Script, startModelServer } from './model-server-chat.ts';
@@ -14,10 +14,7 @@ export interface Scene {
   readonly env: Record<string, string>;
 }
 
-/**
- * A project whose one server, `kid`, has an assistant. Its folder stands on the command line of every
- * process: the server has it as an argument.
- */
+/** A project with one server, `kid`, that has an assistant. Every process has its folder on the command line. */
 export async function createScene(
   script: Script,
   entryIn: (folder: string) => ServerEntry & object,
@@ -33,7 +30,7 @@ export async function createScene(
   return { project, model, env: { ...project.env, ...model.env('messages'), ...env } };
 }
 
-/** The published memory server, which keeps what it is told in a file of this folder. */
+/** The published memory server, with its file in this folder. */
 export function memoryServer(
   folder: string,
 ): ServerEntry & { env: Record<string, string>; description: string } {
@@ -49,7 +46,7 @@ export function launchOf(route: Route, { project, env }: Omit<Scene, 'model'>): 
 
 type Connected = Awaited<ReturnType<HostDriver['connect']>>;
 
-/** Asks the assistant, whichever way the host reaches it. */
+/** Asks the assistant on either route. */
 export function ask(
   host: Connected,
   route: Route,

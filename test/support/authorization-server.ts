@@ -1,29 +1,29 @@
-// An issuer and a server that wants its users to sign in there, both real and on this machine. The
-// issuer checks what it is sent as a strict one does: PKCE, redirect address, resource, and that a
-// refresh token is used once; used again, all tokens of its family are taken back.
+// A real issuer on loopback and a server that requires users to sign in there. The issuer is strict: it
+// checks PKCE, redirect URL and resource, and accepts each refresh token once. If one is reused, it revokes
+// the whole token family.
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What goes wrong, or differs from the usual. May be changed at any time. */
+/** Faults and deviations. Tests can change them at any time. */
 export interface Faults {
-  /** Put over the issuer's metadata; undefined removes a key. */
+  /** Overrides the issuer's metadata; undefined removes a key. */
   metadata?: Record<string, unknown>;
-  /** Put over the server's own metadata. */
+  /** Overrides the server's own metadata. */
   resourceMetadata?: Record<string, unknown>;
-  /** The server's metadata is not there, and not mentioned. */
+  /** The server has no metadata and doesn't mention any. */
   hideResourceMetadata?: boolean;
-  /** The server lets everybody in and has no metadata. */
+  /** The server requires no sign-in and has no metadata. */
   open?: boolean;
-  /** Parameters of the way back, put over the usual ones; undefined removes one. */
+  /** Overrides the redirect's parameters; undefined removes one. */
   answer?: Record<string, string | undefined>;
-  /** Seconds that tokens live; 3600 unless set. */
+  /** Token lifetime in seconds; 3600 unless set. */
   expiresIn?: number | undefined;
-  /** The token endpoint answers with this instead. */
+  /** The token endpoint's answer. */
   token?: { status: number; body: string };
-  /** Called with each request for tokens, before it is answered. */
+  /** Called with each token request before it's answered. */
   onToken?: (form: URLSearchParams) => void | Promise<void>;
-  /** Without refresh tokens. */
+  /** Issues no refresh tokens. */
   withoutRefresh?: boolean;
   registration?: { status: number; body: string };
   revocation?: { status: number };
@@ -38,18 +38,18 @@ interface Received {
 
 export interface AuthorizationServer extends AsyncDisposable {
   readonly issuer: string;
-  /** The address of the server that wants a sign-in. */
+  /** The URL of the server that requires sign-in. */
   readonly serverUrl: string;
   readonly faults: Faults;
-  /** Every request that came, in order. */
+  /** Every request, in order. */
   readonly received: Received[];
-  /** Whether the server would accept a header. */
+  /** Whether the server accepts this header. */
   readonly accepts: (authorization: string | undefined) => boolean;
-  /** How often a refresh token was asked to be exchanged. */
+  /** The number of refresh requests. */
   readonly refreshes: () => number;
   /** Whether a refresh token was used twice. */
   readonly wasReused: boolean;
-  /** Everything secret that was given out or received. */
+  /** Every secret issued or received. */
   readonly secrets: Set<string>;
 }
 
@@ -258,7 +258,7 @@ function issuerOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The form that was sent; a JSON body is its field `json`. */
+/** The submitted form; a JSON body becomes the field `json`. */
 async function readForm(message: IncomingMessage): Promise<URLSearchParams> {
   let text = '';
   for await (const part of message.setEncoding('utf8')) text += part;

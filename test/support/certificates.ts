@@ -1,4 +1,4 @@
-// Certificates for servers that tests do not trust, made when they are needed.
+// Makes self-signed certificates for servers that nobody trusts.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ export interface Certificate {
   readonly certFile: string;
 }
 
-/** One that is signed with its own key, for `host` (`IP:127.0.0.1`, `DNS:example.org`). */
+/** `host` is a subject alternative name: `IP:127.0.0.1`, `DNS:example.org`. */
 export function createCertificate(
   project: Project,
   host: string,

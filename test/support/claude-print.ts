@@ -1,5 +1,5 @@
-// A `claude` that answers `claude -p` as the real one does, and writes down what it was asked: its
-// arguments, what came on stdin, and its file of servers. `CLAUDE_DOES` says what else it does.
+// A fake `claude` that answers `claude -p` like the real one and records its arguments, its stdin and its
+// server file. `CLAUDE_DOES` selects what else it does.
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathWith } from './claude.ts';
@@ -25,7 +25,7 @@ const answer = (result, more = {}) => tell({
   session_id: 'session-' + query.length,
   usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 2 }, ...more,
 });
-/** Speaks with the server it was given, as an MCP client; without one it would still answer. */
+/** Talks to its MCP server as a client, if it has one. */
 async function callTools() {
   const [[serverName, { command, args, env }]] = Object.entries(mcpServers);
   const server = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });

@@ -1,6 +1,5 @@
-// A `claude` that knows as much of `claude mcp` as an installation needs, and writes down what it was
-// asked. Like the real one it keeps its servers in `.claude.json`, adds none twice, and fails to remove
-// what is not there.
+// A fake `claude` that knows as much of `claude mcp` as an installation needs, and records its calls. Like
+// the real one it keeps servers in `.claude.json`, never adds one twice, and fails to remove a missing one.
 import { chmodSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { wholeLines } from './lines.ts';
@@ -26,7 +25,7 @@ else if (action === 'remove') {
   const [command, ...args] = rest.slice(rest.indexOf('--') + 1);
   const name = rest[rest.indexOf('--') - 1];
   if (servers[name]) fail('MCP server ' + name + ' already exists in user config');
-  // Like the real one: -e takes everything up to the next option for a variable.
+  // Like the real one: -e takes everything up to the next option.
   const variables = rest.includes('-e') ? rest.slice(rest.indexOf('-e') + 1, rest.indexOf('-s')) : [];
   if (rest.indexOf('-e') > rest.indexOf('-s')) fail('Invalid environment variable format: ' + name);
   const env = Object.fromEntries(variables.map((variable) => variable.split('=')));
@@ -44,7 +43,7 @@ export interface FakeClaude {
   calls(): string[][];
 }
 
-/** Puts it into the project, on a PATH that has nothing else. */
+/** Installs it in the project and returns a PATH with nothing else. */
 export function createClaude(project: Project): FakeClaude {
   const calls = join(project.dir, 'claude-calls.jsonl');
   chmodSync(project.write('bin/claude', PROGRAM), 0o755);

@@ -1,4 +1,4 @@
-// Runs the built program as a command and waits for its end.
+// Runs the built program as a command and waits until it exits.
 import { spawn } from 'node:child_process';
 import { PROGRAM, type Project } from './project.ts';
 
@@ -11,7 +11,7 @@ export interface Outcome {
 export interface RunOptions {
   readonly env?: Record<string, string>;
   readonly cwd?: string;
-  /** What stands on its stdin; nothing at all unless set. */
+  /** Its stdin; empty unless set. */
   readonly input?: string;
 }
 
@@ -44,7 +44,7 @@ export function runCommand(
     });
     child.once('error', reject);
     child.once('close', (status) => resolve({ status, stdout, stderr }));
-    child.stdin.on('error', () => {}); // it need not read what it is given
+    child.stdin.on('error', () => {}); // it may not read its input
     child.stdin.end(input);
   });
 }

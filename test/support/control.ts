@@ -1,4 +1,4 @@
-// A program of its own with a control endpoint that gives canned answers.
+// A separate process with a control endpoint that gives canned answers.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,11 +8,11 @@ import { FIXTURES, ROOT } from './project.ts';
 export interface ControlProgram {
   readonly pid: number;
   readonly process: ChildProcess;
-  /** Sends the signal, or ends its stdin, and waits until it is gone. */
+  /** Sends the signal, or closes its stdin, and waits until it exits. */
   end(by: NodeJS.Signals | 'EOF'): Promise<void>;
 }
 
-/** `answers`: what each method answers; "never" for one that hangs. */
+/** `answers` by method; "never" hangs. */
 export async function startControlProgram(home: string, answers: object): Promise<ControlProgram> {
   const args = ['--import', 'tsx', join(FIXTURES, 'control.mjs'), home, JSON.stringify(answers)];
   const program = spawn(process.execPath, args, { cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'] });

@@ -1,23 +1,23 @@
-// A folder for the real engine whose only model is one of ours on loopback.
+// A home folder for the real engine, with the test's model on loopback as its only one.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface EngineHome {
-  /** The program that the list of models is taken from. */
+  /** The program whose model list is used. */
   readonly binary: string;
   readonly folder: string;
-  /** Where our model is. */
+  /** The URL of the test's model. */
   readonly url: string;
-  /** More of the user's config.toml: keys of its own, and tables (BASE_URL is our model's address). */
+  /** Additions to the user's config.toml: keys and tables. BASE_URL becomes the model's URL. */
   readonly keys?: string | undefined;
   readonly tables?: string | undefined;
-  /** Whether the provider that is used is the engine's default one, at our model's address. */
+  /** Uses the engine's default provider with the model's URL. */
   readonly isOpenai?: boolean | undefined;
 }
 
-/** A model that is given its tools one by one, where a script can call them. */
+/** A model that gets its tools one by one, so that a script can call them. */
 export const PLAIN_MODEL = 'plain-model';
 
 export function writeEngineHome(home: EngineHome): void {

@@ -1,4 +1,4 @@
-// A project of a test's own for the real Codex, whose model is one of our own on loopback.
+// A project for the real Codex, with the test's model on loopback.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -12,14 +12,14 @@ export interface EngineProject {
   readonly model: ModelServer;
   readonly project: Project;
   readonly codexHome: string;
-  /** A folder to work in. */
+  /** The working folder. */
   readonly cwd: string;
 }
 
 export interface EngineProjectOptions extends Pick<EngineHome, 'keys' | 'tables' | 'isOpenai'> {
   readonly script: readonly ModelAnswer[];
   readonly files?: Record<string, string | object>;
-  /** Below the project. */
+  /** Relative to the project. */
   readonly codexHome?: string;
 }
 
@@ -37,7 +37,7 @@ export async function engineProject(options: EngineProjectOptions): Promise<Engi
   return { binary, model, project, codexHome, cwd };
 }
 
-/** The same as the built program is to see it. */
+/** The same, for the built program. */
 export async function programProject(
   options: EngineProjectOptions,
   env: Record<string, string> = {},

@@ -1,7 +1,7 @@
-// A trial: the built program with servers that misbehave (test/fixtures/servers/faulty.mjs) and a
-// healthy neighbour, `calm`. Whatever a test is about, a trial ends with the same questions: does
-// the neighbour still answer, was every request answered exactly once, did nothing but messages come
-// on stdout, does the program end by itself, is no process left, and was no secret told.
+// A trial runs the built program with misbehaving servers (test/fixtures/servers/faulty.mjs) and a healthy
+// neighbour, `calm`. Every trial ends with the same checks: the neighbour still answers, every request got
+// exactly one answer, stdout has only messages, the program exits by itself, no process is left, and no
+// secret leaked.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { type Answer, type HostOptions, RawHost, textOf } from './raw-host.ts';
 
 type Exit = Awaited<RawHost['exited']>;
 
-/** An entry of `mcpServers`. Without a `command` or a `url` it is the faulty server, with these faults. */
+/** An entry of `mcpServers`. Without `command` and `url` it's the faulty server with these faults. */
 export interface ChildOfTrial {
   readonly faults?: readonly string[];
   readonly command?: string;
@@ -24,9 +24,9 @@ export interface ChildOfTrial {
 }
 
 export interface TrialOptions {
-  /** Besides `mcpServers`; its limits are long, so that only those run into them that shall. */
+  /** Added to `mcpServers`. The default limits are long, so that only tests about limits reach them. */
   readonly config?: { readonly timeouts?: object; readonly [key: string]: unknown };
-  /** More files of the project. */
+  /** More project files. */
   readonly files?: Record<string, string | object>;
   readonly host?: HostOptions;
 }
@@ -40,12 +40,12 @@ export interface JournalEntry {
 
 export class Trial {
   readonly project: Project;
-  /** Stands on the command line of every server of this trial, and on no other. */
+  /** On the command line of every server of this trial, and of no other. */
   readonly tag = `trial-${randomBytes(6).toString('hex')}`;
-  /** In the environment of every server. It must not be seen anywhere. */
+  /** In every server's environment. It must not show up anywhere. */
   readonly secret = `canary-${randomBytes(9).toString('hex')}`;
   readonly hosts: RawHost[] = [];
-  /** What of the programs' output held the secret. */
+  /** Output that contained the secret. */
   readonly #leaks: string[] = [];
   readonly #hostOptions: HostOptions;
   readonly #cancelled = new Set<unknown>();
@@ -67,14 +67,14 @@ export class Trial {
     this.project.write('journals/README', 'what the servers wrote down');
   }
 
-  /** The program that was started first. */
+  /** The first program. */
   get host(): RawHost {
     const [first] = this.hosts;
     if (!first) throw new Error('The program has not been started.');
     return first;
   }
 
-  /** Starts the program (once more) on the same folder and home. */
+  /** Starts a program in the same folder and home. */
   async start(options: HostOptions = this.#hostOptions): Promise<RawHost> {
     const host = await RawHost.connect(this.project, options);
     this.hosts.push(host);
@@ -83,14 +83,14 @@ export class Trial {
     return host;
   }
 
-  /** Makes a program end, which from then on owes no answers; gives its exit status. */
+  /** Makes a program exit, which from then on owes no answers. Returns its exit status. */
   async end(how: (host: RawHost) => unknown, host = this.host): Promise<Exit> {
     this.#ended.add(host);
     await how(host);
     return host.exited;
   }
 
-  /** Rejects when the program ends that was started first, unless the test made it end. */
+  /** Rejects if the first program exits, unless the test made it exit. */
   async failWhenGone(): Promise<void> {
     const { code, signal } = await this.host.exited;
     if (this.#ended.has(this.host)) return;
@@ -98,7 +98,7 @@ export class Trial {
     throw new Error(`Switchboard ended in mid test (${signal ?? code}). Its stderr: ${lastWords}`);
   }
 
-  /** A child as it stands in the configuration. */
+  /** A server's entry in the configuration. */
   entry(name: string, { faults = [], ...child }: ChildOfTrial): Record<string, unknown> {
     const env = { SECRET: this.secret };
     if (child.url !== undefined) return child;
@@ -109,14 +109,14 @@ export class Trial {
     return { command: process.execPath, args, env, ...child };
   }
 
-  /** What a server has written down, or only what it has written down about one thing. */
+  /** A server's journal, optionally only the entries about one thing. */
   journal(child: string, what?: string): JournalEntry[] {
     const lines = wholeLines(this.#journalFile(child));
     const entries = lines.map((line) => JSON.parse(line) as JournalEntry);
     return what === undefined ? entries : entries.filter((entry) => entry.what === what);
   }
 
-  /** Calls off a request, which from then on must not be answered. */
+  /** Cancels a request, which from then on must not be answered. */
   cancel(requestId: unknown): void {
     this.#cancelled.add(requestId);
     this.host.notify('notifications/cancelled', { requestId, reason: 'the test says so' });
@@ -127,7 +127,7 @@ export class Trial {
     expect(textOf(await host.call('calm', 'echo', { text }))).toBe(text);
   }
 
-  /** The text of a failed call, without what differs from one run to the next. */
+  /** The text of a failed call, without the parts that differ between runs. */
   failure(answer: Answer): string {
     expect(answer).toMatchObject({ result: { isError: true } });
     return textOf(answer)
@@ -185,19 +185,19 @@ export class Trial {
     return join(this.project.dir, 'journals', `${encodeURIComponent(child)}.jsonl`);
   }
 
-  /** For a test that failed: nothing of it must disturb the next. */
+  /** Keeps a failed test from disturbing the next. */
   #endProcesses(): void {
     for (const { pid } of processesWith(this.tag)) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // it has just gone by itself
+        // it has just exited
       }
     }
   }
 }
 
-/** Runs a test with these servers beside a healthy one, and asks the common questions at its end. */
+/** Runs a test with these servers and a healthy one, then makes the common checks. */
 export async function withFaults(
   children: Record<string, ChildOfTrial>,
   test: (trial: Trial) => Promise<void>,
@@ -210,18 +210,18 @@ export async function withFaults(
   await whole;
 }
 
-/** Waits until it is true, and fails if that does not come. */
+/** Waits for a condition; fails if it doesn't come true. */
 export async function until(isTrue: () => boolean, what: string): Promise<void> {
   expect(await eventually(isTrue), what).toBe(true);
 }
 
-/** A line that answers the call in which the faulty server is told to print it. */
+/** A line for the faulty server to print that answers the call. */
 export function answerLine(text: string): string {
   const result = { content: [{ type: 'text', text }] };
   return `{"jsonrpc":"2.0","id":%ID%,"result":${JSON.stringify(result)}}\n`;
 }
 
-/** The most memory a process has had, in MiB; undefined where the system does not tell. */
+/** A process's peak memory in MiB; undefined if the system doesn't say. */
 export function peakMemoryMiB(pid: number | undefined): number | undefined {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) return undefined;

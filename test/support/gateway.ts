@@ -1,5 +1,4 @@
-// Switching servers on and off as a host's model would, and waiting until they are as a test needs
-// them.
+// Switches servers on and off the way a host's model does, and waits for their state.
 import { type Answer, type RawHost, textOf } from './raw-host.ts';
 
 export const GATEWAY = ['gateway_activate', 'gateway_deactivate', 'gateway_status'];
@@ -25,13 +24,13 @@ export async function statusOf(host: RawHost, name: string): Promise<ServerStatu
   return serversIn(result).find((server) => server.name === name);
 }
 
-/** The servers of a result of `gateway_status`. */
+/** The servers in a `gateway_status` result. */
 export function serversIn(result: Record<string, unknown> | undefined): readonly ServerStatus[] {
   const meta = result?.['_meta'] as { 'switchboard/servers'?: ServerStatus[] } | undefined;
   return meta?.['switchboard/servers'] ?? [];
 }
 
-/** Waits until a server is in a state; gives it as it then is. */
+/** Waits until a server reaches a state and returns its status. */
 export async function reaches(host: RawHost, name: string, state: string): Promise<ServerStatus> {
   let status: ServerStatus | undefined;
   const isThere = async () => {
@@ -42,7 +41,7 @@ export async function reaches(host: RawHost, name: string, state: string): Promi
   throw new Error(`${name} is ${JSON.stringify(status)}`);
 }
 
-/** Waits until `isTrue`, which itself may take a while; gives whether it became true. */
+/** Waits for an asynchronous condition; returns whether it came true within the limit. */
 export async function becomes(isTrue: () => Promise<boolean>, limitMs = 120_000): Promise<boolean> {
   const end = performance.now() + limitMs;
   while (!(await isTrue())) {
@@ -52,7 +51,7 @@ export async function becomes(isTrue: () => Promise<boolean>, limitMs = 120_000)
   return true;
 }
 
-/** The number of the process behind a switched-on toolbox. */
+/** The process ID of a switched-on toolbox. */
 export async function pidOf(host: RawHost, tool = 'where_am_i'): Promise<number> {
   return (JSON.parse(textOf(await host.callTool(tool))) as { pid: number }).pid;
 }

@@ -1,10 +1,9 @@
-// Line breaks of every kind, JSON that holds them, and readers that each take something else for the
-// end of a line.
+// Line breaks of every kind, JSON that contains them, and readers that disagree about where a line ends.
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { expect } from 'vitest';
 
-/** Those that valid JSON may hold: CR and LF between tokens, the others inside strings. */
+/** The ones valid JSON can contain: CR and LF between tokens, the others inside strings. */
 export const LINE_BREAKS = {
   CR: '\r',
   LF: '\n',
@@ -14,7 +13,7 @@ export const LINE_BREAKS = {
   'PARAGRAPH SEPARATOR': '\u2029',
 } as const;
 
-/** Those that only `str.splitlines` knows, which valid JSON holds nowhere. */
+/** The ones only `str.splitlines` knows. Valid JSON never contains them. */
 export const CONTROL_BREAKS = ['\v', '\f', '\u001c', '\u001d', '\u001e'];
 
 // oxlint-disable-next-line no-control-regex -- finding them is the point
@@ -22,13 +21,13 @@ export const ANY_LINE_BREAK = /\r\n|[\n-\r\u001c-\u001e\u0085\u2028\u2029]/;
 
 const HIDDEN = '{"jsonrpc":"2.0","id":1,"method":"hidden"}';
 
-/** An object with line breaks in it, around a message of its own where that is possible. */
+/** An object with line breaks, around a message if possible. */
 export function withHidden(lineBreak: string): string {
   const x = isBlank(lineBreak) ? `${lineBreak}${HIDDEN}${lineBreak}` : `"one${lineBreak}two"`;
   return `{"kind":${JSON.stringify(lineBreak)},"x":${x},"big":12345678901234567890,"one":1.0}`;
 }
 
-/** Whether it may stand between tokens. */
+/** Whether it's allowed between tokens. */
 export function isBlank(lineBreak: string): boolean {
   return /[\r\n]/.test(lineBreak);
 }
@@ -56,7 +55,7 @@ async function readWithReadline(bytes: Buffer): Promise<string[]> {
   return lines;
 }
 
-/** The lines in the bytes, which must be the same for every reader. */
+/** The lines in the bytes. Every reader must agree. */
 export async function linesOf(bytes: Buffer): Promise<string[]> {
   const expected = bytes.toString().split('\n').filter(Boolean);
   for (const { name, read } of READERS) {
@@ -66,12 +65,12 @@ export async function linesOf(bytes: Buffer): Promise<string[]> {
   return expected;
 }
 
-/** The messages in the bytes, one on each line for every reader. */
+/** The messages in the bytes, one per line for every reader. */
 export async function messagesOf(bytes: Buffer): Promise<Record<string, unknown>[]> {
   return (await linesOf(bytes)).map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Checks that a message is one line to every reader. */
+/** Checks that every reader sees the message as one line. */
 export async function expectOneLine(json: string): Promise<void> {
   expect(await messagesOf(Buffer.from(`${json}\n`))).toHaveLength(1);
 }

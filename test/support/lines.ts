@@ -1,7 +1,7 @@
-// Files that other programs write line by line, read while they do.
+// Reads files that other programs are writing line by line.
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The lines so far; none where there is no file yet. What is behind the last line end is still being written. */
+/** The complete lines so far; none if the file doesn't exist yet. */
 export function wholeLines(file: string): string[] {
   if (!existsSync(file)) return [];
   return readFileSync(file, 'utf8').split('\n').slice(0, -1).filter(Boolean);

@@ -1,5 +1,5 @@
-// A model's provider on loopback. It speaks the Messages API and chat completions, answers what a script
-// says, and keeps what it was asked.
+// A model provider on loopback. It speaks the Messages API and chat completions, follows a script, and
+// records its requests.
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -13,24 +13,24 @@ import { onTestFinished } from 'vitest';
 interface ModelRequest {
   readonly api: 'messages' | 'chat';
   readonly authorization: string | undefined;
-  /** All that came with it. */
+  /** The request headers. */
   readonly headers: IncomingHttpHeaders;
   readonly model: string;
   readonly system: string;
-  /** What was said so far, in order: the queries and answers as text. */
+  /** The conversation so far: queries and answers as text, in order. */
   readonly said: readonly string[];
   readonly tools: readonly { name: string; description: string; schema: unknown }[];
-  /** What came of the tools that were used last. */
+  /** The results of the last tool calls. */
   readonly results: readonly { id: string; text: string; isError: boolean }[];
-  /** As it came. */
+  /** The raw body. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** The connection was closed before it was answered. */
+  /** The connection closed before the answer. */
   isAborted: boolean;
 }
 
 export type Reply =
   | { readonly text: string; readonly stop?: 'limit' | 'refused' }
-  /** The connection is cut after the beginning of an answer. */
+  /** Cuts the connection in the middle of an answer. */
   | 'broken'
   | {
       readonly calls: readonly { name: string; args: unknown }[];
@@ -38,7 +38,7 @@ export type Reply =
       readonly stop?: 'limit' | 'refused';
     }
   | { readonly status: number; readonly message?: string; readonly headers?: object }
-  /** The whole body, whatever it is. */
+  /** The whole body. */
   | { readonly body: string; readonly headers?: object; readonly code?: number }
   /** No answer at all. */
   | 'never';
@@ -48,12 +48,12 @@ export type Script = (request: ModelRequest, index: number) => Reply | Promise<R
 export interface ModelServer {
   readonly url: string;
   readonly requests: ModelRequest[];
-  /** The variables by which an assistant finds it. */
+  /** The environment variables that point an assistant to it. */
   env(api: ModelRequest['api']): Record<string, string>;
 }
 
 export const KEY = 'sk-test-0123456789abcdef';
-/** What each answer is said to have cost. */
+/** The usage each answer reports. */
 export const USAGE = { inputTokens: 100, outputTokens: 20 };
 
 type Json = Record<string, unknown>;

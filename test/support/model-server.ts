@@ -1,12 +1,12 @@
-// A model on loopback, as the engine sees it: the Responses API, streamed, with answers from a script.
-// What it was asked is kept, so that a test sees what an agent's settings really came to.
+// A model on loopback for the engine: the Responses API, streamed, with scripted answers. It records its
+// requests, so that tests see the effect of an agent's settings.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request of the engine's. */
+/** One request from the engine. */
 interface ModelRequest {
   readonly authorization: string | undefined;
-  /** When it came, on the clock of `performance`. */
+  /** When it arrived, by `performance.now()`. */
   readonly at: number;
   readonly body: ModelRequestBody;
 }
@@ -33,7 +33,7 @@ export type ModelAnswer =
   /** Searches for tools that the host hasn't shown yet. */
   | { readonly kind: 'searches'; readonly query: string }
   | { readonly kind: 'fails'; readonly status: number; readonly message: string }
-  /** Takes the request and does not answer it. */
+  /** Never answers. */
   | { readonly kind: 'hangs' };
 
 export interface ModelServer {
@@ -44,7 +44,7 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
-/** The one who starts it closes it: it serves tests and measurements. */
+/** Callers close it themselves, since it serves both tests and benchmarks. */
 export async function startModelServer(script: readonly ModelAnswer[]): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
   let next = 0;
@@ -57,12 +57,12 @@ export async function startModelServer(script: readonly ModelAnswer[]): Promise<
       const { authorization } = request.headers;
       const body = JSON.parse(text) as ModelRequestBody;
       requests.push({ authorization, at: performance.now(), body });
-      // A script that has come to its end says its last again: the engine may try once more.
+      // A finished script repeats its last answer: the engine may retry.
       const answer = script[Math.min(next++, script.length - 1)];
       if (answer) writeAnswer(response, answer, next);
     });
   });
-  // The engine would try WebSockets first; this has it fall back at once.
+  // The engine tries WebSockets first; this makes it fall back at once.
   server.on('upgrade', (_request, socket) => {
     socket.end('HTTP/1.1 426 Upgrade Required\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
   });

@@ -1,4 +1,4 @@
-// A server of the era without handshakes on SDK v2, over HTTP. Everything that reaches it is recorded.
+// A modern server on SDK v2 over HTTP. It records everything it receives.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,13 +14,13 @@ export interface ModernHttp {
     readonly headers: IncomingHttpHeaders;
     readonly message: { readonly method?: string };
   }[];
-  /** Calls that their caller has left. */
+  /** Calls that were abandoned. */
   readonly left: string[];
-  /** Tells those who listen that there are other tools. */
+  /** Announces a changed tool list. */
   changeTools(): void;
 }
 
-/** `legacy` is what becomes of a client that begins with a handshake. */
+/** `legacy` is how it treats clients that start with a handshake. */
 export async function startModern(legacy: 'stateless' | 'reject'): Promise<ModernHttp> {
   const requests: ModernHttp['requests'] = [];
   const left: string[] = [];

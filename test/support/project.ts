@@ -1,4 +1,4 @@
-// A project folder for one test: its own HOME, its own servers, gone when the test is over.
+// A project folder for one test, with its own HOME and servers. It's removed after the test.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,13 +11,13 @@ export const FIXTURES = join(ROOT, 'test/fixtures');
 
 export interface Project {
   readonly dir: string;
-  /** Writes a file below the project; objects become JSON. */
+  /** Writes a file in the project; objects become JSON. */
   write(path: string, content: string | object): string;
-  /** An environment in which nothing of the real HOME is seen. */
+  /** An environment without the real HOME. */
   readonly env: Record<string, string>;
 }
 
-/** `atEnd` is told how to remove the folder, where that is not at the end of the test. */
+/** `atEnd` receives the clean-up; by default it runs after the test. */
 export function createProject(
   files: Record<string, string | object> = {},
   atEnd: (remove: () => void) => void = onTestFinished,
@@ -35,10 +35,10 @@ export function createProject(
   return { dir, write, env: { PATH, HOME: join(dir, 'home'), LANG: 'C.UTF-8' } };
 }
 
-/** For servers that load much before they answer, on a machine that has much else to do. */
+/** For servers that load a lot before they answer: a busy machine is slow. */
 export const PATIENT = { timeouts: { childSpawnMs: 120_000 } };
 
-/** A configuration whose limits suit a test: short where something is meant to run into them. */
+/** A configuration file with these servers. */
 export function configWith(mcpServers: object, more: object = {}): Record<string, object> {
   return { 'switchboard.config.json': { mcpServers, ...more } };
 }

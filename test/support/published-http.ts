@@ -1,4 +1,4 @@
-// The published "everything" server over HTTP, as a process of its own.
+// The published "everything" server over HTTP, as a separate process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -11,12 +11,12 @@ export interface PublishedHttp {
   stop(): Promise<void>;
 }
 
-/** On a port that is free, or on this one. */
+/** Listens on this port, or on any free one. */
 export async function startEverything(
   transport: 'streamableHttp' | 'sse',
   port?: number,
 ): Promise<PublishedHttp> {
-  // Another program may take the port that was free a moment ago.
+  // Another program may have taken the port meanwhile.
   for (let tries = port === undefined ? 5 : 1; tries > 0; tries--) {
     const started = await startAt(transport, port ?? (await freePort()));
     if (started) return started;
@@ -24,7 +24,7 @@ export async function startEverything(
   throw new Error('The server does not start.');
 }
 
-/** Undefined if it ends instead of listening. */
+/** Undefined if it exits instead of listening. */
 async function startAt(
   transport: 'streamableHttp' | 'sse',
   port: number,

@@ -1,5 +1,5 @@
-// A host that sees every byte: starts the built program and speaks JSON-RPC with it, in either
-// framing. For what the official clients hide: ids, stray output, exit status.
+// A host that sees every byte. It starts the built program and speaks JSON-RPC in either framing, for
+// everything the official clients hide: ids, stray output, exit status.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
@@ -20,7 +20,7 @@ export interface HostOptions {
   /** Another copy of the program. */
   readonly program?: string;
   readonly env?: Record<string, string>;
-  /** The name that the host gives itself in the handshake. */
+  /** The client name in the handshake. */
   readonly client?: string;
 }
 
@@ -32,13 +32,13 @@ interface Waiting {
 export class RawHost {
   readonly process: ChildProcess;
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
-  /** Every message that came, in order. */
+  /** Every message received, in order. */
   readonly messages: Record<string, unknown>[] = [];
-  /** The same as the texts they came as. */
+  /** The same, as raw text. */
   readonly texts: string[] = [];
-  /** What came on stdout and is no message. */
+  /** Output on stdout that isn't a message. */
   readonly impure: string[] = [];
-  /** The id of every request that was sent through `request`, in order. */
+  /** The id of every request sent through `request`, in order. */
   readonly requested: unknown[] = [];
   stderr = '';
   readonly #framing: 'newline' | 'content-length';
@@ -58,17 +58,17 @@ export class RawHost {
     this.exited = new Promise((resolve) => {
       this.process.once('exit', (code, signal) => resolve({ code, signal }));
     });
-    // Not `exit`: its last words may still be on their way then.
+    // Not `exit`: its last output may still be in the pipe then.
     this.#closed = once(this.process, 'close');
     void this.#closed.then(() => {
-      const error = new Error(`The program ended without an answer. It said: ${this.stderr}`);
+      const error = new Error(`The program exited without an answer. Its stderr: ${this.stderr}`);
       for (const { reject } of this.#waiting.values()) reject(error);
     });
     this.process.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
     this.process.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
     });
-    this.process.stdin?.on('error', () => {}); // it may end before we have written all
+    this.process.stdin?.on('error', () => {}); // it may exit before we've written everything
     onTestFinished(async () => {
       this.process.stdin?.end();
       const timer = setTimeout(() => this.process.kill('SIGKILL'), 60_000);
@@ -77,7 +77,7 @@ export class RawHost {
     });
   }
 
-  /** Starts the program and shakes hands. */
+  /** Starts the program and completes the handshake. */
   static async connect(project: Project, options: HostOptions = {}): Promise<RawHost> {
     const host = new RawHost(project, options);
     await host.request('initialize', {
@@ -95,11 +95,11 @@ export class RawHost {
       this.requested.push(id);
       this.send({ jsonrpc: '2.0', id, method, params });
     });
-    answered.catch(() => {}); // for those who end the program on purpose and do not wait
+    answered.catch(() => {}); // for tests that end the program on purpose and don't wait
     return answered;
   }
 
-  /** The same with parameters that are sent as they are written. */
+  /** The same, with parameters as raw JSON. */
   requestText(method: string, params: string): Promise<Answer> {
     const id = ++this.#lastId;
     return new Promise<Answer>((resolve, reject) => {
@@ -122,17 +122,17 @@ export class RawHost {
       : this.request('tools/call', params, id);
   }
 
-  /** Calls a tool that is listed under its own name. */
+  /** Calls a tool listed under its own name. */
   callTool(name: string, args: unknown = {}): Promise<Answer> {
     return this.request('tools/call', { name, arguments: args });
   }
 
-  /** The names of the tools as they are listed now. */
+  /** The names of the tools listed now. */
   async toolNames(): Promise<string[]> {
     return toolsOf(await this.request('tools/list')).map(({ name }) => name);
   }
 
-  /** How often the host was told that the list has changed. */
+  /** The number of `tools/list_changed` notifications so far. */
   get listChanges(): number {
     const told = this.messages.filter(
       ({ method }) => method === 'notifications/tools/list_changed',
@@ -160,14 +160,14 @@ export class RawHost {
     this.process.stdin?.write(bytes);
   }
 
-  /** Closes the program's stdin, as a host does that goes; gives its exit status when all it said is here. */
+  /** Closes the program's stdin, as a leaving host does. Returns its exit status once all output is read. */
   async close(): Promise<{ code: number | null; signal: string | null }> {
     this.process.stdin?.end();
     await this.#closed;
     return this.exited;
   }
 
-  /** Closes the program's stdin; gives all that it has said on stderr until its end. */
+  /** Closes the program's stdin and returns everything it printed on stderr. */
   async lastWords(): Promise<string> {
     this.process.stdin?.end();
     await this.#closed;
@@ -179,7 +179,7 @@ export class RawHost {
     for (let text = this.#take(); text !== undefined; text = this.#take()) this.#receive(text);
   }
 
-  /** The next whole message, strictly in the framing that was asked for. */
+  /** The next complete message, strictly in the requested framing. */
   #take(): string | undefined {
     if (this.#framing === 'newline') {
       const end = this.#unread.indexOf('\n');
@@ -217,7 +217,7 @@ export class RawHost {
   }
 }
 
-/** The tools of a list, and the subtools of an introspection. */
+/** The tools in a list or an introspection. */
 export function toolsOf({ result }: Answer): { name: string; [key: string]: unknown }[] {
   const data = (result?.['structuredContent'] ?? result) as { tools?: { name: string }[] };
   return data?.tools ?? [];

@@ -1,4 +1,4 @@
-// The real Codex, whose model is one of our own on loopback, in a project of a test's own.
+// The real Codex with the test's model on loopback, in a project of its own.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createCodexEngine } from '../../src/agents/codex/engine.ts';
@@ -38,7 +38,7 @@ export async function realEngine(options: RealEngineOptions): Promise<RealEngine
   return { ...parts, engine, log, processes };
 }
 
-/** What an agent may do where its commands are to run: a machine may not allow what a sandbox needs. */
+/** The sandbox for agents whose commands must run: some machines don't allow what a real one needs. */
 export const WRITES: 'workspace-write' | 'danger-full-access' = hasSandbox()
   ? 'workspace-write'
   : 'danger-full-access';

@@ -1,5 +1,5 @@
-// Hosts made of the official SDK's clients, which fetch the list of tools whenever they are told that
-// it has changed: what their model would be shown is what they have fetched last.
+// Hosts built on the official SDK clients that fetch the tool list after every change notification, so that
+// their model sees the list they fetched last.
 import { Client as ClientV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -20,17 +20,17 @@ interface ListedTool {
 }
 
 export interface RelistingHost {
-  /** The process of the server that it is connected with. */
+  /** The process ID of its server. */
   readonly pid: number;
-  /** What its model is shown: the list as it was fetched last. */
+  /** The tool list its model sees: the last one fetched. */
   readonly shown: readonly ListedTool[];
-  /** How often it was told that the list has changed. */
+  /** The number of change notifications so far. */
   readonly timesTold: number;
   callTool(name: string, args?: object): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
 
-/** What both clients can do, each in its own words. */
+/** The common part of both clients. */
 interface Client {
   listTools(): Promise<{ tools: unknown[] }>;
   callTool(params: {
@@ -44,7 +44,7 @@ type Connect = (launch: Launch, onListChanged: () => void) => Promise<[Client, n
 
 const CLIENT = { name: 'relisting-host', version: '1.0.0' };
 
-/** What Switchboard can hand on to a host, and so tells its servers: some list more tools for it. */
+/** The capabilities Switchboard declares to its servers: some list more tools for them. */
 export const CAPABILITIES = {
   roots: { listChanged: true },
   sampling: {},
@@ -78,7 +78,7 @@ export const SDK_CLIENTS: readonly { readonly client: string; readonly connect: 
   { client: 'the client of SDK v2, auto', connect: connectV2('auto') },
 ];
 
-/** Connects with a server and fetches its list; closed when the test is over. */
+/** Connects to a server and fetches its list. Closed after the test. */
 export async function connectHost(connect: Connect, launch: Launch): Promise<RelistingHost> {
   let shown: readonly ListedTool[] = [];
   let timesTold = 0;

@@ -13,18 +13,18 @@ import { PROGRAM, type Project } from './project.ts';
 export interface Serving {
   readonly process: ChildProcess;
   readonly url: string;
-  /** What hosts must send, as the printed entry has it. */
+  /** The headers hosts must send, from the printed entry. */
   readonly headers: Record<string, string>;
   readonly stderr: () => string;
   readonly stdout: () => string;
-  /** Sends SIGTERM; gives the exit status. */
+  /** Sends SIGTERM and returns the exit status. */
   stop(): Promise<number | null>;
 }
 
 export interface ServingOptions {
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
-  /** What is to be done at the end, where that is not the end of the test. */
+  /** Receives the clean-up; by default it runs after the test. */
   readonly atEnd?: (stop: () => Promise<void>) => void;
 }
 
@@ -77,11 +77,11 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a host needs of a client, whichever SDK it comes from. */
+/** A host, whichever SDK its client comes from. */
 export interface HttpClient {
   readonly server: object | undefined;
   readonly sessionId: () => string | undefined;
-  /** How often it was told that the list has changed. */
+  /** The number of change notifications so far. */
   readonly listChanges: () => number;
   toolNames(): Promise<string[]>;
   callTool(name: string, args: object, options?: CallOptions): Promise<Record<string, unknown>>;
@@ -122,7 +122,7 @@ export const connectV2 =
     return { ...described(client, transport), listChanges, callTool };
   };
 
-/** How often the client is told from now on that the list has changed. */
+/** Counts the client's change notifications from now on. */
 function countListChanges(client: Pick<ClientV1 | ClientV2, 'fallbackNotificationHandler'>) {
   let count = 0;
   client.fallbackNotificationHandler = async ({ method }: { method: string }) => {
@@ -131,7 +131,7 @@ function countListChanges(client: Pick<ClientV1 | ClientV2, 'fallbackNotificatio
   return () => count;
 }
 
-/** What clients of both versions have in the same words. */
+/** The common part of both clients. */
 function described(client: ClientV1 | ClientV2, transport: HttpV1 | HttpV2) {
   return {
     server: client.getServerVersion(),

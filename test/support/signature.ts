@@ -1,5 +1,5 @@
-// Reads a signature back, and judges with a JSON Schema validator whether it agrees with the schema it was
-// made from: arguments made up from the signature must be valid, and others must not.
+// Parses a signature and checks it against its schema with a JSON Schema validator: arguments built from the
+// signature must be valid, and others must not.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { signatureOf } from '../../src/mcp/signature.ts';
 import type { Tool } from '../../src/mcp/tools.ts';
@@ -129,7 +129,7 @@ class Reader {
     return this.#skip('…') ? Symbol('cut') : this.#json();
   }
 
-  /** The longest text from here that is JSON. */
+  /** The longest JSON value from here. */
   #json(): unknown {
     const scalar = this.#match(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null/uy);
     if (scalar !== undefined) return JSON.parse(scalar) as unknown;
@@ -140,7 +140,7 @@ class Reader {
         this.#at = end;
         return value;
       } catch {
-        // not the whole of it yet
+        // not complete yet
       }
     }
     throw this.error('JSON');
@@ -170,7 +170,7 @@ function plain(name: string): ReadType {
   return { kind: 'plain', name };
 }
 
-/** Why the signature of a tool does not agree with its schema; empty if it does. */
+/** The ways in which a tool's signature contradicts its schema. */
 export function disagreements(tool: Tool): string[] {
   const signature = signatureOf(tool);
   const { name, takes } = readSignature(signature);
@@ -268,7 +268,7 @@ function sampleObject(members: readonly ReadMember[], variant: number, isFull: b
   return Object.fromEntries(entries);
 }
 
-/** Values that the type does not take. */
+/** Values the type doesn't accept. */
 function wrongFor(type: ReadType): unknown[] {
   const kinds = kindsOf(type);
   if (kinds.has('any') || kinds.has('cut')) return [];
@@ -283,7 +283,7 @@ function wrongFor(type: ReadType): unknown[] {
   return wrong.flatMap(([kind, value]) => (kinds.has(kind) ? [] : [value]));
 }
 
-/** The kinds of value that must not be refused: those of values that are listed are judged by the list. */
+/** The kinds of value the type accepts. Listed values are checked by the list. */
 function kindsOf(type: ReadType): Set<string> {
   switch (type.kind) {
     case 'plain':
@@ -312,7 +312,7 @@ const CONSTRAINTS = new Set(
   dependentSchemas $schema $id`.split(/\s+/),
 );
 
-/** A schema without what a signature does not show. Names of properties are left alone. */
+/** A schema without the constraints a signature doesn't show. Property names stay. */
 function withoutConstraints(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutConstraints);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -325,7 +325,7 @@ function withoutConstraints(schema: unknown): unknown {
     }
     if (key === 'enum' && Array.isArray(value) && value.length === 0) return [];
     if (['enum', 'const', 'default', 'required', 'type'].includes(key)) return [[key, value]];
-    // Without the rest several of them may hold.
+    // Without constraints, several branches can match.
     if (key === 'oneOf') return [['anyOf', withoutConstraints(value)]];
     return CONSTRAINTS.has(key) ? [] : [[key, withoutConstraints(value)]];
   });

@@ -1,4 +1,4 @@
-// A log that nobody reads.
+// A log that drops everything.
 import type { Log } from '../../src/base/log.ts';
 
 const silent = (): void => {};

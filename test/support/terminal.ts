@@ -1,4 +1,4 @@
-// A real pseudo-terminal, by util-linux's `script` or, where that is not there, Python's `pty`.
+// A real pseudo-terminal from util-linux's `script` or, if that's missing, Python's `pty`.
 import { spawn, spawnSync } from 'node:child_process';
 
 const SCRIPT = 'script';
@@ -11,15 +11,15 @@ export interface TerminalOutcome {
 export interface TerminalOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** How wide the terminal is; it doesn't say unless this is set. */
+  /** The terminal's width; unknown unless set. */
   readonly columns?: number;
-  /** Sees the screen and may once type something. */
+  /** Sees the screen and can type something once. */
   readonly keys?: (screen: string) => string | undefined;
-  /** What to type after which words have appeared, one after the other. */
+  /** Types each answer after its prompt has appeared, in order. */
   readonly answers?: readonly (readonly [prompt: string, typed: string])[];
 }
 
-/** Runs a command on a terminal to its end. */
+/** Runs a command on a terminal until it exits. */
 export function runOnTerminal(
   command: readonly string[],
   { cwd, env, columns, keys = () => undefined, answers = [] }: TerminalOptions,
@@ -46,7 +46,7 @@ export function runOnTerminal(
         terminal.stdin.write(answer);
       }
     });
-    terminal.stdin.on('error', () => {}); // the command need not wait for what is typed
+    terminal.stdin.on('error', () => {}); // the command may exit before it reads the answer
     terminal.once('error', reject);
     terminal.once('close', (status) => resolve({ status, screen }));
   });
@@ -56,12 +56,12 @@ function sized(command: readonly string[], columns: number): string[] {
   return ['sh', '-c', `stty cols ${columns} && exec "$@"`, 'sh', ...command];
 }
 
-/** Words that run a command on a terminal and show on stdout what that shows. */
+/** A command line that runs a command on a terminal and copies its screen to stdout. */
 function onTerminal(command: readonly string[]): string[] {
   const { stdout } = spawnSync(SCRIPT, ['--version'], { encoding: 'utf8' });
   if (stdout?.includes('util-linux')) {
     const words = command.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
-    // In the shell's place: Ctrl-C would end the shell too, and hide the command's own status.
+    // `exec`: otherwise Ctrl-C also ends the shell and hides the command's own status.
     return [SCRIPT, '-qec', `exec ${words.join(' ')}`, '/dev/null'];
   }
   const program =

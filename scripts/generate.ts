@@ -1,6 +1,6 @@
 // Writes what is made from the sources: switchboard.config.schema.json, the same without words for the
-// program itself, the parts between markers of docs/configuration.md, docs/agents.md and docs/hosts.md,
-// docs/cli.md and docs/matrix.md. With --check it writes nothing and fails when one of them is stale.
+// program itself, the parts between markers of docs/configuration.md, docs/agents.md, docs/logging.md and
+// docs/hosts.md, docs/cli.md and docs/matrix.md. With --check it writes nothing and fails when one of them is stale.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,10 +25,8 @@ export function generateFiles(): Map<string, string> {
     ['switchboard.config.schema.json', `${JSON.stringify(formatSchema(), null, 2)}\n`],
     ['src/config/schema/shape.json', `${JSON.stringify(withoutWords(formatSchema()))}\n`],
     ['docs/configuration.md', fillIn('docs/configuration.md', { reference: formatReference() })],
-    [
-      'docs/agents.md',
-      fillIn('docs/agents.md', { agents: formatAgentSettings(), log: formatLogSettings() }),
-    ],
+    ['docs/agents.md', fillIn('docs/agents.md', { agents: formatAgentSettings() })],
+    ['docs/logging.md', fillIn('docs/logging.md', { log: formatLogSettings() })],
     ['docs/hosts.md', fillIn('docs/hosts.md', { tested: formatHosts() })],
     ['docs/cli.md', formatCliReference()],
     ['docs/matrix.md', formatMatrix()],
@@ -73,15 +71,21 @@ function formatReference(): string {
   const entryKeys = without(schemaOf(serverSchema), suiteKeys);
   const fileKeys = without(without(schemaOf(childFileSchema), suiteKeys), entryKeys);
   return [
-    '### At the top of `switchboard.config.json`',
-    formatTable(schemaOf(configSchema)),
-    '### In `mcpServers.<name>`, in `servers.json`, in a child file, and in `suites.<name>`',
+    '### Top level',
+    formatTable(withoutAgentSettings(schemaOf(configSchema))),
+    '### Server entries and `suites.<name>`',
     formatTable(suiteKeys),
-    '### In `mcpServers.<name>`, in `servers.json` and in a child file',
+    '### Server entries only',
     formatTable(entryKeys),
-    '### In a child file alone',
+    '### Child files only',
     formatTable(fileKeys),
   ].join('\n\n');
+}
+
+/** docs/agents.md lists the settings for agents. */
+function withoutAgentSettings(schema: JsonSchema): JsonSchema {
+  const agents = { ...schema.properties?.['agents'], properties: {} };
+  return { ...schema, properties: { ...schema.properties, agents } };
 }
 
 function schemaOf(schema: z.core.$ZodType): JsonSchema {
@@ -107,7 +111,10 @@ function rowsOf(schema: JsonSchema, prefix: string): string[][] {
     const key = `${prefix}${name}`;
     const standard =
       property.default === undefined ? '' : `\`${JSON.stringify(property.default)}\``;
-    rows.push([`\`${key}\``, formatType(property), standard, property.description ?? '']);
+    // The keys of an object say more than the object itself.
+    const isGroup = Object.keys(property.properties ?? {}).length > 0;
+    if (!isGroup)
+      rows.push([`\`${key}\``, formatType(property), standard, property.description ?? '']);
     // Of several forms only one has keys.
     const form = property.anyOf?.find(({ properties }) => properties) ?? property;
     rows.push(...rowsOf(form, `${key}.`));
@@ -118,15 +125,15 @@ function rowsOf(schema: JsonSchema, prefix: string): string[][] {
 function formatType(schema: JsonSchema): string {
   if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
   if (schema.anyOf) return schema.anyOf.map(formatType).join(' or ');
-  if (schema.type === 'array') return 'list of strings';
-  if (schema.type === 'integer') return `whole number${formatRange(schema)}`;
+  if (schema.type === 'array') return 'string[]';
+  if (schema.type === 'integer') return `integer${formatRange(schema)}`;
   return String(schema.type);
 }
 
 function formatRange({ minimum, maximum }: JsonSchema): string {
   return maximum === undefined || maximum === Number.MAX_SAFE_INTEGER
-    ? `, at least ${minimum}`
-    : `, ${minimum} to ${maximum}`;
+    ? ` ≥ ${minimum}`
+    : `, ${minimum}–${maximum}`;
 }
 
 /** A page with each content between `<!-- name: … -->` and `<!-- end of name -->`. */

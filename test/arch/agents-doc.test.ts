@@ -16,6 +16,7 @@ import { createAgents } from '../unit/agents/temp-agents.ts';
 import { createProject } from '../unit/config/temp-project.ts';
 
 const page = readFileSync(join(ROOT, 'docs/agents.md'), 'utf8');
+const logPage = readFileSync(join(ROOT, 'docs/logging.md'), 'utf8');
 
 const agentSettings = Object.entries<Setting<SettingValue>>(AGENT_KEYS);
 const logSettings = Object.values<Setting<SettingValue>>(LOG_KEYS);
@@ -37,8 +38,8 @@ const OTHERS = [
 ];
 
 /** The cells of the rows of a table, by its head. */
-function rowsBelow(head: string): string[][] {
-  const lines = page.slice(page.indexOf(`\n${head}\n`) + 1).split('\n');
+function rowsBelow(head: string, text = page): string[][] {
+  const lines = text.slice(text.indexOf(`\n${head}\n`) + 1).split('\n');
   const end = lines.findIndex((line) => !line.startsWith('|'));
   return lines.slice(2, end).map((line) =>
     line
@@ -91,7 +92,7 @@ test('every setting for agents stands there with its key, its key in config.toml
 
 test('every setting for the log stands there', () => {
   const head = '| variable | key in config.toml | default | meaning |';
-  expect(rowsBelow(head).map((cells) => cells.slice(0, 3))).toEqual(
+  expect(rowsBelow(head, logPage).map((cells) => cells.slice(0, 3))).toEqual(
     logSettings.map(({ variable, toml, default: usual }) => [
       variable,
       toml ?? '',

@@ -12,7 +12,7 @@ function exampleBelow(heading: string): string {
   return example;
 }
 
-const COMPLETE = exampleBelow('## An example with everything in it');
+const COMPLETE = exampleBelow('## Full example');
 
 async function load(files: Record<string, string | object>) {
   const { children, warnings, files: read } = await createProject(files).load();
@@ -32,7 +32,7 @@ test('the examples of docs/configuration.md load as they stand', async () => {
   expect(own.names).toEqual(['weather']);
 
   const shown = await load({
-    'switchboard.config.json': exampleBelow('## How the host sees a server'),
+    'switchboard.config.json': exampleBelow('## Choose how a server is shown'),
     'mcps/memory/.mcp.json': { name: 'memory' },
   });
   expect(shown.children.get('memory')?.show).toBe('flip');
@@ -49,7 +49,7 @@ test('the examples of docs/configuration.md load as they stand', async () => {
     { notedDescription: expect.any(String), role: undefined },
   ]);
 
-  const network = exampleBelow('## Servers over the network');
+  const network = exampleBelow('## Add a remote server');
   const { children } = await load({ 'switchboard.config.json': network });
   const types = [...children.values()].map(({ remote }) => remote?.type);
   expect(types).toEqual(['http', 'http', 'ws']);

@@ -63,135 +63,145 @@ const everywhere = (cell: Cell) => cells(cell, cell, cell, cell);
 /** Within an era as it is, across eras by other means. */
 const BRIDGED_ACROSS = cells(SAME, BRIDGED, BRIDGED, SAME);
 
-const ASKED_BY_REQUEST = noted('bridged', 'the question becomes a request to the host');
-const ASKED_BY_RESULT = noted('bridged', 'the call is parked, the question becomes its answer');
+const ASKED_BY_REQUEST = noted('bridged', 'sent to the host as a request');
+const ASKED_BY_RESULT = noted(
+  'bridged',
+  'returned as the result of the call, which the host then continues',
+);
 const QUESTION = cells(SAME, ASKED_BY_REQUEST, ASKED_BY_RESULT, SAME);
 const REFUSED_BY_CODE = noted('refused', 'error −32021');
 const LACKING = cells(REFUSED, REFUSED, REFUSED_BY_CODE, REFUSED_BY_CODE);
 
 export const FEATURES = {
-  'list-tools': { group: 'tools', title: 'list of tools', cells: everywhere(SAME) },
-  call: { group: 'tools', title: 'call', cells: everywhere(SAME) },
+  'list-tools': { group: 'tools', title: 'listing tools', cells: everywhere(SAME) },
+  call: { group: 'tools', title: 'calling tools', cells: everywhere(SAME) },
   contents: {
     group: 'tools',
     title: 'text, images, audio, links, embedded resources, `_meta`',
     cells: everywhere(SAME),
   },
   structured: { group: 'tools', title: 'structured results', cells: everywhere(SAME) },
-  'tool-failure': { group: 'tools', title: 'failed call (`isError`)', cells: everywhere(SAME) },
-  'rpc-error': { group: 'tools', title: 'JSON-RPC error with data', cells: everywhere(SAME) },
-  'calls-at-once': { group: 'tools', title: 'several calls at once', cells: everywhere(SAME) },
+  'tool-failure': { group: 'tools', title: 'failed calls (`isError`)', cells: everywhere(SAME) },
+  'rpc-error': { group: 'tools', title: 'JSON-RPC errors with data', cells: everywhere(SAME) },
+  'calls-at-once': { group: 'tools', title: 'concurrent calls', cells: everywhere(SAME) },
   progress: {
     group: 'tools',
-    title: 'progress, also what comes together with the answer',
+    title: 'progress, including progress sent together with the result',
     cells: everywhere(SAME),
   },
   cancel: { group: 'tools', title: 'cancelling a call', cells: everywhere(SAME) },
 
-  'form-accept': { group: 'questions', title: 'form, accepted', cells: QUESTION },
-  'form-decline': { group: 'questions', title: 'form, declined', cells: QUESTION },
-  'form-cancel': { group: 'questions', title: 'form, dismissed', cells: QUESTION },
+  'form-accept': { group: 'questions', title: 'elicitation form, accepted', cells: QUESTION },
+  'form-decline': { group: 'questions', title: 'elicitation form, declined', cells: QUESTION },
+  'form-cancel': { group: 'questions', title: 'elicitation form, dismissed', cells: QUESTION },
   url: {
     group: 'questions',
-    title: 'page to visit',
+    title: 'URL elicitation',
     cells: cells(
       SAME,
-      noted('bridged', 'Switchboard gives the question its `elicitationId`'),
-      noted('bridged', '`elicitationId` is left out'),
+      noted('bridged', 'Switchboard adds an `elicitationId`'),
+      noted('bridged', 'without `elicitationId`'),
       SAME,
     ),
   },
   'url-done': {
     group: 'questions',
-    title: 'news that the page was visited',
+    title: 'notification that the URL elicitation is complete',
     cells: cells(SAME, NONE, NONE, NONE),
   },
   'url-first': {
     group: 'questions',
-    title: 'call that needs a page first (−32042)',
+    title: 'call that requires a URL elicitation first (−32042)',
     cells: cells(
       SAME,
       ASKED_BY_REQUEST,
-      noted('bridged', 'the error becomes a question; the host calls again with its answer'),
+      noted(
+        'bridged',
+        'the error becomes an elicitation, and the host repeats the call with the answer',
+      ),
       SAME,
     ),
   },
-  sampling: { group: 'questions', title: "question to the host's model", cells: QUESTION },
+  sampling: { group: 'questions', title: 'sampling', cells: QUESTION },
   roots: {
     group: 'questions',
-    title: 'roots (over HTTP always the served project)',
+    title: "roots (over HTTP always Switchboard's project)",
     cells: QUESTION,
   },
-  'two-questions': { group: 'questions', title: 'two questions in one call', cells: QUESTION },
+  'two-questions': { group: 'questions', title: 'two elicitations in one call', cells: QUESTION },
   'mixed-questions': {
     group: 'questions',
-    title: 'form, model and roots in one call',
+    title: 'elicitation, sampling and roots in one call',
     cells: QUESTION,
   },
   'questions-in-turn': {
     group: 'questions',
-    title: 'questions one after the other, with progress between them',
+    title: 'sequential elicitations with progress in between',
     cells: QUESTION,
   },
-  'prompt-question': { group: 'questions', title: 'question of a prompt', cells: QUESTION },
-  'resource-question': { group: 'questions', title: 'question of a resource', cells: QUESTION },
+  'prompt-question': { group: 'questions', title: 'elicitation from a prompt', cells: QUESTION },
+  'resource-question': {
+    group: 'questions',
+    title: 'elicitation from a resource',
+    cells: QUESTION,
+  },
   'questions-at-once': {
     group: 'questions',
-    title: 'calls at once that all ask: no answer goes to another',
+    title: 'concurrent calls with elicitations, each getting its own answer',
     cells: QUESTION,
   },
 
-  'no-form': { group: 'refusals', title: 'form, for a host without forms', cells: LACKING },
+  'no-form': { group: 'refusals', title: 'form elicitation, host without support', cells: LACKING },
   'no-url': {
     group: 'refusals',
-    title: 'page to visit, for a host with forms only',
+    title: 'URL elicitation, host that only supports forms',
     cells: LACKING,
   },
-  'no-sampling': { group: 'refusals', title: 'model, for a host without one', cells: LACKING },
+  'no-sampling': { group: 'refusals', title: 'sampling, host without support', cells: LACKING },
   'no-roots': {
     group: 'refusals',
-    title: 'roots, for a host without them (over HTTP, older revisions get the served project)',
+    title: 'roots, host without support (over HTTP, older revisions get the project)',
     cells: LACKING,
   },
   'older-host': {
     group: 'refusals',
-    title: 'page to visit, for a host of 2025-06-18',
+    title: 'URL elicitation, host of 2025-06-18',
     cells: cells(REFUSED, REFUSED, NONE, NONE),
   },
 
   unanswered: {
     group: 'endings',
-    title: 'question without an answer',
+    title: 'elicitation that times out',
     cells: cells(
-      noted('refused', 'when the limit is reached, the host is told to drop the question'),
-      noted('refused', 'when the limit is reached, the host is told to drop the question'),
-      noted('refused', 'the parked call lapses; the server is told; a late answer is refused'),
-      noted('none', 'nothing waits'),
+      noted('refused', 'Switchboard cancels the request in the host'),
+      noted('refused', 'Switchboard cancels the request in the host'),
+      noted('refused', 'Switchboard cancels the call; a late answer is rejected'),
+      noted('none', 'there is no open request'),
     ),
   },
   'cancel-asked': {
     group: 'endings',
-    title: 'call cancelled while a question is open',
+    title: 'call cancelled during an elicitation',
     cells: cells(
       SAME,
-      noted('bridged', 'the question is withdrawn'),
-      noted('differs', 'nothing is sent; the server is told when the parked call lapses'),
-      noted('none', 'nothing waits'),
+      noted('bridged', 'the elicitation is cancelled'),
+      noted('differs', 'the server is notified when the open call expires'),
+      noted('none', 'there is no open request'),
     ),
   },
   'dies-asked': {
     group: 'endings',
-    title: 'server that ends while a question is open',
+    title: 'server exits during an elicitation',
     cells: cells(
       noted('refused', 'the call fails'),
       noted('refused', 'the call fails'),
-      noted('refused', 'the call fails when it is answered'),
-      noted('same', 'the server is started again for the answer'),
+      noted('refused', 'the call fails when the host answers'),
+      noted('same', 'the server is restarted for the answer'),
     ),
   },
   'host-leaves': {
     group: 'endings',
-    title: 'host that leaves while a question is open',
+    title: 'host disconnects during an elicitation',
     cells: everywhere(SAME),
   },
 
@@ -201,36 +211,40 @@ export const FEATURES = {
     cells: cells(
       SAME,
       noted('differs', 'Switchboard chooses the level'),
-      noted('differs', 'none, as the revision wants it'),
+      noted('differs', 'none, as 2026-07-28 requires'),
       SAME,
     ),
   },
-  'log-level': { group: 'logging', title: 'log messages from a level on', cells: BRIDGED_ACROSS },
+  'log-level': { group: 'logging', title: 'log messages at a given level', cells: BRIDGED_ACROSS },
 
-  'list-prompts': { group: 'prompts', title: 'list of prompts', cells: everywhere(SAME) },
-  'get-prompt': { group: 'prompts', title: 'prompt with arguments', cells: everywhere(SAME) },
+  'list-prompts': { group: 'prompts', title: 'listing prompts', cells: everywhere(SAME) },
+  'get-prompt': { group: 'prompts', title: 'prompts with arguments', cells: everywhere(SAME) },
   'prompt-completion': {
     group: 'prompts',
-    title: 'completion of an argument',
+    title: 'argument completion',
     cells: everywhere(SAME),
   },
 
   'list-resources': {
     group: 'resources',
-    title: 'list of resources, and of templates',
+    title: 'listing resources and templates',
     cells: everywhere(SAME),
   },
-  'read-text': { group: 'resources', title: 'text', cells: everywhere(SAME) },
-  'read-binary': { group: 'resources', title: 'binary', cells: everywhere(SAME) },
-  'read-template': { group: 'resources', title: 'from a template', cells: everywhere(SAME) },
+  'read-text': { group: 'resources', title: 'text contents', cells: everywhere(SAME) },
+  'read-binary': { group: 'resources', title: 'binary contents', cells: everywhere(SAME) },
+  'read-template': {
+    group: 'resources',
+    title: 'resources from a template',
+    cells: everywhere(SAME),
+  },
   'read-view': {
     group: 'resources',
-    title: 'view of a tool (`ui://`) with `_meta`',
+    title: "a tool's view (`ui://`) with `_meta`",
     cells: everywhere(SAME),
   },
   'read-missing': {
     group: 'resources',
-    title: 'resource that is not there',
+    title: 'missing resource',
     cells: cells(
       noted('same', '−32002'),
       noted('same', '−32602'),
@@ -240,18 +254,18 @@ export const FEATURES = {
   },
   'template-completion': {
     group: 'resources',
-    title: 'completion of a variable',
+    title: 'template variable completion',
     cells: everywhere(SAME),
   },
   subscription: {
     group: 'resources',
-    title: 'news of a resource, and the end of it',
+    title: 'subscribing to a resource and unsubscribing',
     cells: BRIDGED_ACROSS,
   },
 
-  'tools-changed': { group: 'changes', title: 'other tools', cells: BRIDGED_ACROSS },
-  'prompts-changed': { group: 'changes', title: 'other prompts', cells: BRIDGED_ACROSS },
-  'resources-changed': { group: 'changes', title: 'other resources', cells: BRIDGED_ACROSS },
+  'tools-changed': { group: 'changes', title: 'changed tools', cells: BRIDGED_ACROSS },
+  'prompts-changed': { group: 'changes', title: 'changed prompts', cells: BRIDGED_ACROSS },
+  'resources-changed': { group: 'changes', title: 'changed resources', cells: BRIDGED_ACROSS },
 } as const satisfies Record<string, Feature>;
 
 export type FeatureId = keyof typeof FEATURES;

@@ -1,7 +1,6 @@
-// Shows a newcomer what Switchboard does, in a few seconds and on one screen: starts the built
-// program in a temporary project with two servers, asks what a host asks, and shows each answer,
-// which processes run at each step, and what it saves. Ends with an error if anything is not as it
-// is said to be, and leaves nothing behind.
+// Shows what Switchboard does, in a few seconds and on one screen: starts the built program in a
+// temporary project with two servers, sends what a host sends, and prints each answer, the running
+// processes and the tokens saved. Every claim is checked; a wrong one fails the demo.
 //
 //   npm run demo
 import { execFileSync } from 'node:child_process';
@@ -19,7 +18,7 @@ const MOCK: Server = {
 };
 const MEMORY: Server = {
   ...realServer('memory'),
-  description: 'remembering things beyond a conversation',
+  description: 'remembering facts across conversations',
 };
 
 /** Windows has no `ps`; there the processes are not looked at. */
@@ -46,10 +45,7 @@ function say(...lines: string[]): void {
 }
 
 async function demonstrate(workspace: Workspace): Promise<void> {
-  say(
-    bold('One server for the host, two behind it: mock (an example) and memory (a real one).'),
-    '',
-  );
+  say(bold('Switchboard in front of two servers: mock (an example) and memory (a real one)'), '');
 
   const direct = [
     ...(await askDirectly(workspace, MOCK)),
@@ -58,13 +54,10 @@ async function demonstrate(workspace: Workspace): Promise<void> {
   const client = new Client(workspace.switchboard('project', [MOCK, MEMORY]));
   await client.shakeHands();
   const suites = toolsOf(await client.request('tools/list'));
-  say(step(1, 'The host starts Switchboard and lists its tools. This is all that it sees:'));
-  for (const suite of suites) {
-    const { name, ...rest } = suite;
-    say(
-      `   ${dim('{"name":')}${cyan(JSON.stringify(name))}${dim(`,${JSON.stringify(rest).slice(1)}`)}`,
-    );
-  }
+  say(
+    step(1, 'The host lists its tools. It gets one tool per server, and no server is running yet:'),
+  );
+  for (const { name, description = '' } of suites) say(`   ${cyan(name)}  ${dim(description)}`);
   check(suites.length === 2, 'There are two suites.');
   check(serversOf(client.pid).length === 0, 'No server runs yet.');
   say(runs(client.pid), '');
@@ -72,9 +65,9 @@ async function demonstrate(workspace: Workspace): Promise<void> {
   const introspect = { action: 'introspect' };
   const introspection = textOf(await call(client, introspect));
   const { tools } = JSON.parse(introspection) as { tools: { name: string; summary: string }[] };
-  say(step(2, `The model looks closer: memory_suite ${JSON.stringify(introspect)}`));
+  say(step(2, `The model asks what memory can do: memory_suite ${JSON.stringify(introspect)}`));
   for (const { name, summary } of tools.slice(0, 3)) say(`   ${cyan(name)}  ${dim(summary)}`);
-  say(dim(`   … and ${tools.length - 3} more, each with its input schema`));
+  say(dim(`   … and ${tools.length - 3} more, with input schemas`));
   check(
     !canSeeProcesses || serversOf(client.pid).length === 1,
     'Only the memory server has been started.',
@@ -87,37 +80,40 @@ async function demonstrate(workspace: Workspace): Promise<void> {
     args: { entities: [NEW_ENTITY] },
   };
   const answer = textOf(await call(client, action));
-  say(step(3, `It calls a tool: memory_suite ${JSON.stringify(action)}`));
-  say(`   ${dim("the server's own answer:")} ${answer.replaceAll(/\s+/g, ' ')}`);
-  check(answer.includes(NEW_ENTITY.name), 'The answer is about what was asked for.');
+  say(step(3, `The model calls a tool: memory_suite ${JSON.stringify(action)}`));
+  say(`   ${dim('result:')} ${answer.replaceAll(/\s+/g, ' ')}`);
+  check(answer.includes(NEW_ENTITY.name), 'The result contains the new entity.');
   say('');
 
   const all = countToolTokens(direct);
   const listed = countToolTokens(suites);
-  say(step(4, 'What the model has to read (tokens, o200k_base)'));
-  say(tokens(`all ${direct.length} tools listed directly, in every conversation`, all, all));
+  say(step(4, "Tokens in the model's context (o200k_base)"));
+  say(tokens(`all ${direct.length} tools, listed directly`, all, all));
   say(tokens('the two suites', listed, all));
-  say(tokens('the two suites, and memory looked at', listed + countTextTokens(introspection), all));
+  say(
+    tokens(
+      'the two suites, plus introspecting memory',
+      listed + countTextTokens(introspection),
+      all,
+    ),
+  );
   check(listed < all, 'The suites are smaller.');
-  say(dim('   More servers save more: npm run bench -- --only=7 counts 45 of them.'), '');
+  say(dim('   With 45 servers: npm run bench -- --only=7'), '');
 
   const before = serversOf(client.pid).map(({ pid }) => pid);
   await client[Symbol.asyncDispose]();
-  check(!before.some(isAlive), 'No server is left when the host has gone.');
-  say(
-    step(5, `The host goes. ${green('Switchboard and the server have ended; nothing is left.')}`),
-  );
+  check(!before.some(isAlive), 'No server outlives the host.');
+  say(step(5, `The host disconnects. ${green('All processes have exited.')}`));
 }
 
 function sayWhatNext(): void {
   const entry = { mcpServers: { switchboard: { command: 'node', args: [BUILT_PROGRAM] } } };
   say(
     '',
-    bold('What to do next'),
-    '   Put your servers into switchboard.config.json of your project, under "mcpServers", as they',
-    '   stand in the file of your host, and see there whether they work:',
+    bold('Next steps'),
+    '   Paste your servers into switchboard.config.json, under "mcpServers", and check that they work:',
     `   ${cyan(`node ${BUILT_PROGRAM} doctor`)}`,
-    '   Then give the host this one instead (README.md goes through it):',
+    '   Then replace them in your host with this entry (see README.md):',
     `   ${cyan(JSON.stringify(entry))}`,
   );
 }
@@ -136,7 +132,7 @@ function runs(pid: number): string {
   if (!canSeeProcesses) return '';
   const servers = serversOf(pid).map(({ command }) => command);
   const list = servers.length === 0 ? 'no server yet' : servers.join(', ');
-  return `   ${dim('running:')} Switchboard, ${green(list)}`;
+  return `   ${dim('running:')} switchboard, ${green(list)}`;
 }
 
 interface Running {
@@ -183,7 +179,7 @@ function textOf(result: Record<string, unknown>): string {
 }
 
 function check(holds: boolean, sentence: string): void {
-  if (!holds) throw new Error(`Not so: ${sentence}`);
+  if (!holds) throw new Error(`Check failed: ${sentence}`);
 }
 
 if (!existsSync(BUILT_PROGRAM)) throw new Error('dist/index.js is missing. Run: npm run build');

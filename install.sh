@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs Switchboard for Claude Code: the program, the skill /switchboard, and the registration.
+# Installs Switchboard for Claude Code: the program, the /switchboard skill, and the registration.
 #
 #   ./install.sh [options]                     from a clone or an unpacked package
-#   curl -fsSL <address of this file> | sh     from anywhere; options after: sh -s --
+#   curl -fsSL <url of this file> | sh         from anywhere; add options with: sh -s -- [options]
 #
-# The options are those of `switchboard skill install`. Running it again is safe.
+# Accepts the options of `switchboard skill install`. Safe to run again.
 set -eu
 
 say() { printf '%s\n' "$*"; }
@@ -20,34 +20,34 @@ usage() {
   cat <<'END'
 Usage: install.sh [options]
 
-Installs Switchboard for Claude Code: the program, the skill /switchboard, and its
-registration as an MCP server. Inside a clone the program is built if need be and
-used where it is; elsewhere it is installed by npm, globally.
+Install Switchboard for Claude Code: the program, the /switchboard skill, and the
+registration as an MCP server. Inside a clone, the program is built if necessary and
+used from there; otherwise it's installed globally with npm.
 
 Options:
-  --no-register  leave Claude Code's list of servers alone
-  --dry-run      only say what the skill's installation would do
+  --no-register  don't register Switchboard with Claude Code
+  --dry-run      show what would change
   --json         print JSON
   -h, --help     show this help
 
-Needs Node 20.19 or later, with npm. Running it again is safe.
+Requires Node 20.19 or later and npm. Safe to run again.
 END
 }
 
 need_node() {
   command -v node >/dev/null 2>&1 ||
-    fail 'Node is not installed.' 'Switchboard needs Node 20.19 or later: https://nodejs.org'
+    fail 'Node is not installed.' 'Switchboard requires Node 20.19 or later: https://nodejs.org'
   node -e 'const [a, b] = process.versions.node.split(".").map(Number);
     process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
-    fail "Node $(node --version) is too old." 'Switchboard needs Node 20.19 or later: https://nodejs.org'
+    fail "Node $(node --version) is too old." 'Switchboard requires Node 20.19 or later: https://nodejs.org'
 }
 
 need_npm() {
   command -v npm >/dev/null 2>&1 ||
-    fail 'npm is not installed.' 'It usually comes with Node: https://nodejs.org'
+    fail 'npm is not installed.' 'It comes with Node: https://nodejs.org'
 }
 
-# The folder of this script, where that is a file of Switchboard and not the input of a shell.
+# The folder of this script, unless the script is piped into a shell.
 own_folder() {
   [ "$(basename -- "$0")" = install.sh ] || return 1
   folder=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P) || return 1
@@ -62,15 +62,15 @@ build() {
     cd "$1"
     [ -d node_modules ] || npm ci
     npm run build
-  ) >&2 || fail 'The build failed.' 'What npm printed above says why.'
+  ) >&2 || fail 'The build failed.' 'See the npm output above.'
 }
 
 install_globally() {
   need_npm
-  say 'Installing Switchboard by npm …' >&2
+  say 'Installing Switchboard with npm …' >&2
   npm install -g switchboard >&2 ||
-    fail 'npm could not install it globally.' \
-      'If it was a matter of permissions, give npm a folder of your own, then try again:' \
+    fail 'npm could not install Switchboard globally.' \
+      'If this is a permission problem, point npm to a folder you own and try again:' \
       '  npm config set prefix ~/.local'
 }
 
@@ -95,5 +95,5 @@ main() {
   "$program" skill install "$@"
 }
 
-# On the last line, so that a download that was cut off does nothing.
+# On the last line, so that a truncated download does nothing.
 main "$@"

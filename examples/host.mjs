@@ -1,7 +1,7 @@
-// A tiny host, to see Switchboard at work without an AI. It makes a project with one server in it
-// (examples/mock-child), starts the built program there and asks what a real host asks: initialize,
-// tools/list, then the suite's two actions. Each answer is printed and checked; the exit status is
-// 0 when all of them are as they should be, else 1.
+// A tiny host that shows Switchboard at work without an AI. It creates a project with one server
+// (examples/mock-child), starts the built program there, and sends what a real host sends: initialize,
+// tools/list, then both actions of the suite. It prints and checks each answer, and exits with 1 if
+// one is wrong.
 //
 //   npm run build && node examples/host.mjs
 import { spawn } from 'node:child_process';
@@ -34,7 +34,7 @@ if (existsSync(PROGRAM)) {
 }
 
 for (const sentence of wrong) console.error(`✗ ${sentence}`);
-if (wrong.length === 0) console.log('All answers are as expected.');
+if (wrong.length === 0) console.log('All checks passed.');
 process.exitCode = wrong.length === 0 ? 0 : 1;
 
 async function makeProject() {
@@ -59,12 +59,15 @@ async function converse(project) {
       capabilities: {},
       clientInfo: { name: 'example-host', version: '1.0.0' },
     });
-    expect(hello.serverInfo?.name === 'switchboard', 'initialize names the server `switchboard`');
+    expect(
+      hello.serverInfo?.name === 'switchboard',
+      'initialize returns the server name `switchboard`',
+    );
     switchboard.notify('notifications/initialized');
 
     const { tools } = await switchboard.request('tools/list');
     const names = tools?.map((tool) => tool.name);
-    expect(isDeepStrictEqual(names, ['mock_suite']), 'tools/list has mock_suite and nothing else');
+    expect(isDeepStrictEqual(names, ['mock_suite']), 'tools/list returns only mock_suite');
 
     const list = await switchboard.request('tools/call', {
       name: 'mock_suite',
@@ -82,7 +85,7 @@ async function converse(project) {
         { ok, name, args },
         { ok: true, name: 'click', args: { selector: '#btn' } },
       ),
-      'call gives back what the server answered',
+      "call returns the server's result",
     );
   } finally {
     await switchboard.stop();
@@ -91,10 +94,10 @@ async function converse(project) {
 
 function expect(holds, sentence) {
   console.log(`${holds ? '✓' : '✗'} ${sentence}\n`);
-  if (!holds) wrong.push(`Not so: ${sentence}.`);
+  if (!holds) wrong.push(`Check failed: ${sentence}.`);
 }
 
-/** The subtools of an introspect answer: as fields where they are there, else as JSON in the text. */
+/** The subtools in an introspect result, from its fields or from the JSON in its text. */
 function subtoolsOf(result) {
   return (
     result.tools ??
@@ -104,9 +107,9 @@ function subtoolsOf(result) {
   );
 }
 
-/** Starts Switchboard in the project and speaks Content-Length framed JSON-RPC with it. */
+/** Starts Switchboard in the project and talks to it with Content-Length framing. */
 function start(project) {
-  // The project alone decides what is served: nothing of the user's own configuration.
+  // Ignore the user's own configuration.
   const { WORKSPACE_DIR: _workspace, SWITCHBOARD_CONFIG: _config, ...env } = process.env;
   const child = spawn(process.execPath, [PROGRAM], {
     cwd: project,
@@ -117,9 +120,9 @@ function start(project) {
   let nextId = 1;
   let received = Buffer.alloc(0);
 
-  child.stdin.on('error', () => {}); // The exit of the program says it better.
+  child.stdin.on('error', () => {}); // The exit event has the better error.
   child.on('error', (error) => giveUp(error));
-  child.on('exit', (code, signal) => giveUp(new Error(`Switchboard ended (${signal ?? code}).`)));
+  child.on('exit', (code, signal) => giveUp(new Error(`Switchboard exited (${signal ?? code}).`)));
   child.stdout.on('data', (chunk) => {
     received = Buffer.concat([received, chunk]);
     try {
@@ -128,11 +131,11 @@ function start(project) {
       }
     } catch (cause) {
       const start = JSON.stringify(received.toString('utf8', 0, 80));
-      giveUp(new Error(`What came on stdout is not a framed message: ${start}`, { cause }));
+      giveUp(new Error(`Invalid message on stdout: ${start}`, { cause }));
     }
   });
 
-  /** The first message that has arrived whole, if there is one. */
+  /** The first complete message, if there is one. */
   function takeMessage() {
     const headerEnd = received.indexOf('\r\n\r\n');
     if (headerEnd < 0) return undefined;
@@ -161,7 +164,7 @@ function start(project) {
       console.log(`→ ${method} ${JSON.stringify(params.arguments ?? {})}`);
       const message = await new Promise((resolve, reject) => {
         waiting.set(id, { resolve, reject });
-        const late = () => reject(new Error(`${method} was not answered in ${ANSWER_MS} ms.`));
+        const late = () => reject(new Error(`${method} got no answer within ${ANSWER_MS} ms.`));
         setTimeout(late, ANSWER_MS).unref();
         write({ id, method, params });
       });
@@ -171,12 +174,12 @@ function start(project) {
       return message.result;
     },
 
-    /** Closes the input, which is how a host says goodbye. */
+    /** Closes stdin, which is how a host disconnects. */
     async stop() {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
       const kill = setTimeout(() => {
-        wrong.push(`Switchboard did not end within ${EXIT_MS} ms of losing its host.`);
+        wrong.push(`Switchboard did not exit within ${EXIT_MS} ms.`);
         child.kill('SIGKILL');
       }, EXIT_MS);
       child.stdin.end();

@@ -1,9 +1,7 @@
-// A tiny MCP server to try things on. It has no dependencies and does nothing but answer, so that
-// what you see on stdin and stdout is the protocol itself.
+// A tiny MCP server without dependencies, to see the bare protocol on stdin and stdout.
 //
-// Both ways of marking where a message ends are understood: one JSON text on a line, and an LSP
-// style `Content-Length` header in front of the JSON. An answer comes in the manner of its request.
-// The program ends when its input ends.
+// It accepts one JSON message per line, or an LSP-style `Content-Length` header before each message,
+// and answers in the framing of the request. It exits when stdin closes.
 
 const KNOWN_VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 
@@ -19,7 +17,7 @@ const TOOLS = [
   },
   {
     name: 'type_text',
-    description: 'Type text into the element that a selector finds',
+    description: 'Type text into an element',
     inputSchema: {
       type: 'object',
       properties: {
@@ -32,14 +30,13 @@ const TOOLS = [
   },
   {
     name: 'navigate',
-    // Long on purpose: real servers write like this, and it shows how a suite shortens it.
+    // Long on purpose, like in real servers, to show how a suite shortens it.
     description:
-      'Open an address in the current tab and wait until the page has finished loading.\n\n' +
-      'The address has to be complete, with its scheme. Redirects are followed, up to twenty of ' +
-      'them, and the answer names the address at which they ended. When the page asks for a ' +
-      'download the tab stays where it was. Pages that never stop loading are given thirty ' +
-      'seconds, after which whatever is there counts as loaded. Use `echo` instead if all you ' +
-      'want to know is whether this server is alive.',
+      'Open a URL in the current tab and wait until the page has loaded.\n\n' +
+      'The URL must include its scheme. Up to twenty redirects are followed, and the result contains ' +
+      'the final URL. If the page starts a download, the tab stays where it was. Pages that never ' +
+      'stop loading time out after thirty seconds, and whatever is there by then counts as loaded. ' +
+      'To check whether this server is alive, use `echo` instead.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -51,7 +48,7 @@ const TOOLS = [
   },
   {
     name: 'echo',
-    description: 'Give back the arguments',
+    description: 'Return the arguments',
     inputSchema: { type: 'object', properties: { message: { type: 'string' } } },
   },
 ];
@@ -64,12 +61,11 @@ const METHODS = {
   }),
   ping: () => ({}),
   'tools/list': () => ({ tools: TOOLS }),
-  // Not the `content` that MCP describes but a bare object, to show that a gateway in front of this
-  // server hands on what it is given.
+  // A bare object instead of MCP's `content`, to show that Switchboard forwards it.
   'tools/call': ({ name, arguments: args = {} } = {}) => ({ ok: true, name, args }),
 };
 
-/** The answer to one message, or undefined for those that want none. */
+/** The response to a message, or undefined for notifications. */
 function answer(text) {
   let message;
   try {
@@ -88,8 +84,8 @@ function failure(id, code, message) {
 }
 
 /**
- * Cuts the first whole message off the bytes that have arrived. `undefined` means: not all here yet.
- * At the end of the input a last line counts as whole even without its newline.
+ * Takes the first complete message from the buffer, or returns undefined if it hasn't fully arrived.
+ * At the end of the input, the last line doesn't need a newline.
  */
 function takeMessage(bytes, { atEnd }) {
   const start = bytes.findIndex((byte) => byte > 0x20);

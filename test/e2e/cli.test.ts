@@ -227,11 +227,11 @@ describe('tools', () => {
           click(selector: string)
             Click a selector
           type_text(selector: string, text: string, submit?: boolean = false)
-            Type text into the element that a selector finds
+            Type text into an element
           navigate(url: string, waitUntil?: "load" | "domcontentloaded" | "networkidle")
-            Open an address in the current tab and wait until the page has finished loading. The address has to be complete, with its scheme.
+            Open a URL in the current tab and wait until the page has loaded. The URL must include its scheme.
           echo(message?: string)
-            Give back the arguments
+            Return the arguments
 
         "
       `);

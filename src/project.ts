@@ -107,7 +107,7 @@ export class Project implements AsyncDisposable {
     const { log } = this.#options;
     const end = guard(
       (error) => log.error(describeBug(error)),
-      () => void this.switchboard.endOrphans(),
+      () => void this.switchboard.stopOrphans(),
     );
     const timer = setTimeout(end, Math.min(ORPHANS_AFTER_MS, this.config.stopMs / 4)).unref();
     this.#orphans = {

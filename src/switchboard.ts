@@ -10,7 +10,7 @@ import { shortDigest } from './base/digest.ts';
 import { describeBug } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
-import { endOrphans, RunNote } from './base/orphans.ts';
+import { RunNote, stopOrphans } from './base/orphans.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
 import { type ChildConfig, type Config, isOff } from './config/config.ts';
@@ -152,16 +152,16 @@ export class Switchboard implements AsyncDisposable {
   }
 
   /** Ends what a killed run left behind. The second call does nothing. */
-  endOrphans(): Promise<void> {
-    this.#orphans ??= this.#endOrphans();
+  stopOrphans(): Promise<void> {
+    this.#orphans ??= this.#stopOrphans();
     return this.#orphans;
   }
 
-  async #endOrphans(): Promise<void> {
+  async #stopOrphans(): Promise<void> {
     const { log } = this.#options;
     const { home, stopMs } = this.#config;
     try {
-      const ended = await endOrphans(join(home, 'run'), stopMs);
+      const ended = await stopOrphans(join(home, 'run'), stopMs);
       if (ended > 0)
         log.info(`stopped processes that an earlier run left behind (process groups: ${ended}).`);
     } catch (error) {

@@ -2,12 +2,12 @@
 // cache that is missing, damaged or from another version is rebuilt.
 import { type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { writeAtomically } from '../base/atomic-file.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { isObject } from '../base/object.ts';
 import { readTextFile } from '../base/read-text.ts';
 import { isSystemError } from '../base/system-error.ts';
 import { VERSION } from '../base/version.ts';
-import { writeWhole } from '../base/whole-file.ts';
 import type { AgentSummary, Dialect } from './agent.ts';
 
 /** What a file turned out to be: an agent or not, and its problems. */
@@ -63,7 +63,9 @@ export function openSummaryCache(home: string): SummaryCache {
       const files = [...used.values(), ...others.slice(0, MOST_OTHERS)];
       try {
         makeFolder(dirname(path));
-        writeWhole(path, JSON.stringify({ form: FORM, version: VERSION, files }), { mode: 0o600 });
+        writeAtomically(path, JSON.stringify({ form: FORM, version: VERSION, files }), {
+          mode: 0o600,
+        });
       } catch (error) {
         // Without a cache, the files are read each time.
         if (!isSystemError(error)) throw error;

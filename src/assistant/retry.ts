@@ -52,7 +52,7 @@ function waitAfter({ status, retryAfterMs }: ModelFailure, attempt: number): num
 async function pause(ms: number, cancellation: Cancellation): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   try {
-    await cancellation.orElse(new Promise((resolve) => (timer = setTimeout(resolve, ms))));
+    await cancellation.race(new Promise((resolve) => (timer = setTimeout(resolve, ms))));
   } finally {
     clearTimeout(timer);
   }

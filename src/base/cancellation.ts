@@ -37,7 +37,7 @@ export class Cancellation {
   }
 
   /** Settles like the promise, or rejects with the reason on cancellation; the promise keeps running. */
-  orElse<T>(promise: Promise<T>): Promise<T> {
+  race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const leave = (): void => reject(this.#reason);
       this.listen(leave);

@@ -2,10 +2,10 @@
 // file becomes the older one, of which there is only one.
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { followLinks } from './atomic-file.ts';
 import { shortDigest } from './digest.ts';
 import { makeFolder } from './make-folder.ts';
-import { cleanText, fileNamePart } from './text.ts';
-import { followLinks } from './whole-file.ts';
+import { cleanText, toFileName } from './text.ts';
 
 const MAX_BYTES = 5 << 20;
 const MAX_DAY_BYTES = 50 << 20;
@@ -79,6 +79,6 @@ function createFile(file: string, largestBytes: number): Append {
 
 /** The digest tells apart names that become the same. */
 function fileName(name: string): string {
-  const safe = fileNamePart(name);
+  const safe = toFileName(name);
   return safe === name ? safe : `${safe}-${shortDigest(name)}`;
 }

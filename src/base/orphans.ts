@@ -6,6 +6,7 @@
 // removed as well.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { unfinishedName } from './atomic-file.ts';
 import { removeEmptyFolder } from './empty-folder.ts';
 import { makeFolder } from './make-folder.ts';
 import { isGroupAlive } from './process.ts';
@@ -18,7 +19,6 @@ import {
   startTime,
 } from './process-table.ts';
 import { stopGroups } from './stop-groups.ts';
-import { unfinishedName } from './whole-file.ts';
 
 const MARK = 'SWITCHBOARD_RUN';
 /** The second mark on processes of an agent's run, with the name of that run. */
@@ -89,7 +89,7 @@ export class RunNote {
 }
 
 /** Stops the groups of runs that are gone and returns how many there were. */
-export async function endOrphans(folder: string, graceMs: number): Promise<number> {
+export async function stopOrphans(folder: string, graceMs: number): Promise<number> {
   const found = await readNotes(folder);
   const gone = found.filter(({ isGone }) => isGone);
   const left = await Promise.all(gone.map(groupsLeftBy));

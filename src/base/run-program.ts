@@ -65,7 +65,7 @@ export async function runProgram(options: ProgramOptions): Promise<ProgramExit> 
   let exit: ProgramExit | undefined;
   try {
     if (pid !== undefined) onProcess?.(pid);
-    exit = await cancellation.orElse(exited);
+    exit = await cancellation.race(exited);
     return exit;
   } finally {
     for (const timer of timers) clearTimeout(timer);

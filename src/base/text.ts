@@ -95,7 +95,7 @@ export function excerpt(
 }
 
 /** Makes text from another party safe as part of a file name. */
-export function fileNamePart(text: string): string {
+export function toFileName(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60);
 }
 

@@ -16,7 +16,10 @@ export async function waitUntil(isTrue: () => boolean, limitMs: number): Promise
 }
 
 /** Settles like the promise, or resolves with undefined after the limit; the promise keeps running. */
-export async function soon<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
+export async function settleWithin<T>(
+  promise: Promise<T>,
+  limitMs: number,
+): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, limitMs, undefined).unref();
@@ -25,7 +28,7 @@ export async function soon<T>(promise: Promise<T>, limitMs: number): Promise<T |
 }
 
 /** Runs work that is cancelled after the limit, or together with `cancellation`. */
-export async function withinLimit<T>(
+export async function withTimeout<T>(
   limitMs: number,
   cancellation: Cancellation,
   tooLate: () => Error,

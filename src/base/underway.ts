@@ -6,8 +6,8 @@
 
 export interface UnderwayPlace<T> {
   readonly item: T;
-  before: UnderwayPlace<T> | undefined;
-  behind: UnderwayPlace<T> | undefined;
+  previous: UnderwayPlace<T> | undefined;
+  next: UnderwayPlace<T> | undefined;
 }
 
 export class Underway<T> {
@@ -15,8 +15,8 @@ export class Underway<T> {
   #newest: UnderwayPlace<T> | undefined;
 
   add(item: T): UnderwayPlace<T> {
-    const place: UnderwayPlace<T> = { item, before: this.#newest, behind: undefined };
-    if (this.#newest) this.#newest.behind = place;
+    const place: UnderwayPlace<T> = { item, previous: this.#newest, next: undefined };
+    if (this.#newest) this.#newest.next = place;
     else this.#oldest = place;
     this.#newest = place;
     return place;
@@ -24,14 +24,14 @@ export class Underway<T> {
 
   /** Must be called only once per place. */
   remove(place: UnderwayPlace<T>): void {
-    const { before, behind } = place;
-    if (before) before.behind = behind;
-    else this.#oldest = behind;
-    if (behind) behind.before = before;
-    else this.#newest = before;
+    const { previous, next } = place;
+    if (previous) previous.next = next;
+    else this.#oldest = next;
+    if (next) next.previous = previous;
+    else this.#newest = previous;
     // A removed place must not keep others alive.
-    place.before = undefined;
-    place.behind = undefined;
+    place.previous = undefined;
+    place.next = undefined;
   }
 
   get isEmpty(): boolean {
@@ -41,7 +41,7 @@ export class Underway<T> {
   /** Oldest first. */
   all(): T[] {
     const items: T[] = [];
-    for (let place = this.#oldest; place; place = place.behind) items.push(place.item);
+    for (let place = this.#oldest; place; place = place.next) items.push(place.item);
     return items;
   }
 }

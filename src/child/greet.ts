@@ -2,7 +2,7 @@
 // answer it, or may still be starting. So after a moment it gets a handshake as well, and the probe stays open: if the
 // server refuses the handshake, the answer to the probe tells why.
 import { Cancellation } from '../base/cancellation.ts';
-import { soon } from '../base/time.ts';
+import { settleWithin } from '../base/time.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { Era } from '../mcp/eras.ts';
 import { RpcError } from '../rpc/message.ts';
@@ -46,7 +46,7 @@ export async function greet(
   const probing = probeAlive(link, limitMs, probeCancellation);
   probing.catch(() => {}); // handled below, if it matters
   try {
-    const found = await soon(probing, patienceMs);
+    const found = await settleWithin(probing, patienceMs);
     if (found && (preferredEra === 'modern' || !found.speaksBoth)) return found.greeting;
     return await greetMeanwhile(probing, handshake());
   } finally {
@@ -65,7 +65,7 @@ async function greetMeanwhile(
   } catch (failure) {
     if (failure instanceof LinkEnded) await probing; // the probe may have killed it
     const isRefused = failure instanceof RpcError || failure instanceof RpcTimeout;
-    const found = isRefused ? await soon(probing, PROBE_MS) : undefined;
+    const found = isRefused ? await settleWithin(probing, PROBE_MS) : undefined;
     if (found) return found.greeting;
     throw failure;
   }

@@ -1,6 +1,7 @@
 // Saves V8's compiled code, so the next start doesn't have to compile it.
+
+import { writeAtomically } from '../base/atomic-file.ts';
 import type { Log } from '../base/log.ts';
-import { writeWhole } from '../base/whole-file.ts';
 import type { UnsavedStart } from '../load-start.ts';
 
 /** Injected by the build. Undefined when running from source or if already saved. */
@@ -10,7 +11,7 @@ export function keepCompiledStart(log: Log): void {
   const unsaved = typeof __UNSAVED_START__ === 'undefined' ? undefined : __UNSAVED_START__;
   if (!unsaved) return;
   try {
-    writeWhole(unsaved.file, unsaved.make(), { mode: 0o644 });
+    writeAtomically(unsaved.file, unsaved.make(), { mode: 0o644 });
   } catch (error) {
     // Programs are often installed in read-only folders. It costs only some milliseconds.
     log.debug(`cannot save compiled code: ${(error as Error).message}`);

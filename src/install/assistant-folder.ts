@@ -9,11 +9,11 @@
 // the server still works, and running the command again finishes the job. The user's own files are kept.
 import { readFileSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { writeAtomically } from '../base/atomic-file.ts';
 import { removeEmptyFolder } from '../base/empty-folder.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { isFolder } from '../base/process.ts';
-import { writeWhole } from '../base/whole-file.ts';
 import { whileLocked } from '../config/change/rewrite.ts';
 import { isUntouched, originalFile, wrapperIn } from '../config/files/assistant-folder.ts';
 import { parseJsonc, withoutByteOrderMark } from '../config/files/files.ts';
@@ -215,7 +215,7 @@ function keepOriginal(
   work.backUp(file, backups);
   const act = () => {
     makeFolder(dirname(paths.original), 0o777);
-    writeWhole(paths.original, readFileSync(file), { mode: 0o600, like: present.stats });
+    writeAtomically(paths.original, readFileSync(file), { mode: 0o600, like: present.stats });
   };
   work.perform({ action: 'write', path: paths.original }, act);
 }
@@ -230,7 +230,7 @@ function removeRole(file: string, script: string, work: DiskWork): string[] {
 }
 
 function write(file: string, text: string, like: Stats | undefined, work: DiskWork): void {
-  const act = () => writeWhole(file, text, { mode: 0o666, like });
+  const act = () => writeAtomically(file, text, { mode: 0o666, like });
   work.perform({ action: 'write', path: file }, act);
 }
 

@@ -2,11 +2,11 @@
 // dry run reports the same changes without making them.
 import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { DanglingLink, followLinks, writeAtomically } from '../base/atomic-file.ts';
 import { backupPath, keepBackup } from '../base/backup.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { codeOf, isSystemError } from '../base/system-error.ts';
-import { DanglingLink, followLinks, writeWhole } from '../base/whole-file.ts';
 
 export interface Change {
   readonly action: 'backup' | 'copy' | 'create' | 'link' | 'remove' | 'write';
@@ -74,7 +74,7 @@ export function writeText(file: string, text: string): void {
   const target = followLinks(file);
   makeFolder(dirname(target));
   const like = statSync(target, { throwIfNoEntry: false });
-  writeWhole(target, text, { mode: 0o600, like });
+  writeAtomically(target, text, { mode: 0o600, like });
 }
 
 /** Explains errors from the operating system; anything else is a bug and is rethrown. */

@@ -9,10 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { unfinishedName } from '../base/atomic-file.ts';
 import { removeEmptyFolder } from '../base/empty-folder.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { codeOf } from '../base/system-error.ts';
-import { unfinishedName } from '../base/whole-file.ts';
 import { type Change, DiskWork, entryAt, explainFailure, readIfExists, writeText } from './disk.ts';
 import type { InstallPlaces } from './places.ts';
 

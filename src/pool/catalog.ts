@@ -5,11 +5,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unfinishedName } from '../base/atomic-file.ts';
 import { shortDigest } from '../base/digest.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { isObject } from '../base/object.ts';
-import { fileNamePart } from '../base/text.ts';
-import { unfinishedName } from '../base/whole-file.ts';
+import { toFileName } from '../base/text.ts';
 import type { ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { parseRefusedTools, type RefusedTool } from '../mcp/clean-lists.ts';
@@ -98,7 +98,7 @@ export class Catalog {
   /** A cheap check whether anything may be known, for the many servers that were never used. */
   mayKnow({ name }: ChildConfig): boolean {
     if (!this.#hasReadNames) this.#readNames();
-    return this.#names.has(fileNamePart(name));
+    return this.#names.has(toFileName(name));
   }
 
   /** Whether its tool list contains a secret and stays in memory. */
@@ -129,7 +129,7 @@ export class Catalog {
     const known = { ...this.get(config), ...news };
     const file = this.#fileFor(config);
     this.#known.set(file, known);
-    this.#names.add(fileNamePart(config.name));
+    this.#names.add(toFileName(config.name));
     const declaration = declarationIn(file);
     const before = this.#writing.get(declaration) ?? Promise.resolve();
     this.#writing.set(
@@ -225,5 +225,5 @@ function declarationIn(file: string): string {
 
 function declarationOf(config: ChildConfig): string {
   const { name, origin } = config;
-  return `${fileNamePart(name)}-${shortDigest([origin, boundFolderOf(config), name].join('\0'))}`;
+  return `${toFileName(name)}-${shortDigest([origin, boundFolderOf(config), name].join('\0'))}`;
 }

@@ -5,7 +5,7 @@ import { SwitchboardError } from '../base/errors.ts';
 import { startedGroups } from '../base/process.ts';
 import { WorkWatch } from '../base/process-table.ts';
 import { nearest } from '../base/text.ts';
-import { soon } from '../base/time.ts';
+import { settleWithin } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
 import { type ChildConfig, isOff } from '../config/config.ts';
 import { type Hints, hintsOf } from '../mcp/annotations.ts';
@@ -149,7 +149,7 @@ export class Pool implements AsyncDisposable {
       this.#slots.delete(name);
       if (!config) continue;
       // Two of the same server would get in each other's way. A process that won't exit isn't waited for.
-      const after = soon(retired, 3 * config.timeouts.stopMs);
+      const after = settleWithin(retired, 3 * config.timeouts.stopMs);
       this.#slots.set(name, this.#createSlot(config, after));
     }
   }

@@ -3,7 +3,7 @@
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
-import { soon } from '../base/time.ts';
+import { settleWithin } from '../base/time.ts';
 import type { Child, ListKind } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { RefusedTool } from '../mcp/clean-lists.ts';
@@ -156,7 +156,7 @@ export class Slot {
   use(cancellation: Cancellation, era: Era = 'handshake'): Child | Promise<Child> {
     if (this.#running?.started) return this.#running.started;
     this.#running ??= this.#run(era);
-    return cancellation.orElse(this.#running.child);
+    return cancellation.race(this.#running.child);
   }
 
   /** Starts the child and lists its tools, once for all callers. */
@@ -246,7 +246,7 @@ export class Slot {
   async #finishListing(): Promise<void> {
     if (!this.#warming || this.#isRetired || this.lists.tools !== undefined) return;
     if (this.#toolDemand !== 'required') return;
-    await soon(
+    await settleWithin(
       this.#warming.catch(() => {}),
       this.#config.timeouts.stopMs,
     );

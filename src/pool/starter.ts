@@ -188,8 +188,8 @@ export class Starter {
     const parkedMs = this.#limit.parkedMs(now);
     if (parkedMs > 0) throw parked(config, parkedMs);
     if (now < this.#refused.until) throw this.#refused.error;
-    await cancellation.orElse(this.stopped);
-    if (this.#limit.waitMs > 0) await cancellation.orElse(sleep(this.#limit.waitMs));
+    await cancellation.race(this.stopped);
+    if (this.#limit.waitMs > 0) await cancellation.race(sleep(this.#limit.waitMs));
   }
 
   #noteFailedStart(error: unknown): void {

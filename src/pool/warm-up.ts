@@ -1,7 +1,7 @@
 // Starts many children in the background: a few at a time while starting keeps cores busy, more when the
 // children mostly wait for a timer or the network.
 import { availableParallelism } from 'node:os';
-import { soon } from '../base/time.ts';
+import { settleWithin } from '../base/time.ts';
 
 export interface WarmUpOptions {
   /** Starts one; never rejects. */
@@ -28,7 +28,7 @@ export async function warmUp(
   const turns = new Set<Promise<void>>();
   for (const name of names) {
     while (turns.size >= MOST_WORKING) {
-      await soon(Promise.race(turns), LOOK_MS);
+      await settleWithin(Promise.race(turns), LOOK_MS);
       if (turns.size < MOST_WORKING || underway.size >= MOST_UNDERWAY) continue;
       const working = await countWorking();
       const idle = working === undefined ? 0 : MOST_WORKING - working;
@@ -38,7 +38,7 @@ export async function warmUp(
     await new Promise((resolve) => setImmediate(resolve));
     const started = start(name).finally(() => underway.delete(started));
     underway.add(started);
-    const turn = soon(started, WORK_OF_START_MS).finally(() => turns.delete(turn));
+    const turn = settleWithin(started, WORK_OF_START_MS).finally(() => turns.delete(turn));
     turns.add(turn);
   }
   await Promise.all(underway);

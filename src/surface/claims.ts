@@ -3,10 +3,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { unfinishedName } from '../base/atomic-file.ts';
 import { shortDigest } from '../base/digest.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { isObject } from '../base/object.ts';
-import { unfinishedName } from '../base/whole-file.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { type Hints, parseHints } from '../mcp/annotations.ts';
 

@@ -1,6 +1,6 @@
 // The servers one session has switched on, and what the gateway's tools do in it.
 import { SwitchboardError } from '../base/errors.ts';
-import { soon } from '../base/time.ts';
+import { settleWithin } from '../base/time.ts';
 import type { CallContext } from '../calls/call.ts';
 import { reportStart } from '../calls/starting.ts';
 import type { ChildConfig } from '../config/config.ts';
@@ -193,11 +193,11 @@ export class Switches implements ModeSession {
     const warmed = this.#options.parts().pool.warm(name);
     // The previous process may have to stop first.
     const limitMs = Math.min(timeouts.spawnMs + timeouts.stopMs, LONGEST_WAIT_MS);
-    const ready = soon(
+    const ready = settleWithin(
       warmed.then(() => true),
       limitMs,
     );
-    const waited = reportStart(cancellation.orElse(ready), config, onProgress);
+    const waited = reportStart(cancellation.race(ready), config, onProgress);
     return (await waited) ?? false;
   }
 

@@ -259,7 +259,7 @@ class TinyEngine implements Engine {
     this.started++;
     this.running++;
     try {
-      return await run.cancellation.orElse(this.#play(run));
+      return await run.cancellation.race(this.#play(run));
     } finally {
       this.running--;
     }

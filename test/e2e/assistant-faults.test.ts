@@ -204,7 +204,7 @@ describe('the model', () => {
       ...memoryServer(dir),
       assistant: { maxTotalTokens: 200 },
     }));
-    expect(await failure(scene)).toContain('has used up the 200 tokens that one query may cost');
+    expect(await failure(scene)).toContain('reached the limit of 200 tokens per query');
     expect(scene.model.requests).toHaveLength(2);
   });
 

@@ -518,7 +518,7 @@ describe('what cannot be done is refused, and nothing is changed', () => {
       discoverGlobs: ['servers/*/.mcp.json'],
       environment: 'minimal',
     });
-    expect(await runBadly(project, 'memory', 'on')).toContain('not keep to environment in');
+    expect(await runBadly(project, 'memory', 'on')).toContain('environment in <project>');
     project.write('switchboard.config.json', { discoverGlobs: ['servers/*/.mcp.json'] });
     project.write('servers/memory/.mcp.json', { ...MEMORY, ...rules, environment: 'minimal' });
     await runWell(project, 'memory', 'on');

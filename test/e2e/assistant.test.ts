@@ -6,7 +6,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { ask, createScene, launchOf, memoryServer, type Scene } from '../support/assistant.ts';
 import { type Reply, type Script, USAGE } from '../support/model-server-chat.ts';
 import { eventually, processesWith } from '../support/processes.ts';
-import { createProject } from '../support/project.ts';
 import { eraServer, publishedServer, testServer } from '../support/servers.ts';
 import { HOSTS, type HostDriver, V1, V2_MODERN } from './matrix/hosts.ts';
 import { textOf } from './matrix/results.ts';
@@ -252,13 +251,12 @@ describe('a call that the model tells instead of making it', () => {
   test.each(['loop', 'single'])(
     'is carried out, and its result is the answer: %s',
     async (mode) => {
-      const files = createProject({ 'tea.txt': 'Darjeeling' }).dir;
-      const text = told.replace('PATH', join(files, 'tea.txt'));
-      const entry = { ...publishedServer('filesystem', files), assistant: { mode } };
       const scene = await createScene(
-        () => ({ text }),
-        () => entry,
+        () => ({ text: told.replace('PATH', join(scene.project.dir, 'tea.txt')) }),
+        // The project's folder, which the server also gets as a root.
+        (folder) => ({ ...publishedServer('filesystem', folder), assistant: { mode } }),
       );
+      scene.project.write('tea.txt', 'Darjeeling');
       const host = await connect(V1, 'suite', scene);
       const answer = await ask(host, 'suite', { query: 'what is in tea.txt?' });
       expect(answer).toEqual({

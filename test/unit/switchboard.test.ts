@@ -40,6 +40,6 @@ test('after a reload, everything is done where the new configuration says', asyn
   mkdirSync(join(after.home, 'run'), { recursive: true });
   const note = join(after.home, 'run', `${2 ** 30}-a-b`);
   writeFileSync(note, JSON.stringify({ start: '1', place: processPlace(), groups: [] }));
-  await switchboard.endOrphans();
+  await switchboard.stopOrphans();
   expect(existsSync(note)).toBe(false);
 });

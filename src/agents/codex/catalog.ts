@@ -2,12 +2,12 @@
 // either. So an agent that sets one gets a catalog of its own, derived from the one Codex would use.
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeAtomically } from '../../base/atomic-file.ts';
 import type { Cancellation } from '../../base/cancellation.ts';
 import { shortDigest } from '../../base/digest.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { isObject } from '../../base/object.ts';
 import { readTextFile } from '../../base/read-text.ts';
-import { writeWhole } from '../../base/whole-file.ts';
 import { outputOf } from './output-of.ts';
 import { readUserConfig } from './user-config.ts';
 
@@ -196,7 +196,7 @@ function write(file: string, models: readonly Model[]): void {
   makeFolder(folder);
   removeOld(folder);
   if (!isFile(file)) rmSync(file, { recursive: true, force: true });
-  writeWhole(file, JSON.stringify({ models }), { mode: 0o600 });
+  writeAtomically(file, JSON.stringify({ models }), { mode: 0o600 });
 }
 
 /** Catalogs of replaced programs. */

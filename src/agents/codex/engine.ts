@@ -136,7 +136,7 @@ class CodexRun {
     let isCompleted = false;
     const leave = litter.enter(cwd);
     try {
-      const result = await cancellation.orElse(this.#converse(server));
+      const result = await cancellation.race(this.#converse(server));
       isCompleted = result.ok;
       return result;
     } finally {
@@ -159,7 +159,7 @@ class CodexRun {
       return await this.#startOnce(options);
     } catch (error) {
       if (!(error instanceof SwitchboardError && error.cause instanceof LinkEnded)) throw error;
-      await cancellation.orElse(sleep(START_AGAIN_MS));
+      await cancellation.race(sleep(START_AGAIN_MS));
       return this.#startOnce(options);
     }
   }
@@ -170,7 +170,7 @@ class CodexRun {
     const server = await AppServer.open(options);
     this.#options.onProcess(server.pid);
     try {
-      await cancellation.orElse(server.initialize(VERSION));
+      await cancellation.race(server.initialize(VERSION));
       return server;
     } catch (error) {
       await server.close();

@@ -9,7 +9,7 @@ export class StartGate {
 
   /** Never calls `start` if cancelled while waiting. */
   async pass<T>(cancellation: Cancellation, start: () => Promise<T>): Promise<T> {
-    while (this.#ahead) await cancellation.orElse(this.#ahead);
+    while (this.#ahead) await cancellation.race(this.#ahead);
     if (this.#isOpen) return start();
     const starting = start();
     this.#ahead = starting

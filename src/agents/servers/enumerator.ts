@@ -3,7 +3,7 @@
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
-import { withinLimit } from '../../base/time.ts';
+import { withTimeout } from '../../base/time.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import { parseTools } from '../../mcp/tools.ts';
 import type { Catalog } from '../../pool/catalog.ts';
@@ -107,18 +107,18 @@ export class Enumerator implements AsyncDisposable {
     const { start, catalog } = this.#parts;
     const starter = new Starter({ start, catalog, onNotification: () => {}, after: undefined });
     try {
-      const child = await withinLimit(
+      const child = await withTimeout(
         limitMs,
         cancellation,
         () => tooLate(config.name, 'start', limitMs),
         (limited) => starter.start(config, { cancellation: limited, preferredEra: 'handshake' }),
       );
       try {
-        const tools = await withinLimit(
+        const tools = await withTimeout(
           limitMs,
           cancellation,
           () => tooLate(config.name, 'list its tools', limitMs),
-          (limited) => limited.orElse(listAll(child, 'tools')),
+          (limited) => limited.race(listAll(child, 'tools')),
         );
         const isSecret = child.holdsSecret(JSON.stringify(tools));
         const { refusedTools: refused } = child;
@@ -140,11 +140,11 @@ export class Enumerator implements AsyncDisposable {
     if (known && (!isFresh || isQuiet || this.#asked.has(key))) return namesOf(known);
     if (isQuiet) throw notKnown(key);
     const bothMs = 2 * limitMs;
-    await withinLimit(
+    await withTimeout(
       bothMs,
       cancellation,
       () => tooLate(key, 'start and list its tools', bothMs),
-      (limited) => limited.orElse(pool.warm(key)),
+      (limited) => limited.race(pool.warm(key)),
     );
     this.#asked.add(key);
     return namesOf(pool.tools(key) ?? []);
@@ -189,7 +189,7 @@ class SharedWork<T> {
   async join(cancellation: Cancellation): Promise<T> {
     this.#waiting++;
     try {
-      return await cancellation.orElse(this.#work);
+      return await cancellation.race(this.#work);
     } catch (error) {
       if (cancellation.reason && this.#waiting === 1) await this.cancel(cancellation.reason);
       throw error;

@@ -3,7 +3,7 @@
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
-import { soon } from '../../base/time.ts';
+import { settleWithin } from '../../base/time.ts';
 import { Underway, type UnderwayPlace } from '../../base/underway.ts';
 import type { Caller, Question } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS } from '../../mcp/eras.ts';
@@ -139,7 +139,7 @@ export class HandshakeConversation implements Conversation {
       const leftMs = begin + limitMs - performance.now();
       if (leftMs <= 0) throw busyError(this.#options.name, isAsking);
       const turn = new Promise<void>((resolve) => this.#waiting.push(resolve));
-      await cancellation.orElse(soon(turn, Math.min(leftMs, LOOK_AGAIN_MS)));
+      await cancellation.race(settleWithin(turn, Math.min(leftMs, LOOK_AGAIN_MS)));
     }
     return this.#send(request, call);
   }

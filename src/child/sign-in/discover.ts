@@ -38,7 +38,7 @@ export async function findSignInPlace(
   options: SignInPlaceOptions,
 ): Promise<SignInPlace | undefined> {
   const { childName, serverUrl, net } = options;
-  const answer = await knock(options);
+  const answer = await requestWithoutToken(options);
   const challenge = answer.status === 401 ? extractWWWAuthenticateParams(answer) : {};
   const described = await describeResource(options, challenge.resourceMetadataUrl);
   const issuerUrl = described?.authorization_servers?.[0] ?? String(new URL('/', serverUrl));
@@ -64,7 +64,7 @@ export async function findSignInPlace(
 }
 
 /** A request without a token: a server that requires a sign-in refuses it and says where. */
-function knock({ serverUrl, headers, net }: SignInPlaceOptions): Promise<Response> {
+function requestWithoutToken({ serverUrl, headers, net }: SignInPlaceOptions): Promise<Response> {
   const params = {
     protocolVersion: NEWEST_REVISION,
     capabilities: {},

@@ -12,7 +12,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
-import { withinLimit } from '../../base/time.ts';
+import { withTimeout } from '../../base/time.ts';
 import { VERSION } from '../../base/version.ts';
 import { type AddressKind, kindOfAddress } from '../../net/address-kind.ts';
 import { Oversize, readText } from '../../net/body.ts';
@@ -86,12 +86,12 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
         `${quote(url.host)} did not answer within ${formatDuration(limitMs)}`,
       );
     try {
-      return await withinLimit(limitMs, cancellation, tooLate, async (limited) => {
-        const addresses = await limited.orElse(allowedAddresses(url));
+      return await withTimeout(limitMs, cancellation, tooLate, async (limited) => {
+        const addresses = await limited.race(allowedAddresses(url));
         limited.throwIfCancelled();
         const client = new HttpClient({ env, lookup: lookupIn(addresses) });
         try {
-          return await limited.orElse(exchange(client, url, init, body));
+          return await limited.race(exchange(client, url, init, body));
         } finally {
           client.close();
         }

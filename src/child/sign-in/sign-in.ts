@@ -10,7 +10,7 @@ import {
 import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
-import { withinLimit } from '../../base/time.ts';
+import { withTimeout } from '../../base/time.ts';
 import type { OAuthSettings } from '../../config/config.ts';
 import { isLoopbackHost } from '../../net/address-kind.ts';
 import { type Callback, openCallback } from './callback.ts';
@@ -193,7 +193,7 @@ function inTime(
         hint: `Run again: switchboard login ${childName}`,
       },
     );
-  return withinLimit(limitMs, cancellation, tooLate, (limited) => limited.orElse(answer));
+  return withTimeout(limitMs, cancellation, tooLate, (limited) => limited.race(answer));
 }
 
 /**

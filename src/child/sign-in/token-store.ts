@@ -2,10 +2,10 @@
 // belongs to one issuer and one resource and is never sent to another.
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { writeAtomically } from '../../base/atomic-file.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { isObject } from '../../base/object.ts';
 import { codeOf } from '../../base/system-error.ts';
-import { writeWhole } from '../../base/whole-file.ts';
 
 const VERSION = 1;
 
@@ -64,7 +64,7 @@ export function readSignIn(file: string): Kept {
 /** Throws the system's error if it can't be written; the old file is then intact. */
 export function writeSignIn(file: string, signIn: StoredSignIn): void {
   prepareFolder(dirname(file));
-  writeWhole(file, `${JSON.stringify(signIn, null, 2)}\n`, { mode: 0o600 });
+  writeAtomically(file, `${JSON.stringify(signIn, null, 2)}\n`, { mode: 0o600 });
 }
 
 export function removeSignIn(file: string): void {

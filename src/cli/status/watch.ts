@@ -23,8 +23,8 @@ export async function watchLines(look: () => Promise<readonly string[]>): Promis
       const shown = lines.slice(0, Math.max(1, (stdout.rows || 24) - 1));
       stdout.write(`${TOP}${shown.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_BELOW}`);
       const pause = new Promise((resolve) => (timer = setTimeout(resolve, EVERY_MS)));
-      await end.orElse(pause);
-      lines = await end.orElse(look());
+      await end.race(pause);
+      lines = await end.race(look());
     }
   } catch (error) {
     if (error !== end.reason) throw error;

@@ -98,7 +98,7 @@ async function withPrompter<T>(
   const ended = once(terminal, 'close').then(() => undefined); // Ctrl-D
   try {
     return await work({
-      ask: (prompt) => cancellation.orElse(Promise.race([ended, terminal.question(prompt)])),
+      ask: (prompt) => cancellation.race(Promise.race([ended, terminal.question(prompt)])),
       say: (line) => void output.write(`${line}\n`),
     });
   } finally {

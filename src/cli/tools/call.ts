@@ -2,7 +2,7 @@
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
 import { cleanText, escapeHidden, excerpt } from '../../base/text.ts';
-import { soon } from '../../base/time.ts';
+import { settleWithin } from '../../base/time.ts';
 import type { CallContext } from '../../calls/call.ts';
 import { notAllowed } from '../../calls/expose.ts';
 import { unknownSubtool } from '../../calls/tool-call.ts';
@@ -129,7 +129,7 @@ class ExplainedCall {
     const { name } = this.#server;
     const isRunning = pool.report(name).state === 'ready';
     const listed = isRunning && this.#listTools().catch(() => undefined);
-    const tools = (listed && (await soon(listed, LIST_MS))) || pool.tools(name);
+    const tools = (listed && (await settleWithin(listed, LIST_MS))) || pool.tools(name);
     return tools?.find((tool) => tool.name === this.#subtool);
   }
 

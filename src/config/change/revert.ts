@@ -1,9 +1,9 @@
 // Removes a key that a command wrote. If the file hasn't been changed since, it is restored byte for byte: one of the
 // backups is the earlier text, and setting the key in it yields the current one. Otherwise only the key is removed.
 import { join } from 'node:path';
+import { followLinks } from '../../base/atomic-file.ts';
 import { readBackups } from '../../base/backup.ts';
 import { isObject } from '../../base/object.ts';
-import { followLinks } from '../../base/whole-file.ts';
 import { parseJsonc, withoutByteOrderMark } from '../files/files.ts';
 import { type Rewritten, rewriteFile } from './rewrite.ts';
 import { unsetKey } from './unset.ts';

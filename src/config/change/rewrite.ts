@@ -2,13 +2,13 @@
 // doesn't know the lock, such as an editor.
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DanglingLink, followLinks, writeAtomically } from '../../base/atomic-file.ts';
 import { backupPath, keepBackup } from '../../base/backup.ts';
 import { shortDigest } from '../../base/digest.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { LockedError, withLockFile } from '../../base/lock.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { codeOf, isSystemError } from '../../base/system-error.ts';
-import { DanglingLink, followLinks, writeWhole } from '../../base/whole-file.ts';
 
 export interface RewriteOptions {
   /** Switchboard's home, for locks and backups. */
@@ -98,7 +98,7 @@ async function replaceText(
     return { isChanged: true, backup, isRemoved: true };
   }
   makeFolder(dirname(target));
-  writeWhole(target, after, { mode, like: before?.stats, beforeReplacing });
+  writeAtomically(target, after, { mode, like: before?.stats, beforeReplacing });
   return { isChanged: true, backup };
 }
 

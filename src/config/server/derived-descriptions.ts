@@ -3,10 +3,10 @@
 // configuration: the tool list changes only at a start or reload.
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { writeAtomically } from '../../base/atomic-file.ts';
 import { shortDigest } from '../../base/digest.ts';
 import { isObject } from '../../base/object.ts';
 import { makePrivateFolder } from '../../base/process.ts';
-import { writeWhole } from '../../base/whole-file.ts';
 import type { ChildConfig } from '../config.ts';
 import { isPackageRunner } from './runners.ts';
 
@@ -57,7 +57,7 @@ export function rememberDerived(
   }
   const servers = Object.fromEntries([...kept].slice(-MAX_SERVERS));
   makePrivateFolder(join(home, 'cache'));
-  writeWhole(fileIn(home), `${JSON.stringify({ form: FORMAT, servers })}\n`, { mode: 0o600 });
+  writeAtomically(fileIn(home), `${JSON.stringify({ form: FORMAT, servers })}\n`, { mode: 0o600 });
 }
 
 function fileIn(home: string): string {

@@ -12,10 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { unfinishedName } from '../../base/atomic-file.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { codeOf } from '../../base/system-error.ts';
-import { unfinishedName } from '../../base/whole-file.ts';
 
 const TOKEN_BYTES = 32;
 /** What may follow `Bearer` in a header. */

@@ -29,11 +29,11 @@ test('who listens too late hears at once', () => {
 
 test('a promise is waited for until it is called off', async () => {
   const cancellation = new Cancellation();
-  await expect(cancellation.orElse(Promise.resolve('done'))).resolves.toBe('done');
-  await expect(cancellation.orElse(Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await expect(cancellation.race(Promise.resolve('done'))).resolves.toBe('done');
+  await expect(cancellation.race(Promise.reject(new Error('no')))).rejects.toThrow('no');
 
-  const never = cancellation.orElse(new Promise(() => {}));
+  const never = cancellation.race(new Promise(() => {}));
   cancellation.cancel(REASON);
   await expect(never).rejects.toBe(REASON);
-  await expect(cancellation.orElse(Promise.resolve('too late'))).rejects.toBe(REASON);
+  await expect(cancellation.race(Promise.resolve('too late'))).rejects.toBe(REASON);
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { endOrphans, RunNote } from '../../../src/base/orphans.ts';
+import { RunNote, stopOrphans } from '../../../src/base/orphans.ts';
 import { signalGroup, spawnGroup } from '../../../src/base/process.ts';
 import { processPlace } from '../../../src/base/process-table.ts';
 import { temporaryFolder } from '../../support/fake-child.ts';
@@ -53,7 +53,7 @@ test('a run notes the groups that it has, and forgets those that are gone', asyn
 test('what runs have left is told to go, and nobody waits for longer than it takes', async () => {
   const folder = join(temporaryFolder(), 'run');
   const left = [await leaveBehind(folder, STAYS), await leaveBehind(folder, STAYS)];
-  expect(await endOrphans(folder, 600_000)).toBe(2);
+  expect(await stopOrphans(folder, 600_000)).toBe(2);
   for (const { exited } of left) expect(await exited).toEqual([null, 'SIGTERM']);
   expect(readdirSync(folder)).toEqual([]);
 });
@@ -61,7 +61,7 @@ test('what runs have left is told to go, and nobody waits for longer than it tak
 test('what does not go is killed, and what heeds only that holds nothing up', async () => {
   const folder = join(temporaryFolder(), 'run');
   const stubborn = [await leaveBehind(folder, STUBBORN), await leaveBehind(folder, STUBBORN)];
-  expect(await endOrphans(folder, 50)).toBe(2);
+  expect(await stopOrphans(folder, 50)).toBe(2);
   for (const { exited } of stubborn) expect(await exited).toEqual([null, 'SIGKILL']);
 });
 

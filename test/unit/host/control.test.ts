@@ -15,7 +15,7 @@ import { connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SwitchboardError } from '../../../src/base/errors.ts';
-import { endOrphans } from '../../../src/base/orphans.ts';
+import { stopOrphans } from '../../../src/base/orphans.ts';
 import { type ControlOptions, openControl } from '../../../src/host/control.ts';
 import { askRunning } from '../../../src/host/control-client.ts';
 import { openControlLater } from '../../../src/host/control-later.ts';
@@ -276,7 +276,7 @@ test('ending what killed runs left behind does not touch endpoints', async () =>
   const home = createHome();
   await open(home);
   const before = readdirSync(join(home, 'run'));
-  expect(await endOrphans(join(home, 'run'), 10)).toBe(0);
+  expect(await stopOrphans(join(home, 'run'), 10)).toBe(0);
   expect(readdirSync(join(home, 'run'))).toEqual(before);
   expect(lstatSync(readNote(home).address).isSocket()).toBe(true);
 });

@@ -382,7 +382,7 @@ test('at the end of the other side’s input, the rest is cancelled and answered
     send: (json) => texts.push(json),
     // One heeds its being cancelled, the other never ends.
     onRequest: ({ method, cancellation }) =>
-      method === 'obeys' ? cancellation.orElse(new Promise(() => {})) : new Promise(() => {}),
+      method === 'obeys' ? cancellation.race(new Promise(() => {})) : new Promise(() => {}),
     onNotification: () => {},
     onBug: (error) => {
       throw error;

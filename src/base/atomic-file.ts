@@ -16,7 +16,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { codeOf } from './system-error.ts';
 
-export interface WholeFileOptions {
+export interface AtomicFileOptions {
   /** The file's mode, before the umask. */
   readonly mode: number;
   /** The replaced file: the new one gets its owner and mode instead. */
@@ -26,10 +26,10 @@ export interface WholeFileOptions {
 }
 
 /** The folder must exist. Throws the system's errors; the old file is then intact. */
-export function writeWhole(
+export function writeAtomically(
   file: string,
   content: string | Uint8Array,
-  { mode, like, beforeReplacing }: WholeFileOptions,
+  { mode, like, beforeReplacing }: AtomicFileOptions,
 ): void {
   const unfinished = unfinishedName(file);
   try {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { followLinks, writeWhole } from '../../../src/base/whole-file.ts';
+import { followLinks, writeAtomically } from '../../../src/base/atomic-file.ts';
 
 function createFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-whole-'));
@@ -26,7 +26,7 @@ const modeOf = (file: string) => statSync(file).mode & 0o7777;
 test('a file is put in place with its mode, and nothing else is left', () => {
   const { folder, file } = createFolder();
   writeFileSync(file, 'old');
-  writeWhole(file, 'new', { mode: 0o600 });
+  writeAtomically(file, 'new', { mode: 0o600 });
   expect(readFileSync(file, 'utf8')).toBe('new');
   expect(modeOf(file)).toBe(0o600);
   expect(readdirSync(folder)).toEqual(['file']);
@@ -36,7 +36,7 @@ test('it gets the mode of the one that it replaces', () => {
   const { file } = createFolder();
   writeFileSync(file, 'old');
   chmodSync(file, 0o664);
-  writeWhole(file, 'new', { mode: 0o600, like: statSync(file) });
+  writeAtomically(file, 'new', { mode: 0o600, like: statSync(file) });
   expect(modeOf(file)).toBe(0o664);
 });
 
@@ -46,8 +46,8 @@ test('whatever fails, the old file is whole and nothing is left beside it', () =
   const beforeReplacing = () => {
     throw new Error('no');
   };
-  expect(() => writeWhole(file, 'new', { mode: 0o600, beforeReplacing })).toThrow('no');
-  expect(() => writeWhole(folder, 'new', { mode: 0o600 })).toThrow('EISDIR');
+  expect(() => writeAtomically(file, 'new', { mode: 0o600, beforeReplacing })).toThrow('no');
+  expect(() => writeAtomically(folder, 'new', { mode: 0o600 })).toThrow('EISDIR');
   expect(readFileSync(file, 'utf8')).toBe('old');
   expect(readdirSync(folder)).toEqual(['file']);
   expect(existsSync(`${folder}.new`)).toBe(false);
@@ -69,7 +69,7 @@ test.runIf(process.getuid?.() === 0)(
       process.seteuid?.(0);
       process.setegid?.(0);
     });
-    writeWhole(file, 'new', { mode: 0o600, like: statSync(file) });
+    writeAtomically(file, 'new', { mode: 0o600, like: statSync(file) });
     expect(modeOf(file)).toBe(0o600);
   },
 );

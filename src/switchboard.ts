@@ -276,9 +276,10 @@ export class Switchboard implements AsyncDisposable {
   async #credentialsFor(config: ChildConfig): Promise<Credentials | undefined> {
     if (!config.remote || config.remote.type === 'ws' || config.problem) return undefined;
     const { openCredentials } = await import('./child/sign-in/open.ts');
-    const { url, headers } = expandRemote(config, this.#options.environment);
+    const env = this.#options.environment;
+    const { url, headers } = expandRemote(config, env);
     const folder = join(this.#config.home, 'tokens');
-    return openCredentials({ childName: config.name, url, headers, folder });
+    return openCredentials({ childName: config.name, url, headers, folder, env });
   }
 
   #childFacts(child: ChildConfig): Facts['children'][number] {

@@ -78,15 +78,16 @@ export function chooseProvider({
 /** Lazy: each provider is a chunk of its own, and the SDK is a large one. */
 export async function openProvider(parts: ChoiceParts): Promise<Provider | Delegate> {
   const choice = chooseProvider(parts);
-  const { maxTokens, baseUrl } = parts.settings;
+  const { settings, env } = parts;
+  const { maxTokens, baseUrl } = settings;
   switch (choice.provider) {
     case 'anthropic': {
       const { createAnthropic } = await import('./providers/anthropic.ts');
-      return createAnthropic({ ...choice, maxTokens, isElsewhere: baseUrl !== undefined });
+      return createAnthropic({ ...choice, maxTokens, env, isElsewhere: baseUrl !== undefined });
     }
     case 'openai': {
       const { createOpenAi } = await import('./providers/openai.ts');
-      return createOpenAi({ ...choice, maxTokens });
+      return createOpenAi({ ...choice, maxTokens, env });
     }
     case 'claude-cli': {
       const { ClaudeCli } = await import('./providers/claude-cli.ts');

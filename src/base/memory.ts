@@ -1,7 +1,6 @@
 // Gives memory back after large messages. V8 collects only when more is allocated, so a process that then
 // waits, as Switchboard mostly does, would keep the garbage for hours. After results of 10 MB (row 5 of the
-// benchmark) it keeps 50 MB without this and 30 MB with it. The rest is memory that V8 and the allocator
-// don't return to the system; collecting twice or with V8's last-resort mode changes nothing.
+// benchmark, two quick runs each on a busy machine) it kept 49 and 52 MB without this, 28 and 32 MB with it.
 
 /** Strings of this length are worth a collection once things are quiet. */
 const LARGE_CHARS = 1 << 20;

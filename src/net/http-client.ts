@@ -64,7 +64,7 @@ export class HttpClient {
   send(request: HttpRequest): Promise<HttpReply> {
     const { url, headers, body, signal } = request;
     return new Promise((resolve, reject) => {
-      const proxy = proxyFor(url, this.#options.env ?? process.env);
+      const proxy = proxyFor(url, this.#options.env ?? {});
       const sent = this.#open(request, proxy);
       const fail = (error: unknown): void => {
         reject(error);

@@ -88,9 +88,10 @@ export function createTunnelAgent(tunnel: TunnelOptions, options: AgentOptions):
     createConnection(target: ConnectionOptions, callback: Connected): undefined {
       const controller = new AbortController();
       opening.add(controller);
-      openTunnel(tunnel, target, controller.signal)
-        .finally(() => opening.delete(controller))
-        .then((socket) => callback(null, socket), callback);
+      openTunnel(tunnel, target, controller.signal, (error, socket) => {
+        opening.delete(controller);
+        callback(error, socket);
+      });
     },
     destroy(): void {
       for (const controller of opening) controller.abort();
@@ -105,7 +106,8 @@ function openTunnel(
   { proxy, inside, connectMs }: TunnelOptions,
   target: ConnectionOptions,
   signal: AbortSignal,
-): Promise<Socket> {
+  onSettled: Connected,
+): void {
   const host = isIP(target.host ?? '') === 6 ? `[${target.host}]` : target.host;
   const path = `${host}:${target.port}`;
   const send = proxy.url.protocol === 'https:' ? requestTls : request;
@@ -116,47 +118,40 @@ function openTunnel(
     agent: false,
     rejectUnauthorized: true,
   });
-  return new Promise((resolve, reject) => {
-    let socket: Socket | undefined;
-    const settle = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-    };
-    const fail = (error: Error): void => {
-      settle();
-      reject(error);
-      opening.destroy();
-      socket?.destroy();
-    };
-    const done = (connected: Socket): void => {
-      settle();
-      resolve(connected);
-    };
-    const tooLate = (): void =>
-      fail(new ProxyError(`the proxy ${proxy.url.host} didn't connect in time`));
-    const abort = guard(reject, () => fail(new Error('The connection was closed.')));
-    const timer = setTimeout(guard(reject, tooLate), connectMs);
-    signal.addEventListener('abort', abort);
-    const opened = ({ statusCode = 0 }: IncomingMessage, raw: Socket, head: Buffer): void => {
-      socket = raw;
-      raw.on('error', guard(reject, fail));
-      if (statusCode < 200 || statusCode > 299) return fail(refusedBy(proxy, statusCode));
-      if (head.length > 0) raw.unshift(head);
-      if (inside === 'plain') return done(raw);
-      const secured = connectTls({ ...target, socket: raw });
-      secured.on('error', guard(reject, fail));
-      return void secured.once(
-        'secureConnect',
-        guard(reject, () => done(secured)),
-      );
-    };
-    opening.once(
-      'error',
-      guard(reject, (error) => fail(unreachable(proxy, error))),
-    );
-    opening.once('connect', guard(reject, opened));
-    opening.end();
-  });
+  let socket: Socket | undefined;
+  let isSettled = false;
+  const settle: Connected = (error, connected) => {
+    if (isSettled) return;
+    isSettled = true;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+    onSettled(error, connected);
+  };
+  const fail = (error: unknown): void => {
+    settle(error as Error);
+    opening.destroy();
+    socket?.destroy();
+  };
+  const abort = guard(fail, () => fail(new Error('The connection was closed.')));
+  const tooLate = (): void =>
+    fail(new ProxyError(`the proxy ${proxy.url.host} didn't connect in time`));
+  const opened = ({ statusCode = 0 }: IncomingMessage, raw: Socket, head: Buffer): void => {
+    socket = raw;
+    raw.on('error', guard(fail, fail));
+    if (statusCode < 200 || statusCode > 299) return fail(refusedBy(proxy, statusCode));
+    if (head.length > 0) raw.unshift(head);
+    if (inside === 'plain') return settle(null, raw);
+    const secured = connectTls({ ...target, socket: raw });
+    secured.on('error', guard(fail, fail));
+    const checked = (): void => settle(null, secured);
+    return void secured.once('secureConnect', guard(fail, checked));
+  };
+  const failed = (error: Error): void => fail(unreachable(proxy, error));
+  const timer = setTimeout(guard(fail, tooLate), connectMs);
+  signal.addEventListener('abort', abort);
+  opening.once('error', guard(fail, failed));
+  opening.once('connect', guard(fail, opened));
+  opening.end();
 }
 
 /** The proxy answered a request with this status instead of passing it on. */

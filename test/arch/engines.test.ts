@@ -27,7 +27,7 @@ const ALLOWED = {
     'config/settings/agents.ts',
   ],
   'is about Codex as a host': [
-    'cli/serve/about.ts',
+    'cli/serve/stdio-host.ts',
     'config/schema/schema.ts',
     'session/list-changes.ts',
   ],

@@ -23,7 +23,7 @@ function projectWithEverything(): Project {
 
 /** What people are told about it. */
 const COMPLAINTS = [
-  '<project>/home/.switchboard/config.toml: agents.filtr is unknown and ignored. Did you mean "filter"?',
+  '<project>/home/.switchboard/config.toml: agents.filtr: unknown key (ignored). Did you mean "filter"?',
   'AGENTS_MCP_ENUM_TIMEOUT_MS must be a number of milliseconds from 1 to 2147483647. Its value is ignored.',
 ];
 
@@ -83,7 +83,7 @@ describe('settings for agents', () => {
     const host = await RawHost.connect(project);
     expect(await host.toolNames()).toEqual(['one_suite']);
     expect((await host.lastWords()).replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
-      "switchboard: warn: <project>/home/.switchboard/config.toml:1:8: Invalid TOML: illegal character in key. It is ignored.
+      "switchboard: warn: <project>/home/.switchboard/config.toml:1:8: Invalid TOML: illegal character in key. The file is ignored.
       "
     `);
   });
@@ -94,7 +94,7 @@ describe('settings for agents', () => {
     expect(status).toBe(2);
     expect(stderr.replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
       "switchboard: <project>/switchboard.config.json:4:5: agents.maxRuns: expected a number, got "many".
-      \`switchboard config schema\` prints every key and what it means.
+      For all keys and what they mean, run: switchboard config schema
       "
     `);
   });

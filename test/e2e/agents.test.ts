@@ -765,7 +765,7 @@ test('`agents` says what is wrong with settings, what the filter hides and where
     AGENTS_ENABLE_VSCODE: '0',
   };
   const off = await runSwitchboard(project, ['agents'], { env: isOff });
-  expect(off.stdout).toContain('every kind of them is switched off');
+  expect(off.stdout).toContain('All agent formats are disabled');
 });
 
 test('`run` runs one, by any of its names, and its status tells how it went', async () => {

@@ -74,18 +74,17 @@ describe('--version and --help', () => {
 
       Options:
         -V, --version                         print the version
-        --dry-run                             list the tools of every server, or of one, like \`tools\`
+        --dry-run                             list the tools of every server, or of one (same as \`tools\`)
         --config <file>                       use this configuration file instead of the project's
-        --servers <file>                      use this servers.json instead of the usual ones
+        --servers <file>                      use this servers.json instead of the default ones
         --json                                print JSON
-        -h, --help                            display help for command
+        -h, --help                            show help
 
       Commands:
         serve [options]                       serve MCP over stdin and stdout (for hosts), or over HTTP
         tools [options] [server] [tool]       list the tools of every server, or show one in full
         call [options] <tool> [arguments...]  call a tool and print its result
-        show [options] [server] [how]         show how hosts see each server, or change it: suite, flip,
-                                              direct or off
+        show [options] [server] [how]         show or change how hosts see each server
         assistant [options] [server] [state]  show which servers have an assistant, or turn one on or off
         doctor [options] [server]             start each server and report problems
         status [options] [server]             show the running Switchboards and their servers
@@ -96,8 +95,7 @@ describe('--version and --help', () => {
         logout [options] <server>             sign out of a server and revoke its tokens
         config [command]                      inspect the configuration
         skill [command]                       manage the /switchboard command in Claude Code
-        import [options] [file]               import servers from a host's file or from mcpflip ("-" reads
-                                              stdin)
+        import [options] [file]               import servers from a host's file or mcpflip ("-" for stdin)
         help [command...]                     show help for a command
 
       Examples:
@@ -112,8 +110,9 @@ describe('--version and --help', () => {
         switchboard run agent_review "Review the last commit"
         switchboard assistant memory on               talk to it in plain language
 
-      Exit status: 0 success, 1 a bug, 2 usage or configuration, 3 a server, 4 a tool, 5 an agent, 130 interrupted.
-      Files: switchboard.config.json in the project, the same in $SWITCHBOARD_HOME (~/.switchboard).
+      Exit status: 0 success, 1 bug, 2 usage or configuration error, 3 server error, 4 tool error,
+      5 agent error, 130 interrupted.
+      Files: switchboard.config.json in the project and in $SWITCHBOARD_HOME (~/.switchboard).
 
       "
     `);
@@ -481,7 +480,7 @@ describe('doctor', () => {
     expect({ status, stderr }).toEqual({ status: 3, stderr: '' });
     // Whichever is known first is printed first.
     const [head = '', ...findings] = stdout.split(/^(?=[✓✗])/m);
-    const [last = ''] = /^New descriptions.*\nServers.*$/m.exec(stdout) ?? [];
+    const [last = ''] = /^New descriptions.*\nWorking servers.*$/m.exec(stdout) ?? [];
     const sorted = findings.map((finding) => finding.replace(`${last}\n`, '')).sort();
     expect([head, ...sorted, last].join('')).toMatchInlineSnapshot(`
       "switchboard <version>, node <version>, project <project>
@@ -547,7 +546,7 @@ describe('config', () => {
         toolbox  suite   <project>/switchboard.config.json
         bare     suite   <project>/switchboard.config.json
           Server "bare" has neither a "command" nor a "url". Add "command" or "url" in <project>/switchboard.config.json.
-      warning: <project>/switchboard.config.json: mcpServers.bare.discription is unknown and ignored. Did you mean "description"?
+      warning: <project>/switchboard.config.json: mcpServers.bare.discription: unknown key (ignored). Did you mean "description"?
       2 servers, 1 warning.
       "
     `);
@@ -591,7 +590,7 @@ describe('config', () => {
       "Read <project>/switchboard.config.json.
         toolbox  suite   <project>/switchboard.config.json
         line     suite   <project>/switchboard.config.json
-          The command contains spaces, and there is no program with that name. Set "command" to "npx" alone, and put each argument into "args".
+          The command contains spaces, and there is no program with that name. Set "command" to only "npx", and put each argument in "args".
         file     suite   <project>/switchboard.config.json
       3 servers, 0 warnings.
       "
@@ -604,7 +603,7 @@ describe('config', () => {
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatchInlineSnapshot(`
       "switchboard: <project>/switchboard.config.json:3:5: timeouts.rpcms: unknown key. Did you mean "rpcMs"?
-      \`switchboard config schema\` prints every key and what it means.
+      For all keys and what they mean, run: switchboard config schema
       "
     `);
     const asJson = await run(project, ['config', 'check', '--json']);
@@ -757,7 +756,7 @@ describe('on a terminal', () => {
         {"mcpServers":{"switchboard":{"command":"node","args":["<program>"]}}}
 
       To look at your servers from here
-        node <program> doctor        start each server and say what works
+        node <program> doctor        start each server and report problems
         node <program> tools         list the tools of every server
         node <program> --help        all commands
       "

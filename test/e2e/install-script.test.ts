@@ -85,7 +85,7 @@ describe('in a clone', () => {
     const second = await install();
 
     expect(first.status, first.stderr).toBe(0);
-    expect(first.stdout).toContain('Next: restart Claude Code once');
+    expect(first.stdout).toContain('Next: restart Claude Code');
     expect(readFileSync(join(project.dir, 'npm-calls'), 'utf8')).toBe('npm ci\nnpm run build\n');
     expect(readlinkSync(link(project))).toBe(copy(project));
     expect(claude.calls().at(-1)?.slice(-1)).toEqual([join(clone, 'dist/index.js')]);
@@ -125,7 +125,7 @@ describe('piped into a shell', () => {
       const second = await runCommand(shell, ['-s', '--', '--json'], pipe);
 
       expect(first.status, first.stderr).toBe(0);
-      expect(first.stdout).toContain('Next: restart Claude Code once');
+      expect(first.stdout).toContain('Next: restart Claude Code');
       expect(readFileSync(join(project.dir, 'npm-calls'), 'utf8')).toContain(
         'npm install -g switchboard\n',
       );

@@ -34,7 +34,7 @@ function keptIn(folder: string): string {
 }
 
 const STARTED = /kit: started in \d+ ms/;
-const STRANGE = /strange is unknown and ignored/;
+const STRANGE = /strange: unknown key/;
 
 describe('how much is said', () => {
   test.each<[string, Record<string, string>, { debug: boolean; warn: boolean }]>([
@@ -111,7 +111,7 @@ describe('the form', () => {
   test('with columns has the time and the level', async () => {
     const words = await serveOnce(projectWith(), { TRACING_PRETTY: 'true' });
     expect(words).toMatch(
-      /^\d{4}-\d\d-\d\dT[\d:.]+Z {2}WARN {3}switchboard {2}.*strange is unknown/m,
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z {2}WARN {3}switchboard {2}.*strange: unknown key/m,
     );
   });
 });

@@ -134,7 +134,7 @@ test('servers that cannot be signed in to', async () => {
   });
   expect(await run(['login', 'keyed'])).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining('has an Authorization header of its own'),
+    stderr: expect.stringContaining('has an Authorization header, which takes precedence'),
   });
   expect(await run(['login', 'nobody'])).toMatchObject({ status: 2, stdout: '' });
   expect(await run(['login'])).toMatchObject({ status: 2, stdout: '' });

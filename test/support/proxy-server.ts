@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, request }
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-export interface Proxied {
+interface Proxied {
   readonly method: string;
   /** An absolute URL, or `host:port` for CONNECT. */
   readonly target: string;

@@ -45,7 +45,7 @@ export async function createAnthropic(options: AnthropicOptions): Promise<Provid
     timeout: LONGEST_MS, // the whole query has a limit
     logLevel: 'off', // its log contains people's queries
     openTelemetry: false,
-    fetch: fetchThrough(createPost()),
+    fetch: fetchThrough(createPost(options.env)),
     ...(baseUrl !== undefined && { baseURL: baseUrl }),
     ...(options.isElsewhere && { defaultHeaders: withoutCustomHeaders(process.env) }),
   };

@@ -12,6 +12,8 @@ export interface ApiOptions {
   readonly baseUrl: string | undefined;
   readonly model: string | undefined;
   readonly maxTokens: number;
+  /** Names the proxy, if there is one. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 export interface ApiReply {
@@ -37,8 +39,8 @@ export type Post = (address: string | URL, parts: RequestParts) => Promise<ApiRe
  * Doesn't use `fetch`, which gives up after five minutes of silence: a local model may think longer, up to
  * the query's limit. Doesn't follow redirects, which would send the whole conversation elsewhere.
  */
-export function createPost(): Post {
-  const client = new HttpClient();
+export function createPost(env?: NodeJS.ProcessEnv): Post {
+  const client = new HttpClient({ env });
   return async (address, { headers, body, signal }) => {
     const reply = await client.send({
       method: 'POST',

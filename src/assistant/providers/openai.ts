@@ -38,7 +38,7 @@ export function createOpenAi(options: ApiOptions): Provider {
   // OpenAI has renamed it; other implementations mostly know only the old name.
   let limit = baseUrl.startsWith(OWN_ADDRESS) ? NEW_LIMIT : 'max_tokens';
   const mask = maskFor(options);
-  const post = createPost();
+  const post = createPost(options.env);
   return {
     name: 'openai',
     model,

@@ -82,7 +82,7 @@ export class WebSocketWire implements Wire {
 
   /** Resolves when the socket is open, or with the reply if the server refuses. */
   async #open(): Promise<IncomingMessage | undefined> {
-    const { server, url, headers, env = process.env } = this.#options;
+    const { server, url, headers, env = {} } = this.#options;
     const { WebSocket } = await import('ws');
     if (this.#hasEnded) return undefined;
     const proxy = proxyFor(url, env);

@@ -21,6 +21,8 @@ export interface CredentialsOptions {
   /** Where sign-ins are saved. */
   readonly folder: string;
   readonly resolve?: Resolve | undefined;
+  /** Names the proxy, if there is one. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 /**
@@ -66,11 +68,11 @@ export function openCredentials(options: CredentialsOptions): Credentials {
     if (refreshToken === undefined) return undefined;
     if (spent.has(refreshToken)) throw notSaved(childName, folder);
     const { refresh } = await import('./refresh.ts');
-    const { headers = {}, resolve } = options;
+    const { headers = {}, resolve, env } = options;
     const onRefused = (): void => forget(file);
     const renewed = await refresh(
       { ...kept, refreshToken },
-      { childName, url, headers, resolve, onRefused },
+      { childName, url, headers, resolve, env, onRefused },
     );
     try {
       writeSignIn(file, renewed); // before it is used: if it is lost, it can't be renewed

@@ -13,6 +13,7 @@ export interface RefreshOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly resolve: Resolve | undefined;
+  readonly env?: NodeJS.ProcessEnv | undefined;
   /** The issuer no longer accepts the sign-in, so it must not be tried again. */
   readonly onRefused: () => void;
 }
@@ -27,10 +28,10 @@ const FINAL = new Set<string>([
 /** Rejects with CHILD_SIGN_IN if only a new sign-in can help, otherwise with SIGN_IN_FAILED. */
 export async function refresh(
   signIn: StoredSignIn & { readonly refreshToken: string },
-  { childName, url, headers, resolve, onRefused }: RefreshOptions,
+  { childName, url, headers, resolve, env, onRefused }: RefreshOptions,
 ): Promise<StoredSignIn> {
   const serverUrl = new URL(url);
-  const net = createSafeFetch({ childName, serverUrl, resolve });
+  const net = createSafeFetch({ childName, serverUrl, resolve, env });
   const place = await findSignInPlace({ childName, serverUrl, headers, net });
   const { issuer, resource, client, refreshToken, scope } = signIn;
   if (place?.issuer !== issuer) {

@@ -34,7 +34,7 @@ export interface SafeFetchOptions {
   readonly resolve?: Resolve | undefined;
   /** Milliseconds for each document. */
   readonly limitMs?: number | undefined;
-  /** Names the proxy; Switchboard's own environment by default. */
+  /** Names the proxy, if there is one. */
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface SafeFetch {
 
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   const { childName, serverUrl, cancellation = new Cancellation(), limitMs = LIMIT_MS } = options;
-  const { resolve = resolveName, env = process.env } = options;
+  const { resolve = resolveName, env = {} } = options;
   let home: Promise<HostLocation> | undefined;
 
   /** The addresses to connect to; throws if one of them is not allowed. */

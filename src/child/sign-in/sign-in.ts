@@ -45,14 +45,16 @@ export interface SignInOptions {
   /** Shows the user the sign-in page, whose URL has been checked. */
   readonly visit: (address: URL, issuer: string) => Promise<void>;
   readonly resolve?: Resolve | undefined;
+  /** Names the proxy, if there is one. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
   readonly limitMs?: number | undefined;
 }
 
 /** Resolves with the saved sign-in; undefined if the server doesn't require one. */
 export async function signIn(options: SignInOptions): Promise<StoredSignIn | undefined> {
-  const { childName, url, headers = {}, folder, oauth = {}, cancellation, resolve } = options;
+  const { childName, url, headers = {}, folder, oauth = {}, cancellation, resolve, env } = options;
   const serverUrl = new URL(url);
-  const net = createSafeFetch({ childName, serverUrl, cancellation, resolve });
+  const net = createSafeFetch({ childName, serverUrl, cancellation, resolve, env });
   const place = await findSignInPlace({ childName, serverUrl, headers, net });
   if (!place) return undefined;
   // Checked before the issuer gets any data.

@@ -25,6 +25,8 @@ export interface SignOutOptions {
   readonly folder: string;
   readonly cancellation: Cancellation;
   readonly resolve?: Resolve | undefined;
+  /** Names the proxy, if there is one. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 export interface SignedOut {
@@ -64,9 +66,9 @@ async function removeKept(childName: string, file: string): Promise<Kept> {
 }
 
 async function revoke(kept: StoredSignIn, options: SignOutOptions): Promise<SignedOut> {
-  const { childName, url, cancellation, resolve } = options;
+  const { childName, url, cancellation, resolve, env } = options;
   const { issuer } = kept;
-  const net = createSafeFetch({ childName, serverUrl: new URL(url), cancellation, resolve });
+  const net = createSafeFetch({ childName, serverUrl: new URL(url), cancellation, resolve, env });
   const metadata = await explain({ childName, what: `the metadata of ${quote(issuer)}` }, () =>
     discoverAuthorizationServerMetadata(issuer, { fetchFn: net.fetch }),
   );

@@ -38,7 +38,7 @@ export async function login(childName: string, options: LoginOptions): Promise<n
       const folder = tokenFolder(config);
       return await progress.during(
         `your sign-in to ${childName}`,
-        signIn({ childName, url, headers, oauth, folder, cancellation, visit: openPage }),
+        signIn({ childName, url, headers, oauth, folder, cancellation, env, visit: openPage }),
       );
     },
   );
@@ -72,15 +72,16 @@ export async function login(childName: string, options: LoginOptions): Promise<n
 
 export async function logout(childName: string, options: CommandOptions): Promise<number> {
   const output = createOutput(options);
+  const { env } = process;
   const { wasSignedIn, revoked, note } = await withSwitchboard(
     { ...options, assistants: false },
     async ({ config, cancellation }) => {
-      const { url } = addressOf(config, childName, process.env);
+      const { url } = addressOf(config, childName, env);
       const { signOut } = await import('../../child/sign-in/sign-out.ts');
       using progress = new Progress();
       return await progress.during(
         `signing out of ${childName}`,
-        signOut({ childName, url, folder: tokenFolder(config), cancellation }),
+        signOut({ childName, url, folder: tokenFolder(config), cancellation, env }),
       );
     },
   );

@@ -18,7 +18,10 @@ test.runIf(process.platform === 'linux')(
     onTestFinished(() => void parent.kill('SIGKILL'));
     const [printed] = (await once(parent.stdout, 'data')) as [Buffer];
     const dead = Number(printed.toString());
-    const isParentAsleep = () => processesWith('sleep 1001').some(({ pid }) => pid === parent.pid);
+    const isParentAsleep = () =>
+      processesWith('sleep 1001').some(
+        ({ pid, command }) => pid === parent.pid && command.startsWith('sleep'),
+      );
     expect(await eventually(isParentAsleep)).toBe(true);
     expect(isGroupDead(dead)).toBe(false);
     process.kill(dead, 'SIGKILL');

@@ -178,7 +178,7 @@ test('what only Switchboard itself can reach is not for agents, and who names it
       "The agent does not get server "ws". <project>/switchboard.config.json: Server "ws" uses WebSocket, which agents can't use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
       "The agent does not get server "oauth". <project>/switchboard.config.json: Server "oauth" needs a sign-in, which only Switchboard has, not the engine.",
       "The agent does not get server "signedIn". <project>/switchboard.config.json: Server "signedIn" needs a sign-in, which only Switchboard has, not the engine.",
-      "The agent does not get server "nothing". Server "nothing" has no command and no url. Add "command" or "url" to it in <project>/switchboard.config.json.",
+      "The agent does not get server "nothing". Server "nothing" has neither a "command" nor a "url". Add "command" or "url" in <project>/switchboard.config.json.",
       "The agent does not get server "off". <project>/switchboard.config.json: Server "off" is switched off ("show" in <project>/switchboard.config.json).",
     ]
   `);
@@ -230,7 +230,7 @@ test('a server that asks its program for something is left out when it would be 
   expect(keys).toEqual([]);
   expect(lacks).toEqual([
     'The agent runs without server "a". Server "a" uses ${input:key}, which only its own program can fill in (<project>/.vscode/mcp.json). Use ${VAR} instead, and set VAR in the host\'s environment.',
-    'The agent runs without server "b". Server "b" needs the variable UNSET, which is not set (args[0] in <project>/.vscode/mcp.json). Set it where the host starts Switchboard, or write ${UNSET:-default}.',
+    'The agent runs without server "b". Server "b" needs the environment variable UNSET, which is not set (args[0] in <project>/.vscode/mcp.json). Set it in the environment the host starts Switchboard in, or use ${UNSET:-default}.',
   ]);
 });
 

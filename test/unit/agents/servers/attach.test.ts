@@ -108,8 +108,8 @@ test.each<[string, Partial<Candidate>]>([
   ['${command:pick}', { args: ['${command:pick}'] }],
   ['${config:a.b}', { cmd: '${config:a.b}' }],
   ['${{', { cmd: undefined, url: 'https://e.com', headers: { A: '${{ secrets.A }}' } }],
-  ['the variable UNSET', { args: ['${UNSET}'] }],
-  ['the variable UNSET', { cwd: '${UNSET}' }],
+  ['the environment variable UNSET', { args: ['${UNSET}'] }],
+  ['the environment variable UNSET', { cwd: '${UNSET}' }],
 ])('%s keeps a server from being attached', (what, server) => {
   const error = catchError(() => attach(server));
   expect(error).toBeInstanceOf(SwitchboardError);

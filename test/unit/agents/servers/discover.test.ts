@@ -258,7 +258,7 @@ test('addresses: Streamable HTTP is kept, the others need a proxy; what is switc
     [
       "<ws>/.mcp.json: Server "sse" uses HTTP with server-sent events, which agents can't use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
       "<ws>/.mcp.json: Server "ws" uses WebSocket, which agents can't use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
-      "Server "odd" has a url and the type "carrier-pigeon", which do not go together. In <ws>/.mcp.json, set "type" to "http", "sse" or "ws", or leave it out.",
+      "Server "odd" has a "url", but its type "carrier-pigeon" is not supported for remote servers. Set "type" to "http", "sse" or "ws" in <ws>/.mcp.json, or remove it.",
       "<ws>/.mcp.json: Server "socket" has a URL that is not HTTP.",
     ]
   `);
@@ -301,10 +301,10 @@ test('files that are broken are named, their content is not, and the others are 
       "~/.claude.json: Server "b" is not a valid server entry and is ignored.",
       "~/.claude.json: Server "c" has no command and no url and is ignored.",
       "~/.claude.json: Server "" is not a valid server entry and is ignored.",
-      "<ws>/.mcp.json:1:46: Not valid JSON: a closing } was expected. The file is ignored.",
+      "<ws>/.mcp.json:1:46: Invalid JSON: expected }. The file is ignored.",
       "<ws>/.cursor/mcp.json: mcpServers is not an object with servers.",
       "~/.cursor/mcp.json: Not read: it is not a file. The file is ignored.",
-      "<ws>/.codex/config.toml:2:20: Not valid TOML: each key-value declaration must be followed by an end-of-line. The file is ignored.",
+      "<ws>/.codex/config.toml:2:20: Invalid TOML: each key-value declaration must be followed by an end-of-line. The file is ignored.",
       "~/.gemini/settings.json: Not read: it is larger than 8 MiB. The file is ignored.",
     ]
   `);

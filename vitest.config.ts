@@ -27,6 +27,9 @@ const THOROUGH = [
   'test/e2e/{flip-replay,sdk-clients,status-real}.test.ts', // published servers, official clients
   'test/e2e/assistant-switch.test.ts', // writes and restores files in every layout
   'test/e2e/{compiled-start,http-many,install-script,package,safe-output}.test.ts',
+  'test/e2e/{agent-flags,agent-settings,assistant-claude,assistant-rules}.test.ts', // every flag and setting
+  'test/e2e/{json-output,log,nearest,odd-places,odd-servers,old-node,skill,warnings}.test.ts',
+  'test/e2e/matrix/{strangers,two-hosts}.test.ts',
 ];
 /** Tests that `npm test` runs in a few places and `thorough` in the others. */
 const PLACES = [

@@ -509,7 +509,7 @@ test('`status` shows the runs that go on and those that wait, and no longer when
   ]);
   const { stdout } = await runSwitchboard(project, ['status']);
   expect(stdout).toContain(`    ${project.dir}: running: sleep 1000\n`);
-  expect(stdout).toMatch(/ {2}agent_aide {2}○ queued +\d+ (s|min) +0\n/);
+  expect(stdout).toMatch(/ {2}agent_aide {2}○ queued +[\d.]+ (ms|s|min) +0\n/);
   for (const requestId of ids) host.notify('notifications/cancelled', { requestId });
   await expect.poll(report, { timeout: 60_000 }).toEqual([]);
 });

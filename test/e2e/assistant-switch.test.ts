@@ -246,7 +246,7 @@ describe('a server with a folder of its own', () => {
     expect(await runWell(project)).toMatchInlineSnapshot(`
       "b               off  <project>/mcps/b/.mcp.json
       ../my "server"  on   by files next to <project>/mcps/odd/.mcp.json
-        model: none: No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), where the host starts Switchboard; or install Claude Code.
+        model: none: No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider), in the host's environment, or install Claude Code.
       "
     `);
     await runWell(project, '../my "server"', 'off');

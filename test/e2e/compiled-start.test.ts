@@ -141,7 +141,7 @@ test('where nothing can be kept, the program serves all the same, and is silent'
     ...inTheWay,
     env: { RUST_LOG: 'debug' },
   });
-  expect(await eventually(() => host.stderr.includes('cannot be kept'))).toBe(true);
+  expect(await eventually(() => host.stderr.includes('cannot save compiled code'))).toBe(true);
   expect(await host.toolNames()).toEqual(['mock_suite']);
   // Nothing half written lies beside it.
   expect(inTheWay.kept()).toHaveLength(1);

@@ -73,7 +73,7 @@ describe('without a way to show it, says how servers are shown', () => {
       "memory      suite   memory_suite
       github      direct  its own tools
       old         off     "disabled": true in <project>/switchboard.config.json
-      playwright  flip    its own tools, while activated
+      playwright  flip    its own tools, while activated with gateway_activate
       "
     `);
     expect(await showWell(createProject(), [])).toMatchInlineSnapshot(`
@@ -94,7 +94,7 @@ describe('without a way to show it, says how servers are shown', () => {
         reason    default
         tools     memory_suite
         start     lazy, on first use (default)
-        stop      after 90.0 s without a call (suites.memory.idleMs in <project>/switchboard.config.json)
+        stop      after 90 s without a call (suites.memory.idleMs in <project>/switchboard.config.json)
         declared  <project>/switchboard.config.json
 
       github is shown as direct
@@ -102,7 +102,7 @@ describe('without a way to show it, says how servers are shown', () => {
         tools     its own (list them with: switchboard tools github)
         suite     gh, can always be called
         start     lazy, on first use (default)
-        stop      after 10 minutes without a call (default)
+        stop      after 10 min without a call (default)
         declared  <project>/switchboard.config.json
 
       old is shown as off
@@ -130,7 +130,7 @@ describe('without a way to show it, says how servers are shown', () => {
     );
     // The same names are taken by github, whose tools are always listed.
     expect(await showWell(project, ['playwright'])).toContain(
-      'while it is switched on: playwright_click, playwright_echo, playwright_navigate, playwright_type_text\n',
+      'while activated with gateway_activate: playwright_click, playwright_echo, playwright_navigate, playwright_type_text\n',
     );
   });
 

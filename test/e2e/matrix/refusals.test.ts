@@ -55,6 +55,7 @@ describe('a host that can show forms', () => {
 // Before 2025-11-25 there were only forms, and the capability had no members.
 describe('a host of 2025-06-18', () => {
   const places = placesOn('direct', 'switchboard').filter(({ driver }) => driver === V2_HANDSHAKE);
+  if (places.length === 0) return; // `thorough` has them
   test.each(places.map((place) => [titleOf(place), place] as const))(
     '%s',
     async (_title, place) => {

@@ -129,12 +129,12 @@ export class Project implements AsyncDisposable {
     try {
       const { config, found } = await load(this.#options);
       this.switchboard.update(config, found.agents);
-      const message = `read the configuration again: ${config.files.join(', ') || 'no files'}.`;
+      const message = `reloaded the configuration: ${config.files.join(', ') || 'no files'}.`;
       log.info(message);
       return { ok: true, message };
     } catch (error) {
       const reason = error instanceof SwitchboardError ? error.text : String(error);
-      const message = `the configuration was not taken over, the one before stays: ${reason}`;
+      const message = `could not reload the configuration, keeping the previous one: ${reason}`;
       log.error(message);
       return { ok: false, message };
     }

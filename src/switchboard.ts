@@ -306,7 +306,7 @@ export class Switchboard implements AsyncDisposable {
       await write();
     } catch (error) {
       // A read-only home must not keep servers from starting.
-      this.#options.log.debug(`could not write down what was started: ${String(error)}`);
+      this.#options.log.debug(`could not record the started processes: ${String(error)}`);
     }
   }
 }

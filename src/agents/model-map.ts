@@ -137,7 +137,7 @@ function warningsAbout(
 ): string[] {
   if (token === undefined) return [];
   if (!entry) {
-    const warning = `model: "${token}" is not in the model map; the engine gets it unchanged.`;
+    const warning = `model: "${token}" is not in the model map; it is passed to the engine unchanged.`;
     return modelMapStrict ? [warning] : [];
   }
   // Any provider may offer a model under its own name.

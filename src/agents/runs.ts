@@ -102,7 +102,7 @@ export class Runs implements AsyncDisposable {
     if (depth < DEEPEST) return;
     throw new SwitchboardError(
       'AGENT_TOO_DEEP',
-      `This Switchboard is nested ${depth} levels deep in other agents, so it runs no agents itself.`,
+      `This Switchboard is nested ${depth} levels deep in other agents, so it can't run agents.`,
       { hint: `Agents can nest ${DEEPEST} levels deep. Do the task without an agent.` },
     );
   }

@@ -17,9 +17,9 @@ export function refuseTooDeep(env: NodeJS.ProcessEnv, childName: string): void {
   if (depth < DEEPEST) return;
   throw new SwitchboardError(
     'ASSISTANT_NOT_CONFIGURED',
-    `The assistant of server "${childName}" was not started, because it is nested in ${depth} others: a server starts Switchboard with the same assistant again.`,
+    `The assistant for server "${childName}" was not started because it is nested ${depth} levels deep: a server starts Switchboard with the same assistant.`,
     {
-      hint: `Give the nested Switchboard its own configuration, or switch its assistant off: switchboard assistant ${childName} off`,
+      hint: `Give the nested Switchboard its own configuration, or turn its assistant off: switchboard assistant ${childName} off`,
     },
   );
 }

@@ -59,8 +59,8 @@ export function answerTooLong(limit: number): SwitchboardError {
 export function nothingSaidYet(limit: number): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The assistant's model used all ${limit} tokens of its answer without saying anything.`,
-    { hint: 'Raise assistant.maxTokens. Models that think first need more.' },
+    `The assistant's model used all ${limit} output tokens without answering.`,
+    { hint: 'Raise assistant.maxTokens. Reasoning models need more.' },
   );
 }
 
@@ -115,7 +115,7 @@ function hintFor(
     return 'Check the model (SWITCHBOARD_ASSISTANT_MODEL), the base URL and assistant.provider.';
   }
   if (status === 400 || status === 413 || status === 422) {
-    return 'If the tools are the problem, expose fewer; if the length is, lower assistant.maxResultChars.';
+    return 'If it has too many tools, expose fewer. If the request is too long, lower assistant.maxResultChars.';
   }
   if (retryAfterMs !== undefined && retryAfterMs <= LONGEST_NAMED_MS) {
     return `Try again in ${formatWait(retryAfterMs)}.`;

@@ -64,7 +64,7 @@ export function millisecondsIn(
   throw new SwitchboardError(
     'CONFIG_INVALID',
     `${variable} must be a number from ${least} to ${LONGEST_MS}.`,
-    { hint: 'It is a duration in milliseconds.' },
+    { hint: 'The value is in milliseconds.' },
   );
 }
 

@@ -102,9 +102,9 @@ function refuseWithoutModel({ child: { name }, layers, env }: SwitchRequest): vo
     const { code, message, hint = '' } = error;
     throw new SwitchboardError(
       code,
-      `The assistant of server "${name}" was not switched on. ${message}`,
+      `The assistant for server "${name}" was not switched on. ${message}`,
       {
-        hint: `${hint} If only your host has the key, set it for this command, too.`,
+        hint: `${hint} If only your host has the key, also set it for this command.`,
         cause: error,
         data: { child: name },
       },
@@ -187,7 +187,7 @@ function refuseIgnoredSettings({ child, layers, places }: SwitchRequest): void {
   if (!first) return;
   throw new SwitchboardError(
     'CONFIG_NOT_CHANGED',
-    `If another host starts the assistant of server "${name}" from its folder, ${formatPath(first.path)} in ${first.file} would have no effect.`,
+    `If another host starts the assistant for server "${name}" from its folder, ${formatPath(first.path)} in ${first.file} would have no effect.`,
     {
       hint: `Set "${first.key}" in ${origin} instead, or put ${keysFor(name)} in switchboard.config.json, which needs no files.`,
       data: { child: name },

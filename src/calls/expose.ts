@@ -23,10 +23,10 @@ export function notAllowed({
   target,
   through,
 }: Pick<Call, 'server' | 'target' | 'through'>): SwitchboardError {
-  const list = through === 'suite' ? '; the action "introspect" lists what is allowed' : '';
+  const list = through === 'suite' ? '. The action "introspect" lists the allowed subtools' : '';
   return new SwitchboardError(
     'TOOL_NOT_ALLOWED',
     `Subtool '${target}' not allowed by Switchboard (suite '${server.name}').`,
-    { hint: `expose.allow and expose.deny in the configuration decide${list}.` },
+    { hint: `To change this, edit expose.allow and expose.deny in the configuration${list}.` },
   );
 }

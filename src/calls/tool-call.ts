@@ -112,7 +112,7 @@ export function unknownSubtool(
   const suggestion = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : '';
   const list =
     through === 'suite'
-      ? `The action "introspect" (in a terminal: switchboard tools ${name}) lists what it has.`
+      ? `The action "introspect" (in a terminal: switchboard tools ${name}) lists its subtools.`
       : '';
   return new SwitchboardError('SUBTOOL_UNKNOWN', `Server "${name}" has no subtool "${subtool}".`, {
     hint: `${suggestion} ${list}`.trim() || undefined,

@@ -323,7 +323,7 @@ export class Child {
     if (error instanceof RpcTimeout) {
       return new SwitchboardError(
         'CHILD_TIMEOUT',
-        `${error.message}: server "${name}" did not answer for ${task} within ${timeouts.rpcMs} ms.`,
+        `${error.message}: server "${name}" did not respond within ${timeouts.rpcMs} ms (${task}).`,
         {
           hint: `If it needs longer, raise rpcTimeoutMs for it (declared in ${origin}).`,
           cause: error,

@@ -70,7 +70,7 @@ export function explainEnd(
   task: string,
 ): SwitchboardError {
   const { name } = config;
-  const again = 'The next use starts it again.';
+  const again = 'It restarts on next use.';
   const words =
     lastOutput === '' ? 'It printed nothing on stderr.' : `Its last output:\n${lastOutput}`;
   switch (end.kind) {
@@ -113,21 +113,21 @@ export function explainEnd(
       return new SwitchboardError(
         'CHILD_UNREACHABLE',
         `Server "${name}" ended the connection while ${task}${reason}.`,
-        { hint: 'The next use connects again.', data: { child: name } },
+        { hint: 'Switchboard reconnects on next use.', data: { child: name } },
       );
     }
     case 'oversized': {
       const limit = { name: 'messageBytes', most: config.messageBytes } as const;
       const { message, hint } = explainOversize(name, limit);
       return new SwitchboardError('MESSAGE_TOO_LARGE', message, {
-        hint: `${hint} The connection was closed; the next use connects again.`,
+        hint: `${hint} The connection was closed; Switchboard reconnects on next use.`,
       });
     }
     case 'failed':
       return new SwitchboardError(
         'CHILD_PROTOCOL',
         `Switchboard failed to handle a message from server "${name}" and closed the connection.`,
-        { hint: "The next use starts it again. The details are in Switchboard's log on stderr." },
+        { hint: "It restarts on next use. The details are in Switchboard's log on stderr." },
       );
   }
 }
@@ -135,7 +135,7 @@ export function explainEnd(
 /** An answer exceeds a limit; only the request it belongs to fails. */
 export function explainOversize(name: string, limit: ExceededLimit): SwitchboardError {
   const what = {
-    messageBytes: `of more than ${limit.most} bytes`,
+    messageBytes: `larger than ${limit.most} bytes`,
     depth: `nested more than ${limit.most} levels deep`,
     members: `with more than ${limit.most} array elements and object members`,
   };
@@ -177,7 +177,7 @@ function explainFraming(wait: {
   wasTriedInBoth: boolean;
 }): string {
   if (wait.wasTriedInBoth) {
-    return 'It printed no JSON, neither for newline nor for content-length framing.';
+    return 'It printed no JSON with either newline or content-length framing.';
   }
   if (wait.nextFraming === undefined) return '';
   return `It printed no JSON, so its next start uses ${wait.nextFraming} framing; set "framing" to choose one.`;

@@ -48,7 +48,7 @@ async function ask(
     return { pid, project, value: answer.value };
   } catch (error) {
     if (error instanceof RpcError) return { pid, project, problem: error.message };
-    if (!isNobodyThere(error, endpoint)) return { pid, project, problem: 'does not answer' };
+    if (!isNobodyThere(error, endpoint)) return { pid, project, problem: 'not responding' };
     if (endpoint.place === processPlace()) removeEndpoint(endpoint);
     return undefined;
   } finally {

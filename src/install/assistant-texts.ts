@@ -68,7 +68,7 @@ async function load() {
       if (!['ERR_MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED'].includes(error.code)) throw error;
     }
   }
-  stderr.write(${JSON.stringify(`The assistant of server ${name} needs Switchboard, which was not found at ${runtime}. Install Switchboard, then run: ${again}\n`)});
+  stderr.write(${JSON.stringify(`The assistant for server ${name} needs Switchboard, which was not found at ${runtime}. Install Switchboard, then run: ${again}\n`)});
   exit(1);
 }
 

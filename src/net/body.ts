@@ -24,9 +24,10 @@ export function readPieces(body: Readable, take: (piece: Buffer) => void): Promi
       body.off('data', read).destroy();
     };
     const read = guard(fail, take);
-    const broken = (cause: Error): void => fail(new BrokenOff('The reply broke off.', { cause }));
+    const broken = (cause: Error): void =>
+      fail(new BrokenOff('The response was cut off.', { cause }));
     const closed = (): void => {
-      if (!body.readableEnded) fail(new BrokenOff('The reply broke off.'));
+      if (!body.readableEnded) fail(new BrokenOff('The response was cut off.'));
     };
     body.on('data', read);
     body.once('end', resolve);
@@ -56,7 +57,7 @@ export async function readBeginning(
   try {
     await readPieces(body, (piece) => {
       pieces.append(piece.subarray(0, limitBytes - pieces.length));
-      if (pieces.length >= limitBytes) throw new Oversize('That is enough.');
+      if (pieces.length >= limitBytes) throw new Oversize('The limit was reached.');
     });
   } catch {
     // quote what has arrived

@@ -156,7 +156,7 @@ function openTunnel(
 
 /** The proxy answered a request with this status instead of passing it on. */
 export function refusedBy({ url }: ProxyServer, status: number): ProxyError {
-  const why = status === 407 ? 'wants other credentials' : 'refused the connection';
+  const why = status === 407 ? 'requires valid credentials' : 'refused the connection';
   return new ProxyError(`the proxy ${url.host} ${why} (HTTP ${status})`);
 }
 

@@ -26,7 +26,7 @@ export function either<T>(cancellation: Cancellation, ways: Ways<T>): Promise<T>
           underway.delete(own);
           if (isDone) return ways.discard(result);
           isDone = true;
-          cancelAll(new Error('The other way has succeeded.'));
+          cancelAll(new Error('The other attempt succeeded.'));
           resolve(result);
         },
         (error: unknown) => {

@@ -200,7 +200,7 @@ export class Peer {
   async answer(message: Verbatim): Promise<Answer | undefined> {
     const { id, method, jsonrpc } = message.value as Record<string, unknown>;
     if (!isId(id)) {
-      const error = new RpcError(INVALID_REQUEST, 'A request id is a string or a number.');
+      const error = new RpcError(INVALID_REQUEST, 'A request id must be a string or a number.');
       return errorAnswer(undefined, 'null', error);
     }
     const idText = textOfId(id, message);

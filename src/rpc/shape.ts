@@ -16,9 +16,9 @@ export interface ExceededLimit {
 /** The error for the sender of such a message. */
 export function describeExceeded({ name, most }: ExceededLimit): string {
   const allowed = {
-    messageBytes: `have ${most} bytes`,
-    depth: `nest ${most} levels deep`,
-    members: `have ${most} array elements and object members`,
+    messageBytes: `have at most ${most} bytes`,
+    depth: `nest at most ${most} levels deep`,
+    members: `have at most ${most} array elements and object members`,
   };
   return `A message may ${allowed[name]} (limits.${name}).`;
 }

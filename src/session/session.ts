@@ -220,7 +220,7 @@ export class Session {
 }
 
 function tooLate(): RpcError {
-  const message = 'The host closed its input before this request had finished.';
+  const message = 'The host closed its input before this request finished.';
   return toRpcError(new SwitchboardError('CANCELLED', message));
 }
 

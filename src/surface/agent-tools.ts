@@ -26,7 +26,7 @@ type ShownAgents = Pick<AgentSettings, 'show' | 'formats'>;
 
 const SUITE_NAME = 'agents_suite';
 const SUITE_DESCRIPTION =
-  "Use this tool for agents, each of which does a whole task in a folder by itself. Actions: 'introspect' | 'call'.";
+  "Use this tool for agents that each complete a whole task in a folder. Actions: 'introspect' | 'call'.";
 /** Some descriptions are whole manuals with examples. */
 const LONGEST_DESCRIPTION = 1_000;
 const LONGEST_TAGS = 200;

@@ -43,8 +43,8 @@ export function createGatewayTools(childNames: readonly string[], isStatic = fal
     {
       name: 'gateway_activate',
       description: isStatic
-        ? `Names a server's tools and the suite to call them through. Servers: ${names}.`
-        : `Switches a server on: its tools are added to the list of tools. Servers: ${names}. Switch one on when the task needs it, unless the user has said not to.`,
+        ? `Lists a server's tools and names the suite to call them through. Servers: ${names}.`
+        : `Activates a server, which adds its tools to your list of tools. Servers: ${names}. Activate a server when the task needs it, unless the user has told you not to.`,
       inputSchema,
       annotations,
       _meta,
@@ -52,15 +52,15 @@ export function createGatewayTools(childNames: readonly string[], isStatic = fal
     {
       name: 'gateway_deactivate',
       description: isStatic
-        ? 'Has no effect in this session: no server is ever switched on.'
-        : 'Switches a server off: its tools leave the list. It stays warm and can be switched on again at once.',
+        ? 'Has no effect in this session: servers are never activated.'
+        : 'Deactivates a server: removes its tools from the list. It stays warm, so activating it again is fast.',
       inputSchema,
       annotations,
       _meta,
     },
     {
       name: 'gateway_status',
-      description: 'Lists the servers that can be switched on, with the state of each.',
+      description: 'Lists the servers that can be activated, with the current state of each.',
       inputSchema: { type: 'object', properties: {} },
       annotations: { ...READ_ONLY, ...idempotent },
       _meta,
@@ -72,7 +72,7 @@ export function createGatewayTools(childNames: readonly string[], isStatic = fal
 export function parseServerName(toolName: string, args: Verbatim): string {
   const { name } = args.value as Record<string, unknown>;
   if (typeof name === 'string' && name !== '') return name;
-  throw new SwitchboardError('TOOL_ARGUMENTS', `${toolName} needs the name of a server.`, {
-    hint: 'Give it as {"name": "..."}; gateway_status lists the names.',
+  throw new SwitchboardError('TOOL_ARGUMENTS', `${toolName} needs a server name.`, {
+    hint: 'Pass {"name": "..."}. gateway_status lists the names.',
   });
 }

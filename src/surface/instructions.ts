@@ -13,8 +13,8 @@ const LONGEST_LINE = 120;
 const MOST_PATTERNS = 3;
 
 const SUITES =
-  'Each tool that takes an "action" stands for a whole MCP server. Call it with {"action": "introspect"} ' +
-  "to see the server's subtools and what they take, then with " +
+  'Each tool that takes an "action" represents a whole MCP server. Call it with {"action": "introspect"} ' +
+  "to list the server's subtools and their parameters, then with " +
   '{"action": "call", "subtool": "<name>", "args": {...}} to run one.';
 
 /** How to call agents in general. */

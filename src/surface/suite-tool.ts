@@ -133,7 +133,7 @@ function parseSubtoolArgs(args: Verbatim | undefined, subtool: string): Verbatim
     'TOOL_ARGUMENTS',
     `"args" for subtool "${subtool}" must be an object.`,
     {
-      hint: `{"action": "introspect", "subtool": "${subtool}"} shows what it takes.`,
+      hint: `{"action": "introspect", "subtool": "${subtool}"} shows its parameters.`,
     },
   );
 }

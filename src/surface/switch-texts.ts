@@ -41,7 +41,7 @@ export function activatedText(name: string, tools: readonly OwnTool[], reach: Re
 }
 
 const SUITE_CALL =
-  '{"action": "call", "subtool": "<name>", "args": {...}}; {"action": "introspect"} shows what they take.';
+  '{"action": "call", "subtool": "<name>", "args": {...}}; {"action": "introspect"} shows their parameters.';
 
 const NOT_FETCHED =
   'The host has not refreshed its tool list yet. If the tools stay missing, the user can set "flip": {"suites": "always"} in switchboard.config.json and reconnect.';
@@ -69,7 +69,7 @@ export function notOnText(
       ? []
       : [`call ${suite} with {"action": "call", "subtool": ${JSON.stringify(subtool)}}`]),
   ];
-  return `It belongs to server "${name}", which is not switched on: ${ways.join(', or ')}.`;
+  return `It belongs to server "${name}", which is not active: ${ways.join(', or ')}.`;
 }
 
 /** For a session whose tool list must not change. Its first sentence is for the user. */
@@ -112,8 +112,8 @@ export function unknownServerText(name: string, names: readonly string[]): strin
 
 export function notFlipText({ name }: ChildConfig, suite: string | undefined): string {
   return suite === undefined
-    ? `"${name}" cannot be switched: its tools are always listed.`
-    : `"${name}" cannot be switched: use it through the tool ${suite}.`;
+    ? `"${name}" cannot be activated or deactivated: its tools are always listed.`
+    : `"${name}" cannot be activated or deactivated: use it through the tool ${suite}.`;
 }
 
 export function statusResult(servers: readonly SwitchStatus[]): Verbatim {

@@ -27,11 +27,11 @@ import {
 const LONGEST_WAIT_MS = 45_000;
 
 const SWITCHING =
-  'More servers can be switched on: gateway_status lists them, gateway_activate adds the tools of one ' +
+  'More servers can be activated: gateway_status lists them, gateway_activate adds the tools of one ' +
   'to your list, gateway_deactivate removes them.';
 
 const SWITCHED_OFF =
-  'It has been switched off: call gateway_activate to use its tools again, or call it through its suite.';
+  'It has been deactivated: call gateway_activate to use its tools again, or call it through its suite.';
 
 export class Switches implements ModeSession {
   readonly #options: ModeSessionParts;

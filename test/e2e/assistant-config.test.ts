@@ -131,7 +131,7 @@ test('a new configuration reaches it, and switches it off', async () => {
   const reload = async (): Promise<void> => {
     const before = host.stderr.length;
     host.process.kill('SIGHUP');
-    const hasRead = () => host.stderr.slice(before).includes('read the configuration again');
+    const hasRead = () => host.stderr.slice(before).includes('reloaded the configuration');
     expect(await eventually(hasRead)).toBe(true);
   };
   expect(textOf(await host.call('kid', 'natural_language', QUERY))).toContain('search_nodes');

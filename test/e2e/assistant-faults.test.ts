@@ -283,7 +283,7 @@ describe('the server', () => {
     const env = { SWITCHBOARD_CHILD_TIMEOUT_MS: '4000' };
     const scene = await createScene(script, () => testServer('toolbox'), env);
     expect(textOf(await askOnce(scene))).toContain(
-      'did not answer for subtool "wait" within 4000 ms',
+      'did not respond within 4000 ms (subtool "wait")',
     );
   });
 
@@ -363,7 +363,7 @@ test.each(['inherit', 'minimal'])(
     const host = await RawHost.connect(project, { env });
     const answer = await host.call('kid', 'natural_language', QUERY);
     expect(textOfAnswer(answer)).toContain(
-      'The assistant of server "kid" was not started, because it is nested in 2 others',
+      'The assistant for server "kid" was not started because it is nested 2 levels deep',
     );
     expect(model.requests).toHaveLength(4);
   },

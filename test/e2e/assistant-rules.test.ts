@@ -39,7 +39,7 @@ async function answerOf(host: RawHost): Promise<{ tools: string[]; role: string;
 async function reload(host: RawHost): Promise<void> {
   const before = host.stderr.length;
   host.process.kill('SIGHUP');
-  const hasRead = () => host.stderr.slice(before).includes('read the configuration again');
+  const hasRead = () => host.stderr.slice(before).includes('reloaded the configuration');
   expect(await eventually(hasRead)).toBe(true);
 }
 

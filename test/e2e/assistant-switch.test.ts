@@ -87,7 +87,7 @@ describe('without a model', () => {
     'switchboard.config.json': { mcpServers: { memory: { command: 'x' } } },
   };
   const MISSING =
-    'The assistant of server "memory" was not switched on. No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH.';
+    'The assistant for server "memory" was not switched on. No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH.';
 
   test.each([
     ['with a folder of its own', inFolder],
@@ -509,7 +509,7 @@ describe('what cannot be done is refused, and nothing is changed', () => {
     });
     const before = tree(project.dir);
     expect(await runBadly(project, 'memory', 'on')).toMatchInlineSnapshot(`
-      "switchboard: If another host starts the assistant of server "memory" from its folder, suites.memory.expose in <project>/switchboard.config.json would have no effect.
+      "switchboard: If another host starts the assistant for server "memory" from its folder, suites.memory.expose in <project>/switchboard.config.json would have no effect.
       Set "expose" in <project>/servers/memory/.mcp.json instead, or put {"suites":{"memory":{"assistant":true}}} in switchboard.config.json, which needs no files.
       "
     `);
@@ -700,7 +700,7 @@ describe('a server of the configuration', () => {
     });
     const before = tree(project.dir);
     expect(await runBadly(project, 'memory', 'on')).toContain(
-      'Cannot add the role of server "memory"',
+      'Cannot add the role for server "memory"',
     );
     expect(tree(project.dir)).toEqual(before);
   });

@@ -200,12 +200,12 @@ describe('a child that cannot be started says why', () => {
     {
       why: 'it ends at once',
       entry: { command: 'sh', args: ['-c', 'echo no licence >&2; exit 3'] },
-      says: 'Child MCP broken exited with code 3 while starting. The next use starts it again. Its last output:\nno licence',
+      says: 'Child MCP broken exited with code 3 while starting. It restarts on next use. Its last output:\nno licence',
     },
     {
       why: 'it is killed',
       entry: { command: 'sh', args: ['-c', 'kill -9 $$'] },
-      says: 'Child MCP broken was killed (SIGKILL) while starting. The next use starts it again. It printed nothing on stderr.',
+      says: 'Child MCP broken was killed (SIGKILL) while starting. It restarts on next use. It printed nothing on stderr.',
     },
     {
       why: 'it refuses the handshake',
@@ -240,7 +240,7 @@ describe('a child that cannot be started says why', () => {
     );
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('mute'), project)).toMatchInlineSnapshot(`
-      "Server "mute" did not answer the handshake within 3000 ms (command: sh -c echo getting ready >&2; exec sleep 600). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON, neither for newline nor for content-length framing. Its last output:
+      "Server "mute" did not answer the handshake within 3000 ms (command: sh -c echo getting ready >&2; exec sleep 600). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON with either newline or content-length framing. Its last output:
       getting ready"
     `);
   });
@@ -511,7 +511,7 @@ describe('a call that takes too long', () => {
     project.write('switchboard.config.json', { mcpServers: { rec }, ...common });
     const host = await RawHost.connect(project);
     expect(failureOf(await host.call('rec', 'hold'), project)).toMatchInlineSnapshot(
-      `"RPC timeout for tools/call: server "rec" did not answer for subtool "hold" within 4000 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
+      `"RPC timeout for tools/call: server "rec" did not respond within 4000 ms (subtool "hold"). If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
     );
     const sent = (method: string) => messages().find((message) => message.method === method);
     expect(await eventually(() => sent('notifications/cancelled') !== undefined)).toBe(true);
@@ -534,7 +534,7 @@ describe('a child that ends', () => {
     await host.call('frail', 'say', { text: 'about to go' });
     const exit = failureOf(await host.call('frail', 'exit', { code: 42 }), project);
     expect(exit).toMatchInlineSnapshot(`
-      "Child MCP frail exited with code 42 while working on subtool "exit". The next use starts it again. Its last output:
+      "Child MCP frail exited with code 42 while working on subtool "exit". It restarts on next use. Its last output:
       about to go"
     `);
     for (const answer of await Promise.all(waiting)) {

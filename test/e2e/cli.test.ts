@@ -260,7 +260,7 @@ describe('tools', () => {
     expect(stdout.slice(stdout.indexOf('broken'))).toMatchInlineSnapshot(`
       "broken  failed after <time>
         Child MCP broken exited with code 3 while starting.
-        The next use starts it again. Its last output:
+        It restarts on next use. Its last output:
         no licence
 
       "
@@ -449,7 +449,7 @@ describe('call', () => {
     expect({ status: outcome.status, stdout: outcome.stdout }).toEqual({ status: 3, stdout: '' });
     expect(outcome.stderr).toMatchInlineSnapshot(`
       "switchboard: Child MCP broken exited with code 3 while starting.
-      The next use starts it again. Its last output:
+      It restarts on next use. Its last output:
       no licence
       "
     `);
@@ -490,7 +490,7 @@ describe('doctor', () => {
         test-server 1.0.0, MCP 2025-11-25
         described to hosts as: test: echo, where am i, say, complain, fail, wait
       ✗ broken  Child MCP broken exited with code 3 while starting.
-        The next use starts it again. Its last output:
+        It restarts on next use. Its last output:
         no licence
         declared in <project>/switchboard.config.json
       ✗ unset  Server "unset" needs the environment variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json).

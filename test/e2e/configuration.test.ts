@@ -257,7 +257,7 @@ describe('child files', () => {
     const tools = toolsOf(await host.request('tools/list'));
     expect(tools.map(({ name }) => name)).toEqual(['d_suite', 'good_suite']);
     expect((await host.lastWords()).replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
-      "switchboard: warn: <project>/mcps/1/.mcp.json:1:1: Invalid JSON: not a value; strings and keys need double quotes. The file is ignored.
+      "switchboard: warn: <project>/mcps/1/.mcp.json:1:1: Invalid JSON: invalid value; strings and keys need double quotes. The file is ignored.
       switchboard: warn: <project>/mcps/2/.mcp.json:1:1: name: expected a string, got nothing. The file is ignored.
       switchboard: warn: <project>/mcps/3/.mcp.json:2:3: name: expected a string, got 7. The file is ignored.
       switchboard: warn: <project>/mcps/4/.mcp.json: comand: unknown key (ignored). Did you mean "command"?

@@ -82,7 +82,7 @@ test('what takes longer than stopMs is answered with an error, and the server en
   expect(await host.close()).toEqual({ code: 0, signal: null });
   expect((await call).error).toMatchObject({
     code: -32_000,
-    message: 'The host closed its input before this request had finished.',
+    message: 'The host closed its input before this request finished.',
     data: { code: 'CANCELLED' },
   });
   expect(processesWith(project.dir)).toEqual([]);

@@ -14,7 +14,7 @@ test('a call that is never answered fails in time, and the server is told', () =
     await trial.askNeighbour();
 
     expect(trial.failure(await call)).toMatchInlineSnapshot(
-      `"RPC timeout for tools/call: server "kid" did not answer for subtool "never" within 4000 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
+      `"RPC timeout for tools/call: server "kid" did not respond within 4000 ms (subtool "never"). If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
     );
     await until(() => trial.journal('kid', 'cancelled').length > 0, 'the server is told');
     expect(textOf(await host.call('kid', 'echo', { text: 'next' }))).toBe('next');
@@ -39,7 +39,7 @@ test('a server that dies in mid call fails the call, which is sent once only', (
     const answer = await trial.host.call('kid', 'crash');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(`
-      "Child MCP kid exited with code 7 while working on subtool "crash". The next use starts it again. Its last output:
+      "Child MCP kid exited with code 7 while working on subtool "crash". It restarts on next use. Its last output:
       giving up, the key was ***"
     `);
     expect(trial.journal('kid', 'call')).toHaveLength(1);
@@ -66,9 +66,9 @@ test('when a server is killed, every one of 50 calls in flight fails', () =>
 
     expect(new Set(failures)).toMatchInlineSnapshot(`
       Set {
-        "Child MCP kid was killed (SIGKILL) while working on subtool "never". The next use starts it again. Its last output:
+        "Child MCP kid was killed (SIGKILL) while working on subtool "never". It restarts on next use. Its last output:
       giving up, the key was ***",
-        "Child MCP kid was killed (SIGKILL) while working on subtool "crash". The next use starts it again. Its last output:
+        "Child MCP kid was killed (SIGKILL) while working on subtool "crash". It restarts on next use. Its last output:
       giving up, the key was ***",
       }
     `);
@@ -91,7 +91,7 @@ test('a server that closes its output is replaced and ended', () =>
     const failure = trial.failure(await host.call('kid', 'close-output'));
 
     expect(failure).toMatchInlineSnapshot(
-      `"Server "kid" closed its output while working on subtool "close-output". The next use starts it again. It printed nothing on stderr."`,
+      `"Server "kid" closed its output while working on subtool "close-output". It restarts on next use. It printed nothing on stderr."`,
     );
     expect(textOf(await host.call('kid', 'pid'))).not.toBe(before);
     const isGone = () => processesWith(trial.tag).every(({ pid }) => pid !== Number(before));
@@ -105,7 +105,7 @@ test('when a launcher dies, the call fails although the real server holds the pi
     const failure = trial.failure(await host.call('kid', 'kill-launcher'));
 
     expect(failure).toMatchInlineSnapshot(
-      `"Child MCP kid was killed (SIGKILL) while working on subtool "kill-launcher". The next use starts it again. It printed nothing on stderr."`,
+      `"Child MCP kid was killed (SIGKILL) while working on subtool "kill-launcher". It restarts on next use. It printed nothing on stderr."`,
     );
     const isGone = () => processesWith(trial.tag).every(({ pid }) => pid !== orphan);
     await until(isGone, 'what the launcher has left behind is gone');
@@ -117,7 +117,7 @@ test('a server that was stopped (SIGSTOP) fails in time and is ended with the pr
     const call = trial.host.call('kid', 'freeze');
     await trial.askNeighbour();
 
-    expect(trial.failure(await call)).toContain('did not answer for subtool "freeze"');
+    expect(trial.failure(await call)).toContain('(subtool "freeze")');
     expect(processesWith(trial.tag)).toHaveLength(2);
   }));
 

@@ -175,7 +175,7 @@ test.for(['arguments', '_meta', 'params', 'message'])(
 
       const answers = () => trial.host.messages.filter(({ id }) => id === 'deep');
       await until(() => answers().length > 0, 'it is answered');
-      const message = 'A message may nest 1000 levels deep (limits.depth).';
+      const message = 'A message may nest at most 1000 levels deep (limits.depth).';
       expect(answers()).toMatchObject([{ error: { code: -32600, message } }]);
     }),
 );

@@ -10,7 +10,7 @@ const KIB = 'x'.repeat(1024);
 const MOST_MEMORY_MIB = 110 + 4 * 16;
 
 const TOO_LARGE =
-  'Server "kid" sent a message of more than 16777216 bytes. Ask for less at once, or raise limits.messageBytes in the configuration.';
+  'Server "kid" sent a message larger than 16777216 bytes. Ask for less at once, or raise limits.messageBytes in the configuration.';
 
 /** The two ways in which an answer is written: the id before the result, or behind it. */
 const ORDERS = {

@@ -52,7 +52,7 @@ test('a server that exits at once, without an error, has failed', () =>
     const answer = await trial.host.call('kid', 'echo');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(`
-      "Child MCP kid exited with code 0 while starting. The next use starts it again. Its last output:
+      "Child MCP kid exited with code 0 while starting. It restarts on next use. Its last output:
       starting
       the API key *** is missing a letter"
     `);
@@ -63,7 +63,7 @@ test('the last words of a server that exits at once are told, without its secret
     const answer = await trial.host.call('kid', 'echo');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(`
-      "Child MCP kid exited with code 1 while starting. The next use starts it again. Its last output:
+      "Child MCP kid exited with code 1 while starting. It restarts on next use. Its last output:
       starting
       the API key *** is missing a letter"
     `);
@@ -129,7 +129,7 @@ test('a server that never answers the handshake fails in time and is ended', () 
       await trial.askNeighbour();
 
       expect(trial.failure(await call)).toMatchInlineSnapshot(
-        `"Server "kid" did not answer the handshake within 8000 ms (command: <node> <fixtures>/servers/faulty.mjs --tag=<tag> --journal=<project>/journals/kid.jsonl --no-handshake --stubborn). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON, neither for newline nor for content-length framing."`,
+        `"Server "kid" did not answer the handshake within 8000 ms (command: <node> <fixtures>/servers/faulty.mjs --tag=<tag> --journal=<project>/journals/kid.jsonl --no-handshake --stubborn). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON with either newline or content-length framing."`,
       );
       const isGone = () =>
         processesWith(trial.tag).every(({ command }) => !command.includes('no-'));
@@ -169,7 +169,7 @@ test('a server that never lists its tools fails in time, and the list of Switchb
     await trial.askNeighbour();
 
     expect(trial.failure(await introspection)).toMatchInlineSnapshot(
-      `"RPC timeout for tools/list: server "kid" did not answer for its list of tools within 4000 ms. If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
+      `"RPC timeout for tools/list: server "kid" did not respond within 4000 ms (its list of tools). If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
     );
     // Its tools can be called all the same.
     expect(textOf(await host.call('kid', 'echo', { text: 'unlisted' }))).toBe('unlisted');

@@ -34,7 +34,7 @@ test('noise in place of an answer fails the call in time', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
     const answer = await print(trial.host, 'thinking about it\n');
 
-    expect(trial.failure(answer)).toContain('did not answer for subtool "print" within 1000 ms');
+    expect(trial.failure(answer)).toContain('did not respond within 1000 ms (subtool "print")');
   }));
 
 test('of two answers the first counts, and the second is given to nobody', () =>

@@ -37,7 +37,7 @@ function slowIn({ dir }: Project) {
   return { slow: testServer('waits-for-file', own, other), goOn: () => writeFileSync(other, '') };
 }
 
-async function reload(host: RawHost, says = 'read the configuration again'): Promise<void> {
+async function reload(host: RawHost, says = 'reloaded the configuration'): Promise<void> {
   const before = host.stderr.length;
   host.process.kill('SIGHUP');
   if (!(await eventually(() => host.stderr.slice(before).includes(says)))) {
@@ -224,11 +224,11 @@ test('a tool that is switched on and may not be used is not said to need switchi
   const host = await RawHost.connect(project);
   await reaches(host, 'box', 'ready');
   const off = await host.callTool('echo');
-  expect(off.error?.message).toContain('which is not switched on');
+  expect(off.error?.message).toContain('which is not active');
   await activate(host, 'box');
   const { error } = await host.callTool('wait');
   expect(error?.message).toContain('Unknown tool: wait');
-  expect(error?.message).not.toContain('not switched on');
+  expect(error?.message).not.toContain('which is not active');
 });
 
 test('of many servers, those that hang hold up the others only for a moment', async () => {

@@ -158,7 +158,7 @@ test('switching off removes the tools and leaves the server running; on again it
   expect(await host.toolNames()).toEqual(GATEWAY);
   expect(await statusOf(host, 'box')).toMatchObject({ state: 'ready', active: false });
   const { error } = await host.callTool('where_am_i');
-  expect(error?.message).toContain('belongs to server "box", which is not switched on');
+  expect(error?.message).toContain('belongs to server "box", which is not active');
 
   await activate(host, 'box');
   expect(await pidOf(host)).toBe(pid);
@@ -190,7 +190,7 @@ test('each name that cannot be switched gets a plain answer', async () => {
   expect(textOf(await activate(host, 'box'))).toContain('"box" is already active.');
   expect(textOf(await activate(host, 'suite'))).toContain('use it through the tool suite_suite');
   expect(textOf(await activate(host, 'plain'))).toContain('its tools are always listed');
-  expect(textOf(await host.callTool('gateway_activate'))).toContain('needs the name of a server');
+  expect(textOf(await host.callTool('gateway_activate'))).toContain('needs a server name');
   expect(host.listChanges).toBeLessThanOrEqual(3);
 });
 

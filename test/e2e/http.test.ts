@@ -308,7 +308,7 @@ describe('the program', () => {
     expect(before.sessionId()).toBeUndefined(); // it speaks the modern era
     here.write('.switchboard/servers.json', { cup: testServer('changes', 'pour') });
     serving.process.kill('SIGHUP');
-    const isRead = () => serving.stderr().includes('read the configuration again');
+    const isRead = () => serving.stderr().includes('reloaded the configuration');
     expect(await eventually(isRead)).toBe(true);
     const after = await connectV2('auto')(serving);
     expect(after.sessionId()).toBeDefined();

@@ -114,7 +114,7 @@ test('a reload takes over what is valid and ends only the server that is not', a
     mcpServers: { ok: toolbox, bad: { ...toolbox, env: [] }, new: toolbox },
   });
   host.process.kill('SIGHUP');
-  expect(await eventually(() => host.stderr.includes('read the configuration again'))).toBe(true);
+  expect(await eventually(() => host.stderr.includes('reloaded the configuration'))).toBe(true);
   expect(host.stderr).toContain('mcpServers.bad.env: expected an object, got an array.');
   expect(await host.toolNames()).toEqual(['ok_suite', 'bad_suite', 'new_suite']);
   expect(await pidOf('ok')).toBe(pid);

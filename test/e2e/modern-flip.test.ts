@@ -26,7 +26,7 @@ async function addFlipServer(project: Project): Promise<void> {
   project.write('home/.switchboard/servers.json', { box: testServer('toolbox') });
   // Other commands can reach a session a moment after its first answers.
   const reload = async () => (await runSwitchboard(project, ['reload'])).stdout;
-  await expect.poll(reload).toContain('read the configuration again');
+  await expect.poll(reload).toContain('reloaded the configuration');
 }
 
 test('a reload that brings the first flip server leaves a modern session alive, and can be used in it', async () => {

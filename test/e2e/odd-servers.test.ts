@@ -63,7 +63,7 @@ test('a failure result of a subtool that is not listed passes, with a word of ou
   expect(result).toMatchObject({ isError: true, big: 1 });
   expect(result?.content?.map(({ text }) => text)).toEqual([
     'my own words',
-    'Server "kid" has no subtool "liste". Did you mean "listed"? The action "introspect" (in a terminal: switchboard tools kid) lists what it has.',
+    'Server "kid" has no subtool "liste". Did you mean "listed"? The action "introspect" (in a terminal: switchboard tools kid) lists its subtools.',
   ]);
   const listed = await host.call('kid', 'listed');
   expect(listed.result?.content).toHaveLength(1);

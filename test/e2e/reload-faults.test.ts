@@ -13,7 +13,7 @@ const configure = (project: Project, mcpServers: object): string =>
   project.write('switchboard.config.json', { mcpServers });
 
 const reloads = (host: RawHost): number =>
-  host.stderr.split('read the configuration again').length - 1;
+  host.stderr.split('reloaded the configuration').length - 1;
 
 async function reload(host: RawHost): Promise<void> {
   const before = reloads(host);

@@ -11,7 +11,7 @@ function configure(project: Project, config: object | string): void {
   project.write('switchboard.config.json', config);
 }
 
-async function reload(host: RawHost, says = 'read the configuration again'): Promise<void> {
+async function reload(host: RawHost, says = 'reloaded the configuration'): Promise<void> {
   const before = host.stderr.length;
   host.process.kill('SIGHUP');
   if (!(await eventually(() => host.stderr.slice(before).includes(says)))) {

@@ -115,7 +115,7 @@ describe('status, where some run', () => {
         github  ✗ error  flip
           It has no token.
 
-      /elsewhere  pid <pid>: does not answer
+      /elsewhere  pid <pid>: not responding
       "
     `);
   });

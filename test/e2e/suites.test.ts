@@ -268,7 +268,7 @@ describe('introspect', () => {
     const none = await host.introspect('mock', { subtool: 'navigat' });
     expect(none.result?.isError).toBe(true);
     expect(textOf(none)).toMatchInlineSnapshot(
-      `"Server "mock" has no subtool "navigat". Did you mean "navigate"? The action "introspect" (in a terminal: switchboard tools mock) lists what it has."`,
+      `"Server "mock" has no subtool "navigat". Did you mean "navigate"? The action "introspect" (in a terminal: switchboard tools mock) lists its subtools."`,
     );
   });
 
@@ -366,7 +366,7 @@ describe('allow and deny', () => {
   test('a refused call does not even start the server, nor does a bad one', async () => {
     const { host, starts } = await connectRecording({ expose: { deny: ['browser_*'] } });
     expect(textOf(await host.call('rec', 'browser_click'))).toMatchInlineSnapshot(
-      `"Subtool 'browser_click' not allowed by Switchboard (suite 'rec'). expose.allow and expose.deny in the configuration decide; the action "introspect" lists what is allowed."`,
+      `"Subtool 'browser_click' not allowed by Switchboard (suite 'rec'). To change this, edit expose.allow and expose.deny in the configuration. The action "introspect" lists the allowed subtools."`,
     );
     await host.request('tools/call', { name: 'rec_suite', arguments: { action: 'call' } });
     await host.call('rec', 'page_open', 'no object');
@@ -377,7 +377,7 @@ describe('allow and deny', () => {
     const { host } = await connectRecording({ expose: { deny: ['page_open'] } });
     const narrowed = textOf(await host.introspect('rec', { subtool: 'page_open' }));
     expect(narrowed).toMatchInlineSnapshot(
-      `"Server "rec" has no subtool "page_open". Did you mean "page_close"? The action "introspect" (in a terminal: switchboard tools rec) lists what it has."`,
+      `"Server "rec" has no subtool "page_open". Did you mean "page_close"? The action "introspect" (in a terminal: switchboard tools rec) lists its subtools."`,
     );
   });
 });
@@ -401,7 +401,7 @@ describe('call', () => {
     const answer = await host.call('toolbox', 'ecko');
     expect(answer.result?.isError).toBe(true);
     expect(textOf(answer)).toMatchInlineSnapshot(
-      `"Server "toolbox" has no subtool "ecko". Did you mean "echo"? The action "introspect" (in a terminal: switchboard tools toolbox) lists what it has. It answered: Unknown tool: ecko (server "toolbox", subtool "ecko")."`,
+      `"Server "toolbox" has no subtool "ecko". Did you mean "echo"? The action "introspect" (in a terminal: switchboard tools toolbox) lists its subtools. It answered: Unknown tool: ecko (server "toolbox", subtool "ecko")."`,
     );
   });
 
@@ -422,7 +422,7 @@ describe('call', () => {
     ]);
     const wrong = await call({ args: [1] });
     expect(textOf(wrong)).toMatchInlineSnapshot(
-      `""args" for subtool "other" must be an object. {"action": "introspect", "subtool": "other"} shows what it takes."`,
+      `""args" for subtool "other" must be an object. {"action": "introspect", "subtool": "other"} shows its parameters."`,
     );
   });
 

@@ -15,7 +15,7 @@ async function runWithBrokenFiles(args: readonly string[]): Promise<Outcome> {
 }
 
 const WARNINGS = `warning: <project>/mcps/nameless/.mcp.json:1:1: name: expected a string, got nothing. The file is ignored.
-warning: <project>/mcps/text/.mcp.json:1:1: Invalid JSON: not a value; strings and keys need double quotes. The file is ignored.
+warning: <project>/mcps/text/.mcp.json:1:1: Invalid JSON: invalid value; strings and keys need double quotes. The file is ignored.
 `;
 
 describe('broken child files are named by', () => {

@@ -458,9 +458,7 @@ const CONTROL: Record<string, Scene> = {
     };
     const control = await openControl(options);
     onTestFinished(() => control[Symbol.asyncDispose]());
-    expect(await askRunning(home, 'status', 10_000)).toMatchObject([
-      { problem: 'does not answer' },
-    ]);
+    expect(await askRunning(home, 'status', 10_000)).toMatchObject([{ problem: 'not responding' }]);
     isBroken = false;
     expect(await askRunning(home, 'status', 10_000)).toMatchObject([{ value: 'fine' }]);
   },

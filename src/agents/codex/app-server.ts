@@ -154,7 +154,7 @@ export class AppServer {
       const isTooLarge = error instanceof SwitchboardError && error.code === 'MESSAGE_TOO_LARGE';
       if (!isTooLarge) throw error;
       const limit = `${MESSAGE_BYTES / (1 << 20)} MiB`;
-      const sentence = `Codex answered ${method} with a message of more than ${limit}.`;
+      const sentence = `Codex answered ${method} with a message larger than ${limit}.`;
       throw failure(sentence, this.#options.binary, error);
     }
   }
@@ -207,7 +207,7 @@ function explainSpawn(error: unknown, binary: string): SwitchboardError {
   const reasons: Record<string, string> = {
     EACCES: 'the file is not executable',
     ENOENT: 'the file, or its interpreter, does not exist',
-    ENOEXEC: 'it is not a program for this machine',
+    ENOEXEC: "it can't run on this machine",
   };
   const code = codeOf(error) ?? (error as Error).message;
   return failure(`Codex did not start: ${reasons[code] ?? code}.`, binary, error);

@@ -98,7 +98,7 @@ function readRequest(
     }
     case 'item/permissions/requestApproval':
       return {
-        verb: 'have more permissions',
+        verb: 'get more permissions',
         lines: [visible(JSON.stringify(params['permissions']) ?? '')],
         folder,
         yes: { permissions: withoutNulls(params['permissions']), scope: 'turn' },

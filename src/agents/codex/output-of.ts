@@ -32,8 +32,8 @@ export async function outputOf(
   const exited = runProgram({ cmd, args, ...options, onStdout, limitMs });
   const { status, signal } = await exited.catch((error: unknown) => {
     if (!(error instanceof ProgramTimeout)) throw error;
-    throw failed(`did not end within ${formatDuration(limitMs)}`);
+    throw failed(`did not exit within ${formatDuration(limitMs)}`);
   });
   if (status === 0) return printed;
-  throw failed(signal === null ? `ended with status ${status}` : `was ended by ${signal}`);
+  throw failed(signal === null ? `exited with status ${status}` : `was killed by ${signal}`);
 }

@@ -29,7 +29,10 @@ export function splitFrontMatter(text: string): FrontMatter | undefined {
   }
   const length = lines.slice(opening + 1).findIndex((line) => line.trimEnd() === '---');
   if (length === -1) {
-    throw new AgentFileError(opening + 1, 'The front matter never ends. Add a closing --- line.');
+    throw new AgentFileError(
+      opening + 1,
+      'The front matter is not closed. Add a closing --- line.',
+    );
   }
   const closing = opening + 1 + length;
   const head = lines.slice(opening + 1, closing).join('\n');

@@ -48,7 +48,7 @@ export async function parseHead({ head, headLine }: FrontMatter): Promise<Head> 
     values: Object.fromEntries(Object.entries(all).filter(isSet)),
     lineOf: (key) => headLine + (keys.findLast((one) => one.key === key)?.at ?? 0),
     warnings: repeated(keys).map(
-      ({ key, at }) => `${headLine + at}: Duplicate key "${key}"; the last one counts.`,
+      ({ key, at }) => `${headLine + at}: Duplicate key "${key}"; the last one is used.`,
     ),
   };
 }

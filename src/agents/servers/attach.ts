@@ -149,7 +149,7 @@ function refusePrompt(text: string, { key, origin }: AgentServer): string {
   if (prompt === undefined) return text;
   throw new SwitchboardError(
     'CHILD_NOT_CONFIGURED',
-    `Server "${key}" uses ${prompt}, which only its own program can fill in (${origin}).`,
+    `Server "${key}" uses ${prompt}, which only the program it was configured for can fill in (${origin}).`,
     { hint: "Use ${VAR} instead, and set VAR in the host's environment." },
   );
 }

@@ -53,7 +53,7 @@ function withoutSelf(group: Candidates, program: string | undefined): Candidates
 }
 
 function explainSelf(key: string, origin: string): string {
-  return `${origin}: Server ${JSON.stringify(key)} is Switchboard itself, which agents don't get from there. Declare it in the agent's own file, or set SWITCHBOARD_SKIP_SELF=false.`;
+  return `${origin}: Server ${JSON.stringify(key)} is Switchboard itself, so agents don't get it from here. Declare it in the agent's own file, or set SWITCHBOARD_SKIP_SELF=false.`;
 }
 
 /** VS Code: the workspace's `.vscode/mcp.json`, and the user's own file if configured. */
@@ -68,7 +68,7 @@ async function readVsCode({ project, settings }: ProgramPlaces): Promise<Listing
 async function readConfigured(path: string): Promise<Listing> {
   const listing = await readVsCodeFile(path, undefined);
   if (existsSync(path)) return listing;
-  return { ...listing, warnings: [`${path}: The file does not exist. VSCODE_USER_MCP names it.`] };
+  return { ...listing, warnings: [`${path}: File not found. Check VSCODE_USER_MCP.`] };
 }
 
 /** The key is `servers`, but people paste `mcpServers` from elsewhere. */

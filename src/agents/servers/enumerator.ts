@@ -160,7 +160,7 @@ function notKnown(name: string): SwitchboardError {
     'SUBTOOL_UNKNOWN',
     `The tools of server "${name}" are not known yet.`,
     {
-      hint: 'The first run finds out, and so does: switchboard agents --check',
+      hint: 'The first run of an agent lists them. To list them now, run: switchboard agents --check',
     },
   );
 }

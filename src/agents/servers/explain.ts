@@ -14,7 +14,7 @@ export function explainLack(key: string, reason: string): string {
 }
 
 export function explainUnproven({ file }: Agent, key: string, reason: string): string {
-  return `${file}: The agent gets server "${key}" without a check of its tools. ${reason}`;
+  return `${file}: Server "${key}" is attached without checking its tools. ${reason}`;
 }
 
 export function explainMissingServer(agent: Agent, name: string, offer: Offer): string {
@@ -92,7 +92,7 @@ export function explainNotAsked(
   keys: readonly string[],
   mostServers: number,
 ): string {
-  return `${file}: Only ${mostServers} servers were asked for their tools, not ${quoteAll(keys)}. Raise AGENTS_MCP_MAX_SERVERS, or name a server with each tool.`;
+  return `${file}: Not asked for their tools, because the limit is ${mostServers} servers: ${quoteAll(keys)}. Raise AGENTS_MCP_MAX_SERVERS, or name a server with each tool.`;
 }
 
 function didYouMean(word: string, names: Iterable<string>): string {

@@ -37,7 +37,7 @@ async function reasonAgainst(
   if (!remote) return undefined;
   if (remote.type !== 'http') return `${which} ${needsProxy(remote.type)}`;
   return (await isSignedIn(child, remote, tokens, env))
-    ? `${which} needs a sign-in, which only Switchboard has, not the engine.`
+    ? `${which} requires signing in. Only Switchboard is signed in, not the engine.`
     : undefined;
 }
 

@@ -26,7 +26,7 @@ export function explainNetworkError(server: RemoteServer, error: unknown): Switc
       'CHILD_UNREACHABLE',
       `Server "${name}" cannot be trusted: the certificate of ${place} ${certificate} (${code}).`,
       {
-        hint: "Replace the certificate; this check can't be turned off. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS where the host starts Switchboard.",
+        hint: "Replace the certificate; this check can't be turned off. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS in the host's environment.",
         cause: error,
         data: { child: name, reason: code },
       },
@@ -53,7 +53,7 @@ export function explainNetworkError(server: RemoteServer, error: unknown): Switc
 }
 
 const PROXY_HINT =
-  'Check HTTPS_PROXY and HTTP_PROXY where the host starts Switchboard, or list the server in NO_PROXY.';
+  "Check HTTPS_PROXY and HTTP_PROXY in the host's environment, or list the server in NO_PROXY.";
 
 const NOT_REPEATED = 'The request was not sent again because it may already have had an effect.';
 
@@ -114,7 +114,7 @@ export function explainTooMany(server: RemoteServer, waitMs: number | undefined)
     'CHILD_UNREACHABLE',
     `Server "${server.name}" is limiting requests (HTTP 429).`,
     {
-      hint: `Try again ${wait === undefined ? 'later' : `in ${formatDuration(wait * 1_000)}`}${wait === undefined ? '' : '; until then, Switchboard sends it nothing'}.`,
+      hint: `Try again ${wait === undefined ? 'later' : `in ${formatDuration(wait * 1_000)}`}${wait === undefined ? '' : '; until then, Switchboard sends it no requests'}.`,
       data: { child: server.name, status: 429, ...retryData(wait) },
     },
   );
@@ -127,7 +127,7 @@ export function explainSignIn(
   challenge: string | undefined,
 ): SwitchboardError {
   const wants =
-    status === 401 ? 'wants you to sign in' : 'wants you to sign in with more permissions';
+    status === 401 ? 'requires you to sign in' : 'requires you to sign in with more permissions';
   const otherwise = canSignIn
     ? `Run: switchboard login ${name}`
     : `Check "headers" in ${origin}: WebSocket servers can only be authenticated with headers.`;
@@ -148,7 +148,7 @@ export function explainServerRedirect(
   status: number,
   target: URL | undefined,
 ): SwitchboardError {
-  const where = target ? `to ${target.protocol}//${target.host}` : 'to nowhere';
+  const where = target ? `to ${target.protocol}//${target.host}` : 'without a destination';
   return new SwitchboardError(
     'CHILD_UNREACHABLE',
     `Server "${name}" redirects ${where} (HTTP ${status}), which Switchboard doesn't follow.`,

@@ -47,7 +47,7 @@ export async function openCallback(childName: string, port: number | undefined):
     );
     return searchParams.has('code')
       ? sendPage(response, 200, 'You are signed in.')
-      : sendPage(response, 200, 'You were not signed in.');
+      : sendPage(response, 200, 'Sign-in failed.');
   };
   const server = createServer(guard(fail, serve));
   await new Promise<void>((resolve, reject) => {

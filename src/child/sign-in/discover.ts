@@ -119,6 +119,6 @@ function resourceOf(
   const configuredResource = described.resource;
   if (checkResourceAllowed({ requestedResource: own, configuredResource }))
     return described.resource;
-  const reason = `it says it is ${quote(described.resource)}, which is another server`;
+  const reason = `it identifies itself as ${quote(described.resource)}, which is a different server`;
   throw signInFailed(childName, reason);
 }

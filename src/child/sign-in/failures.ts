@@ -29,7 +29,7 @@ export function signInNeeded(
 ): SwitchboardError {
   return new SwitchboardError(
     'CHILD_SIGN_IN',
-    `Server "${childName}" wants you to sign in: ${reason}.`,
+    `Server "${childName}" requires you to sign in: ${reason}.`,
     { hint: `Run: switchboard login ${childName}`, cause, data: { child: childName } },
   );
 }

@@ -61,6 +61,6 @@ function adviceOnReading(config: ChildConfig, tools: readonly Tool[]): string[] 
   const isMixed = reading > 0 && reading < exposed.length;
   if (!isMixed || readOnlyTool || !modeOf(config).usesSuite || assistant) return [];
   return [
-    `${reading} of its ${exposed.length} tools only read. Set suites.${name}.readOnlyTool to true to add a tool for these that hosts can run without asking.`,
+    `${reading} of its ${exposed.length} tools are read-only. Set suites.${name}.readOnlyTool to true to add a tool for them that hosts can run without asking.`,
   ];
 }

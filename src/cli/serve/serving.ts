@@ -85,7 +85,8 @@ export function beginServing(project: Project, log: AdjustableLog): Serving {
 async function announce({ config, found }: Loaded, log: AdjustableLog): Promise<void> {
   log.adjust(config.logging);
   // Scripts run with the user's permissions, so say that they did.
-  for (const file of config.files.filter(isScript)) log.info(`ran ${file} for the configuration.`);
+  for (const file of config.files.filter(isScript))
+    log.info(`ran ${file} to load the configuration.`);
   const { agents, hidden, problems, skipped } = found;
   if (config.children.size === 0) await suggestNearest(config, log);
   for (const warning of [...config.warnings, ...invalidServers(config), ...problems]) {

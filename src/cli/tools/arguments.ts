@@ -65,10 +65,10 @@ export function typeArguments(pairs: readonly Pair[], type: Type): Verbatim {
 /** A repeated key makes a list. */
 function typeValues(key: string, pairs: readonly Pair[], type: Type): string {
   const [first, second] = pairs;
-  if (!first) throw new Error(`Nothing is given for ${key}.`);
+  if (!first) throw new Error(`Missing value for ${key}.`);
   if (!second) return first.isJson ? jsonOf(first) : typeValue(key, first.value, type);
   const list = alternativesOf(type).find((one) => one.kind === 'array');
-  if (!list) throw wrong(`"${key}" is given twice.`);
+  if (!list) throw wrong(`Duplicate argument: "${key}".`);
   const items = pairs.map((pair) =>
     pair.isJson ? jsonOf(pair) : typeValue(key, pair.value, list.items),
   );

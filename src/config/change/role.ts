@@ -34,7 +34,7 @@ export async function writeRole(
     if (changed !== undefined) return changed;
     throw new SwitchboardError(
       'CONFIG_INVALID',
-      `Cannot add the role of server "${name}" to ${file}.`,
+      `Cannot add the role for server "${name}" to ${file}.`,
       {
         hint: 'Nothing was changed. The file must be JSON with servers by name under "mcps".',
       },

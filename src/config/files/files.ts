@@ -97,8 +97,8 @@ async function parseWithComments(text: string): Promise<ParsedJson> {
 const UTF_16: ParsedJson = { problem: '1:1: The file is UTF-16. Save it as UTF-8.' };
 
 const REASONS = new Map([
-  ['InvalidSymbol', 'not a value; strings and keys need double quotes'],
-  ['InvalidNumberFormat', 'not a number'],
+  ['InvalidSymbol', 'invalid value; strings and keys need double quotes'],
+  ['InvalidNumberFormat', 'invalid number'],
   ['PropertyNameExpected', 'expected a key in double quotes'],
   ['ValueExpected', 'expected a value'],
   ['ColonExpected', 'expected a colon'],
@@ -108,7 +108,7 @@ const REASONS = new Map([
   ['EndOfFileExpected', 'expected the end of the file'],
   ['UnexpectedEndOfComment', 'unterminated comment'],
   ['UnexpectedEndOfString', 'unterminated string'],
-  ['UnexpectedEndOfNumber', 'not a number'],
+  ['UnexpectedEndOfNumber', 'invalid number'],
   ['InvalidUnicode', 'incomplete \\u escape'],
   ['InvalidEscapeCharacter', 'invalid escape; write \\\\ for a backslash'],
   ['InvalidCharacter', 'this character must be escaped'],

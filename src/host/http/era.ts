@@ -26,7 +26,7 @@ export function classify(
   const header = versionHeader(headers);
   if (isBatch(body)) {
     const isModern = header === MODERN_REVISION || body.some((one) => claimOf(one) !== undefined);
-    if (isModern) return badRequest('This revision of MCP has no batches.');
+    if (isModern) return badRequest("This MCP revision doesn't support batches.");
     return checkHandshake(header, undefined, eras) ?? { era: 'handshake', body };
   }
   const claim = claimOf(body);
@@ -65,7 +65,7 @@ function checkModern(
 ): HttpRefusal | undefined {
   const { id, kind } = message;
   if (kind === 'response')
-    return badRequest('This revision of MCP has no responses from the host.');
+    return badRequest("This MCP revision doesn't support responses from the host.");
   if (kind === 'notification' && claim === undefined) return undefined;
   const missing = missingKeys(message, claim);
   if (missing.length > 0) {

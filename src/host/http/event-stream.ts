@@ -36,7 +36,7 @@ export class EventStream {
       ...headers,
     });
     response.flushHeaders();
-    const beat = guard(reportBug(log), () => this.#write(': still here\n\n'));
+    const beat = guard(reportBug(log), () => this.#write(': keep-alive\n\n'));
     this.#beat = setInterval(beat, keepAliveMs).unref();
     response.once('close', () => clearInterval(this.#beat));
   }

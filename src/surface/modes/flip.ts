@@ -11,7 +11,7 @@ export const flip: ShowMode = {
   ownTools: 'switched',
   usesSuite: true,
   needsTools: false,
-  access: 'switch it on to use it',
+  access: 'activate it first',
   condition: 'while activated with gateway_activate',
   reserves: isGatewayName,
   present: withAlwaysLoad,

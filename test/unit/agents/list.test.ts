@@ -120,7 +120,7 @@ test('a file among Claude Code’s agents that is none is skipped, which is no m
   const first = await agents.list();
   expect(first.agents.map(({ name }) => name)).toEqual(['Fine']);
   expect(agents.plain(first.problems)).toEqual([
-    'project/.claude/agents/broken.md:1: The front matter never ends. Add a closing --- line. The agent is ignored.',
+    'project/.claude/agents/broken.md:1: The front matter is not closed. Add a closing --- line. The agent is ignored.',
   ]);
   expect(agents.plain(first.skipped)).toEqual([
     'project/.claude/agents/README.md: Not an agent: no front matter.',
@@ -256,7 +256,7 @@ test('a file that is wrong costs itself alone, and is named with its line', asyn
       "project/.agents/d.toml:4: run.modle: unknown key. Did you mean "model"?",
       "project/.agents/d.toml:3: run.sandbox_mode: expected "read-only", "workspace-write", "danger-full-access", got "all". Ignored.",
       "project/.claude/agents/e.agent.md:2: Missing name. The agent is ignored.",
-      "project/.claude/agents/f.agent.md:1: The front matter never ends. Add a closing --- line. The agent is ignored.",
+      "project/.claude/agents/f.agent.md:1: The front matter is not closed. Add a closing --- line. The agent is ignored.",
       "project/.claude/agents/g.agent.md:1: Missing front matter: keys between two --- lines. The agent is ignored.",
       "project/.claude/agents/h.agent.md:1: Front matter in "js" is not supported. Write YAML between two --- lines. The agent is ignored.",
       "project/.claude/agents/i.agent.md:5: Not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]. The agent is ignored.",

@@ -60,7 +60,7 @@ describe('front matter', () => {
     const agent = await load('claude', markdown('name: A\ndescription: x\nname: B'));
     expect(agent).toMatchObject({
       name: 'B',
-      warnings: [`${FILES.claude}:4: Duplicate key "name"; the last one counts.`],
+      warnings: [`${FILES.claude}:4: Duplicate key "name"; the last one is used.`],
     });
   });
 

@@ -120,7 +120,7 @@ describe('settings', () => {
     expect(await mapped({ model: 'mystery' }, { modelMapStrict: true })).toEqual({
       model: 'mystery',
       warnings: [
-        'project/.agents/a.toml: model: "mystery" is not in the model map; the engine gets it unchanged.',
+        'project/.agents/a.toml: model: "mystery" is not in the model map; it is passed to the engine unchanged.',
       ],
     });
   });

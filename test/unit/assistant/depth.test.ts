@@ -12,7 +12,7 @@ test('what an assistant starts is told of one more than it was', () => {
 
 test('a third is refused', () => {
   refuseTooDeep(at('1'), 'kid');
-  expect(() => refuseTooDeep(at('2'), 'kid')).toThrow('it is nested in 2 others');
+  expect(() => refuseTooDeep(at('2'), 'kid')).toThrow('it is nested 2 levels deep');
 });
 
 test.each(['', 'many', '-3', '1.5', 'Infinity'])(

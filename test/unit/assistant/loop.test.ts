@@ -118,8 +118,8 @@ test.each(['anthropic', 'openai'])(
   async (api) => {
     const { task } = await createTask(() => ({ text: '', stop: 'limit' }), { maxTokens: 50 }, api);
     await expect(runLoop(task)).rejects.toMatchObject({
-      message: "The assistant's model used all 50 tokens of its answer without saying anything.",
-      hint: 'Raise assistant.maxTokens. Models that think first need more.',
+      message: "The assistant's model used all 50 output tokens without answering.",
+      hint: 'Raise assistant.maxTokens. Reasoning models need more.',
     });
   },
 );

@@ -164,7 +164,7 @@ describe.each(APIS)('$name', ({ create }) => {
     await expect(provider.complete(request())).rejects.toMatchObject({
       name: 'ModelFailure',
       status: undefined,
-      message: expect.stringContaining('broke off') as unknown,
+      message: expect.stringContaining('cut off') as unknown,
     });
     expect(server.requests).toHaveLength(1);
   });

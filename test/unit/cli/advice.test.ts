@@ -11,7 +11,7 @@ const advise = (tools: { name: string }[], some: Partial<ChildConfig> = {}) =>
 
 test('readOnlyTool is suggested for a server that reads and writes', () => {
   expect(advise([READS, WRITES])).toEqual([
-    '1 of its 2 tools only read. Set suites.files.readOnlyTool to true to add a tool for these that hosts can run without asking.',
+    '1 of its 2 tools are read-only. Set suites.files.readOnlyTool to true to add a tool for them that hosts can run without asking.',
   ]);
 });
 

@@ -77,7 +77,7 @@ test.each([
   [['ids=1', 'ids=two'], 'Invalid value for "ids": expected integer, got "two".'],
   [['point=1,2'], 'Invalid value for "point": expected {x?: number}, got "1,2".'],
   [['point={x:1}'], 'Invalid value for "point": expected {x?: number}, got "{x:1}".'],
-  [['text=a', 'text=b'], '"text" is given twice.'],
+  [['text=a', 'text=b'], 'Duplicate argument: "text".'],
   [['text:={'], '"text" is not valid JSON:'],
   [['txt=a'], 'Unknown parameter: "txt". Did you mean "text"?'],
 ])('%j is refused', (words, message) => {

@@ -72,7 +72,7 @@ const REPORT: StatusReport = {
       calls: 1,
       tools: 3,
       lastError:
-        'Child MCP postgres exited with code 1 while starting.\nThe next use starts it again. Its last output: FATAL: password authentication failed for user "ada"',
+        'Child MCP postgres exited with code 1 while starting.\nIt restarts on next use. Its last output: FATAL: password authentication failed for user "ada"',
     }),
     child({ name: 'legacy', state: 'off', show: 'off' }),
   ],
@@ -92,7 +92,7 @@ test('at 80 columns', () => {
       memory    ◐ warming  direct    4252  9.9 MB
       notes     ○ idle     suite
       postgres  ✗ error    suite                               1      3
-        Child MCP postgres exited with code 1 while starting. The next use starts i…
+        Child MCP postgres exited with code 1 while starting. It restarts on next u…
       legacy    – off      off
     "
   `);
@@ -109,7 +109,7 @@ test('at 120 columns', () => {
       memory    ◐ warming  direct    4252  9.9 MB
       notes     ○ idle     suite
       postgres  ✗ error    suite                               1      3
-        Child MCP postgres exited with code 1 while starting. The next use starts it again. Its last output: FATAL: passwor…
+        Child MCP postgres exited with code 1 while starting. It restarts on next use. Its last output: FATAL: password aut…
       legacy    – off      off
     "
   `);
@@ -126,7 +126,7 @@ test('in colour', () => {
       <bold>memory  </bold>  <yellow>◐ warming</yellow>  direct    4252  9.9 MB
       <bold>notes   </bold>  <dim>○ idle   </dim>  suite
       <bold>postgres</bold>  <red>✗ error  </red>  suite                               1      3
-        <red>Child MCP postgres exited with code 1 while starting. The next use starts i…</red>
+        <red>Child MCP postgres exited with code 1 while starting. It restarts on next u…</red>
       <bold>legacy  </bold>  <dim>– off    </dim>  off
     "
   `);
@@ -240,10 +240,10 @@ test('runs of agents, with what each does and where', () => {
 });
 
 test('one that does not answer', () => {
-  const program = { pid: 77, project: '/home/ada/web', problem: 'does not answer' };
+  const program = { pid: 77, project: '/home/ada/web', problem: 'not responding' };
   expect(draw(formatSilent(program, at(80)))).toMatchInlineSnapshot(`
     "
-    /home/ada/web  pid 77: does not answer
+    /home/ada/web  pid 77: not responding
     "
   `);
 });

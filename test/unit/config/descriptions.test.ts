@@ -113,7 +113,7 @@ describe('what is wrong is a warning, and the rest counts', () => {
     const project = projectWith('{\n  "mcps": {\n    memory: 1\n}}');
     expect((await textsOf(project)).warnings).toMatchInlineSnapshot(`
       [
-        "<project>/mcp-descriptions.json:3:5: Invalid JSON: not a value; strings and keys need double quotes. The file is ignored.",
+        "<project>/mcp-descriptions.json:3:5: Invalid JSON: invalid value; strings and keys need double quotes. The file is ignored.",
       ]
     `);
     expect((await project.load()).children.size).toBe(1);

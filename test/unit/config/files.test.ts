@@ -33,7 +33,7 @@ describe('JSON', () => {
         "CONFIG_INVALID: <project>/switchboard.config.json:3:15: Invalid JSON: expected }. The file must be JSON. Comments and trailing commas are allowed.",
         "CONFIG_INVALID: <project>/switchboard.config.json:1:1: Invalid JSON: expected a value. The file must be JSON. Comments and trailing commas are allowed.",
         "CONFIG_INVALID: <project>/switchboard.config.json:3:3: Invalid JSON: expected a comma. The file must be JSON. Comments and trailing commas are allowed.",
-        "CONFIG_INVALID: <project>/switchboard.config.json:1:3: Invalid JSON: not a value; strings and keys need double quotes. The file must be JSON. Comments and trailing commas are allowed.",
+        "CONFIG_INVALID: <project>/switchboard.config.json:1:3: Invalid JSON: invalid value; strings and keys need double quotes. The file must be JSON. Comments and trailing commas are allowed.",
         "CONFIG_INVALID: <project>/switchboard.config.json:1:13: Invalid JSON: invalid escape; write \\\\ for a backslash. The file must be JSON. Comments and trailing commas are allowed.",
         "CONFIG_INVALID: <project>/switchboard.config.json:2:1: Invalid JSON: expected the end of the file. The file must be JSON. Comments and trailing commas are allowed.",
       ]

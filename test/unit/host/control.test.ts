@@ -286,11 +286,11 @@ test('a program that is alive and out of reach, or hangs, does not answer', asyn
   const { address } = await open(home, { methods: { hang: () => new Promise(() => {}) } });
   const pid = process.pid;
   expect(await askRunning(home, 'hang', 50)).toEqual([
-    { pid, project: '/project', problem: 'does not answer' },
+    { pid, project: '/project', problem: 'not responding' },
   ]);
   rmSync(address);
   expect(await askRunning(home, 'hang', LIMIT_MS)).toEqual([
-    { pid, project: '/project', problem: 'does not answer' },
+    { pid, project: '/project', problem: 'not responding' },
   ]);
 });
 

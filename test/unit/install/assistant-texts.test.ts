@@ -102,7 +102,7 @@ describe('the wrapper', () => {
       status: 1,
       stdout: '',
       stderr:
-        'The assistant of server "memory" needs Switchboard, which was not found at file:///nowhere/dist/assistant.js. Install Switchboard, then run: switchboard assistant "memory" on\n',
+        'The assistant for server "memory" needs Switchboard, which was not found at file:///nowhere/dist/assistant.js. Install Switchboard, then run: switchboard assistant "memory" on\n',
     };
     expect(await start()).toEqual(missing);
     const pack = join(dir, 'node_modules/switchboard');

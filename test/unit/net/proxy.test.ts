@@ -133,11 +133,11 @@ test('this machine is reached directly', async () => {
 
 describe('a proxy that', () => {
   const HINT =
-    'Check HTTPS_PROXY and HTTP_PROXY where the host starts Switchboard, or list the server in NO_PROXY.';
+    "Check HTTPS_PROXY and HTTP_PROXY in the host's environment, or list the server in NO_PROXY.";
 
   test.each([
-    ['http', 407, 'wants other credentials (HTTP 407)'],
-    ['https', 407, 'wants other credentials (HTTP 407)'],
+    ['http', 407, 'requires valid credentials (HTTP 407)'],
+    ['https', 407, 'requires valid credentials (HTTP 407)'],
     ['https', 403, 'refused the connection (HTTP 403)'],
   ])('answers %s with %d', async (scheme, refuse, why) => {
     const proxy = await startProxy(9, { refuse });

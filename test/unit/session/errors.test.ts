@@ -123,6 +123,6 @@ test('a question whose answer exceeds a limit fails at once', async () => {
     framing: 'newline',
   });
   expect(await next()).toMatchObject({ result: {} });
-  const message = 'A message may nest 1000 levels deep (limits.depth).';
+  const message = 'A message may nest at most 1000 levels deep (limits.depth).';
   expect(outcomes).toEqual([expect.objectContaining({ name: 'RpcError', message })]);
 });

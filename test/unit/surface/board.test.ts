@@ -130,7 +130,7 @@ test('a tool call that crashes a switched-on server says how to get its tools ba
   await activate(view, 'a');
   await expect(say(view, 'find')).rejects.toMatchObject({
     message: 'It crashed.',
-    hint: 'It has been switched off: call gateway_activate to use its tools again, or call it through its suite. Why.',
+    hint: 'It has been deactivated: call gateway_activate to use its tools again, or call it through its suite. Why.',
   });
   const suite = say(view, 'a_suite', { action: 'call', subtool: 'find' });
   await expect(suite).rejects.toMatchObject({ hint: 'Why.' });
@@ -200,7 +200,7 @@ test('texts about flip servers name only what this host can call', async () => {
   expect(usual.on).toBe('Activated "a" — 1 tool injected into context. They are: a_tool.');
   expect(usual.again).toBe('"a" is already active.');
   expect(usual.hint).toBe(
-    'It belongs to server "a", which is not switched on: call gateway_activate with {"name": "a"}.',
+    'It belongs to server "a", which is not active: call gateway_activate with {"name": "a"}.',
   );
   expect(JSON.stringify(usual)).not.toContain('a_suite');
 
@@ -217,7 +217,7 @@ test('texts about flip servers name only what this host can call', async () => {
     /^Activated "a"\. This host does not refresh its tool list: call its tools through a_suite, .* The subtools are: a_tool\.$/,
   );
   expect(codex.hint).toBe(
-    'It belongs to server "a", which is not switched on: call a_suite with {"action": "call", "subtool": "a_tool"}.',
+    'It belongs to server "a", which is not active: call a_suite with {"action": "call", "subtool": "a_tool"}.',
   );
   expect(codex.says).not.toContain('gateway');
 
@@ -233,14 +233,14 @@ test('a direct server is listed as its suite until its tools are known', async (
   expect(namesIn(view)).toEqual([...GATEWAY, 'own_suite']);
   expect(view.instructions).toContain('- own (own_suite)');
   expect(await activate(view, 'own')).toBe(
-    '"own" cannot be switched: use it through the tool own_suite.',
+    '"own" cannot be activated or deactivated: use it through the tool own_suite.',
   );
   await pool.warm('own');
   expect(namesIn(view)).toEqual([...GATEWAY, 'own_tool']);
   expect(view.instructions).toContain('- own (its own tools)');
   expect(audience.toldSoon).toBe(1);
   expect(await activate(view, 'own')).toBe(
-    '"own" cannot be switched: its tools are always listed.',
+    '"own" cannot be activated or deactivated: its tools are always listed.',
   );
   expect(await say(view, 'own_suite', { action: 'call', subtool: 'own_tool' })).toBe(
     'called own_tool',

@@ -51,6 +51,6 @@ test('the same servers give the same bytes', () => {
 test('a call names its server, and one that does not is told how', () => {
   expect(nameIn({ name: ' box ' })).toBe(' box ');
   for (const args of [{}, { name: '' }, { name: 7 }, { name: null }, { server: 'box' }, []]) {
-    expect(() => nameIn(args)).toThrow('needs the name of a server');
+    expect(() => nameIn(args)).toThrow('needs a server name');
   }
 });

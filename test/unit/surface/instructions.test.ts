@@ -29,7 +29,7 @@ test('each server has a line that says how this host uses it', () => {
       '- memory (memory_suite): what the user said before',
       '- mail (its own tools)',
       '- new (new_suite)',
-      '- browser (switch it on to use it)',
+      '- browser (activate it first)',
     ].join('\n'),
   );
 });

@@ -248,7 +248,7 @@ describe('a run that fails', () => {
     const { engine, cwd } = scriptedEngine();
     const { code, text } = await failureOf(engine.run(watchedRun(cwd, scripted('huge-answer'))));
     expect(code).toBe('ENGINE_FAILED');
-    expect(text).toContain('Codex answered thread/start with a message of more than 16 MiB.');
+    expect(text).toContain('Codex answered thread/start with a message larger than 16 MiB.');
     expect(text).not.toContain('messageBytes');
   });
 

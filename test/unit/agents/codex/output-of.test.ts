@@ -34,10 +34,10 @@ test('what it leaves in its group is ended', async () => {
 });
 
 test.each([
-  ['exit 3', 'ended with status 3', 60_000],
-  ['kill -9 $$', 'was ended by SIGKILL', 60_000],
-  ['trap "" TERM HUP; sleep 1000; sleep 1000', 'did not end within 300 ms', 300],
-  ['setsid sleep 30 & sleep 1000', 'did not end within 300 ms', 300],
+  ['exit 3', 'exited with status 3', 60_000],
+  ['kill -9 $$', 'was killed by SIGKILL', 60_000],
+  ['trap "" TERM HUP; sleep 1000; sleep 1000', 'did not exit within 300 ms', 300],
+  ['setsid sleep 30 & sleep 1000', 'did not exit within 300 ms', 300],
 ])('%j fails: %s', async (script, words, limitMs) => {
   const { printed, processes } = run(script, { limitMs });
   await expect(printed).rejects.toThrow(`-c ${script} ${words}`);

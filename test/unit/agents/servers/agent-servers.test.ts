@@ -176,8 +176,8 @@ test('what only Switchboard itself can reach is not for agents, and who names it
     [
       "The agent does not get server "sse". <project>/switchboard.config.json: Server "sse" uses HTTP with server-sent events, which agents can't use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
       "The agent does not get server "ws". <project>/switchboard.config.json: Server "ws" uses WebSocket, which agents can't use. Bridge it with a program such as mcp-proxy: { "command": "mcp-proxy", "args": ["<url>"] }.",
-      "The agent does not get server "oauth". <project>/switchboard.config.json: Server "oauth" needs a sign-in, which only Switchboard has, not the engine.",
-      "The agent does not get server "signedIn". <project>/switchboard.config.json: Server "signedIn" needs a sign-in, which only Switchboard has, not the engine.",
+      "The agent does not get server "oauth". <project>/switchboard.config.json: Server "oauth" requires signing in. Only Switchboard is signed in, not the engine.",
+      "The agent does not get server "signedIn". <project>/switchboard.config.json: Server "signedIn" requires signing in. Only Switchboard is signed in, not the engine.",
       "The agent does not get server "nothing". Server "nothing" has neither a "command" nor a "url". Add "command" or "url" in <project>/switchboard.config.json.",
       "The agent does not get server "off". <project>/switchboard.config.json: Server "off" is switched off ("show" in <project>/switchboard.config.json).",
     ]
@@ -208,7 +208,7 @@ test('an address is asked for its tools; one of ours that wants a sign-in is not
   expect(servers[0]).toMatchObject({ cmd: undefined, url: everything.url });
   expect(warnings).toEqual([
     expect.stringMatching(/^Server "remote" .* has no usable tool "nothing"\./),
-    expect.stringMatching(/^The agent gets server "theirs" without a check of its tools\. /),
+    expect.stringMatching(/^Server "theirs" is attached without checking its tools\. /),
   ]);
   expect(lacks).toEqual([
     expect.stringMatching(/^The agent runs without server "ours"\. .*switchboard login/),
@@ -229,7 +229,7 @@ test('a server that asks its program for something is left out when it would be 
   const { keys, lacks } = await serversFor(agentWith(['a::*', 'b::*']));
   expect(keys).toEqual([]);
   expect(lacks).toEqual([
-    'The agent runs without server "a". Server "a" uses ${input:key}, which only its own program can fill in (<project>/.vscode/mcp.json). Use ${VAR} instead, and set VAR in the host\'s environment.',
+    'The agent runs without server "a". Server "a" uses ${input:key}, which only the program it was configured for can fill in (<project>/.vscode/mcp.json). Use ${VAR} instead, and set VAR in the host\'s environment.',
     'The agent runs without server "b". Server "b" needs the environment variable UNSET, which is not set (args[0] in <project>/.vscode/mcp.json). Set it in the environment the host starts Switchboard in, or use ${UNSET:-default}.',
   ]);
 });
@@ -267,7 +267,7 @@ test('Switchboard among the servers of a host is not given; one that an agent br
   const found = await serversFor(agentWith(['switchboard::*']));
   expect(found.keys).toEqual([]);
   expect(found.warnings).toEqual([
-    'The agent does not get server "switchboard". <project>/.mcp.json: Server "switchboard" is Switchboard itself, which agents don\'t get from there. Declare it in the agent\'s own file, or set SWITCHBOARD_SKIP_SELF=false.',
+    'The agent does not get server "switchboard". <project>/.mcp.json: Server "switchboard" is Switchboard itself, so agents don\'t get it from here. Declare it in the agent\'s own file, or set SWITCHBOARD_SKIP_SELF=false.',
   ]);
   const brought = await serversFor(agentWith([], { servers: [nested] }));
   expect(brought.servers).toMatchObject([

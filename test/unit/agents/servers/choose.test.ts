@@ -186,8 +186,8 @@ test('to try them, every server that is given is asked anew, and what fails is t
   expect(gets).toEqual(['mine', 'files', 'other']);
   expect(asked).toEqual(['other', 'mine!', 'files!', 'other!']);
   expect(warnings).toEqual([
-    'The agent gets server "other" without a check of its tools. It is broken.',
-    'The agent gets server "mine" without a check of its tools. It is gone.',
+    'Server "other" is attached without checking its tools. It is broken.',
+    'Server "mine" is attached without checking its tools. It is gone.',
   ]);
 });
 
@@ -220,7 +220,7 @@ test('a server that is named and does not tell is given without proof, or, stric
   const strict = await choose(agentWith(['files::read']), { mcpEnumStrict: true }, { has });
   expect([lenient.gets, strict.gets]).toEqual([['files'], []]);
   expect([lenient.warnings, lenient.lacks, strict.warnings, strict.lacks]).toEqual([
-    ['The agent gets server "files" without a check of its tools. It is broken.'],
+    ['Server "files" is attached without checking its tools. It is broken.'],
     [],
     [],
     ['The agent runs without server "files". It is broken.'],
@@ -260,7 +260,7 @@ test('only so many are asked, those that are named first; the others are told', 
   expect(asked).toEqual(['web', 'files']);
   expect(gets).toEqual(['web']);
   expect(warnings).toEqual([
-    'Only 2 servers were asked for their tools, not "notes", "other". Raise AGENTS_MCP_MAX_SERVERS, or name a server with each tool.',
+    'Not asked for their tools, because the limit is 2 servers: "notes", "other". Raise AGENTS_MCP_MAX_SERVERS, or name a server with each tool.',
   ]);
   const none = await choose(agentWith(['web::get']), { mcpMaxServers: 0 });
   expect(none).toMatchObject({ gets: ['web'], asked: [] });

@@ -65,7 +65,7 @@ test('a file of the user’s that is named and not there is a warning', async ()
   const { homeFolder, discover } = setUp();
   const settings = agentSettings({ vscodeUserMcp: join(homeFolder, 'nowhere.json') });
   expect((await discover({ settings })).warnings).toEqual([
-    '~/nowhere.json: The file does not exist. VSCODE_USER_MCP names it.',
+    '~/nowhere.json: File not found. Check VSCODE_USER_MCP.',
   ]);
 });
 

@@ -142,7 +142,7 @@ describe('a body', () => {
     const read = readText(body, 1_000);
     body.write('{"half":');
     body.destroy();
-    await expect(read).rejects.toThrow('The reply broke off.');
+    await expect(read).rejects.toThrow('The response was cut off.');
   });
 
   test('to be quoted gives what has come in time', async () => {

@@ -27,7 +27,7 @@ describe.skipIf(!hasOpenssl())('the certificate of a server', () => {
     expect(error).toMatchObject({
       code: 'CHILD_UNREACHABLE',
       message: `Server "far" cannot be trusted: the certificate of ${server.origin} is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT).`,
-      hint: "Replace the certificate; this check can't be turned off. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS where the host starts Switchboard.",
+      hint: "Replace the certificate; this check can't be turned off. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS in the host's environment.",
     });
     expect(server.requests).toEqual([]);
   });

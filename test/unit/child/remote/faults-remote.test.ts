@@ -159,7 +159,7 @@ describe('too many requests', () => {
     expect(first).toMatchObject({
       code: 'CHILD_UNREACHABLE',
       message: 'Server "far" is limiting requests (HTTP 429).',
-      hint: 'Try again in 5 s; until then, Switchboard sends it nothing.',
+      hint: 'Try again in 5 s; until then, Switchboard sends it no requests.',
       data: { child: 'far', status: 429, retryAfterSeconds: 5 },
     });
     isBusy = false;
@@ -206,7 +206,7 @@ describe('signing in', () => {
     const error = await failureOf(startRemote(server.url));
     expect(error).toMatchObject({
       code: 'CHILD_SIGN_IN',
-      message: 'Server "far" wants you to sign in (HTTP 401).',
+      message: 'Server "far" requires you to sign in (HTTP 401).',
       hint: 'Run: switchboard login far',
       data: { child: 'far', status: 401, challenge: 'Bearer realm="x"' },
     });
@@ -269,7 +269,7 @@ describe('signing in', () => {
     const { child } = await startRemote(server.url);
     expect(await failureOf(callText(child, 'any'))).toMatchObject({
       code: 'CHILD_SIGN_IN',
-      message: 'Server "far" wants you to sign in with more permissions (HTTP 403).',
+      message: 'Server "far" requires you to sign in with more permissions (HTTP 403).',
       hint: 'Run: switchboard login far',
     });
   });
@@ -317,7 +317,7 @@ describe('a redirect', () => {
       const { error } = await failOnce((_, reply) => reply.writeHead(302, { location }).end());
       expect(error.code).toBe('CHILD_UNREACHABLE');
       expect(error.message).toMatch(
-        /redirects to .*, which Switchboard doesn't follow|redirects to nowhere/,
+        /redirects to .*, which Switchboard doesn't follow|redirects without a destination/,
       );
     },
   );
@@ -457,7 +457,7 @@ describe('a stream of events', () => {
 
 describe('a message beyond the limit', () => {
   const limits = { config: { messageBytes: 1 << 20 } };
-  const tooLarge = 'Server "far" sent a message of more than 1048576 bytes.';
+  const tooLarge = 'Server "far" sent a message larger than 1048576 bytes.';
   const huge = `"${'x'.repeat(1 << 16)}"`;
 
   test.each<[string, Handler]>([
@@ -683,7 +683,7 @@ describe('a server that does not answer', () => {
       });
     }, TEST_LIMITS);
     expect(error.text).toBe(
-      'RPC timeout for tools/call: server "far" did not answer for subtool "any" within 3000 ms. If it needs longer, raise rpcTimeoutMs for it (declared in /project/switchboard.config.json).',
+      'RPC timeout for tools/call: server "far" did not respond within 3000 ms (subtool "any"). If it needs longer, raise rpcTimeoutMs for it (declared in /project/switchboard.config.json).',
     );
     await until(() => server.count('notifications/cancelled') === 1);
     expect(
@@ -913,7 +913,7 @@ describe('a server that knows only the older transport', () => {
     const { child } = await startRemote(older.server.url, { type: 'sse' });
     const error = await failureOf(callText(child, 'any'));
     expect((error as SwitchboardError).text).toBe(
-      'Server "far" ended the connection while working on subtool "any". The next use connects again.',
+      'Server "far" ended the connection while working on subtool "any". Switchboard reconnects on next use.',
     );
     expect(await child.ended).toEqual({ kind: 'disconnected', reason: undefined });
     expect(older.server.requests.filter(({ httpMethod }) => httpMethod === 'GET').length).toBe(1);
@@ -955,7 +955,7 @@ describe('a server that knows only the older transport', () => {
     const { child } = await startRemote(older.server.url, { type: 'sse', config });
     expect(await failureOf(callText(child, 'any'))).toMatchObject({
       code: 'MESSAGE_TOO_LARGE',
-      message: 'Server "far" sent a message of more than 4096 bytes.',
+      message: 'Server "far" sent a message larger than 4096 bytes.',
     });
     expect(await child.ended).toEqual({ kind: 'oversized' });
   });

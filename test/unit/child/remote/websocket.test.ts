@@ -115,7 +115,7 @@ describe('a server over WebSocket', () => {
     const { child } = await startRemote(server.url, { type: 'ws' });
     const error = await failureOf(callText(child, 'any'));
     expect((error as SwitchboardError).text).toBe(
-      'Server "far" ended the connection while working on subtool "any" (code 1011: out of order). The next use connects again.',
+      'Server "far" ended the connection while working on subtool "any" (code 1011: out of order). Switchboard reconnects on next use.',
     );
     expect(await child.ended).toMatchObject({ kind: 'disconnected' });
     expect(server.texts.filter((text) => text.includes('tools/call')).length).toBe(1);
@@ -129,7 +129,7 @@ describe('a server over WebSocket', () => {
     const { child } = await startRemote(server.url, { type: 'ws', config });
     expect(await failureOf(callText(child, 'any'))).toMatchObject({
       code: 'MESSAGE_TOO_LARGE',
-      message: 'Server "far" sent a message of more than 5000 bytes.',
+      message: 'Server "far" sent a message larger than 5000 bytes.',
     });
     expect(await child.ended).toEqual({ kind: 'oversized' });
   });
@@ -154,7 +154,7 @@ describe('a server over WebSocket', () => {
     [
       'HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n',
       'CHILD_SIGN_IN',
-      'Server "far" wants you to sign in (HTTP 401).',
+      'Server "far" requires you to sign in (HTTP 401).',
     ],
     [
       'HTTP/1.1 302 Found\r\nLocation: ws://elsewhere.example/x\r\nContent-Length: 0\r\n\r\n',

@@ -208,7 +208,7 @@ test('a refusal for good: not signed in any more', async () => {
   const kept = await signedIn('expired');
   kept.change({ refreshToken: 'refresh-that-nobody-gave' });
   expect(await failureOf(kept, kept.credentials.authorization())).toBe(
-    'CHILD_SIGN_IN Server "files" wants you to sign in: the last sign-in is no longer valid (invalid_grant). Run: switchboard login files',
+    'CHILD_SIGN_IN Server "files" requires you to sign in: the last sign-in is no longer valid (invalid_grant). Run: switchboard login files',
   );
   expect(await kept.credentials.authorization()).toBeUndefined();
   expect(kept.issuer.refreshes()).toBe(1);
@@ -257,7 +257,7 @@ test('what was renewed and cannot be saved is said, and the old token is not use
     writeFileSync(folder, ''); // a file in the place of the folder
   };
   expect(await failureOf(kept, credentials.authorization())).toMatch(
-    /^CHILD_SIGN_IN Server "files" wants you to sign in: the renewed sign-in could not be saved in FOLDER \(EEXIST.*\)\. Run: switchboard login files$/,
+    /^CHILD_SIGN_IN Server "files" requires you to sign in: the renewed sign-in could not be saved in FOLDER \(EEXIST.*\)\. Run: switchboard login files$/,
   );
 
   // Even where the old file comes back.
@@ -280,7 +280,7 @@ test('nothing of a sign-in goes to another issuer', async () => {
   const failure = await failureOf(kept, kept.credentials.authorization());
 
   expect(failure.replace(other.issuer, 'OTHER')).toBe(
-    'CHILD_SIGN_IN Server "files" wants you to sign in: you signed in at ISSUER, but its authorization server is now OTHER; your tokens were not sent there. Run: switchboard login files',
+    'CHILD_SIGN_IN Server "files" requires you to sign in: you signed in at ISSUER, but its authorization server is now OTHER; your tokens were not sent there. Run: switchboard login files',
   );
   const sent = other.received.map(
     ({ form, headers }) => `${form.toString()} ${JSON.stringify(headers)}`,
@@ -298,7 +298,7 @@ test('a server that calls itself something else needs a new sign-in', async () =
   const kept = await signedIn('expired');
   kept.issuer.faults.resourceMetadata = { resource: kept.issuer.issuer };
   expect(await failureOf(kept, kept.credentials.authorization())).toBe(
-    'CHILD_SIGN_IN Server "files" wants you to sign in: you signed in to ISSUER/mcp, but it now calls itself ISSUER. Run: switchboard login files',
+    'CHILD_SIGN_IN Server "files" requires you to sign in: you signed in to ISSUER/mcp, but it now calls itself ISSUER. Run: switchboard login files',
   );
   expect(kept.issuer.refreshes()).toBe(0);
 });
@@ -309,7 +309,7 @@ test.each(['', '{', '[]', '{"version": 1}', '{"version": 2}', 'null'])(
     const kept = await signedIn('fresh');
     writeFileSync(kept.file, text);
     expect(await failureOf(kept, kept.credentials.authorization())).toMatch(
-      /^CHILD_SIGN_IN Server "files" wants you to sign in: the saved sign-in is damaged \(FOLDER.*\)\. Run: switchboard login files$/,
+      /^CHILD_SIGN_IN Server "files" requires you to sign in: the saved sign-in is damaged \(FOLDER.*\)\. Run: switchboard login files$/,
     );
     await expect(kept.credentials.renew('Bearer x')).rejects.toMatchObject({
       code: 'CHILD_SIGN_IN',

@@ -288,7 +288,7 @@ test.each<[string, Faults, string]>([
   [
     'another resource',
     { resourceMetadata: { resource: 'https://bank.example/mcp' } },
-    'it says it is https://bank.example/mcp, which is another server.',
+    'it identifies itself as https://bank.example/mcp, which is a different server.',
   ],
   [
     'an issuer in the private network',

@@ -84,19 +84,21 @@ test('the limit is what is allowed', async () => {
   expect((await send(host, { body: body(200) })).status).toBe(200);
   const { status, messages } = await send(host, { body: body(201) });
   expect(status).toBe(413);
-  expect(messages[0]?.error?.message).toBe('A message may have 200 bytes (limits.messageBytes).');
+  expect(messages[0]?.error?.message).toBe(
+    'A message may have at most 200 bytes (limits.messageBytes).',
+  );
 });
 
 test.each([
   [
     'depth',
     '['.repeat(40_000) + ']'.repeat(40_000),
-    'A message may nest 10 levels deep (limits.depth).',
+    'A message may nest at most 10 levels deep (limits.depth).',
   ],
   [
     'members',
     `[${'1,'.repeat(40_000)}1]`,
-    'A message may have 1000 array elements and object members (limits.members).',
+    'A message may have at most 1000 array elements and object members (limits.members).',
   ],
 ])('a body beyond limits.%s is refused, and names its request', async (_limit, params, message) => {
   const host = await openTestHost({

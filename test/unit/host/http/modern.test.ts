@@ -275,7 +275,7 @@ test('a subscription keeps its stream open until either side ends it', async () 
   const stream = new StreamReader(await listening);
   session?.tell('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}', 'sub');
   expect(await eventually(() => stream.messages.length === 2)).toBe(true);
-  expect(await eventually(() => stream.text.includes(': still here'))).toBe(true);
+  expect(await eventually(() => stream.text.includes(': keep-alive'))).toBe(true);
   session?.answer('sub');
   await stream.closed;
   expect(stream.messages.map(({ method, id }) => method ?? id)).toEqual([

@@ -182,12 +182,12 @@ test('an open stream says something now and then, and a slow answer becomes one'
   const host = await openTestHost({ limits: { keepAliveMs: 50, slowAnswerMs: 50 } });
   const headers = await begin(host);
   const stream = await openStream(host, headers);
-  expect(await eventually(() => stream.text.split(': still here').length > 2)).toBe(true);
+  expect(await eventually(() => stream.text.split(': keep-alive').length > 2)).toBe(true);
   expect(stream.events).toEqual([]);
 
   const slow = new StreamReader(await open(host, { headers, body: rpc('wait', {}, 3) }));
   expect(slow.response.headers['content-type']).toBe('text/event-stream');
-  expect(await eventually(() => slow.text.includes(': still here'))).toBe(true);
+  expect(await eventually(() => slow.text.includes(': keep-alive'))).toBe(true);
   sessionOf(host).answer(3, { late: true });
   await slow.closed;
   expect(slow.messages).toEqual([{ jsonrpc: '2.0', id: 3, result: { late: true } }]);
@@ -200,7 +200,7 @@ test('an answer that may take its time is plain JSON, and a stream only for what
   const slow = open(host, { headers, body: rpc('wait', {}, 3) });
   const chatty = open(host, { headers, body: rpc('wait', {}, 4) });
   // The time in which a slow answer would have become a stream.
-  expect(await eventually(() => own.text.split(': still here').length > 5)).toBe(true);
+  expect(await eventually(() => own.text.split(': keep-alive').length > 5)).toBe(true);
   sessionOf(host).tell(news(1), 4);
   sessionOf(host).answer(3, { late: true });
   sessionOf(host).answer(4);

@@ -102,7 +102,7 @@ function refuseWithoutModel({ child: { name }, layers, env }: SwitchRequest): vo
     const { code, message, hint = '' } = error;
     throw new SwitchboardError(
       code,
-      `The assistant for server "${name}" was not switched on. ${message}`,
+      `The assistant for server "${name}" was not turned on. ${message}`,
       {
         hint: `${hint} If only your host has the key, also set it for this command.`,
         cause: error,

@@ -87,7 +87,7 @@ describe('without a model', () => {
     'switchboard.config.json': { mcpServers: { memory: { command: 'x' } } },
   };
   const MISSING =
-    'The assistant for server "memory" was not switched on. No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH.';
+    'The assistant for server "memory" was not turned on. No model is available for the assistant: no API key is set, and the program "claude" is not on the PATH.';
 
   test.each([
     ['with a folder of its own', inFolder],

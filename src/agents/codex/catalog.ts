@@ -52,7 +52,7 @@ export async function prepareCatalog(options: CatalogOptions): Promise<ModelCata
     options.cancellation?.throwIfCancelled();
     const what = options.applyPatch === undefined ? 'model_verbosity' : 'apply_patch';
     const state = options.applyPatch === false ? 'off' : 'on';
-    const warning = `${what} could not be switched ${state}: ${(error as Error).message}.`;
+    const warning = `${what} could not be turned ${state}: ${(error as Error).message}.`;
     return { file: undefined, warning };
   }
 }

@@ -31,7 +31,7 @@ async function reasonAgainst(
 ): Promise<string | undefined> {
   const { name, showBecause, origin, problem, remote, behind } = child;
   const which = `${origin}: Server ${JSON.stringify(name)}`;
-  if (isOff(child)) return `${which} is switched off (${showBecause}).`;
+  if (isOff(child)) return `${which} is turned off (${showBecause}).`;
   if (problem) return problem.text;
   if (behind) return `${which} is behind an assistant, which only hosts can use.`;
   if (!remote) return undefined;

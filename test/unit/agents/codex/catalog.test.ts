@@ -138,7 +138,7 @@ test.each([
   const { wish } = wishes({ applyPatch: false, ...said });
   const { file, warning } = await prepareCatalog(wish);
   expect(file).toBeUndefined();
-  expect(warning).toMatch(/^apply_patch could not be switched off: .*\.$/);
+  expect(warning).toMatch(/^apply_patch could not be turned off: .*\.$/);
 });
 
 test.each<[string, (file: string) => void]>([
@@ -178,7 +178,7 @@ test('a list that is no file is not waited for', async () => {
   execFileSync('mkfifo', [usersCatalog]);
   const { warning } = await prepareCatalog({ ...wish, usersCatalog });
   expect(warning).toBe(
-    `apply_patch could not be switched off: ${usersCatalog}: Not read: it is not a file.`,
+    `apply_patch could not be turned off: ${usersCatalog}: Not read: it is not a file.`,
   );
 });
 

@@ -179,7 +179,7 @@ test('what only Switchboard itself can reach is not for agents, and who names it
       "The agent does not get server "oauth". <project>/switchboard.config.json: Server "oauth" requires signing in. Only Switchboard is signed in, not the engine.",
       "The agent does not get server "signedIn". <project>/switchboard.config.json: Server "signedIn" requires signing in. Only Switchboard is signed in, not the engine.",
       "The agent does not get server "nothing". Server "nothing" has neither a "command" nor a "url". Add "command" or "url" in <project>/switchboard.config.json.",
-      "The agent does not get server "off". <project>/switchboard.config.json: Server "off" is switched off ("show" in <project>/switchboard.config.json).",
+      "The agent does not get server "off". <project>/switchboard.config.json: Server "off" is turned off ("show" in <project>/switchboard.config.json).",
     ]
   `);
   expect(given.lacks).toEqual([

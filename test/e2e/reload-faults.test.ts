@@ -122,6 +122,6 @@ test.each([
   await reaches(host, 'box', 'ready');
   project.write(file, text);
   host.process.kill('SIGHUP');
-  expect(await eventually(() => host.stderr.includes('the one before stays'))).toBe(true);
+  expect(await eventually(() => host.stderr.includes('keeping the previous one'))).toBe(true);
   expect(await statusOf(host, 'box')).toMatchObject({ state: 'ready' });
 });

@@ -93,7 +93,7 @@ test('a configuration that cannot be read changes nothing', async () => {
   const pid = await pidOf(host);
   for (const broken of ['{ "mcpServers": ', '{ "mcpServer": {} }']) {
     configure(project, broken);
-    await reload(host, 'the one before stays');
+    await reload(host, 'keeping the previous one');
     expect(await pidOf(host)).toBe(pid);
   }
   expect(host.listChanges).toBe(0);

@@ -58,7 +58,7 @@ export async function measureAgentRun({ workspace, rounds, progress }: Bench): P
     return [
       {
         group: 18,
-        what: 'an agent’s run, added to `codex exec`',
+        what: 'an agent run, overhead over `codex exec`',
         measured: Math.max(0, agent - codex),
         unit: 'ms',
         budget: { most: 100 },

@@ -20,7 +20,7 @@ export async function measureCalls(bench: Bench): Promise<Row[]> {
     callRow(3, 'a small call, server on the SDK', real),
     {
       group: 3,
-      what: 'added to a direct call',
+      what: 'overhead over a direct call',
       measured: median(ms.switchboard) - median(ms.direct),
       unit: 'ms',
       budget: { most: 20 },

@@ -30,7 +30,7 @@ export async function measureHttpCalls(bench: Bench): Promise<Row[]> {
     const ms = await timeCalls(bench, urls, era);
     rows.push(
       callRow(`a small call over HTTP, ${era} host`, ms, 'process'),
-      callRow('the same, server at an address', ms, 'address'),
+      callRow('the same, remote server', ms, 'address'),
     );
   }
   return rows;

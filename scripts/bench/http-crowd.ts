@@ -43,7 +43,7 @@ async function crowdRow({ workspace, rounds }: Bench, era: HostEra): Promise<Row
   const [failure] = failures;
   return {
     group: 16,
-    what: `of ${HOSTS} ${era} hosts at once, served`,
+    what: `${HOSTS} ${era} hosts at once, served`,
     measured: fewest,
     unit: 'hosts',
     budget: { least: HOSTS },

@@ -50,7 +50,7 @@ export async function measureLarge({ workspace, rounds, progress }: Bench): Prom
     `${[before, peak, after].map((at) => at[name].toFixed(0)).join(', ')} MB`;
   rows.push({
     group: 5,
-    what: `memory kept of it after ${SETTLE_MS / 1_000} s`,
+    what: `memory still in use after ${SETTLE_MS / 1_000} s`,
     measured: Math.max(0, after.switchboard - before.switchboard),
     unit: 'MB',
     budget: { most: 10 },

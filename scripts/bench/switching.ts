@@ -37,8 +37,8 @@ export async function measureSwitching({ workspace, rounds, progress }: Bench): 
     taken.again.push(again);
   }
   return [
-    ...switchRows('switching on → host is told', taken.first),
-    ...switchRows('switching on again → host is told', taken.again),
+    ...switchRows('switching on → notification', taken.first),
+    ...switchRows('switching on again → notification', taken.again),
   ];
 }
 

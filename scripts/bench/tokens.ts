@@ -48,7 +48,7 @@ export async function countCatalog({ workspace, progress }: Bench): Promise<Row[
     },
     {
       group: 7,
-      what: 'how many tools that are',
+      what: 'the same, number of tools',
       measured: gateway.length,
       unit: 'tools',
       budget: { most: 3 },

@@ -52,7 +52,7 @@ test('it has a section for each command, and no other but the rules', () => {
 
 test('it reads the subcommand; none is help, an unknown one has a fixed answer', () => {
   expect(body).toContain('/switchboard $ARGUMENTS');
-  expect(body).toContain('| none | as `help` |');
+  expect(body).toContain('| none | same as `help` |');
   expect(body).toContain('Unknown command "<word>". Type /switchboard help.');
 });
 
@@ -83,7 +83,7 @@ describe('the rules', () => {
 
 describe('the commands', () => {
   test('activate looks at the state before it calls the gateway', () => {
-    const words = ['No argument', 'active already', 'warming', 'error', 'gateway_activate'];
+    const words = ['No argument', 'already active', 'warming', 'error', 'gateway_activate'];
     expect(misplaced(section('activate'), words)).toEqual([]);
   });
 
@@ -114,7 +114,7 @@ describe('the commands', () => {
       'multi-select',
       'Write `servers.json` first',
       'claude mcp remove',
-      'warn\n   and go on',
+      'warn and continue',
       'switchboard reload',
     ];
     expect(misplaced(section('setup'), words)).toEqual([]);
@@ -125,8 +125,8 @@ describe('the commands', () => {
       'move them back',
       'claude mcp add-json',
       'skill uninstall --dry-run',
-      '`servers.json` stays. Ask.',
-      'On a yes run `switchboard skill uninstall`',
+      '`servers.json` stays. Ask whether',
+      'If the user agrees, run `switchboard skill uninstall`',
     ];
     expect(misplaced(section('uninstall'), words)).toEqual([]);
   });

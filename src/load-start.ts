@@ -1,8 +1,8 @@
-// The first file of the built program. It refuses to run on an outdated Node, and runs the script that every start
-// needs, from the form that V8 compiled in an earlier run. Compiling takes much of the time until the first answer, and
-// Node 20 has no cache for it.
+// The first file of the built program. It refuses to run on an outdated Node, and runs the start script from the
+// code that V8 compiled in an earlier run. Compiling takes much of the time until the first answer, and Node 20 has
+// no cache for it.
 //
-// An outdated Node must be able to parse this file, so it is ES5, without imports and exports. The build fails on
+// An outdated Node must be able to parse this file, so it's ES5 without imports and exports. The build fails on
 // anything newer.
 import type { Stats } from 'node:fs';
 
@@ -13,7 +13,7 @@ export interface UnsavedStart {
   readonly make: () => Uint8Array;
 }
 
-/** The script is a function expression. It gets what a module would have as arguments. */
+/** The script is a function expression that takes as arguments what a module would have in scope. */
 type Start = (
   require: NodeJS.Require,
   load: (specifier: string) => Promise<unknown>,
@@ -26,7 +26,7 @@ declare var __OLDEST_NODE__: string;
 
 var SUM_BYTES = 4;
 
-// Node 21 and early versions of 22 are newer than 20.19, but lack what it has.
+// Node 21 and early versions of 22 are newer than 20.19 but lack features it has.
 if (isTooOld(process.versions.node, __OLDEST_NODE__) || !process.getBuiltinModule) {
   require('fs').writeSync(
     2,
@@ -56,9 +56,9 @@ function loadStart(): Record<string, unknown> {
   var vm = process.getBuiltinModule('vm');
   var folder = __dirname + '/chunks';
   var file = folder + '/' + __START__;
-  // Beside the program, so that uninstalling removes it.
+  // Next to the program, so that uninstalling removes it.
   var compiledFile = file + '.' + process.versions.v8 + '-' + process.arch;
-  // Nothing is stored where another user could replace it.
+  // Never stored in a folder where another user could replace it.
   var isKept = isOurs(fs.statSync(folder));
   var cachedData = isKept ? readCompiled(compiledFile) : undefined;
   var script = new vm.Script(fs.readFileSync(file, 'latin1'), {
@@ -81,7 +81,7 @@ function load(specifier: string): Promise<unknown> {
   return require(__dirname + '/chunks/import.cjs')(specifier) as Promise<unknown>;
 }
 
-/** V8 checks only version and length of the data. A wrong byte further in would crash it. */
+/** V8 checks only the version and the length of the data. A wrong byte further in would crash it. */
 function readCompiled(file: string): Buffer | undefined {
   var fs = process.getBuiltinModule('fs');
   var content: Buffer;
@@ -103,7 +103,7 @@ function readCompiled(file: string): Buffer | undefined {
   return isWhole ? data : undefined;
 }
 
-/** Whether only this user or the administrator can have written it, since it is run as code. */
+/** Whether only this user or the administrator can have written it, because it's run as code. */
 function isOurs(stats: Stats): boolean {
   if (!process.getuid) return true; // Windows
   var uid = process.getuid();

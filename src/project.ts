@@ -1,6 +1,6 @@
-// One project: its configuration, and everything that runs because of it. All it knows comes from the folder and the
-// environment it is given, never from this process, so that a process can hold several projects. Closing one leaves
-// the others alone.
+// One project: its configuration, and everything that runs because of it. It takes everything from the
+// given folder and environment, never from this process, so one process can hold several projects. Closing
+// one doesn't affect the others.
 import { type AgentList, listAgents } from './agents/list.ts';
 import { describeBug, SwitchboardError } from './base/errors.ts';
 import { guard } from './base/guard.ts';
@@ -13,16 +13,19 @@ import { Switchboard, type SwitchboardOptions } from './switchboard.ts';
 
 export interface ProjectOptions
   extends Pick<SwitchboardOptions, 'program' | 'isAssistant' | 'isShared'> {
-  /** Where the host or the user works: the project is found from here. */
+  /** Where the host or the user works. The project is found from here. */
   readonly folder: string;
-  /** Theirs. It says where the home folders are, and servers inherit it. */
+  /** The host's or the user's environment. It determines the home folders, and servers inherit it. */
   readonly environment: NodeJS.ProcessEnv;
   readonly configFile?: string | undefined;
   readonly serversFile?: string | undefined;
   readonly assistantFolder?: string | undefined;
-  /** Changes what was read, such as which servers have an assistant in front of them. */
+  /** Changes the configuration after it is read, such as which servers have an assistant in front of them. */
   readonly adapt?: (config: Config) => Config;
-  /** What servers inherit, if that isn't all of the environment. Called once the configuration has been read. */
+  /**
+   * The variables servers inherit, if not the whole environment. Called once the configuration has been
+   * read.
+   */
   readonly environmentOfServers?: (environment: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;
   /** Whether the project's agents are served. */
   readonly hasAgents?: boolean;
@@ -31,7 +34,7 @@ export interface ProjectOptions
   readonly onLoaded?: (loaded: Loaded) => void | Promise<void>;
 }
 
-/** What is read before anything runs, and again on every reload. */
+/** Read before anything runs, and again on every reload. */
 export interface Loaded {
   readonly config: Config;
   readonly found: AgentList;
@@ -44,9 +47,9 @@ export interface Reloaded {
 
 const NO_AGENTS: AgentList = { agents: [], hidden: 0, folders: [], problems: [], skipped: [] };
 
-/** Not before the host has its first answers; `status` and `reload` should find us soon after. */
+/** After the host's first answers, but early enough for `status` and `reload` to find us. */
 const CONTROL_AFTER_MS = 200;
-/** What a killed run left behind gets SIGTERM and `stopMs`, and should be gone within twice that time. */
+/** Processes left by a killed run get SIGTERM and `stopMs`, and should be gone within twice that time. */
 const ORPHANS_AFTER_MS = 1_000;
 
 export class Project implements AsyncDisposable {
@@ -79,14 +82,14 @@ export class Project implements AsyncDisposable {
     return this.switchboard.config;
   }
 
-  /** Reads the configuration again, one reload at a time. An invalid one changes nothing. */
+  /** Reads the configuration again, one reload at a time. If it's invalid, nothing changes. */
   reload(): Promise<Reloaded> {
     const next = this.#lastReload.then(() => this.#reload());
     this.#lastReload = next;
     return next;
   }
 
-  /** Lets the user's other commands ask this project for its status, and for a reload. */
+  /** Lets the user's other commands ask this project for its status or a reload. */
   openControlSoon(): void {
     const { home, project } = this.config;
     this.#control ??= openControlLater({
@@ -101,7 +104,10 @@ export class Project implements AsyncDisposable {
     });
   }
 
-  /** Ends what a killed run left behind: once the host has its first answers, or when the project is closed. */
+  /**
+   * Stops processes a killed run left behind, after the host has its first answers or when the project
+   * closes.
+   */
   endOrphansSoon(): void {
     if (this.#orphans) return;
     const { log } = this.#options;

@@ -1,6 +1,6 @@
-// Puts the layers together: from a configuration to the pool of its children, the runs of its agents, the surface
-// that shows them, and the sessions of the hosts that use it. The configuration lives here: parts below read it through
-// a function, or get the new one from `update` because they compare it with the old one.
+// Puts the layers together: a configuration, the pool of its servers, the runs of its agents, the surface
+// that shows them, and the sessions of the hosts. The configuration lives here. Lower layers read it
+// through a function, or get the new one from `update` if they compare it with the old one.
 import { join } from 'node:path';
 import type { ListedAgent } from './agents/agent.ts';
 import type { Crew } from './agents/crew.ts';
@@ -32,7 +32,7 @@ import type { Audience } from './surface/surface.ts';
 export interface SwitchboardOptions {
   readonly config: Config;
   readonly log: Log;
-  /** What servers and agents inherit. */
+  /** Inherited by servers and agents. */
   readonly environment: NodeJS.ProcessEnv;
   /** The agents that were found. */
   readonly agents?: readonly ListedAgent[] | undefined;
@@ -44,14 +44,14 @@ export interface SwitchboardOptions {
   readonly isShared?: boolean | undefined;
 }
 
-/** What a host's connection brings to its session. */
+/** The parts of a session that the host's connection provides. */
 export type Connection = Pick<SessionOptions, 'send'> &
   Partial<Pick<SessionOptions, 'eras' | 'openSurface'>>;
 
 /** A host's session, from its connection's point of view. */
 export interface ConnectedSession {
   readonly session: Session;
-  /** The host leaves too much unread, or has caught up. */
+  /** Whether the host has too much unread output. */
   readonly setFull: (isFull: boolean) => void;
   readonly close: () => void;
 }
@@ -63,7 +63,7 @@ export class Switchboard implements AsyncDisposable {
   readonly #startedAt = new Date().toISOString();
   #config: Config;
   #crew: Promise<Crew> | undefined;
-  /** The crew's, once it is there. */
+  /** The crew's runs, once it is loaded. */
   #runs: Runs | undefined;
   #orphans: Promise<void> | undefined;
   readonly #catalog: Catalog;
@@ -114,7 +114,7 @@ export class Switchboard implements AsyncDisposable {
     };
   }
 
-  /** The limits of a host's messages, as the configuration has them at the moment. */
+  /** The current limits for a host's messages. */
   get hostLimits(): ReadLimits {
     const current = (): Config => this.#config;
     return {
@@ -128,8 +128,8 @@ export class Switchboard implements AsyncDisposable {
   }
 
   /**
-   * The eras offered to a host that connects now. Only the handshake era allows the tool list to change, so servers
-   * that are switched on and off need it.
+   * The eras offered to a host that connects now. Only the handshake era allows the tool list to change, so
+   * servers that are switched on and off need it.
    */
   get offeredEras(): 'both' | Era {
     const { era, children } = this.#config;
@@ -138,20 +138,20 @@ export class Switchboard implements AsyncDisposable {
     return [...children.values()].some(isSwitched) ? 'handshake' : 'both';
   }
 
-  /** What runs agents. Lazy: a host that only lists tools doesn't wait for it. */
+  /** Runs agents. Lazy: a host that only lists tools doesn't wait for it. */
   crew(): Promise<Crew> {
     this.#crew ??= this.#openCrew();
     return this.#crew;
   }
 
-  /** Puts a new configuration into effect. Servers that it doesn't change keep running. */
+  /** Puts a new configuration into effect. Unchanged servers keep running. */
   update(config: Config, agents: readonly ListedAgent[] = []): void {
     this.#config = config;
     this.board.update(config, { listed: agents, run: this.#runAgent });
     this.#crew?.then(({ runs }) => runs.admit()).catch((error) => this.#reportBug(error));
   }
 
-  /** Ends what a killed run left behind. The second call does nothing. */
+  /** Stops processes a killed run left behind. A second call does nothing. */
   stopOrphans(): Promise<void> {
     this.#orphans ??= this.#stopOrphans();
     return this.#orphans;
@@ -165,12 +165,12 @@ export class Switchboard implements AsyncDisposable {
       if (ended > 0)
         log.info(`stopped processes that an earlier run left behind (process groups: ${ended}).`);
     } catch (error) {
-      // This run can do without.
+      // Not needed for this run.
       log.warn(`could not stop processes that an earlier run left behind: ${String(error)}`);
     }
   }
 
-  /** Marks our processes and writes them down, so that a later run finds what this one leaves behind. */
+  /** Marks and records our processes, so that a later run finds any that this one leaves behind. */
   get processes() {
     const { environment, isAssistant = false } = this.#options;
     return {
@@ -179,7 +179,7 @@ export class Switchboard implements AsyncDisposable {
     };
   }
 
-  /** Opens the session of a host that has connected. */
+  /** Opens the session for a newly connected host. */
   openSession(connection: Connection): ConnectedSession {
     const { log, isShared = false } = this.#options;
     const { flow } = this.pool;
@@ -266,7 +266,7 @@ export class Switchboard implements AsyncDisposable {
     return child;
   }
 
-  /** The input schema of a configured server's tool. Servers of agents are only asked for their lists. */
+  /** The input schema of a configured server's tool. Agents' servers are only asked for their lists. */
   #inputSchemaOf({ name }: ChildConfig, tool: string): unknown {
     if (!this.#config.children.has(name)) return undefined;
     return this.pool.tools(name)?.find((known) => known.name === tool)?.['inputSchema'];
@@ -311,7 +311,7 @@ export class Switchboard implements AsyncDisposable {
   }
 }
 
-/** This user's cache of what servers list. */
+/** This user's cache of server lists. */
 export function openCatalog({ home }: Config, onProblem: (problem: string) => void): Catalog {
   return new Catalog(join(home, 'cache', 'catalog'), onProblem);
 }
@@ -322,12 +322,12 @@ function claimsFile({ home, project }: Config): ClaimsFile {
   return { path, catalog: join(home, 'cache', 'catalog') };
 }
 
-/** The method's name is the server's own text, so it may contain anything. */
+/** The server chooses the method's name, so it may contain anything. */
 function nameNotification(method: string): string {
   return /^notifications\/[a-z_/]{1,40}$/.test(method) ? method : 'an unknown notification';
 }
 
-/** Where a server's stderr goes: to ours, to its own file, or nowhere. */
+/** A server's stderr goes to ours, to its own file, or nowhere. */
 function stderrSink({ name, stderr }: ChildConfig, { home }: Config, log: Log) {
   switch (stderr) {
     case 'inherit':

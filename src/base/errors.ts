@@ -1,5 +1,5 @@
-// Expected failures: a code for programs, a sentence about what happened, and a hint what to do. Anything
-// else that is thrown is a bug.
+// Expected failures: a code for programs, a sentence about what happened, and a hint on what to do. Any
+// other thrown error is a bug.
 
 /** The codes, with their exit status. docs/errors.md explains each. */
 export const ERRORS = {

@@ -1,5 +1,5 @@
-// Log files: one per server whose stderr goes to a file, and one per day of Switchboard's own log. A full
-// file becomes the older one, of which there is only one.
+// Log files: one per server whose stderr goes to a file, and one per day for Switchboard's own log. A full
+// file is renamed; only one older file is kept.
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { followLinks } from './atomic-file.ts';
@@ -12,7 +12,7 @@ const MAX_DAY_BYTES = 50 << 20;
 
 type Append = (text: string) => void;
 
-/** Returns a function that logs a line of a server. Gives up after reporting the first failure. */
+/** Returns a function that logs a server's line. Gives up after reporting the first failure. */
 export function createLogFile(
   folder: string,
   name: string,
@@ -59,7 +59,7 @@ function onceReported(write: Append, onProblem: (error: unknown) => void): Appen
   };
 }
 
-/** Appends to a file; a full one becomes the older one. */
+/** Appends to a file, and renames it when it's full. */
 function createFile(file: string, largestBytes: number): Append {
   let size: number | undefined;
   return (text) => {
@@ -77,7 +77,7 @@ function createFile(file: string, largestBytes: number): Append {
   };
 }
 
-/** The digest tells apart names that become the same. */
+/** The digest keeps names apart that would become the same. */
 function fileName(name: string): string {
   const safe = toFileName(name);
   return safe === name ? safe : `${safe}-${shortDigest(name)}`;

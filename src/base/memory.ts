@@ -1,6 +1,6 @@
-// Gives memory back after large messages. V8 collects only when more is allocated, so a process that then
-// waits, as Switchboard mostly does, would keep the garbage for hours. After results of 10 MB (row 5 of the
-// benchmark, two quick runs each on a busy machine) it kept 49 and 52 MB without this, 28 and 32 MB with it.
+// Releases memory after large messages. V8 collects only when more is allocated, so an idle process, which
+// Switchboard mostly is, would keep the garbage for hours. After results of 10 MB (row 5 of the benchmark,
+// two quick runs each on a busy machine) it kept 49 and 52 MB without this, 28 and 32 MB with it.
 
 /** Strings of this length are worth a collection once things are quiet. */
 const LARGE_CHARS = 1 << 20;
@@ -20,7 +20,7 @@ async function collectGarbage(): Promise<void> {
     import('node:v8'),
     import('node:vm'),
   ]);
-  // The only way to V8's collector without a command line flag; hosts write our command line.
+  // The only way to reach V8's collector without a command-line flag; hosts write our command line.
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   collect();

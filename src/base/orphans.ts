@@ -2,8 +2,8 @@
 // don't. So each run notes the process groups it starts in a file and marks them with an environment
 // variable; the next run stops groups whose Switchboard is gone. The system reuses group numbers, so only
 // marked processes are stopped. Programs that a server moved to their own groups, such as a browser, are
-// not followed; those that an agent started are. Empty folders that a killed agent leaves are noted and
-// removed as well.
+// not followed; those that an agent started are. Empty folders that a killed agent leaves are also noted
+// and removed.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unfinishedName } from './atomic-file.ts';
@@ -21,9 +21,9 @@ import {
 import { stopGroups } from './stop-groups.ts';
 
 const MARK = 'SWITCHBOARD_RUN';
-/** The second mark on processes of an agent's run, with the name of that run. */
+/** The second mark on processes of an agent's run: the run's name. */
 export const AGENT_MARK = 'SWITCHBOARD_AGENT_RUN';
-/** The pid, and something unique to the run. */
+/** The pid, and a value unique to the run. */
 const NOTE = /^(\d+)-[0-9a-z]+-[0-9a-z]+$/;
 
 interface Note {

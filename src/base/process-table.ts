@@ -1,4 +1,4 @@
-// Facts about any process: whether it is alive, when it started, its group, its memory, and marks in its
+// Process information: whether a process is alive, when it started, its group, its memory, and marks in its
 // environment.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -73,11 +73,11 @@ export async function groupMemory(leaders: readonly number[]): Promise<Map<numbe
   return sums;
 }
 
-/** Tells busy groups from waiting ones by comparing CPU time between two looks. */
+/** Tells busy groups from waiting ones by comparing CPU time between two checks. */
 export class WorkWatch {
   #before = new Map<number, number>();
 
-  /** How many of these groups were busy since the last look; undefined if the system doesn't tell. */
+  /** How many of these groups were busy since the last check; undefined if the system doesn't say. */
   async countWorking(leaders: readonly number[]): Promise<number | undefined> {
     if (!LINUX) return undefined;
     const used = new Map<number, number>();
@@ -137,7 +137,7 @@ function statFields(pid: number): string[] {
 async function ps(...args: string[]): Promise<string> {
   const { execFile } = await import('node:child_process');
   return new Promise((resolve) => {
-    // It fails for processes that are gone, which gives no output. Times must not depend on the locale.
+    // Fails for processes that are gone, which means no output. Times must not depend on the locale.
     const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
     execFile('ps', args, { env, maxBuffer: 64 << 20 }, (_error, output) => resolve(output));
   });

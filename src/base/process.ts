@@ -33,12 +33,12 @@ export async function spawnGroup({ cmd, args, cwd, env }: GroupCommand): Promise
     cwd,
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: !WINDOWS, // its own process group; Windows has none and stops process trees instead
+    detached: !WINDOWS, // its own process group; Windows doesn't have any and stops process trees instead
     windowsHide: true,
   });
   const { pid } = child;
   if (pid !== undefined) liveGroups.add(pid);
-  // However we exit, no group is left behind.
+  // No matter how we exit, no group is left behind.
   if (!isWatchingExit) process.once('exit', killAllGroups);
   isWatchingExit = true;
   await new Promise((resolve, reject) => {
@@ -190,7 +190,7 @@ function browserCommand(env: NodeJS.ProcessEnv): [string, ...string[]] {
 
 /**
  * Stops a process and its descendants on Windows. Synchronous, because it must also work while we exit.
- * Programs without a window ignore the milder form, so that one is only a wait.
+ * Programs without a window ignore the milder form, so for those it's only a delay.
  */
 function endTree(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   const { spawnSync } = process.getBuiltinModule('node:child_process');
@@ -200,7 +200,7 @@ function endTree(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   spawnSync(program, ['/PID', String(leader), '/T', ...force], { windowsHide: true });
 }
 
-/** EPERM: the number belongs to another user's group now. */
+/** EPERM: the number now belongs to another user's group. */
 function isGone(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'ESRCH' || code === 'EPERM';

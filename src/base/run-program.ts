@@ -1,4 +1,4 @@
-// Runs a program to completion, in a process group of its own of which nothing is left afterwards.
+// Runs a program to completion in its own process group, and leaves nothing of the group behind.
 import { Cancellation } from './cancellation.ts';
 import { guard } from './guard.ts';
 import { type GroupCommand, spawnGroup } from './process.ts';
@@ -33,12 +33,11 @@ export class ProgramTimeout extends Error {
 }
 
 const GRACE_MS = 500;
-/** Its output has arrived by then. A background process that it leaves may keep the pipes open. */
+/** Time for the rest of its output to arrive. A background process it leaves may keep the pipes open. */
 const DRAIN_MS = 500;
 
 /**
- * Rejects with ProgramNotStarted, ProgramTimeout, the reason of the cancellation, or the error that a
- * callback threw.
+ * Rejects with ProgramNotStarted, ProgramTimeout, the cancellation's reason, or the error a callback threw.
  */
 export async function runProgram(options: ProgramOptions): Promise<ProgramExit> {
   const { cancellation = new Cancellation(), onProcess, graceMs = GRACE_MS } = options;
@@ -50,7 +49,7 @@ export async function runProgram(options: ProgramOptions): Promise<ProgramExit> 
   const timers: NodeJS.Timeout[] = [];
   const exited = new Promise<ProgramExit>((resolve, reject) => {
     const { input, onStdout = () => {}, onStderr = () => {}, limitMs } = options;
-    for (const pipe of [stdin, stdout, stderr]) pipe?.on('error', () => {}); // its exit says more
+    for (const pipe of [stdin, stdout, stderr]) pipe?.on('error', () => {}); // the exit status says more
     stdout?.setEncoding('utf8').on('data', guard(reject, onStdout));
     stderr?.setEncoding('utf8').on('data', guard(reject, onStderr));
     stdin?.end(input);

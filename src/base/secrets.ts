@@ -115,7 +115,7 @@ function urlEncoded(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : text;
 }
 
-/** The part of the base64 of a longer text that depends only on this one. */
+/** The part of a longer text's base64 that depends only on this text. */
 function base64Forms(text: string): string[] {
   const bytes = Buffer.from(text);
   return [0, 1, 2].flatMap((before) => {

@@ -12,12 +12,12 @@ export async function stopGroups(leaders: readonly number[], graceMs: number): P
   await signalAndWait(left, 'SIGKILL', graceMs);
 }
 
-/** For what is left of a program that has done its work. */
+/** For what remains of a program that has done its work. */
 export async function killGroup(leader: number, graceMs: number): Promise<void> {
   await signalAndWait([leader], 'SIGKILL', graceMs);
 }
 
-/** Gives the groups that still run after the wait. */
+/** Returns the groups that are still running after the wait. */
 async function signalAndWait(
   leaders: readonly number[],
   signal: 'SIGTERM' | 'SIGKILL',
@@ -28,7 +28,7 @@ async function signalAndWait(
   let nextScan = 0;
   await waitUntil(() => {
     left = left.filter(isGroupAlive);
-    // Nobody may ever collect the exit status of an orphan, which keeps its group in existence.
+    // If nothing reaps an orphan, its group continues to exist.
     if (left.length > 0 && performance.now() >= nextScan) {
       left = left.filter((leader) => !isGroupDead(leader));
       nextScan = performance.now() + SCAN_MS;

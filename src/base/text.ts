@@ -1,9 +1,9 @@
 // Text for people and models: removing hidden characters, formatting, finding similar names.
 
 /**
- * Invisible characters that change what a reader gets: control characters except tab and line feed,
- * line and paragraph separators, the blank Braille pattern, and everything Unicode calls ignorable:
- * zero-width and bidirectional marks, tags, fillers, variation selectors.
+ * Invisible characters that change what a reader sees: control characters except tab and line feed, line
+ * and paragraph separators, the blank Braille pattern, and everything Unicode calls ignorable: zero-width
+ * and bidirectional marks, tags, fillers, variation selectors.
  */
 const HIDDEN =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- finding them is the point
@@ -106,7 +106,7 @@ const UNITS = [
   { unit: 's', ms: 1_000, from: 1 },
 ];
 
-/** In the largest unit that says enough: 300 ms, 1.5 s, 90 s, 5 min, 24 h, 3 d. */
+/** Uses the largest unit that is precise enough: 300 ms, 1.5 s, 90 s, 5 min, 24 h, 3 d. */
 export function formatDuration(ms: number): string {
   const fitting = UNITS.find((one) => ms >= one.from * one.ms);
   if (!fitting) return `${Math.round(ms)} ms`;

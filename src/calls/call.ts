@@ -21,14 +21,14 @@ export interface Call {
   /** A tool's arguments, or the params of any other method. */
   readonly params: Verbatim;
   readonly context: CallContext;
-  /** Errors suggest `introspect` only to callers that came through a suite. */
+  /** Errors suggest `introspect` only to callers that used a suite. */
   readonly through: 'suite' | 'tool';
-  /** The host was told that this call only reads. */
+  /** Set if the host was promised that this call only reads. */
   readonly readOnly?: ReadOnlyClaim | undefined;
 }
 
 export interface ReadOnlyClaim {
-  /** The suite that claims it. */
+  /** The suite that promised it. */
   readonly suite: string;
   /** What to do about a tool that does more than read. */
   readonly hint: string;
@@ -38,8 +38,8 @@ export interface ReadOnlyClaim {
 export type Send = (call: Call) => Promise<Verbatim>;
 
 /**
- * Sees every call and its result. It can refuse the call, pass on a changed one, or change the result;
- * it calls `next` at most once, because a call must never reach a server twice.
+ * Sees every call and its result. It can refuse the call, forward a changed one, or change the result; it calls
+ * `next` at most once, because a call must never reach a server twice.
  */
 export type Interceptor = (call: Call, next: Send) => Promise<Verbatim>;
 

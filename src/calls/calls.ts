@@ -1,5 +1,5 @@
-// The one way to a server. What the configuration asks for is wrapped around the bare way once, when the
-// configuration is read; what it doesn't ask for costs nothing.
+// The only path to a server. Interceptors that the configuration needs are wrapped around the bare path once, when
+// the configuration is read; the others cost nothing.
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
@@ -37,7 +37,7 @@ export class Calls {
     this.#send = this.#compose(config);
   }
 
-  /** Sends a call to its server; asked for anew each time, since a reload replaces it. */
+  /** Sends a call to its server. Read it for each call, because a reload replaces it. */
   get send(): Send {
     return this.#send;
   }
@@ -47,7 +47,7 @@ export class Calls {
     this.#send = this.#compose(config);
   }
 
-  /** The tools a server lists now. The catalog keeps them. */
+  /** The server's current tools, which the catalog keeps. */
   async listTools(server: ChildConfig, context: CallContext): Promise<readonly Tool[]> {
     const call = { server, method: 'tools/list', target: '', params: NO_PARAMS, context };
     const { value } = await this.#send({ ...call, through: 'suite' });

@@ -1,5 +1,4 @@
-// One record per call, for the log, statistics, audit and whatever else wants to know what happened.
-// Records are only built if someone listens.
+// One record per call, for the log, statistics and audits. Records are only built if something listens.
 import { type ErrorCode, SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import type { Caller } from '../mcp/caller.ts';
@@ -42,7 +41,7 @@ export class SessionNumbers {
   }
 }
 
-/** Tells the listener about every call. It must not throw. */
+/** Reports every call to the listener, which must not throw. */
 export function recordCalls(send: Send, sessions: SessionNumbers, listener: CallListener): Send {
   return async (call) => {
     const startedAt = now();

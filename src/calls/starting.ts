@@ -1,5 +1,5 @@
-// Reports progress while a server starts: the first start through npx takes as long as the download, and
-// a host that hears nothing gives up.
+// Reports progress while a server starts: the first start through npx takes as long as the download, and a host
+// without progress gives up.
 import { onOneLine } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
@@ -11,7 +11,7 @@ import type { CallContext } from './call.ts';
 const FIRST_AFTER_MS = 500;
 const EVERY_MS = 1_000;
 
-/** The running child, or its start with progress for the host. Not async: a running child costs no turn. */
+/** The running server, or its start with progress for the host. Not async: a running server costs no turn. */
 export function useChild(
   pool: Pool,
   config: ChildConfig,

@@ -1,5 +1,5 @@
-// A tool call, whichever tool of ours it came through: checked, sent to the running server, its answer
-// turned into a tool result, and a misspelled name explained.
+// A tool call, through any of our tools: checks it, sends it to the running server, turns the answer into a tool
+// result, and explains a misspelled name.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { nearest, revealHidden } from '../base/text.ts';
@@ -48,7 +48,7 @@ export async function callTool(pool: Pool, call: Call): Promise<Verbatim> {
   }
 }
 
-/** Lists the server's tools if it isn't known yet what this one does. */
+/** Lists the server's tools if it isn't known yet whether this one is read-only. */
 async function requireReadOnly(pool: Pool, call: Call, claim: ReadOnlyClaim): Promise<void> {
   const { server, target, context } = call;
   if (!pool.hints(server.name)?.has(target)) {

@@ -1,5 +1,5 @@
-// One running server after the greeting. It lists what the server has and forwards requests to it. Failures leave here
-// as sentences that name the server and what it was doing.
+// One running server after the greeting. Lists the server's items and forwards requests to it. Failures become
+// sentences that name the server and what it was doing.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
@@ -19,7 +19,7 @@ import { explainEnd } from './failures.ts';
 import type { Greeting } from './handshake.ts';
 import { type Link, type LinkEnd, LinkEnded } from './link.ts';
 
-/** What accompanies a request made for a caller. */
+/** Options for a request made on behalf of a caller. */
 export interface CallOptions
   extends Pick<ChildRequest, 'meta' | 'cancellation' | 'onProgress' | 'caller' | 'inputs'> {
   /** The host's `task` parameter, if the call should run as a task. */
@@ -46,9 +46,9 @@ export interface ChildListOptions {
 /** Endless lists are cut off here. */
 const MAX_PAGES = 1_000;
 const MAX_ITEMS = 20_000;
-/** Values that nest deeper are of no use to people or models, and serializing them may overflow the stack. */
+/** More deeply nested values are useless to people and models, and serializing them may overflow the stack. */
 const DEEPEST = 500;
-/** For a list that is only needed to explain a failure: how long it may take, and how long it stays fresh. */
+/** For a list that is only needed to explain a failure: the time limit, and how long the list stays fresh. */
 const QUICK_LIST_MS = 2_000;
 const FRESH_LIST_MS = 10_000;
 
@@ -75,9 +75,9 @@ export class Child {
   #listedAt = -Infinity;
   #refused: readonly RefusedTool[] = [];
   #isPaused = false;
-  /** The requests that somebody waits for. */
+  /** The requests that callers are waiting for. */
   readonly #underway = new Set<ChildRequest>();
-  /** Told when a call begins or ends. Set only while a host is behind, so that other calls don't pay for it. */
+  /** Called when a call starts or ends. Set only while a host is behind, so that other calls don't pay for it. */
   onCallsChanged: (() => void) | undefined;
 
   constructor({ config, link, greeting, conversation }: ChildParts) {
@@ -108,7 +108,7 @@ export class Child {
     return this.#inFlight > 0 ? 0 : performance.now() - this.#lastActive;
   }
 
-  /** Applies settings that need no new process: its errors name the file that declares it now. */
+  /** Applies settings that don't need a new process, such as the file that errors name. */
   reconfigure(config: ChildConfig): void {
     this.#config = config;
   }

@@ -1,6 +1,6 @@
-// Greets a server in its era, which is known or has to be found out. A server that doesn't answer the probe may never
-// answer it, or may still be starting. So after a moment it gets a handshake as well, and the probe stays open: if the
-// server refuses the handshake, the answer to the probe tells why.
+// Greets a server in its era, or finds out the era first. A server that doesn't answer the probe may never answer
+// it, or may still be starting. So after a moment it also gets a handshake, and the probe stays open: if the server
+// refuses the handshake, the answer to the probe explains why.
 import { Cancellation } from '../base/cancellation.ts';
 import { settleWithin } from '../base/time.ts';
 import type { ChildConfig } from '../config/config.ts';
@@ -25,7 +25,7 @@ const PROBE_MS = 1_000;
 /** The network takes time, and a handshake would settle a server that speaks both eras on the older one. */
 const PATIENT_PROBE_MS = 5_000;
 
-/** The server ended during the probe, and may start without one. */
+/** The server exited during the probe, and may start without one. */
 export class DiedOfProbe extends LinkEnded {}
 
 export async function greet(
@@ -55,7 +55,7 @@ export async function greet(
   }
 }
 
-/** The greeting the server accepts. Its answer to the probe may still come. */
+/** The greeting the server accepts. Its answer to the probe may still arrive. */
 async function greetMeanwhile(
   probing: Promise<Discovery | undefined>,
   handshake: Promise<Greeting>,
@@ -71,7 +71,7 @@ async function greetMeanwhile(
   }
 }
 
-/** Distinguishes a server that ends because of the probe from one that ends anyway. */
+/** Distinguishes a server that exits because of the probe from one that exits anyway. */
 async function probeAlive(link: Link, limitMs: number, cancellation: Cancellation) {
   try {
     return await probe(link.peer, limitMs, cancellation);

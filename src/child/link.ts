@@ -1,5 +1,5 @@
-// The connection to a server, whichever way it's reached: a peer to talk through, the one moment it ends, and a way to
-// end it. `test/contract/link.test.ts` is what every link promises.
+// The connection to a server, over any transport: a peer to talk through, a single end, and a way to end it.
+// `test/contract/link.test.ts` defines the contract for every link.
 import type { Mask } from '../base/secrets.ts';
 import type { Peer } from '../rpc/peer.ts';
 
@@ -14,7 +14,7 @@ export interface Link {
   readonly lastOutput: string;
   /** Masks secrets in text from the server. */
   readonly mask: Mask;
-  /** Reads an incomplete last line as it is: nothing more will come. */
+  /** Reads an incomplete last line as is, because nothing more will arrive. */
   endOutput(): void;
   /** Stops reading, so that the server has to wait until a host catches up. */
   pause(): void;
@@ -33,7 +33,7 @@ export type LinkEnd =
   | { readonly kind: 'disconnected'; readonly reason: string | undefined }
   /** A message beyond the limit arrived, and nothing after it can be read. */
   | { readonly kind: 'oversized' }
-  /** A bug of ours while handling a message; the log has the details. */
+  /** A bug in our code while handling a message; the log has the details. */
   | { readonly kind: 'failed' };
 
 /** Requests in flight fail with this when a link ends; `Child` adds what it was doing. */

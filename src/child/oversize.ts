@@ -1,5 +1,5 @@
-// Handles a message that exceeds a limit: the request it answers fails, if we can tell which one, and a server that
-// never ends its message is given up.
+// Handles a message that exceeds a limit. The request it answers fails, if we can tell which one. If the message
+// never ends, we give up on the server.
 import type { OversizeEvent } from '../rpc/framing.ts';
 import { idFromOversize } from '../rpc/oversize.ts';
 import type { Peer } from '../rpc/peer.ts';

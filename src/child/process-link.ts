@@ -33,7 +33,7 @@ export interface ProcessLinkOptions {
   /** Logs a bug in handling what the server sent or did. */
   readonly onBug: (error: unknown) => void;
   readonly mayOmitVersion?: PeerOptions['mayOmitVersion'];
-  /** Called for messages that exceed a limit. Only their ends are known. */
+  /** Called for messages that exceed a limit. Only their head and tail are known. */
   readonly onOversize?: ((event: OversizeEvent) => void) | undefined;
 }
 
@@ -136,7 +136,7 @@ export class ProcessLink implements Link {
     this.#stdout.resume();
   }
 
-  /** Ends the process and everything it started. */
+  /** Stops the process and everything it started. */
   stop(): Promise<void> {
     this.#stopping ??= stopGroup(
       {
@@ -178,7 +178,7 @@ export class ProcessLink implements Link {
     this.#process.once('exit', guard(this.#fail, exited));
   }
 
-  /** A pipe has closed, mostly because the process is exiting. Its exit status says more, so wait for it. */
+  /** A pipe has closed, usually because the process is exiting. Its exit status says more, so wait for it. */
   #endSoon(end: LinkEnd): void {
     if (this.#hasExited) return;
     setTimeout(
@@ -187,7 +187,7 @@ export class ProcessLink implements Link {
     );
   }
 
-  /** A bug in handling this server's output ends this server only. */
+  /** A bug in handling this server's output stops only this server. */
   readonly #fail = (error: unknown): void => {
     this.#options.onBug(error);
     this.#end({ kind: 'failed' });

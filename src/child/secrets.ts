@@ -24,7 +24,7 @@ export function secretsBehind({ behind }: ChildConfig, env: NodeJS.ProcessEnv): 
     const expanded = [url, ...Object.values(headers)].flatMap((text) => filledIn(text, env));
     return distinct([...Object.values(expandRemote(behind, env).headers), ...expanded]);
   } catch {
-    return []; // it can't be started, and the assistant will say why
+    return []; // it can't be started, and the assistant will explain why
   }
 }
 

@@ -1,5 +1,5 @@
-// Starts one server: expands its variables, starts its process or connects to its URL, and greets it. The outcome is a
-// server that works, or an error that says what to do; then whatever was started is stopped.
+// Starts one server: expands its variables, starts its process or connects to its URL, and greets it. The result is
+// a working server, or an error that says what to do, in which case everything that was started is stopped.
 import { SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts';

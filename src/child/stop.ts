@@ -1,5 +1,5 @@
-// Stops a process and everything it started, with time to react after each step: close its input, where well-behaved
-// servers exit, then SIGTERM, then SIGKILL.
+// Stops a process and everything it started, with time to react after each step: close its input (well-behaved
+// servers then exit), SIGTERM, SIGKILL.
 import { isGroupAlive } from '../base/process.ts';
 import { stopGroups } from '../base/stop-groups.ts';
 import { waitUntil } from '../base/time.ts';

@@ -1,4 +1,4 @@
-// Asks running Switchboards something at their control endpoints: all at once, each with a time limit.
+// Queries running Switchboards at their control endpoints: all at once, each with a time limit.
 import { connect } from 'node:net';
 import { processPlace } from '../base/process-table.ts';
 import { codeOf } from '../base/system-error.ts';
@@ -6,7 +6,7 @@ import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { type ControlEndpoint, findEndpoints, removeEndpoint } from './endpoints.ts';
 import { createSocketPeer } from './socket-peer.ts';
 
-/** What one program answered, or why it didn't. */
+/** One program's answer, or why it didn't answer. */
 export interface ControlAnswer {
   readonly pid: number;
   readonly project: string;
@@ -28,7 +28,7 @@ export async function askRunning(
   return answers.filter((answer) => answer !== undefined);
 }
 
-/** Undefined if nothing listens there any more. */
+/** Undefined if nothing listens there anymore. */
 async function ask(
   endpoint: ControlEndpoint,
   method: string,
@@ -57,8 +57,8 @@ async function ask(
 }
 
 /**
- * Whether nothing listens at the address. An owner known to be alive is only out of reach. On Windows its start time
- * isn't known, and of an owner in another container nothing is.
+ * Whether nothing listens at the address. An owner known to be alive is only unreachable. On Windows its start time
+ * is unknown, and nothing is known about an owner in another container.
  */
 function isNobodyThere(error: unknown, { start, place }: ControlEndpoint): boolean {
   const code = codeOf(error);

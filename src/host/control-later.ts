@@ -1,11 +1,11 @@
-// Opens the control endpoint once the host has its first answers. Lazy: what it needs is loaded only then. If it
-// can't be opened, serving goes on without it.
+// Opens the control endpoint once the host has its first answers. Lazy: its modules are loaded only then. If it
+// can't be opened, serving continues without it.
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { ControlOptions } from './control.ts';
 
 export interface LaterOptions extends ControlOptions {
-  /** Milliseconds to wait before. */
+  /** Milliseconds to wait before opening it. */
   readonly afterMs: number;
 }
 

@@ -1,6 +1,6 @@
-// The control endpoint of a running Switchboard: a socket through which the same user's other commands ask for its
-// status or a reload. Nothing that happens here may disturb serving, so connections are limited in number, size and
-// time, and one that misbehaves is closed.
+// The control endpoint of a running Switchboard: a socket through which the same user's other commands request its
+// status or a reload. Nothing here may disturb serving, so connections are limited in number, size and time, and
+// one that misbehaves is closed.
 import { createServer, type Server, type Socket } from 'node:net';
 import { describeBug, SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
@@ -12,7 +12,7 @@ import { Verbatim } from '../rpc/verbatim.ts';
 import { claimEndpoint, findEndpoints, removeEndpoint } from './endpoints.ts';
 import { createSocketPeer } from './socket-peer.ts';
 
-/** What can be asked for. Each method returns a value or a promise. */
+/** The available requests. Each method returns a value or a promise. */
 export type ControlMethods = Readonly<Record<string, (params: unknown) => unknown>>;
 
 export interface ControlOptions {
@@ -33,7 +33,7 @@ const MOST_RUNNING = 16;
 /** The code for a method's own refusals. */
 const REFUSED = -32000;
 
-/** Listens until it is disposed of, and leaves nothing on disk then. */
+/** Listens until disposed, then leaves nothing on disk. */
 export async function openControl(options: ControlOptions): Promise<AsyncDisposable> {
   const { home, project, log } = options;
   const connections = new Set<Socket>();
@@ -47,7 +47,7 @@ export async function openControl(options: ControlOptions): Promise<AsyncDisposa
   server.maxConnections = MOST_CONNECTIONS; // further ones are closed at once
   const endpoint = await claimEndpoint(home, project);
   const forget = (): void => removeEndpoint(endpoint);
-  // However we exit, short of being killed, our files are removed.
+  // Our files are removed on any exit, except when we're killed.
   process.once('exit', forget);
   const close = async (): Promise<void> => {
     for (const socket of connections) socket.destroy();

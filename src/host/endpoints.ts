@@ -1,5 +1,5 @@
-// Where the same user's other commands can reach running Switchboards. Each writes a note with its address to `run/`
-// in its home, and removes it on exit. Notes of programs that were killed are removed by whichever program finds them.
+// Where the same user's other commands can reach running Switchboards. Each writes a note with its address to
+// `run/` in its home, and removes it on exit. Any program that finds a killed program's note removes it.
 import { lstatSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -50,7 +50,7 @@ export function removeEndpoint({ address, file }: ControlEndpoint): void {
     }
     rmSync(file, { force: true });
   } catch {
-    // The folder isn't writable any more. The next program that finds the note tries again.
+    // The folder isn't writable anymore. The next program that finds the note tries again.
   }
 }
 

@@ -1,4 +1,4 @@
-// What `switchboard status` reports for servers that nothing runs: their configuration, and what the catalog knows.
+// What `switchboard status` reports for servers that aren't running: their configuration, and the catalog's data.
 import { type ChildConfig, type Config, isOff } from '../config/config.ts';
 import type { Catalog } from '../pool/catalog.ts';
 import type { ChildStatus } from './status-report.ts';

@@ -1,4 +1,4 @@
-// What a running Switchboard tells `switchboard status`.
+// A running Switchboard's answer to `switchboard status`.
 import type { RunStatus } from '../agents/run-status.ts';
 import { groupMemory } from '../base/process-table.ts';
 import { VERSION } from '../base/version.ts';
@@ -15,7 +15,7 @@ export interface StatusReport {
   readonly memoryBytes: number | undefined;
   readonly sessions: readonly SessionStatus[];
   readonly children: readonly ChildStatus[];
-  /** Agents at work. */
+  /** Running agents. */
   readonly runs: readonly RunStatus[];
 }
 
@@ -46,7 +46,7 @@ export interface ChildStatus {
   readonly lastError: string | undefined;
 }
 
-/** What Switchboard knows itself. The rest comes from the operating system. */
+/** Switchboard's own data. The rest comes from the operating system. */
 export interface Facts extends Omit<StatusReport, 'version' | 'pid' | 'memoryBytes' | 'children'> {
   readonly children: readonly Omit<ChildStatus, 'memoryBytes'>[];
 }

@@ -1,4 +1,4 @@
-// A host on the other end of a pair of streams: one that started us, and talks over our stdin and stdout.
+// A host on the other end of a pair of streams: it started us, and talks over our stdin and stdout.
 import type { Readable, Writable } from 'node:stream';
 import { guard } from '../base/guard.ts';
 import { Framer } from '../rpc/framer.ts';
@@ -36,14 +36,14 @@ export interface StdioOptions {
 
 /** Beyond this, servers that work only for this host wait until it reads again. */
 const MOST_UNREAD_BYTES = 4 << 20;
-/** Beyond this we hardly read the host either: it sends requests without reading the answers. */
+/** Beyond this we also slow down reading from the host: it sends requests without reading the answers. */
 const MOST_UNREAD_WHILE_READING_BYTES = 64 << 20;
 /** Beyond this, or four of the largest messages, the connection is closed. */
 const MOST_QUEUED_BYTES = 256 << 20;
 const READ_ON_MS = 1_000;
 
 export class StdioHost {
-  /** Resolves when the host takes no more answers. One that only closed its input still does. */
+  /** Resolves when the host accepts no more answers. A host that only closed its input still does. */
   readonly gone: Promise<void>;
   readonly #options: StdioOptions;
   readonly #outbox: Outbox;
@@ -76,7 +76,7 @@ export class StdioHost {
     if (unreadBytes > MOST_UNREAD_BYTES) this.#noteUnread(unreadBytes);
   }
 
-  /** Passes on what the host sends; resolves when it sends nothing more. */
+  /** Forwards what the host sends; resolves when it sends nothing more. */
   listen(listener: HostListener): Promise<void> {
     const { input, messageLimits, onBug } = this.#options;
     const framer = new Framer({
@@ -125,7 +125,7 @@ export class StdioHost {
     setTimeout(() => input.resume(), READ_ON_MS).unref();
   }
 
-  /** The host takes nothing more, so there is nothing more to read from it either. */
+  /** The host accepts nothing more, so there's nothing more to read from it. */
   #leave(): void {
     this.#isGone = true;
     this.#options.input.destroy();

@@ -1,5 +1,5 @@
-// The caller of a request, as far as a server may want something from it meanwhile. Sessions are callers,
-// whichever era they and the server speak.
+// The caller of a request, as seen by a server that needs something from it in the meantime. Sessions are callers,
+// no matter which era they and the server use.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Era } from './eras.ts';

@@ -40,7 +40,7 @@ const PLAIN = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'null'
 const OBJECT_KEYS = ['properties', 'additionalProperties', 'patternProperties'];
 const ARRAY_KEYS = ['items', 'prefixItems'];
 
-/** References can multiply: a small schema may stand for millions of subschemas. */
+/** References can multiply: a small schema may expand to millions of subschemas. */
 const MOST_SCHEMAS = 4_000;
 
 export function typeOfSchema(schema: unknown): Type {

@@ -1,5 +1,5 @@
-// The kind of network an IP address belongs to. A server on the internet must not be able to send us
-// into the user's own network, however it spells the address.
+// The kind of network an IP address belongs to. A server on the internet must not be able to send us to the user's
+// own network, no matter how it writes the address.
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /** `special`: reserved addresses that no server has (unspecified, multicast, documentation, tunnels…). */
@@ -15,7 +15,7 @@ export function kindOfAddress(address: string): AddressKind {
   return kindInRanges(canonical, 'ipv6') ?? fallback;
 }
 
-/** Whether a URL's host is this machine, without asking a resolver. */
+/** Whether a URL's host is this machine, without a DNS lookup. */
 export function isLoopbackHost(hostname: string): boolean {
   const literal = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(literal) !== 0) return kindOfAddress(literal) === 'loopback';

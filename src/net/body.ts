@@ -1,4 +1,4 @@
-// Reads the bodies of replies. Whatever the server sends, no more than the limit is kept.
+// Reads reply bodies and never keeps more than the limit.
 import type { Readable } from 'node:stream';
 import { guard } from '../base/guard.ts';
 import { decode, PieceList, trimBytes } from '../rpc/bytes.ts';

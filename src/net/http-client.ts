@@ -60,7 +60,7 @@ export class HttpClient {
     this.#options = options;
   }
 
-  /** Rejects if no reply comes: with an error of the system, TLS or the parser, or a ProxyError. */
+  /** Rejects if no reply arrives: with a system, TLS or parser error, or a ProxyError. */
   send(request: HttpRequest): Promise<HttpReply> {
     const { url, headers, body, signal } = request;
     return new Promise((resolve, reject) => {
@@ -151,7 +151,7 @@ function unpack(reply: IncomingMessage, accepted: string | undefined): Readable 
   const encoding = reply.headers['content-encoding']?.trim().toLowerCase() ?? '';
   const unpacker = accepted === 'identity' ? undefined : UNPACKERS.get(encoding)?.();
   if (!unpacker) return reply;
-  unpacker.on('error', () => {}); // as for the reply
-  // However the reply ends, the unpacker ends the same way, and that is what gets read.
+  unpacker.on('error', () => {}); // same as for the reply
+  // However the reply ends, the unpacker ends the same way, and callers read the unpacker.
   return pipeline(reply, unpacker, () => {});
 }

@@ -73,7 +73,7 @@ function isInSubnet(host: string, subnet: string): boolean {
 
 export interface TunnelOptions {
   readonly proxy: ProxyServer;
-  /** What is spoken inside the tunnel. */
+  /** The protocol inside the tunnel. */
   readonly inside: 'plain' | 'tls';
   /** Milliseconds for the tunnel and the TLS handshake inside it. */
   readonly connectMs: number;
@@ -154,7 +154,7 @@ function openTunnel(
   opening.end();
 }
 
-/** The proxy answered a request with this status instead of passing it on. */
+/** The proxy answered a request with this status instead of forwarding it. */
 export function refusedBy({ url }: ProxyServer, status: number): ProxyError {
   const why = status === 407 ? 'requires valid credentials' : 'refused the connection';
   return new ProxyError(`the proxy ${url.host} ${why} (HTTP ${status})`);

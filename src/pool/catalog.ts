@@ -1,7 +1,7 @@
-// What we have learned about each server: its lists, framing and era. Kept in memory and on disk, so that
-// tools can be listed without starting the server. Each server has its own file, named after its
-// declaration and identity: programs that write at the same time each replace a whole file, and one
-// server never reads what was learned about another.
+// Everything we have learned about each server: its lists, framing and era. Kept in memory and on disk, so that
+// tools can be listed without starting the server. Each server has its own file, named after its declaration and
+// identity: programs that write at the same time each replace a whole file, and one server never reads what was
+// learned about another.
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
 import { boundFolderOf, identityOf } from './identity.ts';
 
-/** A child's lists by kind; undefined if it was never asked. */
+/** A server's lists by kind; undefined if it was never asked. */
 export type Lists = { readonly [kind in ListKind]?: readonly unknown[] | undefined };
 
 export interface CatalogEntry {
@@ -42,7 +42,7 @@ const NOTHING: CatalogEntry = {
 const KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources', 'templates'];
 /** Servers get updated without our noticing, so we probe again after this. */
 const ERA_HOLDS_MS = 7 * 24 * 60 * 60 * 1_000;
-/** Files with another form are ignored. */
+/** Files in another format are ignored. */
 const FORM = 3;
 
 /** Facts about a list. */

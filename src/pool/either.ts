@@ -1,4 +1,4 @@
-// Two ways to one result. The second starts only when the first asks for it, and runs alongside it.
+// Two ways to get one result. The second starts only when the first asks for it, and runs alongside it.
 import { Cancellation } from '../base/cancellation.ts';
 
 export interface Ways<T> {

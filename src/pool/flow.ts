@@ -1,7 +1,7 @@
-// Back-pressure, per host. While a host leaves too much unread, servers that work only for it aren't read either, so
-// they have to wait. A server that also works for another host is read on, and what it sends the slow one is queued
-// there. That queue is bounded: a host that exceeds it loses its connection. Pausing such a server would let one
-// slow host hold up all the others.
+// Back-pressure, per host. While a host leaves too much unread, we also stop reading servers that work only for
+// that host, so they have to wait. We keep reading a server that also works for another host, and queue its
+// messages for the slow one. That queue is bounded: a host that exceeds it loses its connection. Pausing such a
+// server would let one slow host hold up all the others.
 
 export class Flow {
   /** All that are connected, by their party (see Caller). */
@@ -39,8 +39,8 @@ export class Flow {
   }
 
   /**
-   * Whether nobody takes what a server sends: the parties it works for are all behind. A server that works for
-   * nobody may still have news, which go to every host.
+   * Whether a server's output has no taker: the parties it works for are all behind. A server without calls may
+   * still send notifications, which go to every host.
    */
   isBlocked(parties: readonly object[]): boolean {
     if (!this.isHeld) return false;

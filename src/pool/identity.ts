@@ -1,5 +1,5 @@
-// A server's identity: the command and folder, or the URL. What we learned about a server holds only as long
-// as its identity stays the same. Values of variables and headers aren't part of it: they are secrets, and
+// A server's identity: the command and folder, or the URL. What we have learned about a server is valid only as
+// long as its identity stays the same. Values of variables and headers aren't part of it: they are secrets, and
 // they rarely change which tools there are.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
@@ -21,13 +21,13 @@ export function identityOf(config: ChildConfig): string {
         version: packageVersion(command, cwd),
       };
   const text = JSON.stringify(what ?? null);
-  // Twice: 32 bits would collide too soon.
+  // Twice, because 32 bits would collide too often.
   return shortDigest(`1${text}`) + shortDigest(`2${text}`);
 }
 
 /**
- * The folder a child's lists may depend on; undefined if they are the same in every project. When in
- * doubt, they depend on it: at worst the server is asked again in the next project.
+ * The folder a server's lists may depend on; undefined if they are the same in every project. When in doubt, they
+ * depend on it: at worst we ask the server again in the next project.
  */
 export function boundFolderOf({
   command,

@@ -1,11 +1,11 @@
-// Keeps one child's lists up to date: fetches them after each start and after each announced change, once
-// for all changes that come up meanwhile.
+// Keeps one server's lists up to date: fetches them after each start and after each announced change. Changes
+// announced during a fetch share the next one.
 import { guard } from '../base/guard.ts';
 import type { Child, ListKind } from '../child/child.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 
 export interface ListKeeperOptions {
-  /** The child, while it runs. */
+  /** The server, while it runs. */
   readonly running: () => Child | undefined;
   readonly remember: (kind: ListKind, items: readonly unknown[]) => void;
   readonly onBug: (error: unknown) => void;
@@ -13,7 +13,7 @@ export interface ListKeeperOptions {
 
 /** Changes within this time are fetched together. */
 const SETTLE_MS = 100;
-/** A child that keeps announcing changes is asked less and less often, until it has been quiet. */
+/** A server that keeps announcing changes is asked less and less often, until it stops. */
 const LONGEST_SETTLE_MS = 30_000;
 const QUIET_MS = 60_000;
 
@@ -31,7 +31,7 @@ export class ListKeeper {
     this.#options = options;
   }
 
-  /** Fetches those of the lists that the child says it has. */
+  /** Fetches those of the lists that the server says it has. */
   refresh(child: Child, ...kinds: ListKind[]): void {
     const { capabilities } = child.greeting;
     const isOffered = (kind: ListKind): boolean => {
@@ -41,7 +41,7 @@ export class ListKeeper {
     this.#refreshIn(SETTLE_MS, kinds.filter(isOffered));
   }
 
-  /** The child has announced that these have changed. */
+  /** The server has announced that these have changed. */
   noteAnnounced(...kinds: ListKind[]): void {
     const now = performance.now();
     const isQuiet = now - this.#announcedAt > QUIET_MS;
@@ -91,7 +91,7 @@ export class ListKeeper {
   }
 }
 
-/** Fetches a whole list; empty if the child doesn't know the method. */
+/** Fetches a whole list; empty if the server doesn't know the method. */
 export async function listAll(child: Child, kind: ListKind): Promise<readonly unknown[]> {
   try {
     const options = { isUse: false };

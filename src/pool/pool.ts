@@ -1,5 +1,4 @@
-// The set of children: found by name, warmed up and stopped together, and replaced when the configuration
-// changes.
+// The set of servers: found by name, warmed up and stopped together, and replaced when the configuration changes.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { startedGroups } from '../base/process.ts';
@@ -25,12 +24,12 @@ export interface PoolParts extends Omit<SlotParts, 'flow' | 'after'> {
 
 export class Pool implements AsyncDisposable {
   #children: ReadonlyMap<string, ChildConfig>;
-  /** Created on first use: of hundreds of children, a host mostly uses a few. */
+  /** Created on first use: a host usually uses a few of hundreds of servers. */
   readonly #slots = new Map<string, Slot>();
   /** Slots no longer in the configuration that are still shutting down. */
   readonly #retired = new Map<Slot, Promise<void>>();
   readonly #parts: PoolParts;
-  /** Which hosts take what they are sent. */
+  /** Which hosts read what they are sent. */
   readonly flow = new Flow(() => {
     for (const slot of this.#allSlots()) slot.balance();
   });
@@ -48,25 +47,25 @@ export class Pool implements AsyncDisposable {
     return this.#slot(name).use(cancellation, era);
   }
 
-  /** A child's tools as last listed; undefined if it never listed them. */
+  /** A server's tools as last listed; undefined if it never listed them. */
   tools(name: string): readonly Tool[] | undefined {
     const { tools } = this.#slot(name).lists;
     return tools && parseTools(tools);
   }
 
-  /** A cheap check whether a child's tools may be known. */
+  /** A cheap check whether a server's tools may be known. */
   mayKnow(name: string): boolean {
     const config = this.#children.get(name);
     return config !== undefined && this.#parts.catalog.mayKnow(config);
   }
 
-  /** The hints of a child's tools by name; undefined if it never listed them. */
+  /** The hints of a server's tools by name; undefined if it never listed them. */
   hints(name: string): ReadonlyMap<string, Hints> | undefined {
     const tools = this.tools(name);
     return tools && new Map(tools.map((tool) => [tool.name, hintsOf(tool)]));
   }
 
-  /** Whether a child's tool list contains a secret and stays in memory. */
+  /** Whether a server's tool list contains a secret and stays in memory. */
   areToolsSecret(name: string): boolean {
     return this.#parts.catalog.areToolsSecret(this.#slot(name).config);
   }
@@ -76,7 +75,7 @@ export class Pool implements AsyncDisposable {
     return this.#slot(name).refused;
   }
 
-  /** Everything a child has listed. */
+  /** Everything a server has listed. */
   lists(name: string): Lists {
     return this.#slot(name).lists;
   }
@@ -86,13 +85,13 @@ export class Pool implements AsyncDisposable {
     await Promise.all([...this.#slots.values()].map((slot) => slot.learned()));
   }
 
-  /** Keeps the tools a child has just listed, if its configuration is still current. */
+  /** Keeps the tools a server has just listed, if its configuration is still current. */
   remember(config: ChildConfig, tools: readonly Tool[]): void {
     if (this.#children.get(config.name) !== config) return;
     this.#slot(config.name).remember('tools', tools);
   }
 
-  /** Replaces the set of resources a child reports changes of. */
+  /** Replaces the set of a server's watched resources. */
   watch(name: string, uris: ReadonlySet<string>): Promise<void> {
     return this.#slot(name).watch(uris);
   }

@@ -1,6 +1,6 @@
-// Limits how often a child is started. Quick failures are followed by growing waits. After five starts in
-// ten seconds the child is parked until the oldest is ten seconds old. Nothing restarts on its own: every
-// start comes from a use.
+// Limits how often a server is started. Quick failures are followed by growing waits. After five starts in ten
+// seconds the server is parked until the oldest is ten seconds old. Nothing restarts on its own: every start comes
+// from a use.
 
 const WINDOW_MS = 10_000;
 const MAX_STARTS = 5;

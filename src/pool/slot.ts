@@ -1,5 +1,5 @@
-// One child's place in the pool through all its processes: started on first use, once for all callers,
-// stopped when idle, and started again on the next use.
+// One server's place in the pool, across all its processes: started on first use, once for all callers, stopped
+// when idle, and started again on the next use.
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
@@ -25,8 +25,8 @@ export interface SlotEvents {
 }
 
 /**
- * How much hosts depend on a child's tool list: not at all, they see the tools once known, or they can't
- * be shown the child without it.
+ * How much hosts depend on a server's tool list: not at all, they see the tools once known, or the server can't be
+ * listed without it.
  */
 export type ToolDemand = 'none' | 'shown' | 'required';
 
@@ -63,7 +63,7 @@ interface Running {
   logLevel: LogLevel | undefined;
 }
 
-/** Lists shown for every child, since they cost a model nothing. */
+/** Lists shown for every server, since they cost a model nothing. */
 const OTHERS = ['prompts', 'resources', 'templates'] as const;
 
 export class Slot {
@@ -82,7 +82,7 @@ export class Slot {
   #idle: NodeJS.Timeout | undefined;
   /** An eager child that hasn't been started yet. */
   #isDue: boolean;
-  /** No longer in the configuration: it stops once no caller waits. */
+  /** No longer in the configuration: it stops once no caller is waiting. */
   #isRetired = false;
   #isClosed = false;
   #callsBefore = 0;
@@ -209,7 +209,7 @@ export class Slot {
     this.#running?.started?.notify(method, params);
   }
 
-  /** Reads the child's output, or stops reading it while nobody takes it. */
+  /** Reads the server's output, or stops reading while no host takes it. */
   balance(): void {
     const child = this.#running?.started;
     if (!child) return;
@@ -219,7 +219,7 @@ export class Slot {
     else child.resume();
   }
 
-  /** Stops the child for good, whatever it is doing, except a first listing (#finishListing). */
+  /** Stops the server for good, no matter what it is doing, except a first listing (#finishListing). */
   async close(reason: Error): Promise<void> {
     this.#isClosed = true;
     this.#keeper.close();

@@ -1,4 +1,4 @@
-// Starts one child again and again: not too often, not before its previous process has exited, and in the
+// Starts one server, as often as needed: not too often, not before its previous process has exited, and in the
 // framing and era that worked before.
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
@@ -33,7 +33,7 @@ export interface StarterParts {
   readonly start: StartChild;
   readonly catalog: Catalog;
   readonly onNotification: StartAttempt['onNotification'];
-  /** The end of another child that this one replaces. */
+  /** The end of another server that this one replaces. */
   readonly after: Promise<void> | undefined;
 }
 
@@ -67,7 +67,7 @@ export class Starter {
     try {
       return await this.#startOnce(config, wish, undefined);
     } catch (error) {
-      // If it exits without a probe as well, the probe isn't the reason.
+      // If it also exits without a probe, the probe isn't the reason.
       if (!hasFlag(error, 'diedOfProbe') || this.#endsAnyway || wish.cancellation.reason)
         throw error;
       this.#endsAnyway = true;

@@ -1,5 +1,5 @@
-// Starts many children in the background: a few at a time while starting keeps cores busy, more when the
-// children mostly wait for a timer or the network.
+// Starts many servers in the background: a few at a time while they keep cores busy, more when they mostly wait for
+// a timer or the network.
 import { availableParallelism } from 'node:os';
 import { settleWithin } from '../base/time.ts';
 

@@ -1,9 +1,9 @@
-// One message printed over several lines. A line that starts an object without ending it opens a block, and the block
-// collects lines until the object is closed.
+// One message printed over several lines. A line that starts an object without ending it opens a block, and the
+// block collects lines until the object is closed.
 //
-// The danger is a start that never ends, such as half a message or the log line `{"half":`. It must not swallow the valid
-// messages after it. So a line that can't continue the JSON ends the block and is read again on its own; and if an object
-// could continue it, an object in the first column that turns out to be a message is treated as one.
+// The risk is a start that never ends, such as half a message or the log line `{"half":`. It must not swallow the
+// valid messages after it. So a line that can't continue the JSON ends the block and is read again on its own. If
+// an object could continue it, an object in the first column that turns out to be a message is treated as one.
 import { ByteCollector } from './bytes.ts';
 import { type BrokenReason, type FramerEvents, formatExcerpt, type ReadLimits } from './framing.ts';
 import {

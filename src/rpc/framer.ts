@@ -1,8 +1,9 @@
-// Turns a stream of bytes into messages. The framing is detected for each message: a header line announces a body of
-// a given length; any other line is read as a line (`line.ts`) and may start a message of several lines (`block.ts`).
+// Turns a stream of bytes into messages. The framing is detected for each message: a header line announces a body
+// of a given length; any other line is read as a line (`line.ts`) and may start a message of several lines
+// (`block.ts`).
 //
-// Peers print more than messages, cut messages short, and write more than we want to hold. None of that may cost us a
-// complete message, more than linear time, or memory beyond the limit.
+// Peers print other text, cut messages short, and write more than we want to hold. Even so, we never lose a
+// complete message, take more than linear time, or use memory beyond the limit.
 import type { Block } from './block.ts';
 import { decode, isBlank, PieceList, trimBytes } from './bytes.ts';
 import {

@@ -136,7 +136,7 @@ export function parseWithin(text: string, limits: ShapeLimits): unknown {
 }
 
 /**
- * `marked`: it has a "jsonrpc" member, which is required if there's other text around it. `likely`: it has at least
+ * `marked`: it has a "jsonrpc" member, which is required if there's other text around it. `likely`: it at least has
  * members that only messages combine.
  */
 export type Likeness = 'marked' | 'likely';

@@ -9,7 +9,7 @@ export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 
-/** An error that the other side answered a request with, or that we will. */
+/** An error the other side answered with, or that we will answer with. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -22,16 +22,16 @@ export class RpcError extends Error {
   }
 }
 
-/** What a message is. A transport gets it along with the text, so that it never has to parse that. */
+/** A description of the message. Transports get it along with the text, so they never have to parse the text. */
 export type Outgoing = OutgoingRequest | OutgoingNotification | OutgoingAnswer;
 
 export interface OutgoingRequest {
   readonly kind: 'request';
   readonly id: number;
   readonly method: string;
-  /** The other side's request that this one is made for. */
+  /** The other side's request that this one belongs to. */
   readonly about: Id | undefined;
-  /** Its parameters, if the transport has to repeat some of them beside the text. */
+  /** Its parameters, if the transport has to repeat some of them next to the text. */
   readonly mirrored: Verbatim | undefined;
 }
 

@@ -1,5 +1,5 @@
-// A message beyond the size limit is discarded while it arrives. Its head and tail are kept, which is enough to find out
-// which request it answers, so that only that one fails.
+// Discards a message beyond the size limit while it arrives. Keeps its head and tail, which is enough to find the
+// request it answers, so only that one fails.
 import type { FramerEvents, Framing, OversizeEvent } from './framing.ts';
 import { parseJson } from './json-text.ts';
 import type { TooComplex } from './shape.ts';
@@ -86,8 +86,9 @@ const TAIL = new RegExp(
 );
 
 /**
- * The id of a message of which only the ends are known. It must be among the short members before the payload, or be
- * the last member except for `jsonrpc`. In both places, nothing in the payload can be mistaken for it.
+ * The id of a message of which only the head and tail are known. It must be among the short members before the
+ * payload, or be the last member except for `jsonrpc`. In both places, nothing in the payload can be mistaken for
+ * it.
  */
 export function idFromOversize(head: string, tail: string | undefined): OversizeId | undefined {
   const begin = readHead(head);

@@ -53,13 +53,13 @@ export interface RequestOptions {
   readonly cancellation?: Cancellation | undefined;
   /** Called with the parameters of each progress notification for this request. */
   readonly onProgress?: ((params: Verbatim) => void) | undefined;
-  /** The other side's request that this one is made for. */
+  /** The other side's request that this one belongs to. */
   readonly about?: Id | undefined;
-  /** Parameters that the transport has to repeat beside the text. */
+  /** Parameters that the transport has to repeat next to the text. */
   readonly mirrored?: Verbatim | undefined;
   /** Called with its id right before it is sent. */
   onSend?(id: number): void;
-  /** Called when it no longer waits for an answer; abandoned if none has come. */
+  /** Called when it no longer waits for an answer. Abandoned means none has arrived. */
   onSettled?(isAbandoned: boolean): void;
 }
 
@@ -83,7 +83,7 @@ interface Pending extends OutgoingRequest {
 
 /** With this many open requests, the other side has stopped answering. */
 const MAX_PENDING = 20_000;
-/** How long requests that were cancelled at the end may take to answer. */
+/** How long requests that were cancelled at shutdown may take to answer. */
 const LAST_ANSWERS_MS = 250;
 
 /** A request from the other side that is being answered. */

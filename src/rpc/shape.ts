@@ -1,5 +1,5 @@
-// Counts how deep a JSON text nests and how many members it has, without parsing it. JSON.parse takes seconds and more
-// than a gigabyte for a few megabytes of brackets, and blocks everything else meanwhile.
+// Counts how deep a JSON text nests and how many members it has, without parsing it. For a few megabytes of
+// brackets, JSON.parse takes seconds and more than a gigabyte, and blocks everything else meanwhile.
 
 /** Set by `limits` in the configuration. Members are array elements and object members. */
 export interface ShapeLimits {
@@ -23,7 +23,7 @@ export function describeExceeded({ name, most }: ExceededLimit): string {
   return `A message may ${allowed[name]} (limits.${name}).`;
 }
 
-/** Stands for a value that exceeds a limit and wasn't parsed. */
+/** A placeholder for a value that exceeds a limit and wasn't parsed. */
 export class TooComplex implements ExceededLimit {
   readonly name: 'depth' | 'members';
   readonly most: number;
@@ -40,7 +40,7 @@ export class TooComplex implements ExceededLimit {
     this.tail = json.toString('utf8', Math.max(0, json.length - KEPT_BYTES));
   }
 
-  /** Whether it says "jsonrpc" near its beginning or end, as a message does. */
+  /** Whether "jsonrpc" appears near its beginning or end, as in a message. */
   get isMarked(): boolean {
     return this.head.includes('"jsonrpc"') || this.tail.includes('"jsonrpc"');
   }

@@ -24,7 +24,7 @@ export class Verbatim {
     return new Verbatim(undefined, value);
   }
 
-  /** Text we wrote ourselves. It's parsed on first use, since mostly it's only sent. */
+  /** Text we wrote ourselves. It's parsed on first use, because usually it's only sent. */
   static fromText(text: string): Verbatim {
     return new Verbatim(text, UNREAD);
   }
@@ -64,7 +64,7 @@ export class Verbatim {
     return next === undefined ? found : found.member(next, ...rest);
   }
 
-  /** A copy to keep: it doesn't hold on to the message it came in. */
+  /** A copy that doesn't keep the message it came in alive. */
   detached(): Verbatim {
     return new Verbatim(Buffer.from(this.text).toString(), this.value);
   }
@@ -127,7 +127,7 @@ export class Verbatim {
     return new Verbatim(text, [...(items as unknown[]), element.value]);
   }
 
-  /** Searches the nearest ancestor that has its text: nobody may ever need those in between. */
+  /** Searches the nearest ancestor that has its text. The ones in between may never be needed. */
   #textAt(path: readonly string[]): string {
     return this.#text === undefined && this.#parent && this.#key !== undefined
       ? this.#parent.#textAt([this.#key, ...path])

@@ -1,4 +1,4 @@
-// What both eras have in common: reading a request's parameters and rejecting invalid ones.
+// Shared by both eras: reading a request's parameters and rejecting invalid ones.
 import { isObject } from '../base/object.ts';
 import { INVALID_PARAMS, isId, RpcError } from '../rpc/message.ts';
 import type { IncomingRequest } from '../rpc/peer.ts';

@@ -285,7 +285,7 @@ class HandshakeCaller implements Caller {
   }
 
   noteMissing(): void {
-    // The server knows, and its answer says what that means.
+    // The server knows, and its answer explains the rest.
   }
 
   sign(text: string): string {

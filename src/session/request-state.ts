@@ -7,7 +7,7 @@ import { INVALID_PARAMS, RpcError } from '../rpc/message.ts';
 export type RequestState =
   /** A modern server asked; its own state, if it sent one. We keep nothing. */
   | { readonly kind: 'relay'; readonly state: string | undefined }
-  /** A call to a handshake-era server is parked here until the answers come. */
+  /** A call to a handshake-era server is parked here until the answers arrive. */
   | { readonly kind: 'parked'; readonly handle: string };
 
 const VALID_MS = 60 * 60_000;

@@ -48,7 +48,7 @@ export class Round {
   }
 }
 
-/** The answer for a result, or for what the server wants to know first. */
+/** The answer for a result, or for the server's questions. */
 export function toAnswer(
   result: Verbatim,
   digest: () => string,

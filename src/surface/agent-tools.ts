@@ -30,7 +30,7 @@ const SUITE_DESCRIPTION =
 /** Some descriptions are whole manuals with examples. */
 const LONGEST_DESCRIPTION = 1_000;
 const LONGEST_TAGS = 200;
-/** More frequent progress helps no one. */
+/** More frequent progress isn't useful. */
 const PROGRESS_INTERVAL_MS = 100;
 /** Some hosts give up without progress. */
 const KEEP_ALIVE_MS = 10_000;
@@ -166,8 +166,8 @@ export function nameAgents(
 }
 
 /**
- * Reports a run's events as progress: not too often, and never silent for long. If events come too fast,
- * the latest is sent when its time has come, since it may last an hour.
+ * Reports a run's events as progress: not too often, and never silent for long. If events arrive too fast, the
+ * latest is sent when its time has come, since it may stay current for an hour.
  */
 class RunProgress implements Disposable {
   readonly #onProgress: CallContext['onProgress'];
@@ -198,7 +198,7 @@ class RunProgress implements Disposable {
     clearTimeout(this.#later?.timer);
   }
 
-  /** Sends what had to wait. */
+  /** Sends the event that had to wait. */
   #catchUp(): void {
     const { timer, text } = this.#later ?? {};
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-// One server as one tool that takes plain language. The model behind it can use what a host could: `expose`
+// One server as one tool that takes plain language. The model behind it has the same access as a host: `expose`
 // applies, and the server can ask the host's user.
 import type { Assistant } from '../assistant/assistant.ts';
 import type { OpenToolbox } from '../assistant/toolbox.ts';
@@ -117,7 +117,7 @@ export function toolboxFor(pool: Pool, calls: Calls, server: ChildConfig): OpenT
   };
 }
 
-/** The configured description of the tool, or what the server is for. */
+/** The configured description of the tool, or the server's purpose. */
 function describe(config: ChildConfig): string {
   const written = sentenceOf(writtenDescription(config));
   return written || `Use this tool for ${aboutOf(config)}`;

@@ -1,5 +1,5 @@
-// Everything hosts can see, and one view per session. Suites, agents and the way to servers are shared by
-// all views; news from the pool goes to each view, which decides what it means for its session.
+// Everything hosts can see, and one view per session. All views share the suites, the agents and the path to
+// servers. The pool's events go to each view, which decides what they mean for its session.
 import type { ListedAgent } from '../agents/agent.ts';
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
@@ -133,12 +133,12 @@ export class Board {
     return undefined;
   }
 
-  /** Whether any session has switched a child on. */
+  /** Whether any session has switched a server on. */
   isActive(childName: string): boolean {
     return [...this.#views].some((view) => view.active.includes(childName));
   }
 
-  /** Children send what any session wants to hear; each session filters for itself. */
+  /** Servers send everything that any session wants; each session filters for itself. */
   #listenForAll(): void {
     this.#pool.setLogLevel(mostTalkative([...this.#views].map(({ logLevel }) => logLevel)));
   }
@@ -159,7 +159,7 @@ export class Board {
     await Promise.all(known.map((name) => this.#pool.watch(name, wanted.get(name) ?? new Set())));
   }
 
-  /** In the background: a child that refuses isn't asked again. */
+  /** In the background: a server that refuses isn't asked again. */
   #watchOn(): void {
     this.#watchAll().catch(() => {});
   }

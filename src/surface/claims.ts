@@ -1,5 +1,5 @@
-// Caches what a project's suites claim in one small file. Reading every server's list at each start
-// would slow it down, so the claims are checked afterwards, and only if the catalog has changed.
+// Caches the claims of a project's suites in one small file. Reading every server's list would slow down each
+// start, so the claims are checked afterwards, and only if the catalog has changed.
 import { readFileSync, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -61,7 +61,7 @@ export class Claims {
     this.#writeSoon();
   }
 
-  /** Whether the catalog has changed since the last look; this counts as one. */
+  /** Whether the catalog has changed since the last check; this counts as one. */
   becomeCurrent(): boolean {
     const state = this.#catalogState();
     const { size } = this.#known;

@@ -1,6 +1,6 @@
-// Which child owns which prompt, resource and template. The first to list one owns it for as long as it
-// lists it: a child that lists the same later can't take it over, and neither can a greedy template.
-// For lists known at the start, the configuration's order decides.
+// Which server owns which prompt, resource and template. The first to list one owns it for as long as it lists it:
+// a server that lists the same later can't take it over, and neither can a greedy template. For lists known at the
+// start, the configuration's order decides.
 import { isObject } from '../base/object.ts';
 import { matchesPattern } from '../config/server/expose.ts';
 import type { Lists } from '../pool/catalog.ts';
@@ -11,9 +11,9 @@ export interface Lister {
 }
 
 export interface Prompt {
-  /** The child that has it. */
+  /** The server that has it. */
   readonly child: string;
-  /** What the child calls it. */
+  /** The server's name for it. */
   readonly own: string;
 }
 
@@ -31,7 +31,7 @@ export class Holdings {
   /** Owners by URI, oldest first. */
   readonly #resources: ReadonlyMap<string, string>;
   readonly #templates: ReadonlyMap<string, string>;
-  /** Everyone who uses a scheme, and its owner: the first to use it alone. */
+  /** All users of a scheme, and its owner: the first to use it alone. */
   readonly #users = new Map<string, Set<string>>();
   readonly #schemeOwners = new Map<string, string>();
 
@@ -64,7 +64,7 @@ export class Holdings {
     return scheme === undefined ? undefined : this.#onlyUserOf(scheme);
   }
 
-  /** A template can't match another child's scheme or, without a scheme of its own, any scheme in use. */
+  /** A template can't match another server's scheme or, without a scheme of its own, any scheme in use. */
   #mayMatch(template: string, child: string, uri: string): boolean {
     const scheme = schemeOf(uri);
     if (scheme === undefined) return false;
@@ -75,7 +75,7 @@ export class Holdings {
     return [...(users ?? [])].every((user) => user === child);
   }
 
-  /** An unlisted URI belongs to the only child that uses its scheme. */
+  /** An unlisted URI belongs to the only server that uses its scheme. */
   #onlyUserOf(scheme: string): string | undefined {
     const [user, ...others] = this.#users.get(scheme) ?? [];
     return this.#schemeOwners.get(scheme) ?? (others.length === 0 ? user : undefined);

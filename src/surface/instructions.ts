@@ -1,6 +1,6 @@
-// The instructions for the host's model at the start of a session: how to use what it sees, and which
-// servers there are. Some hosts show nothing else of us until asked, and cut long text, so they are short
-// and start with what matters most.
+// The instructions for the host's model at the start of a session: how to use its tools, and which servers there
+// are. Some hosts show nothing else of ours until asked, and cut long text, so the instructions are short and start
+// with the most important part.
 import { cleanText, onOneLine } from '../base/text.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { AgentTools } from './agent-tools.ts';
@@ -26,7 +26,7 @@ export interface InstructionOptions {
   readonly agents: Pick<AgentTools, 'patterns' | 'suite'>;
   /** The name of a server's suite, if this host lists it. */
   readonly suiteOf: (child: ChildConfig) => string | undefined;
-  /** What the modes say in this session. */
+  /** The modes' sentences for this session. */
   readonly modes: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function instructionsFor(options: InstructionOptions): string {
   return lines.length === 0 ? head : `${head}\nServers:${fit(lines, room)}`.trim();
 }
 
-/** Each agent's tool describes what it does; this is what they have in common. */
+/** Each agent's tool describes what it does; this covers what they have in common. */
 function aboutAgents({ patterns, suite }: InstructionOptions['agents']): string {
   if (suite !== undefined) return `Call agents through ${suite}, ${AGENT_CALL}.`;
   if (patterns.length === 0) return '';

@@ -66,7 +66,7 @@ function describeSubtool(
 }
 
 const PROSE_KEYS = new Set(['description', 'title', '$comment', 'markdownDescription']);
-/** Their values are the tool's data, whatever keys they contain. */
+/** Their values are the tool's data, no matter which keys they contain. */
 const DATA_KEYS = new Set(['default', 'const', 'enum', 'examples']);
 
 /** Cleans a schema's prose. Names, enums and defaults stay exactly as they are. */

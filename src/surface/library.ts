@@ -1,6 +1,5 @@
-// The prompts and resources of all servers, as last listed. They cost a model nothing until it uses one,
-// so all of them are shown, whatever a server's mode. `holdings` decides who owns which; this forwards
-// requests to the owner.
+// The prompts and resources of all servers, as last listed. They cost a model nothing until it uses one, so all of
+// them are shown, in every mode. `holdings` decides who owns each; this forwards requests to the owner.
 import { isObject } from '../base/object.ts';
 import type { CallContext } from '../calls/call.ts';
 import type { Calls } from '../calls/calls.ts';
@@ -84,7 +83,7 @@ export class Library {
     return this.#holdings;
   }
 
-  /** Nothing to update before the first look. */
+  /** Nothing to update before first use. */
   #settleAgain(newcomers: readonly string[]): void {
     if (this.#holdings) this.#holdings = this.#settle(this.#holdings, newcomers);
   }

@@ -45,7 +45,7 @@ export class Suites {
   readonly #suites = new Map<string, Suite>();
   /** The suites for all subtools, by their children's names. */
   readonly #byChild = new Map<string, Suite>();
-  /** A suite that was renamed can still be called by the name it would have had. */
+  /** A renamed suite can still be called by its default name. */
   readonly #byDefaultName = new Map<string, Suite>();
 
   constructor(
@@ -101,8 +101,8 @@ export class Suites {
   }
 
   /**
-   * A child has listed other tools. Returns whether its suite claims something else now. Claims only
-   * become weaker, so that a list that changes back and forth doesn't change ours each time.
+   * A server has listed other tools. Returns whether its suite's claims have changed. Claims only become weaker, so
+   * that a list that changes back and forth doesn't change ours each time.
    */
   learn(childName: string): boolean {
     const suite = this.#byChild.get(childName);
@@ -113,7 +113,7 @@ export class Suites {
     return JSON.stringify(suite.hints) !== JSON.stringify(before);
   }
 
-  /** `isClaimed`: the host was told that this suite is read-only. */
+  /** `isClaimed`: the host's list marks this suite as read-only. */
   callTool(
     name: string,
     args: Verbatim,

@@ -1,5 +1,5 @@
-// The seam between sessions and servers: what a host sees, and what its requests do. A session knows only
-// this, however the servers behind it are shown.
+// The seam between sessions and servers: what a host sees, and what its requests do. A session knows only this, no
+// matter how the servers behind it are shown.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { CallContext } from '../calls/call.ts';
 import type { Question } from '../mcp/caller.ts';
@@ -29,7 +29,7 @@ export interface Surface {
   close(): void;
 }
 
-/** A session, as far as a surface has news for it. */
+/** A session, as the recipient of a surface's events. */
 export interface Audience {
   /** The name the host gives itself, once known. */
   readonly client: string | undefined;

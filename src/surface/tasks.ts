@@ -1,5 +1,6 @@
-// Requests about a task go to the server that runs it, if it still runs and the session that started the
-// task asks. `tasks/list` isn't offered: a server works for several hosts and doesn't know whose each is.
+// Requests about a task go to the server that runs it, if it's still running and the session that started the task
+// is asking. `tasks/list` isn't offered: a server works for several hosts and doesn't know which task belongs to
+// which.
 import { isObject } from '../base/object.ts';
 import type { CallContext } from '../calls/call.ts';
 import type { Calls } from '../calls/calls.ts';

@@ -1,5 +1,5 @@
-// Everything one session sees: the modes' own tools, suites, the own tools of servers whose mode lists
-// them, and agents. Every server can be called through its suite, listed or not.
+// Everything one session sees: the modes' own tools, suites, the tools of servers whose mode lists them, and
+// agents. Every server can be called through its suite, listed or not.
 import { isObject } from '../base/object.ts';
 import type { CallContext } from '../calls/call.ts';
 import type { Calls } from '../calls/calls.ts';
@@ -111,7 +111,7 @@ export class View implements Surface {
     const { children, suites } = this.#parts;
     const { isStatic } = this.#audience;
     const isListed = (config: ChildConfig) => this.#isListedAsSuite(config);
-    // Suites that only fill in don't count: the others must not change with them.
+    // Suites that only fill in don't count, so the others don't change with them.
     const counted = children.filter((config) => modeOf(config).usesSuite && isListed(config));
     return [
       ...this.#allModes.flatMap((mode) => mode.listTools?.() ?? []),
@@ -201,7 +201,7 @@ export class View implements Surface {
   }
 
   setLogLevel(level: LogLevel): void {
-    if (level === this.#logLevel) return; // a modern host says it with every call
+    if (level === this.#logLevel) return; // a modern host sends it with every call
     this.#logLevel = level;
     this.#events.onLogLevel();
   }

@@ -18,7 +18,7 @@ export interface ChildRequest
   readonly inputs?: Inputs | undefined;
 }
 
-/** What a modern host adds when it repeats a request with the answers to the server's questions. */
+/** Added by a modern host when it repeats a request with the answers to the server's questions. */
 export interface Inputs {
   readonly responses: Verbatim | undefined;
   readonly state: string | undefined;

@@ -1,5 +1,5 @@
-// Talks to a server in the handshake era. Such a server asks questions by sending requests, and doesn't say which call
-// they belong to: the calls in flight have to tell.
+// Talks to a server in the handshake era. Such a server asks questions by sending requests, and doesn't say which
+// call they belong to, so we infer it from the calls in flight.
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
@@ -36,12 +36,12 @@ export interface HandshakeConversationOptions {
 
 /** Pages a user has been asked to visit. The server may still report on them. */
 const MOST_PAGES = 100;
-/** Hosts can read any number of URIs, so what we know about calls is limited, and learned again if needed. */
+/** Hosts can read any number of URIs, so our knowledge about calls is limited, and learned again if needed. */
 const MOST_QUIET = 10_000;
 /** How long a call waits while another host's user hasn't answered a question. */
 const OPEN_QUESTION_MS = 10_000;
 const LOOK_AGAIN_MS = 1_000;
-/** How long a server may continue with a cancelled call, if each request of its host is a party of its own. */
+/** How long a server may continue with a cancelled call, if each of its host's requests is a separate party. */
 const HEEDS_CANCEL_MS = 5_000;
 
 export class HandshakeConversation implements Conversation {
@@ -129,7 +129,7 @@ export class HandshakeConversation implements Conversation {
     return this.#options.peer.request(request.method, params, options);
   }
 
-  /** A server doesn't say whom it asks, so calls that may ask wait for those of other hosts. */
+  /** A server doesn't say which host it asks, so calls that may ask wait for those of other hosts. */
   async #sendInTurn(request: ChildRequest, call: Call): Promise<Verbatim> {
     const { cancellation = new Cancellation(), timeoutMs } = request;
     const begin = performance.now();
@@ -171,8 +171,8 @@ export class HandshakeConversation implements Conversation {
   }
 
   /**
-   * The call the server means, if that is certain: everything it may be working on belongs to one party. That a tool
-   * has never asked before proves nothing, since it may depend on its arguments.
+   * The call a question belongs to, if that's certain: everything the server may be working on belongs to one
+   * party. A tool that has never asked before may still ask with other arguments.
    */
   #certainCall(calls: readonly Call[]): Call | undefined {
     this.#forgetAbandoned();
@@ -227,7 +227,7 @@ export class HandshakeConversation implements Conversation {
     return roots.isShared ? roots.project : this.#ask(question);
   }
 
-  /** Only for roots: any other question would reach a user out of the blue. */
+  /** Only for roots. Any other question would reach a user out of the blue. */
   #askOutside(question: Question): Promise<Verbatim> {
     if (question.method !== 'roots/list') throw unasked();
     return answerOrRefuse(() => this.#options.askOutside(question));
@@ -242,7 +242,7 @@ export class HandshakeConversation implements Conversation {
   }
 }
 
-/** What all calls of a conversation share. */
+/** Shared by all calls of a conversation. */
 interface CallListener {
   readonly calls: Underway<Call>;
   readonly onSettled: (call: Call, isAbandoned: boolean) => void;
@@ -254,7 +254,7 @@ class Call implements RequestOptions {
   readonly cancellation: RequestOptions['cancellation'];
   readonly onProgress: RequestOptions['onProgress'];
   readonly caller: Caller;
-  /** A tool's name, or the method and what it is for. */
+  /** A tool's name, or the method and its target. */
   readonly target: string;
   /** False once a call like it has finished without a question. */
   mayAsk = true;
@@ -287,7 +287,7 @@ class Call implements RequestOptions {
   }
 }
 
-/** The answer to a question. If there is none, for example because the host is gone, the server is told. */
+/** The answer to a question, or an error for the server if there is none, for example because the host is gone. */
 async function answerOrRefuse(ask: () => Promise<Verbatim>): Promise<Verbatim> {
   try {
     return await ask();
@@ -313,7 +313,7 @@ function targetOf({ method, params }: ChildRequest): string {
   return method === 'tools/call' && name !== undefined ? name : `${method} ${name ?? uri}`;
 }
 
-/** The parameters with the part of the host's `_meta` that is for the server, and our progress token. */
+/** The parameters with the server's part of the host's `_meta`, and our progress token. */
 function withMeta({ params, meta }: ChildRequest, token: number | undefined): Verbatim {
   const forwarded = meta?.without(...ENVELOPE_KEYS);
   const marked =

@@ -24,7 +24,7 @@ import { addMember } from './handshake.ts';
 
 /** A server that keeps asking is given up after this many rounds. */
 const MOST_ROUNDS = 10;
-/** Subscriptions have no time limit. This is the longest timer there is. */
+/** Subscriptions have no time limit. This is the longest possible timer. */
 const FOREVER_MS = 2 ** 31 - 1;
 const LISTEN_AGAIN_MS = 5_000;
 
@@ -159,7 +159,7 @@ export class ModernConversation implements Conversation {
     return Verbatim.fromText(filled);
   }
 
-  /** The caller as envelope members. Mostly it's the same caller as before. */
+  /** The caller as envelope members. Usually it's the same caller as before. */
   #envelopeFor(caller: Caller | undefined): string {
     const { capabilities, info, logLevel } = caller ?? OURSELVES;
     const last = this.#lastEnvelope;

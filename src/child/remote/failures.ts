@@ -1,4 +1,4 @@
-// Errors of servers that are reached over the network.
+// Errors for servers that are reached over the network.
 import { SwitchboardError } from '../../base/errors.ts';
 import { cleanText, excerpt, formatDuration } from '../../base/text.ts';
 import { ProxyError } from '../../net/proxy.ts';

@@ -1,5 +1,5 @@
-// Finds out whether a refusal means that the server has lost the session. The protocol defines one status
-// for it, but servers use several. If it isn't clear, a harmless ping tells.
+// Finds out whether a refusal means that the server has lost the session. The protocol defines one status for it,
+// but servers use several. If it isn't clear, we send a harmless ping.
 import { SESSION_NOT_FOUND } from '../../mcp/eras.ts';
 import type { HttpReply } from '../../net/http-client.ts';
 import { METHOD_NOT_FOUND } from '../../rpc/message.ts';

@@ -1,4 +1,4 @@
-// The link to a server over the network, whichever transport it uses.
+// The link to a server over the network, with any transport.
 import { guard } from '../../base/guard.ts';
 import type { Mask } from '../../base/secrets.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';

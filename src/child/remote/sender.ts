@@ -1,5 +1,5 @@
-// Sends requests to one server, with the configured headers and the user's credentials, which never go
-// anywhere else. Handles what any reply may demand: sign in, follow a redirect, wait.
+// Sends requests to one server, with the configured headers and the user's credentials, which never go anywhere
+// else. Handles replies that require a sign-in, a redirect or a wait.
 import { VERSION } from '../../base/version.ts';
 import {
   ACCEPTED_ENCODINGS,

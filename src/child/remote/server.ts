@@ -1,4 +1,4 @@
-// Facts about a remote server that its transports share, mostly for error messages.
+// Information about a remote server that its transports share, mostly for error messages.
 import { createMask, type Mask } from '../../base/secrets.ts';
 import type { ShapeLimits } from '../../rpc/shape.ts';
 import { secretsInHeader } from './address.ts';

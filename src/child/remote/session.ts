@@ -34,7 +34,7 @@ export function sessionHeaders({ id, revision }: RemoteSession): Record<string, 
   };
 }
 
-/** The answer to a repeated handshake, which concerns only the wire. */
+/** The answer to a repeated handshake, which only the wire needs. */
 export async function readGreeting(
   server: RemoteServer,
   reply: HttpReply,

@@ -1,6 +1,6 @@
-// Finds out where to sign in to a server: it says so when it refuses a request, or at a well-known URL,
-// and the issuer it names says the rest. Repeated for each sign-in and each renewal, because a server
-// may change its issuer, and the new one must not get anything that belongs to the old one.
+// Finds out where to sign in to a server. The server says so when it refuses a request, or at a well-known URL, and
+// the issuer it names provides the rest. Repeated for each sign-in and each renewal: a server may change its
+// issuer, and the new one must not get anything that belongs to the old one.
 import {
   type AuthorizationServerMetadata,
   checkResourceAllowed,
@@ -17,7 +17,7 @@ import { quote, signInFailed } from './failures.ts';
 import type { SafeFetch } from './safe-fetch.ts';
 
 export interface SignInPlace {
-  /** What the tokens are for, as named by the server. */
+  /** The resource the tokens are for, as named by the server. */
   readonly resource: string;
   readonly issuer: string;
   readonly metadata: AuthorizationServerMetadata;

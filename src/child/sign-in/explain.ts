@@ -41,7 +41,7 @@ function reasonOf(error: unknown, { what, secrets = [] }: Step): string {
     return `${what} was refused (HTTP ${error.status}): ${quote(error.body, known)}`;
   }
   if (error instanceof IssuerMismatchError) {
-    // What came through the browser may be an attacker's text.
+    // Anything that came through the browser may be an attacker's text.
     if (error.kind === 'authorization_response') {
       return 'the answer in the browser came from a different authorization server';
     }

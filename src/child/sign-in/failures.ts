@@ -1,4 +1,4 @@
-// Errors of signing in. Text from other parties is truncated, cleaned and masked before it is quoted.
+// Sign-in errors. Text from other parties is truncated, cleaned and masked before it is quoted.
 import { SwitchboardError } from '../../base/errors.ts';
 import { createMask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';

@@ -26,8 +26,8 @@ export interface CredentialsOptions {
 }
 
 /**
- * Does nothing until used. Both functions reject with CHILD_SIGN_IN if a new sign-in is needed for a reason
- * worth telling, and with SIGN_IN_FAILED if a renewal failed.
+ * Does nothing until used. Both functions reject with CHILD_SIGN_IN if a new sign-in is needed for a reason worth
+ * reporting, and with SIGN_IN_FAILED if a renewal failed.
  */
 export function openCredentials(options: CredentialsOptions): Credentials {
   const { childName, url, folder } = options;

@@ -206,7 +206,7 @@ function lookupIn(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Without the target of a redirect, so that nobody follows it. */
+/** Without a redirect's target, so that it can't be followed. */
 function headersOf(received: IncomingHttpHeaders, status: number): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(received)) {
@@ -223,7 +223,7 @@ function bodyOf({ body }: RequestInit): string | undefined {
   throw new TypeError('Only strings and forms can be sent.');
 }
 
-/** If several attempts failed, the reason of the first. */
+/** If several attempts failed, the reason for the first. */
 function reasonOf(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { code, message } = first as NodeJS.ErrnoException;

@@ -199,8 +199,8 @@ function inTime(
 }
 
 /**
- * Throws if the URL must not be opened. It comes from a server we don't trust yet, and a program of the
- * system gets it as an argument: such URLs have been used to start programs.
+ * Throws if the URL must not be opened. It comes from a server we don't trust yet, and a system program gets it as
+ * an argument: such URLs have been used to start programs.
  */
 function checkBrowserAddress(childName: string, address: URL, serverUrl: URL): URL {
   const url = new URL(address.href);

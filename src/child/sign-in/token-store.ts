@@ -12,7 +12,7 @@ const VERSION = 1;
 export interface StoredSignIn {
   readonly version: typeof VERSION;
   readonly serverUrl: string;
-  /** What the tokens are for, as named by the server. */
+  /** The resource the tokens are for, as named by the server. */
   readonly resource: string;
   readonly issuer: string;
   readonly client: StoredClient;
@@ -23,7 +23,7 @@ export interface StoredSignIn {
   readonly expiresAt?: number | undefined;
 }
 
-/** How the issuer knows Switchboard. */
+/** Switchboard's registration with the issuer. */
 export interface StoredClient {
   readonly client_id: string;
   readonly client_secret?: string | undefined;

@@ -1,4 +1,4 @@
-// Converts between the SDK's types and what the token store keeps.
+// Converts between the SDK's types and the token store's.
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/client';
 import { quote, signInFailed } from './failures.ts';
 import type { StoredClient, StoredSignIn } from './token-store.ts';

@@ -1,4 +1,4 @@
-// Writes how a server is used to a main file, under `suites`, which takes precedence over every declaration. Chooses
+// Writes a server's settings to a main file, under `suites`, which takes precedence over every declaration. Chooses
 // the file in which the change takes effect.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';

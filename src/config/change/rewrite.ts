@@ -1,5 +1,5 @@
-// Edits a user's file atomically and under a lock, and never overwrites a change made in the meantime by a program that
-// doesn't know the lock, such as an editor.
+// Edits a user's file atomically and under a lock. Never overwrites a change made in the meantime by a program that
+// doesn't use the lock, such as an editor.
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DanglingLink, followLinks, writeAtomically } from '../../base/atomic-file.ts';

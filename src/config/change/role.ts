@@ -1,5 +1,5 @@
-// Writes the role of a server's assistant to `mcp-descriptions.json`, where the user can edit it, and removes it again
-// unless the user did.
+// Writes the role of a server's assistant to `mcp-descriptions.json`, where the user can edit it. Removes it again
+// unless the user has changed it.
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';

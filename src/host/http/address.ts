@@ -38,7 +38,7 @@ export function isOurs(value: string, { host, port, names }: ListenAddress): boo
 export function isOurOrigin(value: string, ours: string, address: ListenAddress): boolean {
   const origin = /^https?:\/\/([^/]+)$/i.exec(value)?.[1]?.toLowerCase();
   if (origin === undefined) return false;
-  // If any IP address counted, so would a neighbour's page.
+  // If any IP address counted, so would another machine's page.
   return origin === ours.toLowerCase() || (!isWildcard(address.host) && isOurs(origin, address));
 }
 

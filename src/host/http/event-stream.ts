@@ -1,5 +1,5 @@
-// A response that is a stream of events, one message each. It sends keep-alives, and a client that doesn't read it
-// loses it.
+// A response that is a stream of events, one message each. It sends keep-alives, and is closed if the client
+// doesn't read it.
 import type { ServerResponse } from 'node:http';
 import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';
@@ -11,7 +11,7 @@ export interface StreamOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly keepAliveMs: number;
   readonly log: Log;
-  /** Called after each write: the client may not read. */
+  /** Called after each write, because the client may not be reading. */
   readonly onWritten: (response: ServerResponse) => void;
 }
 

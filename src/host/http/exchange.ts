@@ -1,5 +1,5 @@
-// What HTTP and a session need of each other: messages in, and messages out together with the request they are about,
-// since that decides which HTTP response carries them.
+// The interface between HTTP and a session: messages in, and messages out together with the request they are about,
+// which decides which HTTP response carries them.
 import type { Era } from '../../mcp/eras.ts';
 import type { Outgoing } from '../../rpc/message.ts';
 

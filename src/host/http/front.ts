@@ -1,4 +1,4 @@
-// Serves HTTP requests. Every request passes gate.ts first; what follows depends on the request's era.
+// Serves HTTP requests. Every request passes gate.ts first; the rest depends on the request's era.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Log } from '../../base/log.ts';

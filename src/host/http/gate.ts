@@ -1,5 +1,5 @@
-// What every request must pass before anything is done for it. The token comes first, and every path but one needs it,
-// so a forgotten path is a closed one.
+// The checks every request must pass before anything else happens. The token is checked first, and every path but
+// one needs it, so a forgotten path is a closed one.
 import type { IncomingMessage } from 'node:http';
 import { isSameSecret } from '../../base/secrets.ts';
 import { isOurOrigin, isOurs, type ListenAddress } from './address.ts';
@@ -16,7 +16,7 @@ export interface GateOptions {
 export const MCP_PATH = '/mcp';
 export const HEALTH_PATH = '/healthz';
 
-/** If one of these came twice, we and a proxy in front of us could read different values. */
+/** If one of these appeared twice, we and a proxy in front of us could read different values. */
 const SINGLE = [
   'authorization',
   'content-encoding',

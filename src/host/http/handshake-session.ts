@@ -28,7 +28,7 @@ export interface HandshakeSessionOptions extends ReplyTimes {
 /** The stream for messages that belong to no request. */
 const OWN_STREAM = 0;
 const FAILED: HttpRefusal = refusal(500, 'Internal error in Switchboard. See its log on stderr.');
-/** With more requests than this under way, the host can't be waiting for all of them. */
+/** With more open requests than this, the host can't be waiting for all of them. */
 const MOST_RUNNING = 1_000;
 
 export class HandshakeSession {
@@ -113,7 +113,7 @@ export class HandshakeSession {
     return undefined;
   }
 
-  /** Drops events that nobody came back for. */
+  /** Drops events that no client came back for. */
   prune(): void {
     this.#store.prune();
   }
@@ -193,7 +193,7 @@ export class HandshakeSession {
     else this.#sendAside(json);
   }
 
-  /** A message about none of the host's requests: kept until the host opens a stream. */
+  /** A message that isn't about any of the host's requests: kept until the host opens a stream. */
   #sendAside(json: string): void {
     const number = this.#store.add(OWN_STREAM, json);
     if (!this.#events?.isOpen) return;

@@ -1,5 +1,5 @@
-// One request of a modern host. It is a session of its own, from the POST to the end of the response. A client that
-// closes the connection earlier cancels it.
+// One request from a modern host. It is its own session, from the POST to the end of the response. If the client
+// closes the connection earlier, the request is cancelled.
 import type { ServerResponse } from 'node:http';
 import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';

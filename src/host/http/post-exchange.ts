@@ -1,5 +1,5 @@
-// One POST of a handshake session, from its requests to their answers. It outlives its connection: calls go on, and a
-// client can resume the stream where it broke.
+// One POST of a handshake session, from its requests to their answers. It outlives its connection: calls continue,
+// and a client can resume the stream where it broke.
 import { errorText, type Id, RpcError } from '../../rpc/message.ts';
 import { type EventPlace, type EventStore, formatEventId } from './event-store.ts';
 import type { EventStream } from './event-stream.ts';

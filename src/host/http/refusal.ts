@@ -1,5 +1,5 @@
-// A refused request: an HTTP status, and a JSON-RPC error for the client's protocol layer. It repeats nothing of the
-// request but its id.
+// A refused request: an HTTP status, and a JSON-RPC error for the client's protocol layer. It repeats nothing from
+// the request except its id.
 import type { ServerResponse } from 'node:http';
 import { errorText, type Id, INVALID_REQUEST, RpcError } from '../../rpc/message.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
@@ -16,7 +16,7 @@ export interface HttpRefusal {
 
 /** JSON-RPC's code for server errors, used when the HTTP status says it all. */
 const NOT_ACCEPTED = -32000;
-/** How long a client may go on sending a refused body, so that it gets to read why. */
+/** How long a client may keep sending a refused body, so that it can read the reason. */
 const LINGER_MS = 2_000;
 
 export function refusal(

@@ -1,5 +1,5 @@
-// The response to one POST: plain JSON if there is only the answer, and a stream of events if anything comes before it.
-// Slow answers are streamed as well, since clients and proxies give up on a response that doesn't begin.
+// The response to one POST: plain JSON if there is only the answer, or a stream of events if anything comes before
+// it. Slow answers are also streamed, because clients and proxies give up on a response that doesn't start.
 import type { ServerResponse } from 'node:http';
 import { guard } from '../../base/guard.ts';
 import { EventStream, type StreamOptions } from './event-stream.ts';

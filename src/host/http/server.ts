@@ -43,10 +43,10 @@ const HEADER_BYTES = 16 << 10;
 const MOST_HEADERS = 100;
 /** A flood of connections must not become a flood of log lines. */
 const WARN_AGAIN_MS = 60_000;
-/** For the last responses, when it closes. */
+/** For the last responses on close. */
 const LAST_RESPONSES_MS = 500;
 
-/** Listens until it is disposed of. */
+/** Listens until disposed. */
 export async function openHttpHost(options: HttpHostOptions): Promise<HttpHost> {
   const { log } = options;
   const onBug = reportBug(log);

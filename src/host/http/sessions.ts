@@ -1,4 +1,4 @@
-// All handshake sessions. Most hosts go away without ending theirs, so idle sessions expire.
+// All handshake sessions. Most hosts leave without ending theirs, so idle sessions expire.
 import { guard } from '../../base/guard.ts';
 import type { Log } from '../../base/log.ts';
 import { SESSION_NOT_FOUND } from '../../mcp/eras.ts';

@@ -75,7 +75,7 @@ function readToken(file: string): string | undefined {
   return text;
 }
 
-/** Written beside its place first, then moved there unless another program was faster. */
+/** Written next to its final path first, then moved there unless another program was faster. */
 function makeToken(file: string): string {
   makeFolder(dirname(file));
   const unfinished = unfinishedName(file);

@@ -1,5 +1,5 @@
-// Whether the client of a session reads its responses. While it leaves too much of them unread, servers that work
-// only for it have to wait (see pool/flow.ts).
+// Tracks whether a session's client reads its responses. While it leaves too much unread, servers that work only
+// for it have to wait (see pool/flow.ts).
 import type { ServerResponse } from 'node:http';
 import { guard } from '../../base/guard.ts';
 
@@ -20,7 +20,7 @@ export class UnreadResponses {
     this.#options = options;
   }
 
-  /** To be called after each write. */
+  /** Call after each write. */
   readonly note = (response: ServerResponse): void => {
     if (response.writableLength <= MOST_UNREAD_BYTES) return;
     const full = (this.#full ??= new Set());

@@ -1,5 +1,5 @@
-// The modes in which hosts can be shown a server. One object per mode holds everything in which modes
-// differ; the rest of the program asks that object and knows no mode by name.
+// The modes in which hosts can be shown a server. One object per mode holds everything in which modes differ. The
+// rest of the program uses that object and doesn't know any mode by name.
 import type { CallContext } from '../../calls/call.ts';
 import type { ChildConfig, Show } from '../../config/config.ts';
 import type { Tool } from '../../mcp/tools.ts';

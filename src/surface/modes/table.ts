@@ -1,4 +1,4 @@
-// All modes. A new one is a file beside these, a line here, and a value of `show` in the configuration.
+// All modes. To add one, add a file next to these, a line here, and a value of `show` to the configuration.
 import type { ChildConfig, Show } from '../../config/config.ts';
 import type { ToolDemand } from '../../pool/slot.ts';
 import { direct } from './direct.ts';

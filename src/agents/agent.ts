@@ -1,6 +1,6 @@
 // One agent, whatever file format it comes from: what hosts see of it, and what a run needs.
 
-/** Whose file format an agent uses. Each kind has its own switch and prefix in the settings. */
+/** The program whose file format an agent uses. Each kind has its own switch and prefix in the settings. */
 export type AgentKind = 'codex' | 'anthropic' | 'vscode';
 
 /** Enough for a list, without reading what a run needs. */
@@ -42,7 +42,7 @@ export interface Agent extends ListedAgent {
 /** How an agent wants to be run. The engine decides about absent fields. */
 export interface RunFields {
   readonly model?: string;
-  /** Who serves the model. */
+  /** The model's provider. */
   readonly provider?: string;
   /** Reasoning effort: a word whose meaning depends on the model. */
   readonly effort?: string;
@@ -90,7 +90,7 @@ export interface AgentServer {
   readonly headers: Readonly<Record<string, string>>;
   /** The only tools its declaration allows. Unset: all. */
   readonly enabledTools?: readonly string[] | undefined;
-  /** Seconds it may take to start, and each of its tools to answer. Unset: our defaults. */
+  /** Seconds it may take to start, and each of its tools to answer. Unset: Switchboard's defaults. */
   readonly startupTimeoutSec?: number | undefined;
   readonly toolTimeoutSec?: number | undefined;
   /** The agent doesn't run without it. */

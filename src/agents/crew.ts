@@ -1,5 +1,5 @@
-// Everything that agent runs need, put together: file loading, servers, the engine. Each part is
-// loaded with the first run, so that a host that only lists tools doesn't wait for it.
+// Everything agent runs need, put together: file loading, servers, the engine. Each part is loaded with the first
+// run, so a host that only lists tools doesn't wait for it.
 import { realpathSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import type { Agent, ListedAgent } from './agent.ts';

@@ -1,4 +1,4 @@
-// How deep this Switchboard is nested in others, and how it tells those below.
+// How deep this Switchboard is nested in others, and how it passes that on.
 import type { AgentSettings } from '../config/config.ts';
 
 /** At this depth Switchboard runs no agents: they could start each other forever. */

@@ -1,5 +1,5 @@
-// The seam between agents and the engine that runs them. `engines.ts` chooses the engine; only the
-// engine's own folder knows which one it is. `test/contract/engine.test.ts` is what each must pass.
+// The seam between agents and the engine that runs them. `engines.ts` chooses the engine; only the engine's own
+// folder knows which one it is. `test/contract/engine.test.ts` defines the contract for each.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { Log } from '../base/log.ts';
 import type { AgentSettings } from '../config/config.ts';
@@ -7,16 +7,16 @@ import type { Caller } from '../mcp/caller.ts';
 import type { Agent, AgentServer, RunFields } from './agent.ts';
 
 export interface Engine {
-  /** For people. */
+  /** Shown to users. */
   readonly name: string;
   /** What other programs' model and provider names mean on this engine. */
   readonly models: ModelTable;
   /** The path of its program. Throws ENGINE_MISSING, with a hint on how to install it. */
   locate(): string;
   /**
-   * Runs an agent to completion. If the engine itself fails the run, the result is not ok. Rejects
-   * with a SwitchboardError if the engine is missing or doesn't start, and with the reason of
-   * `cancellation` once cancelled. Either way, nothing of the run is left by then.
+   * Runs an agent to completion. If the engine itself fails the run, the result is not ok. Rejects with a
+   * SwitchboardError if the engine is missing or doesn't start, and with the reason of `cancellation` once
+   * cancelled. Either way, nothing of the run is left by then.
    */
   run(run: EngineRun): Promise<EngineResult>;
   /** The model provider named in the user's own configuration of the engine. */
@@ -29,7 +29,7 @@ export interface Engine {
   variables(): Readonly<Record<string, string>>;
 }
 
-/** What an engine is created with. */
+/** Options for creating an engine. */
 export interface EngineParts {
   /** Current settings: a reload changes them. */
   readonly settings: () => AgentSettings;
@@ -60,7 +60,7 @@ export interface EngineRun {
   readonly environment: Readonly<Record<string, string>>;
   readonly cancellation: Cancellation;
   readonly onEvent: (event: EngineEvent) => void;
-  /** Whom to ask for approval; undefined if nobody can be asked. */
+  /** The caller to ask for approval; undefined if there is none. */
   readonly caller: Caller | undefined;
 }
 
@@ -90,7 +90,7 @@ export type EngineEvent =
   /** The agent starts a command, a file change, a tool call or a search. */
   | { readonly kind: 'step'; readonly text: string }
   | { readonly kind: 'warning'; readonly text: string }
-  /** Something the caller has to know, whatever the agent answers. */
+  /** A note for the caller, independent of the agent's answer. */
   | { readonly kind: 'note'; readonly text: string };
 
 export interface ModelTable {

@@ -1,5 +1,5 @@
-// Finds agent files, each once, in the same order on every machine. It opens none of them: without
-// agents, it only checks a few folders that don't exist.
+// Finds agent files, each once, in the same order on every machine. It doesn't open any: without agents, it only
+// checks a few folders that don't exist.
 import { type Dirent, existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFolder } from '../base/process.ts';

@@ -81,7 +81,7 @@ function nameAgents(
   return agents.map((agent) => Object.assign(agent, { toolName: toolName(wanted(agent)) }));
 }
 
-/** What the file is, or a sentence about why it can't be read. */
+/** The file's summary, or a sentence about why it can't be read. */
 async function inspect({ place, file }: FoundFile, roots: AgentRoots): Promise<Outcome | string> {
   const read = readTextFile(file);
   if ('problem' in read) return read.problem;

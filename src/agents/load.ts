@@ -1,5 +1,5 @@
-// Loads an agent for a run: reads its file again, so that the run follows the file as it is now, and
-// maps its tools and model to the engine's. The names it was listed under stay.
+// Loads an agent for a run: reads its file again, so that the run uses the current file, and maps its tools and
+// model to the engine's. The names it was listed under stay.
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { readTextFile } from '../base/read-text.ts';

@@ -1,4 +1,4 @@
-// Notes for a run's caller that the agent might not pass on: a refused action, a missing server.
+// Notes for a run's caller that the agent might not mention: a refused action, a missing server.
 import { excerpt } from '../base/text.ts';
 import type { EngineResult } from './engine.ts';
 

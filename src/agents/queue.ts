@@ -1,4 +1,4 @@
-// Limits how many run at once. The others wait in order of arrival, and hear when they move up.
+// Limits how many run at once. The others wait in order of arrival, and are notified when they move up.
 import type { Cancellation } from '../base/cancellation.ts';
 
 interface Waiting {

@@ -1,5 +1,5 @@
-// Agent runs, from a task to an answer: load the file, find the servers, hand both to the engine.
-// Failures become answers that say what went wrong; a cancelled run leaves nothing behind.
+// Agent runs, from a task to an answer: load the file, find the servers, pass both to the engine. Failures become
+// answers that say what went wrong; a cancelled run leaves nothing behind.
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -34,7 +34,7 @@ export interface RunParts {
 export interface Equipment {
   readonly servers: readonly AttachedServer[];
   readonly warnings: readonly string[];
-  /** What the agent has to do without; the caller gets these as notes. */
+  /** Tools and servers that are missing for now; the caller gets these as notes. */
   readonly lacks: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import { isSystemError } from '../base/system-error.ts';
 import { VERSION } from '../base/version.ts';
 import type { AgentSummary, Dialect } from './agent.ts';
 
-/** What a file turned out to be: an agent or not, and its problems. */
+/** The result of reading a file: an agent or not, and its problems. */
 export interface Outcome {
   readonly summary: AgentSummary | undefined;
   /** Each as `3: …`, with the line. */

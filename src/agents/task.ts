@@ -1,5 +1,5 @@
-// An agent's arguments: the task, and the folder to work in. A model writes them, so the errors tell
-// it how to correct them.
+// An agent's arguments: the task, and the folder to work in. A model writes them, so the errors say how to correct
+// them.
 import { isAbsolute } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder } from '../base/process.ts';

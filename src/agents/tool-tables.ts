@@ -1,5 +1,4 @@
-// Which of an engine's tools each program's tool names mean. Extend a table when a program gets a new
-// tool.
+// The engine's equivalent of each program's tool names. Extend a table when a program gets a new tool.
 import { BUILTIN_TOOLS, type BuiltinTool, type Dialect } from './agent.ts';
 
 /**
@@ -13,7 +12,7 @@ export interface ToolTable {
   readonly meanings: ReadonlyMap<string, Meaning>;
   /** Names that also cover `name/part`. */
   readonly sets: readonly string[];
-  /** What `*` switches on. */
+  /** The tools that `*` switches on. */
   readonly everything: readonly BuiltinTool[];
 }
 

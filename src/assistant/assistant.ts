@@ -1,5 +1,5 @@
-// A server you use in plain language: a query goes to a model that may use the server's tools, and comes
-// back as an answer with the list of calls behind it.
+// A server you use in plain language: a query goes to a model that can use the server's tools, and returns an
+// answer with the list of calls behind it.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { Log } from '../base/log.ts';
 import type { Caller } from '../mcp/caller.ts';
@@ -36,7 +36,7 @@ export interface Query {
   readonly onProgress: ((params: Verbatim) => void) | undefined;
 }
 
-/** An answer, and what to remember about how it came about. */
+/** An answer, and what to remember about the exchange. */
 interface Answer {
   readonly result: Verbatim;
   readonly turn: LoopResult['turn'];
@@ -89,7 +89,7 @@ export class Assistant implements Disposable {
     }
   }
 
-  /** Opened once for all queries, even concurrent ones; a failure is tried again. */
+  /** Opened once for all queries, even concurrent ones; a failed attempt is repeated. */
   async #open(): Promise<Provider | Delegate> {
     this.#provider ??= openProvider(this.#parts);
     try {

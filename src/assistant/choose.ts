@@ -1,6 +1,6 @@
-// Chooses the provider: the configured one, the one at the configured address, the first with an API key, or
-// the program `claude` with the user's own sign-in. A key never goes to another provider's address, and a
-// query never goes to another provider because something is missing.
+// Chooses the provider: the configured one, the one at the configured address, the first with an API key, or the
+// `claude` program with the user's own sign-in. A key never goes to another provider's address, and a query never
+// goes to another provider because something is missing.
 import { SwitchboardError } from '../base/errors.ts';
 import type { AssistantProvider } from '../config/config.ts';
 import { isOnPath } from '../install/find-program.ts';
@@ -12,7 +12,7 @@ export interface ChoiceParts {
   readonly childName: string;
   readonly settings: AssistantSettings;
   readonly env: NodeJS.ProcessEnv;
-  /** The server as a program of its own, for a delegate. */
+  /** The server as a separate program, for a delegate. */
   readonly toolServer: ToolServer;
   readonly processes: ProcessParts;
 }
@@ -35,7 +35,7 @@ export interface ProviderChoice {
   readonly model: string | undefined;
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
-  /** The variable that holds the key, or should. */
+  /** The variable that holds the key, or should hold it. */
   readonly keyVariable: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export function chooseProvider({
     case 'openai': {
       const key = findKey(settings, env, 'OPENAI_API_KEY');
       const baseUrl = settings.baseUrl ?? (env['OPENAI_BASE_URL'] || undefined);
-      // Local models mostly need no key.
+      // Local models usually don't need a key.
       if (key.apiKey === undefined && baseUrl === undefined) {
         throw noKey('openai', key.keyVariable);
       }
@@ -75,7 +75,7 @@ export function chooseProvider({
   }
 }
 
-/** Lazy: each provider is a chunk of its own, and the SDK is a large one. */
+/** Lazy: each provider is its own chunk, and the SDK is a large one. */
 export async function openProvider(parts: ChoiceParts): Promise<Provider | Delegate> {
   const choice = chooseProvider(parts);
   const { settings, env } = parts;

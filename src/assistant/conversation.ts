@@ -1,5 +1,5 @@
-// Remembers each caller's earlier queries, so that the model understands follow-ups. Memory is limited, and
-// forgotten after a while without a query.
+// Remembers each caller's earlier queries, so that the model understands follow-ups. Memory is limited, and cleared
+// after a while without a query.
 import { cut } from './cut.ts';
 import type { Message } from './provider.ts';
 
@@ -15,7 +15,7 @@ export interface Dialogue {
 const NOTHING: Dialogue = { turns: [], session: undefined };
 const MOST_TURNS = 20;
 const MOST_CHARS = 100_000;
-/** What remains of a query and an answer if the whole exchange doesn't fit. */
+/** The maximum length of a query and an answer if the whole exchange doesn't fit. */
 const LONGEST_IN_BRIEF = 20_000;
 
 export class Conversations {
@@ -54,7 +54,7 @@ interface Kept {
   readonly timer: NodeJS.Timeout;
 }
 
-/** The last exchanges that fit; of longer ones, only the query and the answer. */
+/** The last exchanges that fit; longer ones are reduced to the query and the answer. */
 function bounded(turns: readonly Exchange[]): Exchange[] {
   const fitting: Exchange[] = [];
   let room = MOST_CHARS;

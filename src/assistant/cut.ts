@@ -1,4 +1,4 @@
-// Shortens strings without splitting a surrogate pair, for which providers refuse the whole request.
+// Shortens strings without splitting a surrogate pair, because providers refuse the whole request for that.
 
 export function head(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;

@@ -1,5 +1,5 @@
-// One query's time limit, for the model and the tools together. The clock stops while a person is asked
-// something.
+// One query's time limit, for the model and the tools together. The clock stops while a question waits for the
+// user.
 import { Cancellation } from '../base/cancellation.ts';
 
 export class Deadline implements Disposable {
@@ -29,7 +29,7 @@ export class Deadline implements Disposable {
     return this.#remainingMs - passed;
   }
 
-  /** Waits for a person's answer with the clock stopped. */
+  /** Waits for the user's answer with the clock stopped. */
   async outside<T>(answer: Promise<T>): Promise<T> {
     if (this.#questions++ === 0) {
       this.#remainingMs -= performance.now() - this.#since;

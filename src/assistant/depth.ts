@@ -1,9 +1,9 @@
-// Nested assistants. A server may be Switchboard again, with the same configuration, whose assistant would
-// start another one, and so on. So an assistant passes its depth on to what it starts, up to a limit.
+// Nested assistants. A server may be Switchboard again, with the same configuration, whose assistant would start
+// another one, and so on. So an assistant passes its depth to the processes it starts, up to a limit.
 import { SwitchboardError } from '../base/errors.ts';
 
 const VARIABLE = 'SWITCHBOARD_ASSISTANT_DEPTH';
-/** An assistant that asks another is useful; nobody has found a use for a third. */
+/** An assistant that asks another is useful; there's no known use for a third. */
 const DEEPEST = 2;
 
 /** The environment variable that tells processes their depth. */

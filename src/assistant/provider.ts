@@ -1,5 +1,5 @@
-// The seam between an assistant and its model. A provider answers one request at a time and knows nothing
-// about servers. `test/contract/provider.test.ts` is what each must pass.
+// The seam between an assistant and its model. A provider answers one request at a time and knows nothing about
+// servers. `test/contract/provider.test.ts` defines the contract for each.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { AssistantProvider } from '../config/config.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
@@ -11,13 +11,13 @@ export interface Provider {
   /** The variable that holds its API key, for error messages. */
   readonly keyVariable?: string | undefined;
   /**
-   * Sends one request, and a second time only if its form was refused. Rejects with a ModelFailure, or with
-   * the reason of `cancellation` once cancelled, which aborts the request.
+   * Sends one request, and a second time only if its format was refused. Rejects with a ModelFailure, or with the
+   * reason of `cancellation` once cancelled, which aborts the request.
    */
   complete(request: CompletionRequest): Promise<Completion>;
 }
 
-/** A provider that uses the server's tools and keeps its conversations by itself. */
+/** A provider that uses the server's tools and keeps its own conversations. */
 export interface Delegate {
   readonly name: AssistantProvider;
   readonly model: string | undefined;
@@ -109,7 +109,7 @@ export function addUsage(one: Usage, other: Usage): Usage {
   };
 }
 
-/** A request without an answer. Code decides by the facts, not by the message. */
+/** A request without an answer. Code decides by the fields, not by the message. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
   /** The HTTP status, if there was one. */

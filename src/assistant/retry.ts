@@ -17,10 +17,7 @@ export interface RetryOptions {
 
 /** Before each retry, unless the provider names a time. */
 const WAITS_MS = [500, 2_000];
-/**
- * Statuses that mean "not now", before any work. Not 500, 502 or 504: the model may have done its work by
- * then.
- */
+/** Statuses that mean "not now", before any work. Not 500, 502 or 504: by then the model may have done its work. */
 const NOT_NOW = new Set([429, 503, 529]);
 
 export async function completeWithRetries(

@@ -1,5 +1,5 @@
-// Mode "single": the model chooses one call, written as `{"subtool": …, "args": …}`, and the call's result
-// is the answer. Models also write calls like this when they should make them.
+// Mode "single": the model chooses one call, written as `{"subtool": …, "args": …}`, and the call's result is the
+// answer. Models also write calls like this when they should make them.
 import { isObject } from '../base/object.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { notACall } from './failures.ts';

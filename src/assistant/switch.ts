@@ -27,7 +27,7 @@ import { settleAssistant } from './settings.ts';
 export interface AssistantState {
   readonly name: string;
   readonly isOn: boolean;
-  /** What switches it on: files in the server's folder, or a key in the configuration. */
+  /** How it's switched on: files in the server's folder, or a key in the configuration. */
   readonly way: 'folder' | 'configuration';
   readonly origin: string;
 }

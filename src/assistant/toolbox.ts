@@ -1,5 +1,5 @@
-// The server as an assistant's model sees it during one query: its exposed tools, and a way to call them.
-// The surface knows how to open one.
+// The server as an assistant's model sees it during one query: its exposed tools, and a way to call them. The
+// surface opens it.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { SwitchboardError } from '../base/errors.ts';
 import type { Caller } from '../mcp/caller.ts';

@@ -1,5 +1,5 @@
-// The record of one query's work: progress for the caller while it waits, and the list of calls for the
-// answer. Arguments and results are not in it.
+// The record of one query's work: progress for the waiting caller, and the list of calls for the answer. It doesn't
+// contain arguments or results.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { RpcError } from '../rpc/message.ts';

@@ -281,7 +281,7 @@ function withOwnErrors(command: Command): Command {
   });
 }
 
-/** The first word, if it isn't a command. Then it doesn't matter what else is wrong. */
+/** The first word, if it isn't a command. Then other mistakes don't matter. */
 function unknownWord(command: Command): string | undefined {
   const [word] = command.args;
   const isGroup = command.registeredArguments.some((argument) => argument.name() === 'command');

@@ -7,7 +7,7 @@ import { serve } from './serve/serve.ts';
 /** Returns the exit status. Anything but a SwitchboardError is a bug (status 1). */
 export async function run(args: readonly string[]): Promise<number> {
   try {
-    // How hosts start it. Skips the parser, which takes milliseconds to load.
+    // The usual way hosts start it. Skips the parser, which takes milliseconds to load.
     if (args.length === 0 && !process.env['TRANSPORT']) return await serve({});
     // EPIPE: the reader closed the pipe (`switchboard tools | head`).
     process.stdout.once('error', (error: NodeJS.ErrnoException) => {

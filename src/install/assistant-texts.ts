@@ -24,8 +24,8 @@ export function keysFor(child: string): string {
 const RPC_TIMEOUT_MS = 150_000;
 
 /**
- * The file that starts the wrapper. It keeps what hosts see of the server; the assistant reads the rest from the
- * original.
+ * The file that starts the wrapper. It keeps everything hosts see of the server; the assistant reads the rest from
+ * the original.
  */
 export function wrapperFile(original: ChildFile): string {
   const { name, description, switchboardDescription, suiteName, keywords } = original;

@@ -137,7 +137,7 @@ function decide(
   return as === undefined ? { alias, state: 'added' } : { alias, state: 'same', as };
 }
 
-/** Under another alias, `env` matters too: two accounts are two servers with the same command. */
+/** Under another alias, `env` also matters: two accounts are two servers with the same command. */
 function isSameServer(a: RawEntry, b: RawEntry): boolean {
   return isSameLaunch(a, b) && isSame(a['env'] ?? {}, b['env'] ?? {});
 }

@@ -30,7 +30,7 @@ export interface AppServerOptions
   readonly initializeMs: number;
 }
 
-/** Of longer messages, only both ends are read. */
+/** Longer messages are reduced to their head and tail. */
 const MESSAGE_BYTES = 16 << 20;
 /** Codex exits within tens of milliseconds of the end of its input. */
 const STOP_MS = 600;
@@ -113,7 +113,9 @@ export class AppServer {
     return this.#link.ended;
   }
 
-  /** How Codex ended and, if it printed one, the reason: a sentence without its full stop. The rest goes to the log. */
+  /**
+   * How Codex exited and the reason it printed, if any: a sentence without its full stop. The rest goes to the log.
+   */
   explainEnd(end: LinkEnd, when: string): string {
     for (const line of this.#printed.slice(-LOGGED_LINES)) this.#options.log.info(`codex: ${line}`);
     const reason = this.#reason;
@@ -171,8 +173,8 @@ export class AppServer {
   }
 
   /**
-   * Stops Codex and everything the run has started. Commands run in process groups of their own, which
-   * Codex leaves behind if it's killed; the mark finds them.
+   * Stops Codex and everything the run has started. Commands run in their own process groups, which Codex leaves
+   * behind if it's killed; the mark finds them.
    */
   async close(): Promise<void> {
     await this.#link.stop();

@@ -1,5 +1,5 @@
-// Answers Codex's approval requests. Nobody sits at its terminal, so we ask the host's user if possible,
-// and decline otherwise. Codex never waits in vain.
+// Answers Codex's approval requests. No user is at its terminal, so we ask the host's user if possible, and decline
+// otherwise. Codex always gets an answer.
 import { isObject } from '../../base/object.ts';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
@@ -26,9 +26,9 @@ export interface ApprovalOptions {
   readonly mask: Mask;
 }
 
-/** What Codex wants to do, and the answers it understands. */
+/** An action Codex wants to take, and the answers it understands. */
 interface ApprovalRequest {
-  /** What it wants to do with `lines`, as part of a sentence. */
+  /** The verb for `lines`, as part of a sentence. */
   readonly verb: string;
   /** Shown in full; empty if unknown. */
   readonly lines: readonly string[];
@@ -37,7 +37,7 @@ interface ApprovalRequest {
   readonly no: object;
 }
 
-/** Few hosts show more than this, and nobody reads it. */
+/** Few hosts show more than this, and users don't read it. */
 const LONGEST = 4_000;
 const LONGEST_REASON = 500;
 const LONGEST_NAME = 100;
@@ -65,7 +65,7 @@ export async function answerCodex(
   return Verbatim.of(isAllowed ? wanted.yes : wanted.no);
 }
 
-/** Why the user couldn't see what to approve, as part of a sentence. Nobody approves blindly. */
+/** Why the user couldn't see what to approve, as part of a sentence. Such requests are declined. */
 function whyNotShown(
   { lines, folder }: ApprovalRequest,
   { mask, cwd }: Pick<ApprovalOptions, 'mask' | 'cwd'>,

@@ -1,5 +1,5 @@
-// Codex's model catalog decides which models get apply_patch and a verbosity; there's no other switch for
-// either. So an agent that sets one gets a catalog of its own, derived from the one Codex would use.
+// Codex's model catalog decides which models get apply_patch and a verbosity; there's no other switch for either.
+// So an agent that sets one gets its own catalog, derived from the one Codex would use.
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from '../../base/atomic-file.ts';
@@ -14,7 +14,7 @@ import { readUserConfig } from './user-config.ts';
 export interface CatalogOptions {
   readonly binary: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The cache: creating a catalog takes longer than everything else we do in a run. */
+  /** The cache: creating a catalog takes longer than all our other work in a run. */
   readonly folder: string;
   /** The user's own catalog, which replaces Codex's. */
   readonly usersCatalog: string | undefined;

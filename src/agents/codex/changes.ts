@@ -1,4 +1,4 @@
-// The files a patch changes, for the person who approves it: every one, and where it really is.
+// The files a patch changes, for the user who approves it: every file, with its real path.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { isObject } from '../../base/object.ts';

@@ -1,5 +1,5 @@
-// Finds the reason for a crash in a program's stderr: the line that tells it, without the stack trace and
-// log lines around it.
+// Finds the reason for a crash in a program's stderr: the line that explains it, without the stack trace and log
+// lines around it.
 
 /** A line that starts like this is the reason, whatever else is printed. */
 const ERROR =

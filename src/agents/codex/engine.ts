@@ -1,5 +1,5 @@
-// Codex as the engine. A run is a process, a thread and a turn in it; the turn's notifications become the
-// result. However a run ends, nothing of it is left.
+// Codex as the engine. A run is a process, a thread and a turn in it; the turn's notifications become the result.
+// However a run ends, nothing is left behind.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
@@ -148,9 +148,9 @@ class CodexRun {
   }
 
   /**
-   * Starts and initializes Codex; stops it again if cancelled meanwhile. The very first start creates its
-   * folder, and if another program does so at the same time, one of the two exits. So it's started a second
-   * time after a moment.
+   * Starts and initializes Codex; stops it again if cancelled meanwhile. The very first start creates its folder,
+   * and if another program does so at the same time, one of the two exits. So a failed start is repeated once after
+   * a moment.
    */
   async #start(): Promise<AppServer> {
     const { cancellation } = this.#run;
@@ -297,7 +297,7 @@ class CodexRun {
     return readCodexConfig(await server.request('config/read', { includeLayers: false, cwd }));
   }
 
-  /** Uses the API key in the environment if nobody is signed in. It is never stored. */
+  /** Uses the API key in the environment if the user isn't signed in. It is never stored. */
   async #signIn(server: AppServer): Promise<void> {
     const account = await server.request('account/read', {});
     if (!isObject(account) || account['requiresOpenaiAuth'] !== true || account['account']) return;

@@ -10,7 +10,7 @@ const LONGEST = 300;
 /** Chunks come in any size. */
 const LONGEST_PIECE = 16_384;
 
-/** Undefined for notifications nobody needs. */
+/** Undefined for notifications we don't report. */
 export function describeNotification(
   method: string,
   params: unknown,

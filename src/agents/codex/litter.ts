@@ -1,6 +1,6 @@
-// Codex's sandbox mounts empty folders into the working folder to protect these names. If it is stopped,
-// they stay. The last run in a folder removes those that weren't there before, and we keep a note of them
-// so that the next Switchboard can do it if this one is killed.
+// Codex's sandbox mounts empty folders into the working folder to protect these names. If Codex is stopped, they
+// stay. The last run in a folder removes those that weren't there before, and we note them so that the next
+// Switchboard can do it if this one is killed.
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeEmptyFolder } from '../../base/empty-folder.ts';
@@ -14,7 +14,7 @@ interface WorkFolder {
   readonly missing: readonly string[];
 }
 
-/** Call this once nothing of the run is left. */
+/** Call this once every process of the run has exited. */
 export type Leave = (isCompleted: boolean) => void;
 
 export class Litter {

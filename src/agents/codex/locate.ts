@@ -1,5 +1,5 @@
-// Finds Codex's program. npm puts a script on the PATH that starts the real one, and that costs more time
-// than everything we do in a run. So this looks for the program behind the script.
+// Finds Codex's program. npm puts a script on the PATH that starts the real one, which takes longer than everything
+// we do in a run. So this looks for the program behind the script.
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';

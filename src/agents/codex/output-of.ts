@@ -7,7 +7,7 @@ export interface OutputOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly cancellation: Cancellation | undefined;
-  /** Gets the pid, so that the process is found should we be killed. */
+  /** Gets the pid, so that the process can be found if we are killed. */
   readonly onProcess: (pid: number) => void;
   /** Milliseconds until it must have exited. */
   readonly limitMs?: number | undefined;

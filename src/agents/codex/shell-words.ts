@@ -2,7 +2,7 @@
 // certainly the system's own and gets nothing else; anything not understood to the last character is shown
 // as is.
 
-/** Full paths: an agent may name any program as its shell, and call it bash. */
+/** Full paths: an agent may use any program as its shell, and call it bash. */
 const SHELLS = new Set(
   ['bash', 'sh', 'zsh'].flatMap((name) => [`/bin/${name}`, `/usr/bin/${name}`]),
 );

@@ -1,5 +1,5 @@
-// Maps an agent's run fields to Codex's settings. Only what the agent sets is set; the exceptions are
-// here, each with its reason.
+// Maps an agent's run fields to Codex's settings. Sets only what the agent sets, with a few exceptions, each
+// explained here.
 import type { AgentSettings } from '../../config/config.ts';
 import { isPackageRunner } from '../../config/server/runners.ts';
 import type { Agent, RunFields, SandboxMode } from '../agent.ts';
@@ -107,7 +107,7 @@ function threadConfig(options: ThreadOptions): Record<string, unknown> {
     model_reasoning_summary: run.summary,
     model_verbosity: run.verbosity,
     web_search: webSearch === undefined ? undefined : webSearch ? 'live' : 'disabled',
-    // An agent called as a tool has nobody to talk to, and starts no others by itself.
+    // An agent called as a tool has no one to talk to, and doesn't start others on its own.
     agents: { enabled: false },
     tools: withoutUndefined({
       update_plan: plan === undefined ? undefined : { enabled: plan },

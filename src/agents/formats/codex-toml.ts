@@ -1,5 +1,5 @@
-// Codex's own agents: TOML with `developer_instructions` next to any key of Codex's configuration. Run
-// fields are read; the other keys are Codex's business and not mistakes.
+// Codex's own agents: TOML with `developer_instructions` next to any key of Codex's configuration. Run fields are
+// read; all other keys are left to Codex and aren't reported as mistakes.
 import type { Builtins } from '../agent.ts';
 import { type AgentFile, createWarnings, type Draft, EMPTY_DRAFT, summarize } from './draft.ts';
 import { COMMAS_AND_SPACES, listOf, requiredText, textOf } from './fields.ts';

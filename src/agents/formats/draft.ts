@@ -20,7 +20,7 @@ export interface Draft extends AgentSummary {
   readonly warnings: readonly string[];
 }
 
-/** UTF-16 read as UTF-8 is full of NUL, which nobody writes. */
+/** UTF-16 read as UTF-8 is full of NULs, which text files don't contain. */
 export function isReadable(text: string): boolean {
   return !text.includes('\0');
 }
@@ -62,7 +62,7 @@ export class AgentFileError extends Error {
 
 export interface Warnings {
   readonly list: readonly string[];
-  /** As `3: …`. Called only if there is room: a file may be wrong all over. */
+  /** As `3: …`. Called only if there is room, because a file may be full of mistakes. */
   readonly add: (warning: () => string) => void;
 }
 
@@ -78,7 +78,7 @@ export function createWarnings(): Warnings {
   };
 }
 
-/** Longer than anyone writes, short enough for a tool list. */
+/** Longer than any real description, short enough for a tool list. */
 const LONGEST_DESCRIPTION = 8_000;
 
 /** Models read this, so it drops invisible characters and always has a description. */

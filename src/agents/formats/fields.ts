@@ -1,4 +1,4 @@
-// Lenient readers for values in agent files. People write lists as strings and strings as numbers.
+// Lenient readers for values in agent files. Users write lists as strings and strings as numbers.
 import { AgentFileError } from './draft.ts';
 
 /** Numbers and booleans count as strings. Undefined for anything else, and for a blank string. */

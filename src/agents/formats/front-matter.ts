@@ -12,7 +12,7 @@ export interface FrontMatter {
   readonly body: string;
 }
 
-/** In characters. People write a few hundred; beyond this, parsing takes too long. */
+/** In characters. Usual files have a few hundred; beyond this, parsing takes too long. */
 const LONGEST_HEAD = 1 << 16;
 
 /** Undefined for a file without front matter. Throws an `AgentFileError` if it's unusable. */

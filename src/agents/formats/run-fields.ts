@@ -1,5 +1,5 @@
-// The `[run]` keys of an agent file: the field each one sets, and the values it accepts. A wrong value
-// costs that field and nothing else.
+// The `[run]` keys of an agent file: the field each one sets, and the values it accepts. A wrong value affects only
+// its own field.
 import { BUILTIN_TOOLS, type Builtins, type BuiltinTool, type RunFields } from '../agent.ts';
 import { describeValue } from './fields.ts';
 

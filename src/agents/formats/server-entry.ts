@@ -1,5 +1,5 @@
-// The servers an agent brings along. Programs use different keys for the same facts. An invalid entry
-// is ignored, and the agent stays.
+// The servers an agent brings along. Programs use different keys for the same settings. An invalid entry is
+// ignored, and the agent still works.
 import { isObject } from '../../base/object.ts';
 import type { AgentServer, ToolReference } from '../agent.ts';
 import { serverFolder } from '../servers/candidate.ts';
@@ -172,7 +172,7 @@ function inherited(names: unknown): Record<string, string> {
   return Object.fromEntries(given.map((name) => [name, `\${${name}:-}`]));
 }
 
-/** Numbers and booleans become strings, as in any environment. Undefined if it's no such table. */
+/** Numbers and booleans become strings, as in any environment. Undefined if it isn't such a table. */
 function stringsIn(
   value: unknown,
   variablesIn: (text: string) => string,

@@ -33,7 +33,7 @@ export async function parseHead({ head, headLine }: FrontMatter): Promise<Head> 
     try {
       return valueOf(parseDocument(text, OPTIONS), text);
     } catch (error) {
-      // Its way to report deep nesting, and aliases that multiply or lead nowhere.
+      // The parser throws this for deep nesting, and for aliases that multiply or don't resolve.
       if (error instanceof RangeError) return { line: 1, problem: 'nested too deeply' };
       if (error instanceof ReferenceError) return { line: 1, problem: error.message };
       throw error;

@@ -31,7 +31,7 @@ export interface GivenServers {
   readonly origins: ReadonlyMap<string, string>;
   /** Sentences that name the agent's file. */
   readonly warnings: readonly string[];
-  /** What the agent has to do without because of a current problem: complete sentences. */
+  /** Tools and servers that are missing because of a current problem: complete sentences. */
   readonly lacks: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export class AgentServers implements AsyncDisposable {
 
   /**
    * The servers one agent gets. Rejects if cancelled, and if a server the agent requires can't be started as
-   * configured. `isQuiet`: use only what is known, start no server. `isTried`: start each server once.
+   * configured. `isQuiet`: use only known tool lists, start no server. `isTried`: start each server once.
    */
   async serversFor(
     agent: Agent,

@@ -1,5 +1,5 @@
-// A server ready to start: variables expanded, and the nesting depth set for Switchboards below. Done as
-// late as possible, so that a missing variable affects only this server.
+// A server ready to start: variables expanded, and the nesting depth set for nested Switchboards. Done as late as
+// possible, so that a missing variable affects only this server.
 import { basename, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { parseAddress } from '../../child/remote/address.ts';
@@ -66,7 +66,7 @@ export function attachServer(
   };
 }
 
-/** What to mask about a server, even if it isn't attached in the end. */
+/** The values to mask for a server, even if it isn't attached in the end. */
 export function serverSecrets(server: AgentServer, options: AttachOptions): readonly string[] {
   try {
     return attachServer(server, undefined, options).secrets;

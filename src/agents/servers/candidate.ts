@@ -1,4 +1,4 @@
-// The servers agents can get, wherever they are declared, before an agent's own wishes count.
+// The servers agents can get, wherever they are declared, before an agent's own selection.
 import { resolve } from 'node:path';
 import type { Expose } from '../../config/config.ts';
 import { expandHome } from '../../config/files/globs.ts';
@@ -8,7 +8,7 @@ import type { AgentServer } from '../agent.ts';
 export interface Candidate extends AgentServer {
   /** The tools its declaration allows anyone to use. */
   readonly expose: Expose;
-  /** This Switchboard has it too, under the same key, so the pool knows it. */
+  /** This Switchboard also has it, under the same key, so the pool knows it. */
   readonly isOwn: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface ServerFolders {
   readonly homeFolder: string;
 }
 
-/** Of several servers with one key, the first counts. */
+/** If several servers have the same key, the first is used. */
 export function mergeCandidates(...highestFirst: readonly Candidates[]): Candidates {
   const servers = new Map<string, Candidate>();
   const leftOut = new Map<string, string>();
@@ -54,7 +54,7 @@ export function serverFolder(cwd: string, { project, homeFolder }: ServerFolders
   return withoutVariables(resolve(project, expandHome(cwd, homeFolder)));
 }
 
-/** A key the way it can be part of a tool name: engines accept no others, and some programs write them so. */
+/** A key in the form that tool names allow: engines accept no others, and some programs write keys this way. */
 export function plainKey(key: string): string {
   return key.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }

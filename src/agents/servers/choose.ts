@@ -34,7 +34,7 @@ export interface ServerChoice {
   readonly servers: readonly ChosenServer[];
   /** Sentences that name the agent's file. */
   readonly warnings: readonly string[];
-  /** What the agent has to do without because of a current problem: complete sentences. */
+  /** Tools and servers that are missing because of a current problem: complete sentences. */
   readonly lacks: readonly string[];
 }
 
@@ -76,7 +76,7 @@ async function tryOut(
   );
 }
 
-/** Asks no server. Since any of them may have a bare tool, it grants all that are programs. */
+/** Asks no server. Any of them may have a bare tool, so it grants all that are programs. */
 function grantByName({ settings, offer, wanted }: ServerCase): Grants {
   const isAll = !settings.mcpLimitReferenced || wanted.bare.length > 0;
   const servers = [...offer.servers.values()].filter(
@@ -86,7 +86,7 @@ function grantByName({ settings, offer, wanted }: ServerCase): Grants {
   return new Map(servers.map(({ key }) => [key, wanted.bare]));
 }
 
-/** The tools the agent names of a server; undefined for all. */
+/** The tools of a server that the agent names; undefined for all. */
 function filterOf(
   named: NamedTools | undefined,
   bare: readonly string[],

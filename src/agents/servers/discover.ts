@@ -1,5 +1,5 @@
-// The servers the user has set up in other programs. Their files are read again for each run, which
-// takes a few milliseconds, so that changes there count immediately.
+// The servers the user has set up in other programs. Their files are read again for each run, which takes a few
+// milliseconds, so that changes take effect immediately.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../base/object.ts';
@@ -26,7 +26,7 @@ export interface DiscoverServersOptions extends ProgramPlaces {
   readonly program?: string | undefined;
 }
 
-/** Highest precedence first. Each returns its listings in that order, too. */
+/** Highest precedence first. Each also returns its listings in that order. */
 const PROGRAMS = [readVsCode, readClaude, readCursor, readCodex, readGemini];
 
 export async function discoverServers(options: DiscoverServersOptions): Promise<Candidates> {

@@ -1,5 +1,5 @@
-// Finds out a server's tools: from the catalog, or by starting the server just for that. Each server is
-// asked once per process, however many agents need to know.
+// Finds out a server's tools: from the catalog, or by starting the server just for that. Each server is asked once
+// per process, no matter how many agents need its tools.
 import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
@@ -25,9 +25,9 @@ export interface EnumerateOptions extends ServerStartOptions {
   /** For each step: start, list, stop. */
   readonly limitMs: number;
   readonly cancellation: Cancellation;
-  /** Don't trust what the catalog has from an earlier process. */
+  /** Don't trust the catalog's list from an earlier process. */
   readonly isFresh?: boolean | undefined;
-  /** Start nothing; use only what is known. */
+  /** Don't start anything; use only known lists. */
   readonly isQuiet?: boolean | undefined;
 }
 
@@ -70,7 +70,7 @@ export class Enumerator implements AsyncDisposable {
     return this.#workFor(id, config, options.limitMs).join(options.cancellation);
   }
 
-  /** Cancels what is under way and waits until nothing of it is left. */
+  /** Cancels all work in progress and waits until nothing of it is left. */
   async [Symbol.asyncDispose](): Promise<void> {
     const reason = new SwitchboardError('CANCELLED', 'Switchboard is shutting down.');
     await Promise.all([...this.#underWay.values()].map((work) => work.cancel(reason)));
@@ -101,7 +101,7 @@ export class Enumerator implements AsyncDisposable {
     return work;
   }
 
-  /** Starts the server, lists its tools, and stops it, whatever happens. */
+  /** Starts the server, lists its tools, and stops it in any case. */
   async #ask(config: ChildConfig, limitMs: number, cancellation: Cancellation): Promise<Names> {
     cancellation.throwIfCancelled();
     const { start, catalog } = this.#parts;
@@ -173,7 +173,10 @@ function tooLate(name: string, task: string, limitMs: number): SwitchboardError 
   );
 }
 
-/** Work that several callers wait for. It is cancelled when the last of them leaves, who then waits for its end. */
+/**
+ * Work that several callers wait for. It is cancelled when the last of them leaves; that caller then waits for its
+ * end.
+ */
 class SharedWork<T> {
   readonly #cancellation = new Cancellation();
   readonly #work: Promise<T>;
@@ -182,7 +185,7 @@ class SharedWork<T> {
 
   constructor(work: (cancellation: Cancellation) => Promise<T>, onAbandoned: () => void) {
     this.#work = work(this.#cancellation);
-    this.#work.catch(() => {}); // those who wait get it
+    this.#work.catch(() => {}); // the waiting callers get it
     this.#onAbandoned = onAbandoned;
   }
 

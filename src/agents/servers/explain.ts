@@ -1,4 +1,4 @@
-// Sentences about servers an agent doesn't get, or gets unproven.
+// Sentences about servers an agent doesn't get, or gets without proof.
 import { nearest } from '../../base/text.ts';
 import type { Agent } from '../agent.ts';
 import { type Candidate, plainKey } from './candidate.ts';
@@ -40,7 +40,7 @@ export interface Explained {
   readonly isLack: boolean;
 }
 
-/** No server that answered has the bare tool. One of the others may. */
+/** No server that answered has the bare tool, but one of the others may. */
 export function explainNobody(
   { file }: Agent,
   tool: string,

@@ -1,5 +1,5 @@
-// Switchboard's own servers, for its agents. What the configuration hides from hosts it also hides from
-// agents, and the engine can't do what only we can, such as signing in.
+// Switchboard's own servers, for its agents. Anything the configuration hides from hosts is also hidden from
+// agents, and the engine can't do everything we can, such as signing in.
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { readSignIn, signInFile } from '../../child/sign-in/token-store.ts';

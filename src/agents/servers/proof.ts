@@ -1,5 +1,5 @@
-// Which servers an agent gets, judged by the tools they really have. Asks only the servers that matter:
-// those the agent names, or all if it names tools without a server.
+// Which servers an agent gets, judged by the tools they actually have. Asks only the relevant servers: those the
+// agent names, or all if it names tools without a server.
 import { SwitchboardError } from '../../base/errors.ts';
 import { excerpt } from '../../base/text.ts';
 import type { AgentSettings } from '../../config/config.ts';
@@ -25,7 +25,7 @@ export interface ServerCase {
   readonly wanted: WantedTools;
   readonly toolsOf: ToolsOf;
   readonly warn: (warning: string) => void;
-  /** Reports what the agent has to do without because of a current problem. */
+  /** Reports tools and servers that are missing because of a current problem. */
   readonly lack: (sentence: string) => void;
 }
 

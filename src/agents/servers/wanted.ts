@@ -1,4 +1,4 @@
-// What one agent can get, and what it names of that, sorted by whether it names a server.
+// The servers one agent can get, and the tools it names, sorted by whether it names a server.
 import type { Agent, ToolReference } from '../agent.ts';
 import { type Candidate, type Candidates, EVERYTHING, plainKey } from './candidate.ts';
 import { explainMissingServer } from './explain.ts';
@@ -7,7 +7,7 @@ import { explainMissingServer } from './explain.ts';
 export interface Offer {
   /** By key, the agent's own first. */
   readonly servers: ReadonlyMap<string, Candidate>;
-  /** The keys of the agent's own servers, which it gets whatever it names. */
+  /** The keys of the agent's own servers, which it always gets. */
   readonly embedded: ReadonlySet<string>;
   readonly leftOut: ReadonlyMap<string, string>;
 }
@@ -24,10 +24,10 @@ export function offerTo(agent: Agent, available: Candidates): Offer {
   return { servers, embedded: new Set(agent.servers.keys()), leftOut: available.leftOut };
 }
 
-/** What an agent names of one server. */
+/** The tools of one server that an agent names. */
 export interface NamedTools {
   readonly tools: ReadonlySet<string>;
-  /** It wants the whole server, whatever its tools are. */
+  /** It wants the whole server, no matter which tools that has. */
   readonly isAny: boolean;
 }
 
@@ -81,7 +81,7 @@ export function readWanted(agent: Agent, offer: Offer): WantedTools {
   return { named, bare: [...bare], warnings };
 }
 
-/** `server::server` means the whole server, whatever its tools are called. */
+/** `server::server` means the whole server, no matter what its tools are called. */
 function particularTool({ server, tool }: ToolReference): string | undefined {
   return tool === '*' || tool === server ? undefined : tool;
 }

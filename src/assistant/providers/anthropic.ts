@@ -82,7 +82,7 @@ function withoutCustomHeaders(env: NodeJS.ProcessEnv): Record<string, null> {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-/** Answers are JSON, whatever their content type. */
+/** Answers are JSON, regardless of their content type. */
 function fetchThrough(post: Post): typeof fetch {
   return async (address, init) => {
     const target = address instanceof Request ? address.url : address;
@@ -194,7 +194,7 @@ function toStop(
   return uses > 0 ? 'tools' : 'done';
 }
 
-/** Tokens from the provider's cache count, too. */
+/** Includes tokens from the provider's cache. */
 function toUsage(usage: Anthropic.Messages.Usage | undefined): Usage {
   const cached =
     readCount(usage?.cache_read_input_tokens) + readCount(usage?.cache_creation_input_tokens);

@@ -1,6 +1,6 @@
-// Claude through the program `claude`, with the user's own sign-in. It uses tools by itself, so it gets one
-// server with exactly this server's tools, and nothing else: no built-in tools, no other servers, no files
-// named in a query, default permissions.
+// Claude through the `claude` program, with the user's own sign-in. It uses tools by itself, so it gets one server
+// with exactly this server's tools, and nothing else: no built-in tools, no other servers, no files named in a
+// query, default permissions.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../base/object.ts';
@@ -26,7 +26,9 @@ import { makeRunFolder } from './run-folder.ts';
 const KEPT_STDERR_CHARS = 2_000;
 /** Milliseconds between SIGTERM and SIGKILL after a cancellation. */
 const GRACE_MS = 2_000;
-/** Claude Code sets these for its own processes. With them, `claude` wouldn't run, or would think it's part of the host. */
+/**
+ * Claude Code sets these for its own processes. With them, `claude` wouldn't run, or would act as part of the host.
+ */
 const OF_THE_HOST = new Set([
   'AI_AGENT',
   'CLAUDECODE',

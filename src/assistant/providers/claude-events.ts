@@ -1,5 +1,5 @@
-// Parses the output of `claude`, one JSON object per line: its servers, its tool calls with their results,
-// and finally its answer. Any other output is kept in case no answer comes.
+// Parses the output of `claude`, one JSON object per line: its servers, its tool calls with their results, and
+// finally its answer. Any other output is kept in case no answer arrives.
 import { isObject } from '../../base/object.ts';
 
 export interface ClaudeListener {

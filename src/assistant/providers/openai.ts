@@ -35,7 +35,7 @@ const NEW_LIMIT = 'max_completion_tokens';
 export function createOpenAi(options: ApiOptions): Provider {
   const { apiKey, keyVariable, baseUrl = OWN_ADDRESS, model = '', maxTokens } = options;
   const address = `${baseUrl.replace(/\/+$/, '')}/chat/completions`;
-  // OpenAI has renamed it; other implementations mostly know only the old name.
+  // OpenAI has renamed it; most other implementations know only the old name.
   let limit = baseUrl.startsWith(OWN_ADDRESS) ? NEW_LIMIT : 'max_tokens';
   const mask = maskFor(options);
   const post = createPost(options.env);
@@ -191,7 +191,7 @@ function readUses(calls: readonly unknown[]): ReadUse[] {
     // Some send no id or repeat it, but a result must match its call.
     const id = typeof given === 'string' && given !== '' && !ids.has(given) ? given : randomUUID();
     ids.add(id);
-    // Some want their extra members back.
+    // Some require their extra members back.
     const raw = {
       ...call,
       id,

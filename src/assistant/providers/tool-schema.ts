@@ -1,5 +1,5 @@
-// Tools in a form providers accept. A schema with an unsupported part makes them refuse the whole request,
-// so that part goes to the tool's description: the model reads it there, and the server still checks it.
+// Tools in a form providers accept. A schema with an unsupported part makes them refuse the whole request, so that
+// part moves to the tool's description: the model reads it there, and the server still checks it.
 import { isObject } from '../../base/object.ts';
 import { cut } from '../cut.ts';
 import type { ModelTool } from '../provider.ts';

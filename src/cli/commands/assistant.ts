@@ -1,5 +1,5 @@
-// `switchboard assistant serve <server>`: serves a server's assistant as an MCP server. Switchboard starts it in the
-// server's place; hosts can start it, too.
+// `switchboard assistant serve <server>`: serves a server's assistant as an MCP server. Switchboard starts it in
+// place of the server; hosts can also start it directly.
 import { join, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { Assistant } from '../../assistant/assistant.ts';
@@ -52,7 +52,7 @@ interface Request {
   readonly log: Log;
 }
 
-/** What is served, and how. */
+/** The server to serve, and how. */
 interface Setting extends Request {
   readonly config: Config;
   readonly child: ChildConfig;

@@ -1,4 +1,4 @@
-// What every command that uses servers needs: the configuration, a Switchboard, and Ctrl-C handling.
+// Shared by all commands that use servers: the configuration, a Switchboard, and Ctrl-C handling.
 import { Writable } from 'node:stream';
 import { withAssistants, withoutAssistants } from '../../assistant/wrap.ts';
 import { Cancellation } from '../../base/cancellation.ts';

@@ -1,5 +1,5 @@
-// `switchboard doctor [server]`: starts all servers at once and reports what works, what doesn't and why, each
-// as soon as it is known. Ctrl-C keeps what was found so far.
+// `switchboard doctor [server]`: starts all servers at once and reports what works, what doesn't and why, as soon
+// as each result is known. Ctrl-C keeps the results so far.
 import { ERRORS } from '../../base/errors.ts';
 import { cleanText, formatDuration, printable } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';

@@ -1,5 +1,5 @@
-// `switchboard serve --http`: one Switchboard for many hosts, which reach it at a URL. A person or a service manager
-// starts it, and it runs until it is told to stop.
+// `switchboard serve --http`: one Switchboard for many hosts, which reach it at a URL. A user or a service manager
+// starts it, and it runs until it's stopped.
 import type { Config } from '../../config/config.ts';
 import { isLoopbackHost } from '../../host/http/address.ts';
 import type { HttpSession, HttpSessionOptions } from '../../host/http/exchange.ts';
@@ -45,7 +45,7 @@ export async function serveHttp(options: ServeOptions, flags: HttpFlags): Promis
     toolSchema: (name) => switchboard.board.schemaOf(name),
     openSession: (connection) => openHttpSession(switchboard, connection),
   });
-  // Programs read a JSON log, and don't get to see the token: it is in its file for those who need it.
+  // A JSON log is for programs, which must not see the token. It's in its file for those who need it.
   if (config.logging.form === 'json') log.info(`serving MCP over HTTP at ${host.url}`);
   else process.stderr.write(aboutAddress(host, settings, token, config.home));
   switchboard.board.begin();

@@ -1,5 +1,5 @@
-// `switchboard` and `switchboard serve`: the server that a host starts. Everything a host asks for at its start is
-// answered from configuration and catalog; no server is started for it.
+// `switchboard` and `switchboard serve`: the server that a host starts. The host's first requests are answered from
+// the configuration and the catalog, without starting any server.
 import type { Log } from '../../base/log.ts';
 import { workingFolder } from '../working-folder.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from './serving.ts';
 import { explainOnTerminal, leaveStdio, serveStdioHost } from './stdio-host.ts';
 
-/** For hosts that never say they are ready: after this, servers are started anyway. */
+/** If a host never says it's ready, servers start anyway after this. */
 const READY_AFTER_MS = 1_000;
 
 export async function serve(options: ServeOptions): Promise<number> {
@@ -34,7 +34,7 @@ async function serveUntilHostGoes(
   clearTimeout(ready);
 }
 
-/** A user who wants HTTP should know why nothing listens. */
+/** Explains to a user who wants HTTP why nothing listens. */
 function warnOfTransport(transport: string | undefined, log: Log): void {
   if (!transport || transport.toLowerCase() === 'stdio') return;
   log.warn('ignoring TRANSPORT: it must be stdio or http.');

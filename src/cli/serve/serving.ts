@@ -1,5 +1,5 @@
-// What serving needs, however hosts connect: stdout reserved for the protocol, a log, and the project, whose
-// configuration is read out to that log.
+// Shared by all transports: stdout reserved for the protocol, a log, and the project, whose configuration is
+// announced in that log.
 import type { Writable } from 'node:stream';
 import { withAssistants } from '../../assistant/wrap.ts';
 import { type AdjustableLog, createLog } from '../../base/log.ts';
@@ -22,8 +22,8 @@ export interface ServeOptions {
 const COMPILED_AFTER_MS = 1_000;
 
 /**
- * Returns the only way to write to stdout from now on. Whatever else is printed there, by a configuration that is
- * code or by a library, goes to stderr, and `console` to `messages`.
+ * Returns the only way to write to stdout from now on. All other output, from a configuration script or a library,
+ * goes to stderr, and `console` to `messages`.
  */
 export function keepStdout(messages: Writable = process.stderr): NodeJS.WriteStream['write'] {
   const { stdout, stderr } = process;
@@ -33,7 +33,7 @@ export function keepStdout(messages: Writable = process.stderr): NodeJS.WriteStr
   return write;
 }
 
-/** The log as the environment wants it. What the configuration says about it follows once that is read. */
+/** The log as set in the environment. The configuration's log settings apply once it has been read. */
 export function createServingLog(folder: string, environment: NodeJS.ProcessEnv): AdjustableLog {
   const folders = findFolders({ cwd: folder, env: environment });
   return createLog(resolveLogging(folders, { env: environment }), process.stderr);
@@ -64,11 +64,11 @@ export function openServedProject(options: ServedOptions): Promise<Project> {
 }
 
 export interface Serving extends Disposable {
-  /** Resolves when we are told to stop. */
+  /** Resolves when a signal tells us to stop. */
   readonly stopped: Promise<void>;
 }
 
-/** Begins what goes on beside serving. None of it is for the host, so it waits until the host has its first answers. */
+/** Starts background work. None of it is for the host, so it waits until the host has its first answers. */
 export function beginServing(project: Project, log: AdjustableLog): Serving {
   project.endOrphansSoon();
   project.openControlSoon();
@@ -81,7 +81,7 @@ export function beginServing(project: Project, log: AdjustableLog): Serving {
   };
 }
 
-/** Logs what is worth knowing about a configuration and its agents. */
+/** Logs the important facts about a configuration and its agents. */
 async function announce({ config, found }: Loaded, log: AdjustableLog): Promise<void> {
   log.adjust(config.logging);
   // Scripts run with the user's permissions, so say that they did.
@@ -107,7 +107,7 @@ async function suggestNearest(config: Config, log: AdjustableLog): Promise<void>
   }
 }
 
-/** Nobody may use them for a while, and most hosts don't show why they fail. */
+/** They may stay unused for a while, and most hosts don't show why they fail. */
 function invalidServers({ children }: Config): string[] {
   const used = [...children.values()].filter((child) => !isOff(child));
   return used.flatMap(({ problem }) => (problem?.code === 'CONFIG_INVALID' ? problem.text : []));

@@ -14,7 +14,7 @@ export interface StdioHostOptions {
 
 const LAST_WRITES_MS = 500;
 
-/** If a person started the server by hand: tells them how to use it. */
+/** If a user started the server by hand, explains how to use it. */
 export function explainOnTerminal(): boolean {
   if (!process.stdin.isTTY) return false;
   process.stderr.write(aboutServing(process.argv[1] ?? 'switchboard'));
@@ -40,8 +40,8 @@ To look at your servers from here
 }
 
 /**
- * Serves the host until it closes its input, goes away, or we are told to stop. Requests under way when its input
- * ends are still answered: `echo … | switchboard` is a host like any other.
+ * Serves the host until it closes its input, disconnects, or a signal tells us to stop. Requests in progress when
+ * its input ends are still answered: `echo … | switchboard` is a host like any other.
  */
 export async function serveStdioHost(
   switchboard: Switchboard,
@@ -59,7 +59,7 @@ function openStdioHost(
   switchboard: Switchboard,
   { log, write, ...shown }: StdioHostOptions,
 ): { readonly host: StdioHost; readonly connected: ConnectedSession } {
-  process.stdout.removeAllListeners('error'); // from here on, the host going away is a normal end
+  process.stdout.removeAllListeners('error'); // from here on, a host that disconnects is a normal end
   const host = new StdioHost({
     input: process.stdin,
     output: process.stdout,
@@ -81,7 +81,7 @@ function openStdioHost(
 /** The host has gone; returns the exit status. */
 export function leaveStdio(): number {
   process.stdin.destroy();
-  // A host that never reads its last answers must not keep us here.
+  // A host that never reads its last answers must not keep us running.
   setTimeout(() => process.exit(0), LAST_WRITES_MS).unref();
   return 0;
 }

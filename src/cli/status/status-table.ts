@@ -160,7 +160,7 @@ export function formatOffline(
   ];
 }
 
-/** Cuts the start of the project's path if needed: its end says most. */
+/** Cuts the start of the project's path if needed, because its end is more useful. */
 function formatHeading(project: string, rest: Part, options: TableOptions): string {
   const room = options.width - rest.text.length - GAP.length;
   const name = cutStart(plain(project), Math.max(SHORTEST_PROJECT, room));

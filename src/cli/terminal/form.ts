@@ -4,7 +4,7 @@ import { isObject } from '../../base/object.ts';
 import { excerpt } from '../../base/text.ts';
 
 export interface Prompter {
-  /** Resolves to what the user types; undefined on Ctrl-D. */
+  /** Resolves to the user's input; undefined on Ctrl-D. */
   readonly ask: (prompt: string) => Promise<string | undefined>;
   readonly say: (line: string) => void;
 }

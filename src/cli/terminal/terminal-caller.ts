@@ -1,5 +1,5 @@
 // The user at the terminal, as the caller of a tool or an agent: answers questions from servers and approves
-// what agents want to do. Without a terminal, questions are declined.
+// agents' actions. Without a terminal, questions are declined.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Cancellation } from '../../base/cancellation.ts';

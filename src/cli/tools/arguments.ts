@@ -143,7 +143,7 @@ function alternativesOf(type: Type): readonly Type[] {
   return type.kind === 'union' ? type.of : [type];
 }
 
-/** A shallow check: what is inside objects and arrays is left to the server. */
+/** A shallow check: the server validates the contents of objects and arrays. */
 function fits(value: unknown, type: Type): boolean {
   switch (type.kind) {
     case 'any':

@@ -1,5 +1,4 @@
-// Codex: `[mcp_servers]` in `config.toml`. It has keys of its own for variables, and takes every value
-// literally.
+// Codex: `[mcp_servers]` in `config.toml`. It has its own keys for variables, and takes every value literally.
 import { join } from 'node:path';
 import { isObject } from '../../../base/object.ts';
 import { withoutVariables } from '../../../config/server/expand.ts';
@@ -44,7 +43,7 @@ function translate(entry: unknown, env: NodeJS.ProcessEnv): unknown {
   };
 }
 
-/** Escapes `${` in all strings of a value, then adds `more` as it is. */
+/** Escapes `${` in all strings of a value, then adds `more` unchanged. */
 function literally(value: unknown, more: Readonly<Record<string, unknown>> = {}): unknown {
   if (typeof value === 'string') return withoutVariables(value);
   if (Array.isArray(value)) return value.map((item) => literally(item));

@@ -1,6 +1,6 @@
-// The servers in another program's settings file, in the form of our own `mcpServers` entries; each
-// program's reader translates its own syntax. The file may contain anything, including tokens, so nothing
-// of it may be quoted, and one that can't be read costs only a warning.
+// The servers in another program's settings file, in the form of our own `mcpServers` entries; each program's
+// reader translates its own syntax. The file may contain anything, including tokens, so it must never be quoted. If
+// it can't be read, that's only a warning.
 import { SwitchboardError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/object.ts';
 import { readTextFile } from '../../../base/read-text.ts';

@@ -1,5 +1,5 @@
-// MCP Inspector's command line as a host: it lists and calls in both eras, over stdio and HTTP, and
-// is strict about the schemas of tools.
+// MCP Inspector's command line as a host: it lists and calls in both eras, over stdio and HTTP, and is strict about
+// tool schemas.
 import { join } from 'node:path';
 import type { Tools } from './install.ts';
 import { type Outcome, runToEnd } from './programs.ts';

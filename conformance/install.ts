@@ -1,5 +1,5 @@
-// The packages of this folder, and a Node that is new enough for them. They are not the project's:
-// they are large, want a newer Node than the project does, and only this uses them.
+// Installs this folder's packages, and a Node that is new enough for them. They aren't the project's dependencies:
+// they are large, need a newer Node than the project does, and only this uses them.
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,15 +8,15 @@ import { type Program, runToEnd } from './programs.ts';
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 const PACKAGES = join(FOLDER, 'node_modules');
 
-/** What the Inspector asks for; the suite is content with less. */
+/** The Inspector's minimum; the suite needs less. */
 const NODE_NEEDED = [22, 19] as const;
 const INSTALL_MS = 600_000;
 
 export interface Tools {
-  /** The Node that runs both of them. */
+  /** The Node that runs both. */
   readonly node: string;
   readonly suite: string;
-  /** Which scenarios each revision requires, as the suite's authors say. */
+  /** The scenarios each revision requires, according to the suite's authors. */
   readonly requirements: string;
   readonly inspector: string;
 }
@@ -32,7 +32,7 @@ export async function installTools(logFile: string): Promise<Tools> {
   };
 }
 
-/** npm writes its own copy of the lock last of all; an older one is of another installation. */
+/** npm writes its own copy of the lock last; an older one belongs to another installation. */
 function isInstalled(): boolean {
   const written = statSync(join(PACKAGES, '.package-lock.json'), { throwIfNoEntry: false });
   return (
@@ -46,8 +46,8 @@ function isNewEnough(): boolean {
 }
 
 /**
- * The package `node` fetches the program for this machine in a script that npm runs at installation.
- * It is run here instead: npm may have been told not to run scripts of packages.
+ * The `node` package downloads the program for this machine in a script that npm runs on installation. We run it
+ * here instead, because npm may be configured not to run package scripts.
  */
 async function installNode(logFile: string): Promise<string> {
   const folder = join(PACKAGES, 'node');
@@ -59,7 +59,7 @@ async function installNode(logFile: string): Promise<string> {
   return program;
 }
 
-/** npm itself says where it is to what it runs. */
+/** npm passes its own path to the scripts it runs. */
 async function npm(args: readonly string[], logFile: string): Promise<void> {
   const path = process.env['npm_execpath'];
   const [command, ...first] = path === undefined ? ['npm'] : [process.execPath, path];

@@ -1,5 +1,5 @@
-// Programs that a run starts: those that run to their end, and one that serves until it is told to
-// go. Each has a limit, writes to a file of its own, and ends with us.
+// Programs that a run starts: those that run to completion, and one that serves until it's stopped. Each has a time
+// limit, writes to its own file, and is stopped when we exit.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -9,7 +9,7 @@ export interface Program {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Where all that it prints is kept. */
+  /** Keeps all of its output. */
   readonly logFile: string;
 }
 
@@ -23,7 +23,7 @@ const STOP_MS = 60_000;
 
 const live = new Set<ChildProcess>();
 
-/** Ctrl-C ends what we have started, too. */
+/** Ctrl-C also stops the programs we started. */
 export function stopAtSignal(): void {
   for (const [signal, status] of [
     ['SIGINT', 130],
@@ -36,7 +36,7 @@ export function stopAtSignal(): void {
   }
 }
 
-/** Runs a program to its end; one that takes longer than the limit is ended. */
+/** Runs a program to completion, and stops it after the time limit. */
 export async function runToEnd(program: Program, limitMs: number): Promise<Outcome> {
   const { child, printed } = launch(program);
   const limit = setTimeout(() => child.kill('SIGKILL'), limitMs);
@@ -49,7 +49,7 @@ export async function runToEnd(program: Program, limitMs: number): Promise<Outco
   }
 }
 
-/** Starts a program that serves, and waits until it prints its address. */
+/** Starts a program that serves, and waits until it prints its URL. */
 export async function serve(program: Program, limitMs: number): Promise<Serving> {
   const { child, printed } = launch(program);
   const stop = (): Promise<void> => stopServing(child, program);

@@ -1,5 +1,5 @@
-// The fixture over HTTP without Switchboard in between, served by the SDK: what the conformance suite
-// says of it is what it can at best say of Switchboard in front of it. Prints its address.
+// The fixture over HTTP without Switchboard in between, served by the SDK. Its conformance results are the best
+// Switchboard can reach in front of it. Prints its URL.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { createFixture } from './fixture/server.mjs';
 
-/** Connections of the older revisions, by the id of their session. */
+/** Connections of the older revisions, by session id. */
 const sessions = new Map();
 const newest = createMcpHandler(() => createFixture({ announce }), { legacy: 'reject' });
 

@@ -1,10 +1,10 @@
-// Puts Switchboard to the official tests: the conformance suite of the protocol's authors, for two
-// revisions, and MCP Inspector, both through its HTTP front and with a fixture behind it that has
-// what they ask for. Fails if anything that counts fails; then what was printed is kept.
+// Runs the official tests against Switchboard: the protocol authors' conformance suite, for two revisions, and MCP
+// Inspector, both over HTTP and with a fixture behind it that has everything they need. Fails if any scored
+// scenario fails, and then keeps the output.
 //
 //   npm run conformance
 //   npm run conformance -- --only tools-list --only inspector
-//   npm run conformance -- --reference      the fixture alone: what to expect at best
+//   npm run conformance -- --reference      only the fixture: the best possible result
 //   npm run conformance -- --json
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// What is put to the test: Switchboard in front of the fixture, or the fixture alone, which shows what
-// is to be expected of the first.
+// The subject of the tests: Switchboard in front of the fixture, or only the fixture, which shows what to expect of
+// Switchboard.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,9 +9,9 @@ import { type Serving, serve } from './programs.ts';
 
 export interface Subject extends AsyncDisposable {
   readonly url: string;
-  /** What node runs for a host that starts it by itself. */
+  /** The Node arguments for a host that starts it. */
   readonly stdio: readonly string[];
-  /** What is called there, and what comes back: a tool of the fixture, and a suite. */
+  /** Calls and their results: a tool of the fixture, and a suite. */
   readonly calls: readonly Call[];
 }
 
@@ -21,7 +21,7 @@ export interface Call {
   readonly text: RegExp;
 }
 
-/** Where a run keeps what it writes: the project in it is what Switchboard is started in. */
+/** A run's output folder. Switchboard is started in the project inside it. */
 export interface Place {
   readonly dir: string;
   readonly project: string;
@@ -49,7 +49,7 @@ export function createPlace(dir: string): Place {
 
 export async function startSwitchboard({ dir, project, env }: Place): Promise<Subject> {
   const mcpServers = {
-    // The folder says nothing to a server: its process is found again by it.
+    // The server ignores the folder argument. It lets us find the process again.
     fixture: { command: process.execPath, args: [FIXTURE, dir], show: 'direct' },
     mock: { command: process.execPath, args: [MOCK, dir] },
   };
@@ -67,7 +67,7 @@ export async function startReference({ dir, project, env }: Place): Promise<Subj
   return open(await serve(program, START_MS), [FIXTURE, dir], [DIRECT_CALL]);
 }
 
-/** The suite's scenarios do not wait for a server that is still being started. */
+/** The suite's scenarios don't wait for a server that is still starting. */
 async function open(
   serving: Serving,
   stdio: readonly string[],

@@ -1,4 +1,4 @@
-// Runs the official conformance suite for one revision of the protocol, and reads what it found.
+// Runs the official conformance suite for one revision of the protocol, and reads its results.
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -8,20 +8,20 @@ import type { Place, Subject } from './subject.ts';
 
 export const REVISIONS = ['2025-11-25', '2026-07-28'] as const;
 
-/** What a scenario came to. One that counts must pass. */
+/** A scenario's result. A scored one must pass. */
 export interface Row {
   readonly name: string;
-  /** Why it does not count, if it does not: an extension, or newer than the revision. */
+  /** Why it isn't scored: it's an extension, or newer than the revision. */
   readonly notScored?: string | undefined;
   /** How many of its checks passed. */
   readonly passed: number;
-  /** What was wrong, for each check that failed. */
+  /** The message of each failed check. */
   readonly failures: readonly string[];
-  /** What the protocol only advises and was not so. */
+  /** Failed checks that the protocol only recommends. */
   readonly warnings: readonly string[];
 }
 
-/** The file in which the suite says what a revision requires. */
+/** The suite's file with the requirements of each revision. */
 interface Requirements {
   readonly server: readonly string[];
   readonly not_scored: readonly { scenario: string; leg: string; reason: string }[];
@@ -35,7 +35,7 @@ interface Check {
 
 const SUITE_MS = 300_000;
 
-/** The scenarios of a revision, with the reason why one does not count. */
+/** The scenarios of a revision, with the reason if one isn't scored. */
 export function scenariosOf(
   { requirements }: Tools,
   revision: string,
@@ -49,7 +49,7 @@ export function scenariosOf(
   ]);
 }
 
-/** Runs every scenario of a revision, or those named. */
+/** Runs every scenario of a revision, or only the named ones. */
 export async function runSuite(
   tools: Tools,
   { url }: Subject,

@@ -1,4 +1,4 @@
-// What a run has come to, for people: a line for each scenario, and below one that failed why.
+// The results of a run as a table: a line per scenario, and the reasons below a failed one.
 import type { Row } from './suite.ts';
 
 export interface Part {
@@ -9,7 +9,7 @@ export interface Part {
 
 const REASON_CHARS = 400;
 
-/** A scenario passed if something in it did and nothing failed. */
+/** A scenario passed if at least one check passed and none failed. */
 export function isPassed({ passed, failures }: Row): boolean {
   return failures.length === 0 && passed > 0;
 }

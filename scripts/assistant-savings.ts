@@ -1,14 +1,13 @@
-// When an assistant pays: the tokens that a host's model has to read and write for a task, with the
-// server as a suite and with an assistant before it, and what the assistant's own model reads and writes
-// meanwhile.
+// When an assistant pays off: the tokens a host's model has to read and write for a task, with the server
+// as a suite and with an assistant in front of it, and the tokens the assistant's own model uses.
 //
 //   npm run bench:assistant
 //
 // The server is the published filesystem server on packages of this repository, whose versions the lock
-// file fixes, so the results are real ones and the same everywhere, but for the length of paths. The
-// model is a script on loopback that makes the calls a good model would make and answers in the same
-// words both times; what it is sent is counted as it arrives (o200k_base). A host's model reads what is
-// in its context again with every later turn: that is not counted, and would add to the savings.
+// file pins, so the results are real and the same everywhere except for the length of paths. The model is
+// a script on loopback that makes the calls a good model would make and gives the same answer both times;
+// its requests are counted as they arrive (o200k_base). A host's model reads its context again in every
+// later turn: that isn't counted, and would add to the savings.
 import { realpathSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,7 +23,7 @@ const inPackages = (path: string): string => join(PACKAGES, path);
 interface Task {
   readonly name: string;
   readonly query: string;
-  /** The calls that lead to the answer, one after the other. */
+  /** The calls that lead to the answer, in order. */
   readonly calls: readonly { readonly name: string; readonly args: object }[];
   readonly answer: string;
 }
@@ -67,9 +66,9 @@ const TASKS: readonly Task[] = [
 ];
 
 interface Cost {
-  /** What the host's model reads and writes. */
+  /** The tokens the host's model reads and writes. */
   readonly host: number;
-  /** What the assistant's model reads and writes. */
+  /** The tokens the assistant's model reads and writes. */
   readonly read: number;
   readonly written: number;
 }
@@ -109,7 +108,7 @@ async function withAssistant(start: StartProgram, task: Task): Promise<Cost> {
 
 type StartProgram = (env: Record<string, string>) => Program;
 
-/** Makes the calls of a task, one with each answer, and then says what it has found out. */
+/** Makes the calls of a task, one per answer, and then reports the result. */
 async function startModel({ calls, answer }: Task) {
   let read = 0;
   let written = 0;

@@ -1,7 +1,6 @@
-// Bundles the program: a small dist/index.js that runs what serving over stdio needs, and chunks
-// that are loaded when a command or a rare situation asks for them. Dependencies are included, so
-// that `npx` fetches one package and a host's start reads few files. What is in dist/ itself is
-// CommonJS, which every version of Node can read; the chunks are modules.
+// Bundles the program: a small dist/index.js that runs what serving over stdio needs, and chunks that are loaded on
+// demand. Dependencies are included, so `npx` fetches one package and a start reads few files. The files in dist/
+// itself are CommonJS, which every version of Node can read; the chunks are modules.
 import {
   chmodSync,
   existsSync,
@@ -23,8 +22,8 @@ const oldestNode = engines.node.replace('>=', '');
 const skill = readFileSync('skill/SKILL.md', 'utf8');
 
 /**
- * Chunks are cut by who needs what, so what serving needs would lie in as many files as there are
- * ways to share it. Having everything that is loaded later need all of it puts it into one.
+ * Chunks are split by which entries need a module, so the start would be spread over many files. Making all lazy
+ * chunks depend on the whole start puts it into one.
  */
 const oneFileForTheStart: Plugin = {
   name: 'one-file-for-the-start',
@@ -47,7 +46,7 @@ const oneFileForTheStart: Plugin = {
   },
 };
 
-// Built beside the old one and put in its place whole: programs that run meanwhile find theirs.
+// Built next to the old one and moved into place as a whole, so that running programs still find their files.
 const NEW = 'dist.new';
 const OLD = 'dist.old';
 for (const folder of [NEW, OLD]) rmSync(folder, { recursive: true, force: true });
@@ -59,7 +58,7 @@ const { metafile } = await build({
   bundle: true,
   splitting: true,
   platform: 'node',
-  mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
+  mainFields: ['module', 'main'], // jsonc-parser's `main` can't be bundled
   format: 'esm',
   target: `node${oldestNode}`,
   minify: true,
@@ -88,7 +87,7 @@ const { code } = await transform(readFileSync('src/assistant-entry.ts', 'utf8'),
   minify: true,
 });
 writeFileSync(`${NEW}/assistant.js`, code);
-// The same program under the name that does not end in `.js`, for hosts configured that way.
+// The same program under a name without `.js`, for hosts configured that way.
 writeFileSync(`${NEW}/switchboard`, "#!/usr/bin/env node\nrequire('./index.js');\n");
 writeFileSync(`${NEW}/package.json`, '{ "type": "commonjs" }\n');
 for (const file of ['index.js', 'switchboard']) chmodSync(`${NEW}/${file}`, 0o755);

@@ -1,4 +1,4 @@
-// docs/cli.md: the help of every command, as the program prints it.
+// Generates docs/cli.md: the help of every command, as the program prints it.
 import type { Command } from 'commander';
 import { buildProgram } from '../src/cli/program.ts';
 
@@ -36,7 +36,7 @@ function helpOf(path: readonly string[]): string {
   try {
     program.parse([...path, '--help'], { from: 'user' });
   } catch {
-    // commander leaves by an error once the help is written
+    // commander throws once the help is written
   }
   return text;
 }

@@ -1,7 +1,7 @@
-// Completes package-lock.json, the project's and that of conformance/. Tools such as Biome ship one package for each platform and name them
-// all as optional. A registry that does not carry the packages of every platform makes `npm install`
-// leave those out of the lock, and `npm ci` then refuses it as out of step. Run this after
-// `npm install` if the test of the lock says so: it enters what is missing, without checksums.
+// Completes package-lock.json, in the project and in conformance/. Tools such as Biome ship one package per
+// platform and list all of them as optional. If a registry doesn't have the packages of every platform, `npm
+// install` leaves them out of the lock, and `npm ci` then refuses it as out of sync. Run this after `npm install`
+// if the lock test says so: it adds the missing entries, without checksums.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -48,7 +48,7 @@ const PROCESSORS = [
   'arm',
 ];
 
-/** Optional packages that a locked package names and the lock does not have, with their versions. */
+/** Optional packages that a locked package lists and the lock lacks, with their versions. */
 export function findMissing({ packages }: Lock): Map<string, string> {
   const missing = new Map<string, string>();
   for (const [path, { optionalDependencies = {} }] of Object.entries(packages)) {
@@ -64,7 +64,7 @@ export function readLock(file: string): Lock {
   return JSON.parse(readFileSync(file, 'utf8')) as Lock;
 }
 
-/** The platform of a package, which its name says. */
+/** The platform of a package, from its name. */
 function platformOf(name: string): Partial<LockedPackage> {
   const words = name.replace('windows', 'win32').split(/[/-]/);
   const os = SYSTEMS.find((system) => words.includes(system));

@@ -21,7 +21,7 @@ const MEMORY: Server = {
   description: 'remembering facts across conversations',
 };
 
-/** Windows has no `ps`; there the processes are not looked at. */
+/** Windows has no `ps`, so the processes aren't checked there. */
 const canSeeProcesses = process.platform !== 'win32';
 
 const NEW_ENTITY = {
@@ -127,7 +127,7 @@ function tokens(what: string, count: number, all: number): string {
   return `   ${count.toLocaleString('en').padStart(6)}  ${green(bar.padEnd(24))}  ${what}`;
 }
 
-/** What runs: Switchboard, and the servers it has started. */
+/** The running processes: Switchboard, and the servers it has started. */
 function runs(pid: number): string {
   if (!canSeeProcesses) return '';
   const servers = serversOf(pid).map(({ command }) => command);

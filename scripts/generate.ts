@@ -1,6 +1,6 @@
-// Writes what is made from the sources: switchboard.config.schema.json, the same without words for the
-// program itself, the parts between markers of docs/configuration.md, docs/agents.md, docs/logging.md and
-// docs/hosts.md, docs/cli.md and docs/matrix.md. With --check it writes nothing and fails when one of them is stale.
+// Generates files from the sources: switchboard.config.schema.json, a version without descriptions for the program
+// itself, the marked parts of docs/configuration.md, docs/agents.md, docs/logging.md and docs/hosts.md, docs/cli.md
+// and docs/matrix.md. With --check it writes nothing and fails if one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ import { formatAgentSettings, formatLogSettings } from './settings-doc.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Each generated file of the project, and what belongs into it. */
+/** Each generated file of the project, with its content. */
 export function generateFiles(): Map<string, string> {
   return new Map([
     ['switchboard.config.schema.json', `${JSON.stringify(formatSchema(), null, 2)}\n`],
@@ -51,7 +51,7 @@ function formatSchema(): object {
   };
 }
 
-/** What files are checked with at every start: the words in it would be most of what is loaded. */
+/** The schema that every start validates with. The descriptions would be most of its size. */
 function withoutWords(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutWords);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -61,7 +61,7 @@ function withoutWords(schema: unknown): unknown {
   return Object.fromEntries(entries.map(([key, value]) => [key, withoutWords(value)]));
 }
 
-/** A key of the configuration may be called so, too. */
+/** A key of the configuration may have that name, too. */
 function isSchema(value: unknown): boolean {
   return typeof value === 'object' && value !== null && ('type' in value || 'anyOf' in value);
 }
@@ -115,7 +115,7 @@ function rowsOf(schema: JsonSchema, prefix: string): string[][] {
     const isGroup = Object.keys(property.properties ?? {}).length > 0;
     if (!isGroup)
       rows.push([`\`${key}\``, formatType(property), standard, property.description ?? '']);
-    // Of several forms only one has keys.
+    // Only one of the forms has keys.
     const form = property.anyOf?.find(({ properties }) => properties) ?? property;
     rows.push(...rowsOf(form, `${key}.`));
   }
@@ -151,7 +151,7 @@ function readOrNothing(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // Not there yet, so it is stale.
+    // Missing, so it's out of date.
     return undefined;
   }
 }

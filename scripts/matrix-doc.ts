@@ -1,4 +1,4 @@
-// docs/matrix.md: what works between hosts and servers of either era, from the same file as the tests.
+// Generates docs/matrix.md: what works between hosts and servers of either era, from the same file as the tests.
 import {
   type Cell,
   COMBINATIONS,

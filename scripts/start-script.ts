@@ -1,5 +1,5 @@
-// The chunk that every start needs, as a script whose compiled form can be kept. The program's first
-// file (src/load-start.ts) runs it, and other chunks get from there what they import from the chunk.
+// Turns the chunk that every start needs into a script whose compiled form can be saved. The program's first file
+// (src/load-start.ts) runs it, and other chunks get their imports of that chunk from there.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -11,11 +11,11 @@ export const BANNER =
 
 export interface StartScriptOptions {
   readonly outputs: Metafile['outputs'];
-  /** What the bundler made of src/index.ts. */
+  /** The bundler's output for src/index.ts. */
   readonly entry: string;
-  /** The program's first file, which lies one folder above the chunks. */
+  /** The program's first file, one folder above the chunks. */
   readonly first: string;
-  /** The source file that tells the chunk from others. */
+  /** The source file that identifies the chunk. */
   readonly source: string;
   /** The oldest Node that can run the program, as `20.19`. */
   readonly oldestNode: string;
@@ -38,7 +38,7 @@ export async function makeStartScript(options: StartScriptOptions): Promise<void
   });
   const code = outputFiles[0]?.text ?? '';
   const script = `(function(require,__import,__UNSAVED_START__){"use strict";var module={exports:{}};${withImport(code)}return module.exports})`;
-  // V8 takes two texts of one length for the same, so a name must never stand for two of them.
+  // V8 treats two texts of the same length as equal, so a name must never be reused for another text.
   const hash = createHash('sha256').update(script).digest('hex').slice(0, 12);
   const name = `start-${hash}.txt`;
   writeFileSync(join(dirname(chunk), name), script);
@@ -60,7 +60,7 @@ export async function makeStartScript(options: StartScriptOptions): Promise<void
   writeFileSync(chunk, reexport(basename(first), outputs[chunk]?.exports ?? []));
 }
 
-/** Chunks that are loaded later stay where they are, and `require` is given to the script. */
+/** Chunks that are loaded later stay separate, and the script gets `require` as an argument. */
 const onlyWhatIsNeededAtOnce: Plugin = {
   name: 'only-what-is-needed-at-once',
   setup(bundler) {
@@ -75,12 +75,12 @@ const onlyWhatIsNeededAtOnce: Plugin = {
   },
 };
 
-/** A script has no `import()` unless Node is asked for it with a flag; it is given one. */
+/** A script has no `import()` without a Node flag, so it gets one as an argument. */
 function withImport(code: string): string {
   return code.replace(/(?<![\w$."'`])import\(/g, '__import(');
 }
 
-/** What src/index.ts does, with what it imports from the chunk taken from the script. */
+/** The code of src/index.ts, with its imports from the chunk taken from the script. */
 function ownCode(entry: string, chunk: string): string {
   const own = readFileSync(entry, 'utf8').replace(BANNER, '');
   const imports = new RegExp(`import ?\\{([^}]*)\\} ?from ?"\\./chunks/${basename(chunk)}";`);
@@ -89,7 +89,7 @@ function ownCode(entry: string, chunk: string): string {
     .split(',')
     .map((name) => name.trim().split(' as '))
     .map(([name = '', local = name]) => `var ${local} = module.exports['${name}'];`);
-  // What else it imports, for its order alone, is in the script as well.
+  // Its other imports only set the order, and are also in the script.
   return [...taken, own.replace(statement, '').replaceAll(/import ?"[^"]+";/g, '')].join('\n');
 }
 

@@ -1,5 +1,4 @@
-// Runs every test there is, from the quick ones to the ones that download hosts, and stops at the first
-// failure:
+// Runs all tests, from the quick ones to the ones that download hosts, and stops at the first failure:
 //
 //   npm run test:all
 //

@@ -4,7 +4,7 @@ import type { Bench, Row } from './row.ts';
 import { timeToList } from './startup.ts';
 import { numberedServers } from './workspace.ts';
 
-/** Files that have just been written may change again unseen, so they are not remembered yet. */
+/** Recently written files may change again unnoticed, so they aren't cached yet. */
 const SETTLED_MS = 2_500;
 
 export async function measureAgentStartup({ workspace, rounds, progress }: Bench): Promise<Row[]> {

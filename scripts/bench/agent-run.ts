@@ -1,5 +1,5 @@
-// Row 18: what a run of an agent takes beyond what Codex takes for the same task when it is called on the
-// command line. The model is on loopback and answers at once, so that only the two of them are measured.
+// Row 18: the time an agent run takes beyond what Codex needs for the same task on the command line. The model is
+// on loopback and answers at once, so that only these two are measured.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';

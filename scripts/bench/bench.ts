@@ -1,22 +1,22 @@
-// The benchmark: what Switchboard costs, as ratios to what there would be without it.
+// The benchmark: Switchboard's cost, as ratios to the same work without it.
 //
 //   npm run bench -- [--only=1,3] [--quick] [--json | --json=FILE] [--program=FILE]
 //
 // Method. Everything is measured in one run, by one raw client (`client.ts`) that starts the built
-// program as a host does and speaks JSON-RPC with it. What is compared takes turns (`measure.ts`),
-// so that noise hits all alike; each figure is a median, each ratio one of medians, and the middle
-// half of the ratios of single rounds shows how steady it is. Times are wall-clock times of this
-// client and therefore contain its own work, the same on both sides of a ratio. Memory is what the
-// system calls resident. Tokens are counted with o200k_base over name, description and inputSchema.
+// program like a host and speaks JSON-RPC with it. The variants take turns (`measure.ts`), so that noise
+// affects all of them equally; each figure is a median, each ratio one of medians, and the middle half of
+// the ratios of single rounds shows how stable it is. Times are this client's wall-clock times and
+// include its own work, the same on both sides of a ratio. Memory is resident memory. Tokens are counted
+// with o200k_base over name, description and inputSchema.
 //
-// Switchboard is held against three scripts of a few lines: `floor.mjs` answers the same bytes and
-// does nothing else, `relay.mjs` parses and passes on each line, and `child.mjs` is the server
-// behind all of them. It does next to nothing, so that the ratios are as bad as they can get; with
-// a real server behind it each of them is nearer to 1. Over HTTP it is held against a server on the
-// official SDK, `sdk-server.mjs`, that the SDK's client calls without anything in between. Agents are held
-// against Codex itself, both with a model on loopback that answers at once.
+// Switchboard is compared with three short scripts: `floor.mjs` returns the same bytes and does nothing
+// else, `relay.mjs` parses and forwards each line, and `child.mjs` is the server behind all of them. It
+// does next to nothing, so the ratios are as bad as they can get; with a real server each of them is
+// closer to 1. Over HTTP, Switchboard is compared with a server on the official SDK, `sdk-server.mjs`,
+// that the SDK's client calls directly. Agents are compared with Codex itself, both with a model on
+// loopback that answers at once.
 //
-// A missed budget is said in the table and changes no exit status: this is no test.
+// A missed budget shows in the table and doesn't change the exit status: this isn't a test.
 import { existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { resolve } from 'node:path';
@@ -63,15 +63,15 @@ const GROUPS: readonly { readonly numbers: readonly number[]; readonly run: Grou
   { numbers: [18], run: measureAgentRun },
 ];
 
-/** A program that has stopped answering must not keep us for ever. */
+/** A program that has stopped answering must not block us forever. */
 const GROUP_MS = 120_000;
-/** A short run has this share of the rounds. */
+/** The share of rounds in a quick run. */
 const QUICK = 0.2;
 
 interface Options {
   readonly only: ReadonlySet<number>;
   readonly isQuick: boolean;
-  /** Where JSON goes: to stdout, or into a file. */
+  /** JSON goes to stdout or to a file. */
   readonly json: 'stdout' | { readonly file: string } | undefined;
   readonly program: string;
 }
@@ -143,7 +143,7 @@ function report(rows: readonly Row[], { json, isQuick }: Options): void {
 }
 
 function readOptions(args: readonly string[]): Options {
-  // `--json` may stand alone, which parseArgs does not know.
+  // `--json` may have no value, which parseArgs doesn't support.
   const { values } = parseArgs({
     args: args.map((arg) => (arg === '--json' ? '--json=-' : arg)),
     options: {

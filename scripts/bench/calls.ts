@@ -1,5 +1,5 @@
-// Rows 3 and 4: small calls, one after the other and many at a time. Rows 13 and 14: the same by a host
-// of the modern era, with a server of either era behind Switchboard.
+// Rows 3 and 4: small calls, sequential and concurrent. Rows 13 and 14: the same with a modern host, and a server
+// of either era behind Switchboard.
 import type { HostEra } from './host.ts';
 import { type Lane, type LaneName, Lanes } from './lanes.ts';
 import { compare, formatTimes, median, takeTurns } from './measure.ts';
@@ -10,7 +10,7 @@ const BLOCK_CALLS = 200;
 const FLIGHT_CALLS = 3_000;
 const IN_FLIGHT = 50;
 
-/** Row 3: with the fastest server there can be, and with one on the official SDK. */
+/** Row 3: with the fastest possible server, and with one on the official SDK. */
 export async function measureCalls(bench: Bench): Promise<Row[]> {
   bench.progress('calls, one after the other');
   const ms = await timeCalls(bench, 'handshake', CHILD);
@@ -36,7 +36,7 @@ export async function measureThroughput(bench: Bench): Promise<Row[]> {
   return [flightRow(4, `${IN_FLIGHT} small calls in flight`, rate)];
 }
 
-/** Row 13: a modern host, with a server that shakes hands, and with one that is modern as well. */
+/** Row 13: a modern host, with a handshake-era server and with a modern one. */
 export async function measureModernCalls(bench: Bench): Promise<Row[]> {
   bench.progress('calls of a modern host, one after the other');
   const ms = await timeCalls(bench, 'modern', CHILD);
@@ -106,7 +106,7 @@ async function countCalls(bench: Bench, era: HostEra, ...server: string[]): Prom
   return await takeTurns(flights, { rounds: rounds(21), warmUps: 6 });
 }
 
-/** Milliseconds of a call, the median of a block of them. */
+/** Milliseconds per call, the median of a block of them. */
 async function medianCall({ client, format }: Lane): Promise<number> {
   const times: number[] = [];
   for (let call = 0; call < BLOCK_CALLS; call++) {

@@ -1,8 +1,7 @@
-// The server behind every measurement: MCP by hand, one JSON text on a line, no dependencies. It
-// does as little as it can, so that what is measured is the way to it. `echo` gives back a text;
-// `large` gives a text of so many bytes, made before it is first wanted and only written then;
-// `life` tells which process it is and how often it was greeted. With `--modern` it is of the era without
-// handshakes, and says in each result that it is complete.
+// The server behind every measurement: MCP by hand, one JSON text per line, no dependencies. It does as little as
+// possible, so that the path to it is what's measured. `echo` returns a string; `large` returns a string of the
+// given size, built before its first use and then only written; `life` reports its process and how often it was
+// initialized. With `--modern` it uses the era without handshakes, and marks each result as complete.
 import { onLine } from './lines.mjs';
 
 const TOOLS = [
@@ -43,7 +42,7 @@ const prepared = new Map();
 function answer(method, params) {
   switch (method) {
     case 'initialize':
-      if (MODERN) throw new Error('Greeted, as no modern server should be.'); // not what is measured
+      if (MODERN) throw new Error('Greeted, as no modern server should be.'); // not measured
       handshakes++;
       return JSON.stringify({
         protocolVersion: params.protocolVersion,

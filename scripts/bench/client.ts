@@ -1,13 +1,13 @@
-// A host at its barest: starts a node program and speaks JSON-RPC with it, one message on a line.
-// Not the official SDK: that one stops at 10 MB, and reads long lines in quadratic time. Answers
-// are taken in the order in which they come, which is all that a measurement needs.
+// A minimal host: starts a Node program and speaks JSON-RPC with it, one message per line. Not the official SDK:
+// that one stops at 10 MB, and reads long lines in quadratic time. Answers are taken in the order they arrive,
+// which is all a measurement needs.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { onLine } from './lines.mjs';
 
 export interface Program {
-  /** What node is started with: its own flags, the script, the script's arguments. */
+  /** Node's arguments: its own flags, the script, the script's arguments. */
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -22,11 +22,11 @@ interface NewsWaiter extends Waiter {
   readonly method: string;
 }
 
-/** How long a program may take to go once its input has ended. */
+/** How long a program may take to exit once its input has ended. */
 const EXIT_MS = 10_000;
 const STDERR_CHARS = 2_000;
 
-/** What runs and has to be ended should we be. */
+/** Running programs, to stop if we are stopped. */
 export const live = new Set<AsyncDisposable>();
 let isInterrupted = false;
 
@@ -45,7 +45,7 @@ export class Client implements AsyncDisposable {
     this.#exited = once(this.#process, 'exit');
     live.add(this);
     onLine(this.#process.stdout, (line) => this.#take(line));
-    this.#process.stdin.on('error', () => {}); // the exit says it better
+    this.#process.stdin.on('error', () => {}); // the exit status says more
     this.#process.stderr.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-STDERR_CHARS);
     });
@@ -59,7 +59,7 @@ export class Client implements AsyncDisposable {
     return this.#process.pid ?? 0;
   }
 
-  /** Writes one message and gives the next line that comes, unread. */
+  /** Writes one message and returns the next line, unparsed. */
   exchange(json: string): Promise<Buffer> {
     this.#process.stdin.write(`${json}\n`);
     const line = this.#lines.shift();
@@ -68,13 +68,13 @@ export class Client implements AsyncDisposable {
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
-  /** The next notification of a method, counted from this call on. */
+  /** The next notification of a method from now on. */
   news(method: string): Promise<Buffer> {
     if (this.#failure) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => this.#newsWaiters.push({ method, resolve, reject }));
   }
 
-  /** The answer to a request as it came. */
+  /** The raw answer to a request. */
   ask(method: string, params: object = {}): Promise<Buffer> {
     return this.exchange(this.format(method, params));
   }
@@ -86,14 +86,14 @@ export class Client implements AsyncDisposable {
     throw new Error(`${method} failed: ${JSON.stringify(answer).slice(0, 1_000)}`);
   }
 
-  /** Calls a tool; gives the text of its result. */
+  /** Calls a tool; returns the text of its result. */
   async callTool(name: string, args: object = {}): Promise<string> {
     const result = await this.request('tools/call', { name, arguments: args });
     const { content } = result as { content: [{ text: string }] };
     return content[0].text;
   }
 
-  /** A request as JSON, with an id of its own. */
+  /** A request as JSON, with its own id. */
   format(method: string, params: object): string {
     return JSON.stringify({ jsonrpc: '2.0', id: ++this.#lastId, method, params });
   }
@@ -107,7 +107,7 @@ export class Client implements AsyncDisposable {
     this.#process.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   }
 
-  /** Closes the program's input, as a host does that goes, and waits until it has ended. */
+  /** Closes the program's input, like a host that disconnects, and waits until it has exited. */
   async [Symbol.asyncDispose](): Promise<void> {
     const kill = setTimeout(() => this.#process.kill('SIGKILL'), EXIT_MS);
     this.#process.stdin.end();
@@ -129,7 +129,7 @@ export class Client implements AsyncDisposable {
   }
 
   #fail(error: Error): void {
-    if (isInterrupted) return; // nobody wants to hear of it any more
+    if (isInterrupted) return; // no longer needed
     this.#failure = error;
     const waiting = [...this.#waiters.splice(0), ...this.#newsWaiters.splice(0)];
     for (const { reject } of waiting) reject(error);
@@ -140,17 +140,17 @@ interface Answer {
   readonly result?: Record<string, unknown>;
 }
 
-/** Whether a line is a notification, which answers no request. Answers never have a method. */
+/** Whether a line is a notification. Answers never have a method. */
 function isNews(line: Buffer): boolean {
   return line.subarray(0, 64).includes('"method"');
 }
 
-/** Ends every program that still runs, and what those have started. */
+/** Stops every program that still runs, and everything they have started. */
 export async function stopAll(): Promise<void> {
   await Promise.all([...live].map((program) => program[Symbol.asyncDispose]()));
 }
 
-/** At Ctrl-C, which may reach us more than once: ends every program, cleans up, and leaves. */
+/** On Ctrl-C, which may arrive more than once: stops every program, cleans up, and exits. */
 export function stopAtSignal(cleanUp: () => void): void {
   const stop = (): void => {
     if (isInterrupted) return;

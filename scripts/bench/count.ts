@@ -1,5 +1,5 @@
-// Tokens as a model counts them (o200k_base), of a list of tools as a model is shown it: name,
-// description and input schema of each.
+// Counts the tokens (o200k_base) of a tool list as a model sees it: the name, description and input schema of each
+// tool.
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 
 export interface Tool {
@@ -18,6 +18,6 @@ export function countToolTokens(tools: readonly Tool[]): number {
 }
 
 export function countTextTokens(text: string): number {
-  // Words such as <|endoftext|> in a description are text like any other.
+  // Strings such as <|endoftext|> in a description are plain text.
   return countTokens(text, { disallowedSpecial: new Set() });
 }

@@ -1,5 +1,5 @@
-// The least that can answer like Switchboard: gives the results that stand, by method, in the JSON
-// file of the first argument. What it takes to start is what Node takes.
+// The least that can answer like Switchboard: returns results by method from the JSON file in the first argument.
+// Its startup time is Node's.
 import { readFileSync } from 'node:fs';
 
 const results = JSON.parse(readFileSync(process.argv[2], 'utf8'));

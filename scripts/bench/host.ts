@@ -1,5 +1,4 @@
-// The two kinds of hosts there are: one shakes hands first, and one of the modern era says with every
-// request itself what it speaks.
+// The two kinds of hosts: one starts with a handshake, and a modern one sends its revision with every request.
 
 export type HostEra = 'handshake' | 'modern';
 
@@ -10,7 +9,7 @@ const ENVELOPE = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-/** The parameters of a request as a host of the era writes them. */
+/** The parameters of a request in the form of the era. */
 export function paramsOf(era: HostEra, params: object): object {
   return era === 'modern' ? { ...params, _meta: ENVELOPE } : params;
 }

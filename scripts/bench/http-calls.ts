@@ -1,7 +1,7 @@
-// Row 15: a small call over HTTP, through Switchboard and without it. The same server on the official
-// SDK is called in three ways: at its own address; through Switchboard, which runs it as a process; and
-// through Switchboard, which reaches it at that address. The host is the SDK's client each time; what
-// a bare host sees, which adds less of its own to both sides, stands beside.
+// Row 15: a small call over HTTP, with and without Switchboard. The same server on the official SDK is called in
+// three ways: at its own URL; through Switchboard, which runs it as a process; and through Switchboard, which
+// reaches it at that URL. The host is the SDK's client each time. The figures of a minimal host, which adds less to
+// both sides, are shown next to it.
 import type { HostEra } from './host.ts';
 import { type Connect, connectBare, connectSdk, type HttpHost } from './http-hosts.ts';
 import { overHttp, startHttp } from './http-program.ts';
@@ -88,7 +88,7 @@ function callThrough(host: HttpHost): Call {
     host.callTool(`${SERVER}_suite`, { action: 'call', subtool: 'echo', args: { message } });
 }
 
-/** Milliseconds of a call, the median of a block of them; fails unless each is answered rightly. */
+/** Milliseconds per call, the median of a block of them; fails unless each answer is correct. */
 async function medianCall(call: Call): Promise<number> {
   const times: number[] = [];
   for (let count = 0; count < BLOCK_CALLS; count++) {

@@ -1,6 +1,6 @@
-// Row 16: a hundred hosts over HTTP that come at once, each with its own session, list and call. What
-// counts is that all of them are served; how long it takes, until the last is, stands beside. Each round
-// has a new Switchboard, which has not started its server yet.
+// Row 16: a hundred hosts that connect over HTTP at once, each with its own session, list and call. The result is
+// whether all of them are served; the time until the last one is served is shown next to it. Each round has a new
+// Switchboard that hasn't started its server yet.
 import type { HostEra } from './host.ts';
 import { connectSdk } from './http-hosts.ts';
 import { overHttp, startHttp } from './http-program.ts';
@@ -56,7 +56,7 @@ async function crowdRow({ workspace, rounds }: Bench, era: HostEra): Promise<Row
 
 type CallOf = (message: string) => { readonly name: string; readonly args: object };
 
-/** All at once; gives what went wrong. */
+/** All at once; returns the failures. */
 async function visitAll(url: string, era: HostEra, callOf: CallOf): Promise<string[]> {
   const visits = Array.from({ length: HOSTS }, async (_, index) => {
     await using host = await connectSdk(url, era);

@@ -1,12 +1,12 @@
-// Hosts over HTTP: the official SDK's client, as most hosts are built on it, and a bare one on node's
-// own `http` that does no more than it must, over one connection that stays open.
+// Hosts over HTTP: the official SDK's client, which most hosts use, and a minimal one on Node's `http`, over one
+// connection that stays open.
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type HostEra, MODERN_REVISION, paramsOf } from './host.ts';
 
 export interface HttpHost extends AsyncDisposable {
   listTools(): Promise<unknown>;
-  /** Calls a tool; gives the result as JSON text, which for a bare host is the whole response. */
+  /** Calls a tool; returns the result as JSON text, which for the minimal host is the whole response. */
   callTool(name: string, args: object): Promise<string>;
 }
 

@@ -1,11 +1,11 @@
-// A program that serves MCP over HTTP. It says on stderr where, and runs until it is told to end.
+// A program that serves MCP over HTTP. It prints its URL on stderr, and runs until it's stopped.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { live, type Program } from './client.ts';
 
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/mcp/;
-/** How long it may take to go once it was told to. */
+/** How long it may take to exit after a signal. */
 const EXIT_MS = 10_000;
 
 export interface HttpProgram extends AsyncDisposable {
@@ -33,7 +33,7 @@ export async function startHttp({ args, cwd, env }: Program): Promise<HttpProgra
   return Object.assign(program, { url: await addressOf(child, args) });
 }
 
-/** Switchboard as it serves many hosts. */
+/** Switchboard serving many hosts. */
 export function overHttp(program: Program): Program {
   return { ...program, args: [...program.args, 'serve', '--http', '--no-auth', '--port', '0'] };
 }

@@ -1,5 +1,5 @@
-// Row 6: the memory of a Switchboard that has answered tools/list and now waits, without a server
-// running, and of a node process that does nothing but wait. Several of each run at the same time.
+// Row 6: the memory of an idle Switchboard that has answered tools/list, without a running server, and of an idle
+// Node process. Several of each run at the same time.
 import { Client, type Program } from './client.ts';
 import { compare, median, sleep } from './measure.ts';
 import { residentMegabytes } from './resident.ts';

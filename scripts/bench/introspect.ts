@@ -1,5 +1,5 @@
-// Row 8: the first introspection of a server that does not run yet, through a Switchboard that
-// does, against starting the server oneself and asking it (initialize, initialized, tools/list).
+// Row 8: the first introspection of a server that isn't running yet, through a running Switchboard, compared with
+// starting the server and asking it directly (initialize, initialized, tools/list).
 import { Client, type Program } from './client.ts';
 import { compare, median, takeTurns, timeOf } from './measure.ts';
 import type { Bench, Row } from './row.ts';

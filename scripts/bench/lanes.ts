@@ -1,12 +1,12 @@
-// Three ways to one and the same server: directly, through a bare relay, and through Switchboard.
-// They stand ready side by side, each with a server process of its own, and take turns.
+// Three paths to the same server: directly, through a bare relay, and through Switchboard. They run side by side,
+// each with its own server process, and take turns.
 import { Client, type Program } from './client.ts';
 import { type HostEra, paramsOf } from './host.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface Lane {
   readonly client: Client;
-  /** A call of a tool of the server, as JSON. */
+  /** A call to the server's tool, as JSON. */
   readonly format: (tool: string, args: object) => string;
 }
 
@@ -18,7 +18,7 @@ export class Lanes implements AsyncDisposable {
   readonly relay: Lane;
   readonly switchboard: Lane;
 
-  /** `args` is what node runs as the server: a script and its arguments. */
+  /** `args` is the server's script and its arguments. */
   constructor(workspace: Workspace, era: HostEra, ...args: string[]) {
     this.#era = era;
     const name = 'bench';
@@ -29,8 +29,8 @@ export class Lanes implements AsyncDisposable {
   }
 
   /**
-   * Shakes hands on each lane where that is done, makes a first call, and fails unless all answer the
-   * same. To a modern host Switchboard says besides who answers, so there the content is compared.
+   * Completes the handshake on each lane that has one, makes a first call, and fails unless all answers are the
+   * same. For a modern host Switchboard adds its identity, so only the content is compared.
    */
   async prepare(): Promise<void> {
     const results: string[] = [];

@@ -1,5 +1,5 @@
-// Row 5: results of 10 MB, and what is left of them in memory. The time ends when the answer has
-// been parsed, since a host has nothing before; that of the last byte stands beside it.
+// Row 5: results of 10 MB, and how much memory stays in use afterwards. The time ends when the answer has been
+// parsed, because a host can't use it earlier; the time of the last byte is shown next to it.
 import { type Lane, Lanes } from './lanes.ts';
 import { compare, formatTimes, median, sleep, takeTurns } from './measure.ts';
 import { residentMegabytes } from './resident.ts';
@@ -9,7 +9,7 @@ import { CHILD } from './workspace.ts';
 const LARGE_BYTES = 10_000_000;
 const SETTLE_MS = 6_000;
 
-/** Text of one byte for each letter, such as an image in base64, and text of two. */
+/** Text with one byte per character, such as a base64 image, and text with two. */
 const CONTENTS = [
   { what: 'a result of 10 MB', letter: 'x' },
   { what: 'a result of 10 MB, not ASCII', letter: 'ü' },

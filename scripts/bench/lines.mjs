@@ -1,5 +1,4 @@
-// The lines of a stream, each byte looked at once however large a line is and however small the
-// pieces are that it comes in.
+// The lines of a stream. Each byte is read once, no matter how large a line is and how small its chunks are.
 
 const LINE_FEED = 0x0a;
 

@@ -1,16 +1,16 @@
-// How figures are taken. The machine is never quiet, so everything that is compared is measured in
-// turns (A, B, C, then B, C, A …): whatever disturbs one disturbs the others as well, and the ratio
-// between them stays. Of the turns the median counts.
+// How figures are measured. The machine is never quiet, so everything that is compared takes turns (A, B, C, then
+// B, C, A …): noise affects all of them equally, and the ratio between them stays the same. The result is the
+// median.
 
 export type Measure = () => Promise<number>;
 
 export interface Turns {
   readonly rounds: number;
-  /** Rounds before those that count, for caches and compilers to settle. */
+  /** Rounds that don't count, for caches and compilers to settle. */
   readonly warmUps?: number;
 }
 
-/** What each variant gave, round by round. */
+/** The results of each variant, by round. */
 export async function takeTurns<Name extends string>(
   variants: Readonly<Record<Name, Measure>>,
   { rounds, warmUps = 1 }: Turns,
@@ -31,9 +31,9 @@ export async function takeTurns<Name extends string>(
 }
 
 export interface Ratio {
-  /** The median of the one over the median of the other. */
+  /** The ratio of the two medians. */
   readonly value: number;
-  /** The middle half of the ratios of single rounds lies between these. */
+  /** The middle half of the ratios of single rounds. */
   readonly spread: readonly [number, number];
 }
 

@@ -1,7 +1,6 @@
-// Row 11: what a host waits for at its start when there are 50 servers to be warmed up or listed by
-// their own tools, against no server at all. Those that are switched on and off are all started then,
-// with nothing known of them from before; those that are always listed are known from an earlier
-// run, and are not started.
+// Row 11: how long a host waits at startup with 50 servers to warm up or to list directly, compared with no
+// servers. Flip servers are all started then, with nothing cached; direct servers are cached from an earlier run,
+// and aren't started.
 import { Client, type Program } from './client.ts';
 import { compare, median, sleep, takeTurns, timeOf } from './measure.ts';
 import type { Bench, Row } from './row.ts';
@@ -46,7 +45,7 @@ export async function measurePrewarming({ workspace, rounds, progress }: Bench):
   ];
 }
 
-/** Lets the servers be started and their tools be learned. */
+/** Starts the servers and lists their tools. */
 async function untilListed(program: Program): Promise<void> {
   await using client = new Client(program);
   await client.shakeHands();
@@ -58,7 +57,7 @@ async function countTools(client: Client): Promise<number> {
   return tools.length;
 }
 
-/** How long it takes until all servers are ready, and what a host waits for an answer meanwhile. */
+/** The time until all servers are ready, and how long a host waits for an answer meanwhile. */
 async function watchWarmUp(program: Program): Promise<{ ready: number; pings: number[] }> {
   const begin = performance.now();
   await using client = new Client(program);

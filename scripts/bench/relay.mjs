@@ -1,6 +1,6 @@
-// The bare relay that Switchboard is held against: starts a server (a node script, named by the
-// arguments), parses each line in both directions, and passes the line on as it came. It knows no
-// names, time limits, sizes or cancellation: less than any gateway has to do.
+// The bare relay that Switchboard is compared with: starts a server (a Node script, named by the arguments), parses
+// each line in both directions, and forwards the line unchanged. It has no names, time limits, size limits or
+// cancellation: less than any gateway has to do.
 import { spawn } from 'node:child_process';
 import { onLine } from './lines.mjs';
 

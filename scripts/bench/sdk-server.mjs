@@ -1,5 +1,5 @@
-// A server on the official SDK with one tool that gives back a text. It speaks over stdin and stdout,
-// or with `--http` at an address, which it names on stderr: the same server either way.
+// A server on the official SDK with one tool that returns a string. It runs over stdin and stdout, or with `--http`
+// at a URL, which it prints on stderr.
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';

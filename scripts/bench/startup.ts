@@ -1,5 +1,5 @@
-// Rows 1, 2 and 12: from the start of the process to the answer to tools/list, as a host asks for it
-// (initialize, its answer, initialized, tools/list; of the modern era tools/list alone).
+// Rows 1, 2 and 12: from the start of the process to the answer to tools/list, with a host's usual requests
+// (initialize, its answer, initialized, tools/list; in the modern era only tools/list).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Client, type Program } from './client.ts';
@@ -8,7 +8,7 @@ import { compare, median, takeTurns, timeOf } from './measure.ts';
 import type { Bench, Row } from './row.ts';
 import { numberedServers, type Workspace } from './workspace.ts';
 
-/** A second passes in the program; it begins when that has started. */
+/** The program waits one second after it has started. */
 const KEPT_AFTER_MS = 2_500;
 
 export async function measureStartup({ workspace, rounds, progress }: Bench): Promise<Row[]> {
@@ -16,7 +16,7 @@ export async function measureStartup({ workspace, rounds, progress }: Bench): Pr
   const files = workspace.switchboard('files', numberedServers(500));
   const mainFile = workspace.switchboardWithMainFile('main-file', numberedServers(500));
   const floor = await prepareFloor(workspace, ten, 'handshake');
-  // It never runs for so long that anything is kept.
+  // It never runs long enough to save anything.
   const unknown = workspace.withNewProgram(ten);
   progress('starting, with 10 and with 500 servers');
   const ms = await takeTurns(
@@ -69,7 +69,7 @@ export async function measureStartup({ workspace, rounds, progress }: Bench): Pr
   ];
 }
 
-/** Row 12: the same for a modern host, which asks for the list at once. */
+/** Row 12: the same for a modern host, which requests the list at once. */
 export async function measureModernStartup({ workspace, rounds, progress }: Bench): Promise<Row[]> {
   const ten = workspace.switchboard('ten', numberedServers(10));
   const floor = await prepareFloor(workspace, ten, 'modern');
@@ -96,7 +96,7 @@ export async function measureModernStartup({ workspace, rounds, progress }: Benc
   ];
 }
 
-/** Has the program run for so long that it has kept what was compiled at its start, as it has nearly everywhere. */
+/** Runs the program long enough to save its compiled code, as nearly every installation has. */
 export async function runOnce(program: Program): Promise<void> {
   await using client = new Client(program);
   await client.shakeHands();
@@ -112,7 +112,7 @@ export async function timeToList(program: Program, era: HostEra = 'handshake'): 
   return performance.now() - begin;
 }
 
-/** The bare script, given what Switchboard answers; fails unless it then answers the same. */
+/** The bare script, with Switchboard's answers; fails unless it then gives the same ones. */
 async function prepareFloor(
   workspace: Workspace,
   program: Program,
@@ -133,7 +133,7 @@ interface Answer {
   readonly result: unknown;
 }
 
-/** What a program answers to tools/list, and to the handshake where there is one. */
+/** A program's answer to tools/list, and to the handshake if there is one. */
 async function answersOf(program: Program, era: HostEra): Promise<string[]> {
   await using client = new Client(program);
   const hello =

@@ -1,11 +1,11 @@
-// Row 10: switching a running server on, from the request until the host is told that the list has
-// changed, against a ping of the same session, the least that Switchboard can be asked. Each round
-// is a session of its own, since people switch a server on once in a while and not a thousand times:
-// nothing has been compiled or cached for it yet. The second time the same server is switched on
-// again, after it was switched off; it must be the same process, greeted once.
+// Row 10: switching on a running server, from the request until the host is notified of the changed list, compared
+// with a ping in the same session, the cheapest request there is. Each round is a separate session, because users
+// switch a server on once in a while and not a thousand times, so nothing has been compiled or cached for it. The
+// second time, the same server is switched on again after it was switched off; it must be the same process,
+// initialized once.
 //
-// The answer to the request comes later, and on purpose: it is held until the host has fetched the
-// list and has had time to show it. What a host waits in all stands beside.
+// The answer to the request arrives later, on purpose: it is held until the host has fetched the list and has had
+// time to show it. The total wait is shown next to it.
 import { Client, type Program } from './client.ts';
 import { compare, median, sleep, timeOf } from './measure.ts';
 import type { Bench, Row } from './row.ts';
@@ -13,11 +13,11 @@ import { CHILD } from './workspace.ts';
 
 const SERVER = 'bench';
 const LIST_CHANGED = 'notifications/tools/list_changed';
-/** Pings before each switch, of which the median counts. */
+/** Pings before each switch; the median counts. */
 const PINGS = 5;
 const LOOK_AGAIN_MS = 10;
 
-/** One switch: milliseconds of a ping, until the host is told, and until the answer. */
+/** One switch: milliseconds for a ping, until the notification, and until the answer. */
 interface Switch {
   readonly ping: number;
   readonly told: number;
@@ -66,7 +66,7 @@ async function switchTwice(program: Program): Promise<Record<'first' | 'again', 
   await client.request('tools/list');
   await untilReady(client);
   const first = await switchOn(client);
-  const life = await client.callTool('life'); // by its own name: it is listed now
+  const life = await client.callTool('life'); // by its own name, because it's listed now
   await client.callTool('gateway_deactivate', { name: SERVER });
   await client.request('tools/list');
   const again = await switchOn(client);
@@ -88,7 +88,7 @@ async function switchOn(client: Client): Promise<Switch> {
   });
   await news;
   const told = performance.now() - begin;
-  await Promise.all([client.ask('tools/list'), answer]); // in whichever order they come
+  await Promise.all([client.ask('tools/list'), answer]); // in either order
   return { ping: median(pings), told, answered: performance.now() - begin };
 }
 

@@ -1,9 +1,8 @@
-// The rows as people read them: one line each, with a bar that shows how much of the budget is
-// used, and beneath them the figures that belong beside.
+// Prints the rows: one line each, with a bar that shows the used share of the budget, and additional figures below.
 import { type Row, shareOfBudget, type Unit } from './row.ts';
 
 const BAR_WIDTH = 14;
-/** The bar's place for the whole budget; what is missed goes on behind it. */
+/** The bar's width for the whole budget; a miss extends beyond it. */
 const BUDGET_AT = 10;
 
 const HEAD = ['', 'what', 'measured', 'against', 'ratio', 'middle half', 'budget', '', 'used', ''];
@@ -34,7 +33,7 @@ export function formatBeside(rows: readonly Row[]): string {
     .join('\n');
 }
 
-/** One sentence on the budgets as a whole. */
+/** One sentence about the budgets as a whole. */
 export function formatVerdict(rows: readonly Row[]): string {
   const held = rows.filter(({ budget }) => budget);
   const missed = held.filter((row) => isMissed(row));

@@ -1,5 +1,5 @@
-// Rows 7 and 9: what a model has to read. Nothing is timed; the lists are those that the built
-// program and the real servers answer.
+// Rows 7 and 9: the tokens a model has to read. Nothing is timed; the lists come from the built program and the
+// real servers.
 import { Client, type Program } from './client.ts';
 import { countTextTokens, countToolTokens, type Tool } from './count.ts';
 import data from './data/real-servers.json' with { type: 'json' };
@@ -8,8 +8,8 @@ import type { Bench, Row } from './row.ts';
 import { CHILD, realServer, type Server, type Workspace } from './workspace.ts';
 
 /**
- * Row 7: the list of 45 published servers, by how they are shown. Suites and switches need only names
- * and descriptions; the server that is switched on is in node_modules, and tells its tools itself.
+ * Row 7: the list of 45 published servers, by show mode. Suites and switches need only names and descriptions; the
+ * server that is switched on is in node_modules and lists its own tools.
  */
 export async function countCatalog({ workspace, progress }: Bench): Promise<Row[]> {
   progress('tokens of 45 published servers');
@@ -71,7 +71,7 @@ export async function countCatalog({ workspace, progress }: Bench): Promise<Row[
   ];
 }
 
-/** Row 9: three servers of node_modules, asked directly and through Switchboard, in each way. */
+/** Row 9: three servers from node_modules, called directly and through Switchboard, in each mode. */
 export async function countWorkflow({ workspace, progress }: Bench): Promise<Row[]> {
   progress('tokens of three servers, by how they are shown');
   const servers = [
@@ -104,7 +104,7 @@ export async function countWorkflow({ workspace, progress }: Bench): Promise<Row
   return rows;
 }
 
-/** What is listed while all servers are off, and while one of them is on. */
+/** The lists while all servers are off, and while one of them is on. */
 async function askSwitches(
   workspace: Workspace,
   servers: readonly Server[],
@@ -118,7 +118,7 @@ async function askSwitches(
   return { gateway, switchedOn: await relist(client) };
 }
 
-/** Only what is switched on is started. */
+/** Only servers that are switched on are started. */
 function asSwitches(servers: readonly Server[]): Server[] {
   return servers.map((server) => ({ ...server, show: 'flip', start: 'lazy' }));
 }

@@ -1,5 +1,5 @@
-// A folder of its own for one run: projects with servers in them, a HOME that is nobody's, and the
-// programs that are started there. All of them get the same environment.
+// A temporary folder for one run: projects with servers, a separate HOME, and the programs that are started there.
+// All of them get the same environment.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -10,22 +10,22 @@ const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta
 
 export const BUILT_PROGRAM = pathOf('../../dist/index.js');
 export const CHILD = pathOf('./child.mjs');
-/** The same server, of the era without handshakes. */
+/** The same server, in the modern era. */
 export const MODERN_CHILD = [CHILD, '--modern'];
 export const SDK_SERVER = pathOf('./sdk-server.mjs');
 const RELAY = pathOf('./relay.mjs');
 const FLOOR = pathOf('./floor.mjs');
 const PACKAGES = pathOf('../../node_modules/');
 
-/** A server as a project names it: what it is good for, and what node runs for it. */
+/** A server as declared in a project: its purpose, and its Node arguments. */
 export interface Server {
   readonly name: string;
   readonly description: string;
   readonly args: readonly string[];
-  /** How it is shown and when it is started, where that is not the usual way. */
+  /** Its show mode and when it is started, if not the defaults. */
   readonly show?: 'suite' | 'flip' | 'direct';
   readonly start?: 'lazy' | 'eager';
-  /** Whether it is spoken to in plain language. */
+  /** Whether it has an assistant. */
   readonly assistant?: boolean;
 }
 
@@ -42,7 +42,7 @@ export class Workspace implements Disposable {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  /** Writes a file below the folder and gives its path; objects become JSON. */
+  /** Writes a file in the folder and returns its path; objects become JSON. */
   write(path: string, content: string | object): string {
     const file = join(this.dir, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -63,7 +63,7 @@ export class Workspace implements Disposable {
     return this.script(FLOOR, resultsFile);
   }
 
-  /** Switchboard in a project whose servers each have a child file. */
+  /** Switchboard in a project with a child file for each server. */
   switchboard(project: string, servers: readonly Server[]): Program {
     for (const [index, { args, ...keys }] of servers.entries()) {
       this.write(`${project}/mcps/${index}/.mcp.json`, {
@@ -74,7 +74,7 @@ export class Workspace implements Disposable {
     return this.#switchboardIn(project);
   }
 
-  /** Switchboard in a project whose servers stand in its main file. */
+  /** Switchboard in a project with its servers in the main file. */
   switchboardWithMainFile(project: string, servers: readonly Server[]): Program {
     const entries = servers.map(({ name, ...keys }) => [
       name,
@@ -105,7 +105,7 @@ export class Workspace implements Disposable {
     return this.#switchboardIn(project);
   }
 
-  /** Switchboard in a project whose one server is reached at an address. */
+  /** Switchboard in a project with one remote server. */
   switchboardWithRemote(project: string, name: string, url: string): Program {
     const description = 'measurements';
     const content = { mcpServers: { [name]: { type: 'http', url, description } } };
@@ -113,13 +113,13 @@ export class Workspace implements Disposable {
     return this.#switchboardIn(project);
   }
 
-  /** The same program, which has not kept anything from an earlier run. */
+  /** The same program, with nothing saved from an earlier run. */
   withNewHome(program: Program): Program {
     const home = mkdtempSync(join(this.dir, 'home-'));
     return { ...program, env: { ...program.env, SWITCHBOARD_HOME: home } };
   }
 
-  /** The same from a copy of the program that runs for the first time, whenever that is. */
+  /** The same from a fresh copy of the program, so it's always the first run. */
   withNewProgram(program: Program): Program {
     const folder = mkdtempSync(join(this.dir, 'program-'));
     const dist = dirname(this.#program);
@@ -143,12 +143,12 @@ export class Workspace implements Disposable {
   }
 }
 
-/** What the program keeps beside itself of what was compiled. */
+/** Compiled code that the program saves next to itself. */
 function isKept(file: string): boolean {
   return /start-\w+\.txt\../.test(file);
 }
 
-/** Servers that differ in name alone. Those that are only listed, as suites are, never start. */
+/** Servers that differ only in name. Servers that are only listed, such as suites, never start. */
 export function numberedServers(count: number, show?: Server['show']): Server[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `server-${index}`,
@@ -158,7 +158,7 @@ export function numberedServers(count: number, show?: Server['show']): Server[] 
   }));
 }
 
-/** One of the official servers, as it stands in node_modules. */
+/** One of the official servers, from node_modules. */
 export function realServer(
   name: 'memory' | 'filesystem' | 'everything',
   ...more: string[]

@@ -67,7 +67,7 @@ function install({ title, version, package: name }: Program, folder: string): vo
 /** A concurrent run may have been faster; its copy is just as good. */
 function putInPlace(program: Program, unfinished: string, folder: string): void {
   if (locate(program, folder) !== undefined) return;
-  rmSync(folder, { recursive: true, force: true }); // left by an older, interrupted run
+  rmSync(folder, { recursive: true, force: true }); // left by an earlier, interrupted run
   try {
     renameSync(unfinished, folder);
   } catch (error) {

@@ -1,4 +1,4 @@
-// Settings for agents as they are where nobody has said anything, in folders of a test's own.
+// Default settings for agents, in folders that belong to the test.
 
 import type { AgentSettings } from '../../src/config/config.ts';
 import type { Folders } from '../../src/config/files/places.ts';

@@ -1,4 +1,4 @@
-// Agents, servers and runs of them for tests: as plain as can be, but for what a test says.
+// Minimal agents, servers and runs for tests, with overrides.
 import type { Agent } from '../../src/agents/agent.ts';
 import type { AttachedServer, EngineEvent, EngineRun } from '../../src/agents/engine.ts';
 import { Cancellation } from '../../src/base/cancellation.ts';
@@ -38,7 +38,7 @@ export function attachedServer(said: Partial<AttachedServer> = {}): AttachedServ
   };
 }
 
-/** A run, and what is told of it. */
+/** A run and its events. */
 export interface WatchedRun extends EngineRun {
   readonly cancellation: Cancellation;
   readonly events: EngineEvent[];
@@ -60,7 +60,7 @@ export function watchedRun(cwd: string, said: Partial<EngineRun> = {}): WatchedR
   };
 }
 
-/** Keeps its lines, each with its level. */
+/** Records its lines, each with its level. */
 export function keepingLog(): Log & { readonly lines: string[] } {
   const lines: string[] = [];
   const at = (level: string) => (message: string) => void lines.push(`${level}: ${message}`);

@@ -1,4 +1,4 @@
-// Makes self-signed certificates for servers that nobody trusts.
+// Creates self-signed certificates for untrusted servers.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A child's settled configuration with the defaults, for tests that need only some of it.
+// A server's resolved configuration with the defaults, for tests that need only part of it.
 import type { ChildConfig } from '../../src/config/config.ts';
 import { declareServer } from '../../src/config/server/declare.ts';
 

@@ -74,14 +74,14 @@ else answer(CLAUDE_DOES || 'You asked: ' + query);
 
 interface ClaudeCall {
   readonly args: string[];
-  /** All that it was handed, and below what stands in it. */
+  /** Its whole input; the parts are below. */
   readonly input: string;
-  /** What it was told that it is there for. */
+  /** Its instructions. */
   readonly system: string;
   readonly query: string;
   readonly mcpServers: Record<string, { command: string; args: string[] }>;
   readonly cwd: string;
-  /** Those of its variables that are about `claude` and MCP. */
+  /** Its variables that concern `claude` and MCP. */
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-// A surface on which there is nothing: what a test wants to be there is put over it.
+// An empty surface. Tests override the parts they need.
 import { Verbatim } from '../../src/rpc/verbatim.ts';
 import type { Surface } from '../../src/surface/surface.ts';
 

@@ -1,4 +1,4 @@
-// A board in front of fake servers, and a session that counts what it hears.
+// A board in front of fake servers, and a session that counts its notifications.
 import { Cancellation } from '../../src/base/cancellation.ts';
 import type { ChildConfig, Config } from '../../src/config/config.ts';
 import { DEFAULTS } from '../../src/config/defaults.ts';
@@ -31,17 +31,17 @@ export function boardConfig(
   };
 }
 
-/** A session that counts what it hears. */
+/** A session that counts its notifications. */
 export class FakeAudience implements Audience {
   client: string | undefined;
   neverRelists = false;
   isStatic = false;
-  /** It fetches the list when it has changed. */
+  /** Whether it fetches the list after a change. */
   fetches = true;
   ask: Audience['ask'];
   told = 0;
   toldSoon = 0;
-  /** The lists other than tools it heard about. */
+  /** The lists other than tools it was notified about. */
   readonly others: string[] = [];
   readonly updated: string[] = [];
   /** What happens while an answer waits for the host. */

@@ -1,4 +1,4 @@
-// Somebody for whom a request is made, who keeps what he was asked and told.
+// A caller that records its questions and messages.
 import type { Caller, Question } from '../../src/mcp/caller.ts';
 import { Verbatim } from '../../src/rpc/verbatim.ts';
 
@@ -12,7 +12,7 @@ export class FakeCaller implements Caller {
   readonly logged: string[] = [];
   readonly visited: string[] = [];
   readonly missed: object[] = [];
-  /** What he answers; set it to take time or to refuse. */
+  /** Its answer; override it to take time or to refuse. */
   reply: (question: Question) => Promise<Verbatim> = async ({ method }) =>
     Verbatim.of({ answerTo: method });
 

@@ -1,4 +1,4 @@
-// A child without a process, a pool of such children, and what the pool has told.
+// A server without a process, a pool of such servers, and a record of the pool's events.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { SILENT_LOG } from './silent-log.ts';
 
 type PublicPart<T> = { [key in keyof T]: T[key] };
 
-/** What the pool and the surface need of a child; a new member that is missing here does not compile. */
+/** The parts of a server that the pool and the surface need. Doesn't compile if a new member is missing. */
 export class FakeChild implements PublicPart<Child> {
   hasAnswered = true;
   hasTasks = false;
@@ -35,7 +35,7 @@ export class FakeChild implements PublicPart<Child> {
   pid = 4711;
   tools: Tool[] = [{ name: 'echo' }];
   refusedTools: readonly RefusedTool[] = [];
-  /** What it has beside tools. */
+  /** Its lists other than tools. */
   others: { [kind in ListKind]?: readonly unknown[] } = {};
   greeting: Greeting = {
     era: 'handshake',
@@ -46,15 +46,15 @@ export class FakeChild implements PublicPart<Child> {
     instructions: undefined,
   };
   readonly called: string[] = [];
-  /** What it was asked for beside tools: the method and the text of the parameters. */
+  /** Its requests other than tools: the method and the parameters as JSON. */
   readonly asked: string[] = [];
-  /** Each set of resources that it was to tell of. */
+  /** Each set of resources it was subscribed to. */
   readonly watched: string[][] = [];
   readonly logLevels: (LogLevel | undefined)[] = [];
   readonly notified: string[] = [];
-  /** A text that must not be kept. */
+  /** A string that must not be stored. */
   secret: string | undefined;
-  /** Those who wait until nobody waits for an answer; set to hold them up. */
+  /** Resolves when no request is in flight; override it to delay that. */
   busy: Promise<void> = Promise.resolve();
   end: (end: LinkEnd) => void = () => {};
   readonly ended = new Promise<LinkEnd>((resolve) => {
@@ -145,7 +145,7 @@ export class FakeChild implements PublicPart<Child> {
   }
 }
 
-/** A start that gives fake children. */
+/** A start that returns fake servers. */
 export type FakeStart = (config: ChildConfig, attempt: StartAttempt) => Promise<FakeChild>;
 
 export const asStart =
@@ -165,12 +165,12 @@ export function byName(children: readonly ChildConfig[]): Map<string, ChildConfi
   return new Map(children.map((child) => [child.name, child]));
 }
 
-/** A bug fails the test, as an error that nobody has caught. */
+/** A bug fails the test as an uncaught error. */
 export const onBug = (error: unknown): never => {
   throw error;
 };
 
-/** A pool of fake children, closed when the test is over, and what it has told. */
+/** A pool of fake servers, closed after the test, and a record of its events. */
 export function createFakePool(children: readonly ChildConfig[], start: FakeStart) {
   const news: string[] = [];
   const listeners = {
@@ -195,17 +195,17 @@ export function createFakePool(children: readonly ChildConfig[], start: FakeStar
     },
     toolDemand: toolDemandOf,
     onBug,
-    countWorking: async () => Infinity, // nobody gives up a turn before its time
+    countWorking: async () => Infinity, // starts never give up their turn early
   });
   onTestFinished(() => pool[Symbol.asyncDispose]());
   return { pool, catalog, news, listeners };
 }
 
-/** The way to these servers, as their configuration makes it. */
+/** The path to these servers, as configured. */
 export function callsFor(children: readonly ChildConfig[], pool: Pool): Calls {
   const logging = { level: 'info', form: 'compact', folder: undefined } as const;
   return new Calls({ children: byName(children), logging }, { pool, log: SILENT_LOG });
 }
 
-/** Lets everything happen that waits for no timer. */
+/** Lets everything run that doesn't wait for a timer. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,4 @@
-// The HTTP front with a session behind it that does as it is told, and requests to it that are written
-// by hand: every header is the test's own.
+// The HTTP front with a scripted session behind it, and handwritten requests: the test sets every header.
 import {
   type ClientRequest,
   request as httpRequest,
@@ -21,7 +20,7 @@ import { asAnswer, asNotification } from './outgoing.ts';
 
 export const TOKEN = 'a-token-that-nobody-would-guess-0123456789';
 
-/** What a session was told, and how it can be made to say something. */
+/** Records what a session received, and lets the test send messages from it. */
 export interface FakeSession extends HttpSessionOptions {
   readonly received: Record<string, unknown>[];
   readonly texts: string[];
@@ -29,7 +28,7 @@ export interface FakeSession extends HttpSessionOptions {
   /** Whether the client has left too much unread. */
   isFull: boolean;
   answer(id: Id, result?: unknown): void;
-  /** Sends a notification, about a request of the host's or about none. */
+  /** Sends a notification, about one of the host's requests or about none. */
   tell(json: string, about?: Id): void;
 }
 
@@ -38,7 +37,7 @@ export interface TestHost extends HttpHost {
   readonly sessions: FakeSession[];
   /** The lines that were logged as errors or warnings. */
   readonly logged: string[];
-  /** Every message that got through to a session. */
+  /** Every message that reached a session. */
   readonly executed: () => Record<string, unknown>[];
 }
 
@@ -73,8 +72,8 @@ export async function openTestHost(
 type FakeError = { code: number; message: string };
 
 /**
- * Answers `initialize` with the revision that is wanted, `echo` with its parameters, `progress` after
- * as many notifications as told, `fail` with the error in its parameters; `wait` when the test says so.
+ * Answers `initialize` with the requested revision, `echo` with its parameters, `progress` after the requested
+ * number of notifications, `fail` with the error in its parameters, and `wait` when the test says so.
  */
 function createFakeSession(options: HttpSessionOptions): { fake: FakeSession; http: HttpSession } {
   const answerWith = (id: Id, answer: Parameters<typeof asAnswer>[1]): void =>
@@ -137,7 +136,7 @@ function createFakeSession(options: HttpSessionOptions): { fake: FakeSession; ht
 export interface Sent {
   readonly method?: string;
   readonly path?: string;
-  /** Added to those of an ordinary POST; undefined takes one away. */
+  /** Added to those of an ordinary POST; undefined removes one. */
   readonly headers?: Record<string, string | string[] | undefined> | undefined;
   readonly body?: unknown;
 }
@@ -158,7 +157,7 @@ export interface Message {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** Sends a request as a host would, but for what is said; waits for the whole response. */
+/** Sends a request like a host, with overrides; waits for the whole response. */
 export async function send(host: { port: number }, sent: Sent = {}): Promise<Got> {
   const response = await open(host, sent);
   let text = '';
@@ -167,7 +166,7 @@ export async function send(host: { port: number }, sent: Sent = {}): Promise<Got
   return { status: statusCode, headers, text, messages: messagesOf(text, headers) };
 }
 
-/** The same; gives the response when it has begun. */
+/** The same; returns the response once it has started. */
 export function open(host: { port: number }, sent: Sent = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = openRequest(host, sent);
@@ -176,7 +175,7 @@ export function open(host: { port: number }, sent: Sent = {}): Promise<IncomingM
   });
 }
 
-/** The same; gives the request when it has been sent. */
+/** The same; returns the request once it has been sent. */
 export function openRequest({ port }: { port: number }, sent: Sent = {}): ClientRequest {
   const { method = 'POST', path = '/mcp', body } = sent;
   const bytes = bytesOf(body);
@@ -192,7 +191,7 @@ export function openRequest({ port }: { port: number }, sent: Sent = {}): Client
     Object.entries(all).filter(([, value]) => value !== undefined),
   ) as Record<string, string | string[]>;
   const request = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false });
-  request.on('error', () => {}); // cut off, as tests do
+  request.on('error', () => {}); // cut off, as some tests do
   request.end(bytes);
   onTestFinished(() => void request.destroy());
   return request;
@@ -217,7 +216,7 @@ export interface TestEvent {
   readonly data: string;
 }
 
-/** The whole events in a text, read as the standard has it; comments are left out. */
+/** The complete events in a text, parsed as in the standard; comments are skipped. */
 function eventsOf(text: string): TestEvent[] {
   return text
     .split('\n\n')
@@ -233,7 +232,7 @@ function eventsOf(text: string): TestEvent[] {
     });
 }
 
-/** Reads a stream as it comes. */
+/** Reads a stream as it arrives. */
 export class StreamReader {
   readonly response: IncomingMessage;
   readonly closed: Promise<void>;
@@ -244,7 +243,7 @@ export class StreamReader {
     response.setEncoding('utf8').on('data', (piece: string) => {
       this.text += piece;
     });
-    response.on('error', () => {}); // being cut off is an end like others
+    response.on('error', () => {}); // being cut off is a normal end
     this.closed = new Promise((resolve) => response.once('close', () => resolve()));
   }
 
@@ -261,7 +260,7 @@ export function rpc(method: string, params: object = {}, id: Id = 1): object {
   return { jsonrpc: '2.0', id, method, params };
 }
 
-/** A POST without handshake, with all that it needs. */
+/** A complete POST without a handshake. */
 export function modern(method: string, params: Record<string, unknown> = {}, id: Id = 1): Sent {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -278,7 +277,7 @@ export function modern(method: string, params: Record<string, unknown> = {}, id:
   };
 }
 
-/** Shakes hands; gives the headers of everything that follows. */
+/** Completes the handshake; returns the headers for all later requests. */
 export async function begin(
   host: { port: number },
   protocolVersion = '2025-11-25',
@@ -289,7 +288,7 @@ export async function begin(
   return { 'mcp-session-id': session, 'mcp-protocol-version': protocolVersion };
 }
 
-/** Bytes to a connection of their own; gives all that came back until its end. */
+/** Sends bytes on a separate connection; returns everything received until it closes. */
 export function sendRaw(port: number, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

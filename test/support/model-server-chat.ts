@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A request in one form, whichever API it came through. */
+/** A request in one form, from either API. */
 interface ModelRequest {
   readonly api: 'messages' | 'chat';
   readonly authorization: string | undefined;

@@ -1,5 +1,5 @@
-// An HTTP server that speaks MCP as well as a test wants it to. Left alone it behaves: JSON answers,
-// no session, no stream of its own. Everything that reaches it is recorded.
+// An HTTP server whose MCP behaviour the test controls. By default it behaves well: JSON answers, no session, no
+// stream of its own. It records everything it receives.
 import { once } from 'node:events';
 import {
   createServer,
@@ -15,21 +15,21 @@ export interface Recorded {
   readonly httpMethod: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The body as it came. */
+  /** The raw body. */
   readonly text: string;
-  /** The message in it, where there is one. */
+  /** The message in it, if there is one. */
   readonly message: { id?: unknown; method?: string; params?: Record<string, unknown> };
 }
 
 export type Handler = (request: Recorded, reply: ServerResponse) => unknown;
 
 export interface OddOptions {
-  /** Sees every request first; what it answers itself, by returning true, goes no further. */
+  /** Sees every request first. If it returns true, it has answered the request itself. */
   readonly before?: (request: Recorded, reply: ServerResponse) => boolean;
-  /** Answers requests that are no handshake. */
+  /** Answers requests other than the handshake. */
   readonly onRequest?: Handler;
   readonly onGet?: Handler;
-  /** Gives every handshake a session of its own. */
+  /** Gives every handshake its own session. */
   readonly hasSessions?: boolean;
   readonly tls?: { readonly key: string; readonly cert: string };
 }
@@ -79,7 +79,7 @@ export class OddServer {
     return this.#sockets.size;
   }
 
-  /** How often a message with this method has come. */
+  /** How many messages with this method have arrived. */
   count(method: string): number {
     return this.requests.filter(({ message }) => message.method === method).length;
   }
@@ -133,7 +133,7 @@ export function sendJson(reply: ServerResponse, text: string, status = 200): voi
   reply.writeHead(status, { 'content-type': 'application/json' }).end(text);
 }
 
-/** Begins a stream of events; what is written to it goes out at once. */
+/** Starts a stream of events; writes are sent at once. */
 export function beginEvents(reply: ServerResponse): ServerResponse {
   reply.writeHead(200, { 'content-type': 'text/event-stream' });
   reply.flushHeaders();

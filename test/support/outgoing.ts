@@ -1,4 +1,4 @@
-// What a transport hears of a message besides its text, for tests that put their own on the wire.
+// Descriptions of messages for a transport, for tests that send their own.
 import {
   type Id,
   type OutgoingAnswer,

@@ -25,7 +25,7 @@ export function processesOf(folder: string): Running[] {
   );
 }
 
-/** The processes that a process has started itself. */
+/** The direct children of a process. */
 export function childrenOf(parent: number): Running[] {
   return listProcesses().filter((entry) => entry.parent === parent);
 }
@@ -55,7 +55,7 @@ function readProc(extra?: 'environment'): Entry[] {
       const command = `${words}${environment}`.replaceAll('\0', ' ').trim();
       return [{ pid: Number(pid), parent: Number(parent), command }];
     } catch {
-      return []; // it has just ended
+      return []; // it has just exited
     }
   });
 }

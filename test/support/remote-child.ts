@@ -1,4 +1,4 @@
-// A child that is reached over the network, started as the program starts it.
+// A remote server, started as the program starts it.
 import { onTestFinished } from 'vitest';
 import { Cancellation } from '../../src/base/cancellation.ts';
 import type { Child } from '../../src/child/child.ts';
@@ -17,12 +17,12 @@ export interface RemoteChildOptions {
 
 export interface Started {
   readonly child: Child;
-  /** The notifications that no request has asked for. */
+  /** Notifications that don't belong to a request. */
   readonly notifications: { method: string; params: unknown }[];
   readonly stderr: string[];
 }
 
-/** Starts the child "far"; it is stopped with the test. */
+/** Starts the server "far"; it is stopped after the test. */
 export function startRemote(url: string, options: RemoteChildOptions = {}): Promise<Started> {
   const { type = 'http', headers = {} } = options;
   const remote: Remote = { type, url, headers };
@@ -32,7 +32,7 @@ export function startRemote(url: string, options: RemoteChildOptions = {}): Prom
   );
 }
 
-/** The same over stdio, to compare with. */
+/** The same over stdio, for comparison. */
 export function startLocal(command: string, args: readonly string[]): Promise<Started> {
   const entry = { cmd: command, args, env: {} };
   return start(childConfig({ name: 'near', cwd: process.cwd(), command: entry }), {});
@@ -64,7 +64,7 @@ async function start(config: ChildConfig, { credentials }: RemoteChildOptions): 
   return { child, notifications, stderr };
 }
 
-/** Calls a tool; gives the result as it came. */
+/** Calls a tool; returns the raw result. */
 export async function callText(
   child: Child,
   tool: string,
@@ -74,7 +74,7 @@ export async function callText(
   return (await child.callTool(tool, Verbatim.of(args), options)).text;
 }
 
-/** The error that a promise rejects with. */
+/** The error a promise rejects with. */
 export async function failureOf(promise: Promise<unknown>): Promise<Error> {
   return promise.then(
     () => Promise.reject(new Error('It was to fail, and did not.')),

@@ -1,4 +1,4 @@
-// An engine in a project of a test's own, run by the scripted program, whose records can be read.
+// An engine in the test's own project, run by the scripted program, whose records can be read.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCodexEngine } from '../../src/agents/codex/engine.ts';
@@ -18,7 +18,7 @@ interface ReceivedMessage {
   readonly result?: unknown;
 }
 
-/** What the scripted program notes of itself. */
+/** The scripted program's notes about itself. */
 export interface EngineRecord {
   readonly argv?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface EngineRecord {
   readonly pid?: number;
   readonly started?: number;
   readonly received?: ReceivedMessage;
-  /** The same as it came. */
+  /** The raw line. */
   readonly line?: string;
 }
 
@@ -41,7 +41,7 @@ export interface ScriptedEngine {
   readonly told: (method: string) => Record<string, unknown>;
 }
 
-/** What the scripted program has noted in its file so far. */
+/** The scripted program's notes so far. */
 export function readRecords(file: string): EngineRecord[] {
   return wholeLines(file).map((line) => JSON.parse(line) as EngineRecord);
 }

@@ -1,5 +1,4 @@
-// One end of a connection whose other end is the test: what was sent is there to be looked at, and what
-// the other side says is handed in.
+// One end of a connection whose other end is the test: it can inspect sent messages and deliver its own.
 import { onTestFinished } from 'vitest';
 import { Peer, type PeerOptions } from '../../src/rpc/peer.ts';
 import { Verbatim } from '../../src/rpc/verbatim.ts';
@@ -14,7 +13,7 @@ export interface SentMessage {
 
 export function createScriptedPeer(options: Partial<PeerOptions> = {}) {
   const sent: SentMessage[] = [];
-  /** The request of the other side that each message concerns. */
+  /** The other side's request that each message is about. */
   const about: unknown[] = [];
   const peer = new Peer({
     send: (json, message) => {
@@ -33,7 +32,7 @@ export function createScriptedPeer(options: Partial<PeerOptions> = {}) {
     const text = JSON.stringify({ jsonrpc: '2.0', ...message });
     peer.receive(new Verbatim(text, JSON.parse(text)));
   };
-  /** The last request or notification of a method that was sent. */
+  /** The last sent request or notification of a method. */
   const last = (method: string): SentMessage => {
     const found = sent.findLast((message) => message.method === method);
     if (!found) throw new Error(`Nothing was sent for ${method}.`);

@@ -77,7 +77,7 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A host, whichever SDK its client comes from. */
+/** A host, with a client from either SDK. */
 export interface HttpClient {
   readonly server: object | undefined;
   readonly sessionId: () => string | undefined;

@@ -25,7 +25,7 @@ export function publishedServer(name: string, ...args: string[]): ServerEntry {
   return nodeServer(bundled(publishedBundle(name)) ?? publishedServerFile(name), ...args);
 }
 
-/** The environment variable with the folder of bundles, where there are any (bundle-servers.ts). */
+/** The environment variable with the folder of bundles, if there are any (bundle-servers.ts). */
 export const BUNDLED = 'SWITCHBOARD_TEST_SERVERS';
 
 export const eraBundle = (era: string) => `eras/${era}-server`;

@@ -1,10 +1,10 @@
-// Makes real-servers.json from the tool lists of published MCP servers:
+// Generates real-servers.json from the tool lists of published MCP servers:
 //
 //   npx tsx scripts/bench/data/measure-catalogs.ts FOLDER
 //
-// FOLDER has one JSON file for each server, with `npm`, `version`, `package_description` and the
-// `tools` that it answered to tools/list. Those lists are large and other people's text, so what is
-// kept here is only how large they are, and one sentence about each server.
+// FOLDER has one JSON file per server, with `npm`, `version`, `package_description` and the `tools` from
+// its tools/list. Those lists are large and belong to others, so only their size is kept here, and one
+// sentence about each server.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -120,19 +120,19 @@ const listed: [string, Record<string, string>, string[], Files?][] = [
   ],
 ];
 
-test.each(listed)('%s decides what is listed', async (_name, env, names, files = {}) => {
+test.each(listed)('%s decides which agents are listed', async (_name, env, names, files = {}) => {
   const project = agentProject({ ...ALL_KINDS, ...files }, env);
   const host = await RawHost.connect(project);
   expect(await host.toolNames()).toEqual(names);
 });
 
-test('AGENTS_FILTER that hides every agent is told in the log', async () => {
+test('the log says if AGENTS_FILTER hides every agent', async () => {
   const host = await RawHost.connect(agentProject(ALL_KINDS, { AGENTS_FILTER: 'nobody' }));
   expect(await host.toolNames()).toEqual([]);
   expect(host.stderr).toContain('AGENTS_FILTER hides every agent (3).');
 });
 
-test('the same keys in the configuration file, over which the environment stands', async () => {
+test('the same keys work in the configuration file, and the environment overrides them', async () => {
   const agents = { enableVscode: false, prefixCodex: 'x_', filter: ['one', 'two'], show: 'direct' };
   const project = agentProject({ ...ALL_KINDS, 'switchboard.config.json': { agents } });
   expect(await (await RawHost.connect(project)).toolNames()).toEqual(['x_one', 'anth_two']);
@@ -140,7 +140,7 @@ test('the same keys in the configuration file, over which the environment stands
   expect(await (await RawHost.connect(project, { env: stronger })).toolNames()).toEqual(['y_one']);
 });
 
-test("the user's config.toml is read, too", async () => {
+test("also reads the user's config.toml", async () => {
   const project = agentProject({
     ...ALL_KINDS,
     'home/.switchboard/config.toml': '[agents]\nenable_anthropic = false\ncodex_dirs = ["more"]\n',
@@ -287,7 +287,7 @@ test('a chat mode that wants memory gets a server for it', async () => {
 test.each([
   ['AGENTS_TOOLMAP_ALLOW_CUSTOM_SERVERS', 'tools: [memory]'],
   ['AGENTS_TOOLMAP_ENABLE', 'tools: [memory, edit]'],
-])('%s=false: it does not', async (flag, head) => {
+])('%s=false: no server is added', async (flag, head) => {
   const { thread } = await threadOf(agentProject(chatmode(head), { [flag]: 'false' }), 'vsc_a');
   expect(serversOf(thread)).toEqual([]);
 });
@@ -346,7 +346,7 @@ test.each<[string, string, Record<string, string>, (string | undefined)[], Files
   expect(modelOf(thread)).toEqual(expected);
 });
 
-test('AGENTS_MODEL_MAP_STRICT warns of what it does not know', async () => {
+test('AGENTS_MODEL_MAP_STRICT warns about unknown models', async () => {
   const agent = { '.claude/agents/a.agent.md': frontMatter('name: A\nmodel: unheard-of') };
   const project = agentProject(agent, { AGENTS_MODEL_MAP_STRICT: 'true' });
   const { thread, host } = await threadOf(project, 'anth_a');
@@ -354,7 +354,7 @@ test('AGENTS_MODEL_MAP_STRICT warns of what it does not know', async () => {
   await expect.poll(() => host.stderr).toContain('unheard-of');
 });
 
-test('AGENTS_BUILTINS_DEFAULT=engine leaves alone what the agent does not name', async () => {
+test('AGENTS_BUILTINS_DEFAULT=engine leaves tools alone that the agent does not name', async () => {
   const agent = { '.agents/a.toml': toml('A', 'tools = ["plan"]') };
   const { thread } = await threadOf(
     agentProject(agent, { AGENTS_BUILTINS_DEFAULT: 'engine' }),
@@ -365,14 +365,14 @@ test('AGENTS_BUILTINS_DEFAULT=engine leaves alone what the agent does not name',
   expect(thread.config['features']).not.toHaveProperty('view_image');
 });
 
-test('AGENTS_MCP_TOOL_FILTER lets it use only the tools that it names', async () => {
+test('AGENTS_MCP_TOOL_FILTER restricts an agent to the tools it names', async () => {
   const agent = claude('mcp__left__left_only');
   const project = agentProject({ ...agent, ...TWO_SERVERS }, { AGENTS_MCP_TOOL_FILTER: 'true' });
   const { thread } = await threadOf(project, 'anth_a');
   expect(thread.config).toMatchObject({ mcp_servers: { left: { enabled_tools: ['left_only'] } } });
 });
 
-test('AGENTS_CODEX_HOME is where the engine finds its login', async () => {
+test('the engine finds its login in AGENTS_CODEX_HOME', async () => {
   const project = agentProject(
     { '.agents/a.toml': toml('A') },
     { AGENTS_CODEX_HOME: 'codex-home' },
@@ -382,7 +382,7 @@ test('AGENTS_CODEX_HOME is where the engine finds its login', async () => {
   expect(started?.environment?.['CODEX_HOME']).toBe(join(project.dir, 'codex-home'));
 });
 
-test('AGENTS_APPROVALS=decline: nobody is asked', async () => {
+test('AGENTS_APPROVALS=decline: the user is not asked', async () => {
   const project = agentProject({ '.agents/a.toml': toml('A') }, { AGENTS_APPROVALS: 'decline' });
   const host = new RawHost(project);
   await host.request('initialize', {
@@ -394,7 +394,7 @@ test('AGENTS_APPROVALS=decline: nobody is asked', async () => {
   expect(host.messages.some(({ method }) => method === 'elicitation/create')).toBe(false);
 });
 
-test('rules of allow and deny hold for agents, too', async () => {
+test('allow and deny rules also apply to agents', async () => {
   const memory = { ...publishedServer('memory'), expose: { deny: ['delete_*'] } };
   const project = agentProject({
     ...claude('mcp__memory__read_graph'),

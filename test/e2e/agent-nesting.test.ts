@@ -19,7 +19,7 @@ args = [${JSON.stringify(PROGRAM)}]
 env = { AGENTS_MCP_DISCOVERY = "false", ${env} }`,
   );
 
-test('an agent’s Switchboard has the project’s agents and our engine, wherever the work is done', async () => {
+test('an agent’s Switchboard has the project’s agents and our engine, whatever its working folder', async () => {
   const project = agentProject({
     '.agents/lead.toml': lead('Lead', 'AGENTS_DIRS = "team"'),
     'team/helper.toml': toml('Helper'),
@@ -32,7 +32,7 @@ test('an agent’s Switchboard has the project’s agents and our engine, wherev
   expect(JSON.parse(output)).toEqual({ ok: true, output: 'The task was: the part' });
 });
 
-test('what such an agent says itself about the engine holds', async () => {
+test('such an agent’s own engine settings take precedence', async () => {
   const project = agentProject({
     '.agents/lead.toml': lead('Lead', 'AGENTS_DIRS = "team", SWITCHBOARD_CODEX_BIN = "/no/such"'),
     'team/helper.toml': toml('Helper'),
@@ -45,7 +45,7 @@ test('what such an agent says itself about the engine holds', async () => {
   });
 });
 
-test('an agent that calls itself comes to an end, and nothing is left of it', async () => {
+test('an agent that calls itself stops, and leaves nothing behind', async () => {
   const project = agentProject({ '.agents/loop.toml': lead('Loop', 'AGENTS_DIRS = ".agents"') });
   mkdirSync(join(project.dir, 'home'));
   const host = await RawHost.connect(project);

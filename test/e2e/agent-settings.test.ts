@@ -28,7 +28,7 @@ const COMPLAINTS = [
 ];
 
 describe('settings for agents', () => {
-  test('are printed as they hold, from all places', async () => {
+  test('are printed with their effective values, from all sources', async () => {
     const { status, stdout } = await runSwitchboard(projectWithEverything(), ['config', 'print'], {
       env: ENV,
     });
@@ -45,7 +45,7 @@ describe('settings for agents', () => {
     });
   });
 
-  test('are checked, and mistakes are told', async () => {
+  test('are checked, and mistakes are reported', async () => {
     const project = projectWithEverything();
     const { status, stdout } = await runSwitchboard(project, ['config', 'check', '--json'], {
       env: ENV,
@@ -62,7 +62,7 @@ describe('settings for agents', () => {
     ]);
   });
 
-  test('with mistakes in variables and config.toml do not keep a host from being served', async () => {
+  test('with mistakes in variables and config.toml do not prevent serving a host', async () => {
     const project = projectWithEverything();
     const host = await RawHost.connect(project, { env: ENV });
     expect(await host.toolNames()).toEqual(['one_suite']);
@@ -71,14 +71,14 @@ describe('settings for agents', () => {
     );
   });
 
-  test('nor does a way to be reached that there is not', async () => {
+  test('an unknown transport does not either', async () => {
     const host = await RawHost.connect(createProject(), { env: { TRANSPORT: 'sse' } });
     expect(host.stderr).toContain('ignoring TRANSPORT: it must be stdio or http.');
     const plain = await RawHost.connect(createProject(), { env: { TRANSPORT: 'stdio' } });
     expect(plain.stderr).not.toContain('TRANSPORT');
   });
 
-  test('nor does a config.toml that is none', async () => {
+  test('nor does an invalid config.toml', async () => {
     const project = createProject({ ...configWith({ one: MOCK_CHILD }), [TOML]: '[agents\n' });
     const host = await RawHost.connect(project);
     expect(await host.toolNames()).toEqual(['one_suite']);
@@ -88,7 +88,7 @@ describe('settings for agents', () => {
     `);
   });
 
-  test('that are wrong in the configuration file end the program, as everything there does', async () => {
+  test('that are invalid in the configuration file exit the program, like any mistake there', async () => {
     const project = createProject(configWith({}, { agents: { maxRuns: 'many' } }));
     const { status, stderr } = await runSwitchboard(project, ['config', 'check']);
     expect(status).toBe(2);
@@ -100,7 +100,7 @@ describe('settings for agents', () => {
   });
 });
 
-describe('what reads TOML', () => {
+describe('TOML readers', () => {
   test.each([
     ['is not loaded without a config.toml', {}, false],
     ['is loaded for one', { [TOML]: '' }, true],

@@ -34,7 +34,7 @@ const envelope = (name: string) => ({
   'io.modelcontextprotocol/clientCapabilities': {},
 });
 
-test('one tool for each agent of the three kinds, in a fixed order, with one input schema', async () => {
+test('lists one tool per agent of all three kinds, in a fixed order, with the same input schema', async () => {
   const project = agentProject(ONE_OF_EACH);
   const host = await RawHost.connect(project);
   const tools = toolsOf(await host.request('tools/list'));
@@ -78,7 +78,7 @@ describe('Claude Code’s own agents', () => {
     'home/.switchboard/agents/mine.md': frontMatter('name: mine'),
   };
 
-  test('are tools in every host but Claude Code, in either era', async () => {
+  test('are tools in every host except Claude Code, in either era', async () => {
     const project = agentProject(files);
     const all = ['anth_shared', 'anth_reviewer', 'anth_tester', 'anth_mine'];
     const others = ['anth_shared', 'anth_mine'];
@@ -95,7 +95,7 @@ describe('Claude Code’s own agents', () => {
     }
   });
 
-  test('are run with what they say, and the engine’s model where they inherit theirs', async () => {
+  test('run with their own settings, and the engine’s model if they inherit it', async () => {
     const project = agentProject(files);
     const host = await RawHost.connect(project);
     expect(await runThrough(host, 'anth_reviewer', { task: 'go', cwd: '/' })).toMatchObject({
@@ -105,7 +105,7 @@ describe('Claude Code’s own agents', () => {
     expect(project.thread()).not.toHaveProperty('model');
   });
 
-  test('are listed by `agents`, which also names the files that it skipped', async () => {
+  test('are listed by `agents`, along with skipped files', async () => {
     const project = agentProject(files);
     const { stdout } = await runSwitchboard(project, ['agents']);
     const plain = stdout.replaceAll(project.dir, '<project>');
@@ -123,7 +123,7 @@ describe('Claude Code’s own agents', () => {
   });
 });
 
-test('`agents` says that the user’s own Codex servers are attached only where they are named', async () => {
+test('`agents` says that the user’s own Codex servers are attached only if an agent names them', async () => {
   const codex = '[mcp_servers.notes]\ncommand = "x"\n[mcp_servers.mail]\ncommand = "y"\n';
   const project = agentProject({
     '.agents/a.toml': toml('Aide'),
@@ -141,21 +141,21 @@ test('`agents` says that the user’s own Codex servers are attached only where 
   expect(without.stdout).not.toContain('Codex servers');
 });
 
-test('the host is told how agents are called', async () => {
+test('the host’s instructions explain how to call agents', async () => {
   const host = new RawHost(agentProject(ONE_OF_EACH));
   const { result } = await host.request('initialize', { protocolVersion: '2025-11-25' });
   expect(result?.['instructions']).toContain('agent_*, anth_*, vsc_*');
   expect(result?.['instructions']).toContain('absolute path');
 });
 
-test('without agents nothing of them is shown', async () => {
+test('without agents, nothing about them is shown', async () => {
   const host = new RawHost(agentProject({}));
   const { result } = await host.request('initialize', { protocolVersion: '2025-11-25' });
   expect(result?.['instructions']).not.toContain('agent');
   expect(await host.toolNames()).toEqual([]);
 });
 
-test('a call is a run of the engine, in the folder that was named', async () => {
+test('a call runs the engine in the given folder', async () => {
   const project = agentProject({
     '.agents/a.toml': toml('Aide', 'instructions = "Be brief."'),
     'work/file.txt': 'x',
@@ -188,7 +188,7 @@ test.each([
   [{ task: 'x' }, "missing required 'cwd' string"],
   [{ task: 'x', cwd: '.' }, "invalid 'cwd': got '.', expected an absolute path"],
   [{ task: 'x', cwd: '/no/such/folder' }, "there is no folder '/no/such/folder'"],
-])('a call with %j is refused with a sentence', async (args, sentence) => {
+])('a call with %j is refused with a message', async (args, sentence) => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const host = await RawHost.connect(project);
   const { result } = await host.callTool('agent_aide', args);
@@ -200,7 +200,7 @@ test.each([
   expect(await eventually(() => host.stderr.includes('agent_aide'))).toBe(true);
 });
 
-test('what the sandbox refused is told to a host and on a terminal, whatever the agent says', async () => {
+test('the host and the terminal show what the sandbox refused, whatever the agent answers', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const task = 'script: refused';
   const blocked = 'The read-only sandbox blocked';
@@ -228,7 +228,7 @@ test('what the sandbox refused is told to a host and on a terminal, whatever the
   });
 });
 
-test('an agent runs without servers and tools that it cannot have, and the host is told', async () => {
+test('an agent runs without unavailable servers and tools, and the host gets a note', async () => {
   const hangs = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'] };
   const broken = '[mcp_servers.broken]\ncommand = "/nowhere/server"';
   const project = agentProject(
@@ -259,7 +259,7 @@ test('an agent runs without servers and tools that it cannot have, and the host 
   });
 });
 
-test('a failure of the engine is a sentence, and nothing else', async () => {
+test('an engine failure is one sentence', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const host = await RawHost.connect(project);
   const failed = await runThrough(host, 'agent_aide', { task: 'script: failed', cwd: '/' });
@@ -277,7 +277,7 @@ test('a failure of the engine is a sentence, and nothing else', async () => {
   });
 });
 
-test('without an engine the answer says how to get one', async () => {
+test('without an engine, the answer says how to install one', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') }, { SWITCHBOARD_CODEX_BIN: '' });
   const host = await RawHost.connect({ ...project, env: { ...project.env, PATH: '' } });
   const { ok, output } = await runThrough(host, 'agent_aide', { task: 'x', cwd: '/' });
@@ -285,7 +285,7 @@ test('without an engine the answer says how to get one', async () => {
   expect(output).toContain('npm i -g @openai/codex');
 });
 
-test('without an engine no server is waited for', async () => {
+test('without an engine, no server is started', async () => {
   const project = agentProject(
     { '.agents/a.toml': toml('Aide', 'tools = ["some_tool"]') },
     { SWITCHBOARD_CODEX_BIN: '/nowhere/codex' },
@@ -301,7 +301,7 @@ test('without an engine no server is waited for', async () => {
   expect(existsSync(started)).toBe(false);
 });
 
-test('runs share one engine: they tidy up a folder together', async () => {
+test('runs share one engine and clean up a folder together', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const cwd = join(project.dir, 'work');
   mkdirSync(cwd);
@@ -325,7 +325,7 @@ test('runs share one engine: they tidy up a folder together', async () => {
   expect(await eventually(() => readdirSync(cwd).length === 0)).toBe(true);
 });
 
-test('warnings of the engine are told and logged, however fast they come', async () => {
+test('engine warnings are reported and logged, no matter how fast they arrive', async () => {
   const project = agentProject({
     '.agents/a.toml': toml('Aide', 'tools = ["apply_patch"]\n[run]\nmodel = "unheard-of"'),
   });
@@ -343,7 +343,7 @@ test('warnings of the engine are told and logged, however fast they come', async
   expect(stdout).toContain('does not know the model unheard-of');
 });
 
-test('where nobody is signed in, the answer says how to', async () => {
+test('if the user is not signed in, the answer says how to sign in', async () => {
   const project = agentProject(
     { '.agents/a.toml': toml('Aide') },
     { SCRIPTED_CODEX: 'signed-out' },
@@ -354,14 +354,14 @@ test('where nobody is signed in, the answer says how to', async () => {
   expect(output).toContain('codex login');
 });
 
-test('an unknown agent is an unknown tool, with the near name', async () => {
+test('an unknown agent is an unknown tool, with a suggestion', async () => {
   const host = await RawHost.connect(agentProject({ '.agents/a.toml': toml('Aide') }));
   const { error } = await host.callTool('agent_aid', { task: 'x', cwd: '/' });
   expect(error?.code).toBe(-32602);
   expect(error?.message).toContain('agent_aide');
 });
 
-test('a broken file is named with its line, and the others work', async () => {
+test('a broken file is reported with its line, and the others work', async () => {
   const project = agentProject({
     '.agents/a.toml': toml('Aide'),
     '.agents/broken.toml': 'name = "x"\nthis is = = no toml\n',
@@ -377,7 +377,7 @@ test('a broken file is named with its line, and the others work', async () => {
   }
 });
 
-test('progress is told while it works', async () => {
+test('reports progress during a run', async () => {
   const host = await RawHost.connect(agentProject({ '.agents/a.toml': toml('Aide') }));
   await host.request('tools/call', {
     name: 'agent_aide',
@@ -389,7 +389,7 @@ test('progress is told while it works', async () => {
   expect(told[0]).toMatchObject({ params: { progressToken: 'p', progress: 1 } });
 });
 
-test('a run that is cancelled is gone with all it started, and leaves nothing in the folder', async () => {
+test('a cancelled run stops all its processes and leaves nothing in the folder', async () => {
   const project = agentProject({
     '.agents/a.toml': toml('Aide', 'instructions = "script: leaves-processes"'),
   });
@@ -406,7 +406,7 @@ test('a run that is cancelled is gone with all it started, and leaves nothing in
   expect(await eventually(() => isGone(engine) && isGone(started()))).toBe(true);
 });
 
-test('when the host goes, its runs go', async () => {
+test('when the host disconnects, its runs stop', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const host = await RawHost.connect(project);
   void host.callTool('agent_aide', { task: 'script: hangs', cwd: '/' }).catch(() => {});
@@ -419,7 +419,7 @@ test('when the host goes, its runs go', async () => {
   expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
 });
 
-test('what an agent of a killed Switchboard left is ended by the next, wherever it has gone', async () => {
+test('the next Switchboard stops processes left by a killed one’s agent, wherever they moved', async () => {
   const project = agentProject({
     '.agents/a.toml': toml('Aide', 'instructions = "script: leaves-processes"'),
   });
@@ -434,7 +434,7 @@ test('what an agent of a killed Switchboard left is ended by the next, wherever 
   expect(await eventually(() => !isAlive(left()))).toBe(true);
 });
 
-test('what the sandbox of a killed Switchboard left in a folder is removed by the next', async () => {
+test('the next Switchboard removes folders left by a killed one’s sandbox', async () => {
   const project = agentProject({
     '.agents/a.toml': toml('Aide', 'instructions = "script: litters"'),
     'work/.codex/mine': 'is here',
@@ -450,7 +450,7 @@ test('what the sandbox of a killed Switchboard left in a folder is removed by th
   expect(await eventually(() => readdirSync(work).join() === '.codex')).toBe(true);
 });
 
-test('a run that takes too long is ended, and what it said is kept', async () => {
+test('a run that takes too long is stopped, and its output is kept', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') }, { AGENTS_TIMEOUT_MS: '1500' });
   const host = await RawHost.connect(project);
   const { ok, output } = await runThrough(host, 'agent_aide', { task: 'script: hangs', cwd: '/' });
@@ -458,7 +458,7 @@ test('a run that takes too long is ended, and what it said is kept', async () =>
   expect(output).toContain('AGENTS_TIMEOUT_MS');
 });
 
-test('50 MB of output are cut, with a note', async () => {
+test('50 MB of output is cut, with a note', async () => {
   const project = agentProject(
     { '.agents/a.toml': toml('Aide') },
     { AGENTS_OUTPUT_MAX_CHARS: '5000' },
@@ -469,7 +469,7 @@ test('50 MB of output are cut, with a note', async () => {
   expect(output).toMatch(/cut off/);
 });
 
-test('no more than so many at once; the others wait and are told so', async () => {
+test('runs beyond the limit are queued, and say so', async () => {
   const project = agentProject(
     { '.agents/a.toml': toml('Aide') },
     { AGENTS_MAX_RUNS: '2', SCRIPTED_CODEX_MS: '100' },
@@ -490,7 +490,7 @@ test('no more than so many at once; the others wait and are told so', async () =
   expect(waits.length).toBeGreaterThanOrEqual(4);
 });
 
-test('`status` shows the runs that go on and those that wait, and no longer when they are over', async () => {
+test('`status` shows running and queued runs until they end', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') }, { AGENTS_MAX_RUNS: '1' });
   const host = await RawHost.connect(project);
   const report = async () => {
@@ -514,7 +514,7 @@ test('`status` shows the runs that go on and those that wait, and no longer when
   await expect.poll(report, { timeout: 60_000 }).toEqual([]);
 });
 
-test('the engine asks for approval, and the user of the host gives it', async () => {
+test('the host’s user approves the engine’s request', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const host = new RawHost(project);
   await host.request('initialize', {
@@ -535,7 +535,7 @@ test('the engine asks for approval, and the user of the host gives it', async ()
   expect((await running).output).toBe('answer: {"decision":"accept"}');
 });
 
-test('where nobody can be asked, it is told no, and does not hang', async () => {
+test('if no user can be asked, approval is declined and the run continues', async () => {
   const host = await RawHost.connect(agentProject({ '.agents/a.toml': toml('Aide') }));
   const { output } = await runThrough(host, 'agent_aide', {
     task: 'script: asks-command',
@@ -544,7 +544,7 @@ test('where nobody can be asked, it is told no, and does not hang', async () => 
   expect(output).toBe('answer: {"decision":"decline"}');
 });
 
-test('three deep is the end', async () => {
+test('nesting stops at three levels', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') }, { SWITCHBOARD_DEPTH: '3' });
   const host = await RawHost.connect(project);
   const { ok, output } = await runThrough(host, 'agent_aide', { task: 'x', cwd: '/' });
@@ -552,7 +552,7 @@ test('three deep is the end', async () => {
   expect(output).toContain('3 levels deep');
 });
 
-test('a Switchboard that an agent brings along is attached, and told how deep it is', async () => {
+test('a Switchboard that an agent declares is attached with its depth', async () => {
   const project = agentProject({
     '.agents/a.toml': toml(
       'Boss',
@@ -572,7 +572,7 @@ test('a Switchboard that an agent brings along is attached, and told how deep it
   });
 });
 
-test('a Switchboard that another program has is not attached by accident', async () => {
+test('a Switchboard from another program is not attached by accident', async () => {
   const project = agentProject(
     {
       '.agents/a.toml': toml('Aide'),
@@ -585,7 +585,7 @@ test('a Switchboard that another program has is not attached by accident', async
   expect(Object.keys(project.thread().config['mcp_servers'] as object)).toEqual(['other']);
 });
 
-test('an agent gets a server of this Switchboard that it names, and no other', async () => {
+test('an agent gets only the servers it names from this Switchboard', async () => {
   const project = agentProject({
     '.claude/agents/m.agent.md': frontMatter('name: m\ntools: mcp__memory__create_entities, Read'),
     'switchboard.config.json': {
@@ -597,7 +597,7 @@ test('an agent gets a server of this Switchboard that it names, and no other', a
   expect(Object.keys(project.thread().config['mcp_servers'] as object)).toEqual(['memory']);
 });
 
-test('as a suite all agents are one tool', async () => {
+test('all agents can be one suite', async () => {
   const project = agentProject({
     ...ONE_OF_EACH,
     'switchboard.config.json': { agents: { show: 'suite' } },
@@ -621,12 +621,12 @@ test('as a suite all agents are one tool', async () => {
   ).toEqual({ ok: true, output: 'The task was: x' });
 });
 
-test('off is off', async () => {
+test('agents can be switched off', async () => {
   const host = await RawHost.connect(agentProject(ONE_OF_EACH, { AGENTS_SHOW: 'off' }));
   expect(await host.toolNames()).toEqual([]);
 });
 
-test('agents stand behind suites, and come and go with a reload', async () => {
+test('agents are listed after suites, and follow a reload', async () => {
   const project = agentProject({
     '.agents/a.toml': toml('Aide'),
     'switchboard.config.json': { mcpServers: { memory: publishedServer('memory') } },
@@ -639,7 +639,7 @@ test('agents stand behind suites, and come and go with a reload', async () => {
   expect(await host.toolNames()).toEqual(['memory_suite', 'agent_aide', 'agent_zoe']);
 });
 
-test('a file that is gone by the time of the call is a readable failure', async () => {
+test('a file that is gone by the time of the call fails with a clear message', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const host = await RawHost.connect(project);
   project.write('.agents/a.toml', 'no = = toml');
@@ -648,7 +648,7 @@ test('a file that is gone by the time of the call is a readable failure', async 
   expect(output).toContain('a.toml:1');
 });
 
-test('`agents` says what was found and what is wrong', async () => {
+test('`agents` lists agents and problems', async () => {
   const project = agentProject({
     ...ONE_OF_EACH,
     '.agents/bad.toml': 'x = = y',
@@ -673,7 +673,7 @@ test('`agents` says what was found and what is wrong', async () => {
   ]);
 });
 
-test('`agents` shows what an agent is run with and where its servers come from', async () => {
+test('`agents` shows an agent’s run settings and the origin of its servers', async () => {
   const project = agentProject({
     '.agents/a.toml': toml(
       'Aide',
@@ -721,7 +721,7 @@ command = "no-such-program"`,
   expect(checked.stdout).toContain('Server "mine" did not start: no-such-program was not found.');
 });
 
-test('`agents` says what is wrong with settings, what the filter hides and where nothing was found', async () => {
+test('`agents` reports invalid settings, filtered agents and empty folders', async () => {
   const files = { '.agents/a.toml': toml('Aide', 'tags = ["small"]'), '.agents/b.toml': toml('B') };
   const project = agentProject(files, {
     AGENTS_TIMEOUT_MS: 'soon',
@@ -768,7 +768,7 @@ test('`agents` says what is wrong with settings, what the filter hides and where
   expect(off.stdout).toContain('All agent formats are disabled');
 });
 
-test('`run` runs one, by any of its names, and its status tells how it went', async () => {
+test('`run` runs an agent by any of its names, and exits with its status', async () => {
   const project = agentProject(ONE_OF_EACH);
   for (const name of ['agent_build_doctor', 'build_doctor', 'Build Doctor']) {
     const { status, stdout } = await runSwitchboard(project, ['run', name, 'mend it']);
@@ -796,7 +796,7 @@ test('`run` runs one, by any of its names, and its status tells how it went', as
   expect(unknown.status).toBe(5);
 });
 
-test('`run` on a terminal shows what the agent does, and its last message once', async () => {
+test('`run` on a terminal shows the agent’s steps, and its last message once', async () => {
   const project = agentProject(ONE_OF_EACH);
   const show = async (task: string) => {
     const command = [process.execPath, PROGRAM, 'run', 'aide', task];
@@ -816,7 +816,7 @@ test('`run` on a terminal shows what the agent does, and its last message once',
   expect(await show('script: dies')).toContain('  I begin');
 });
 
-test('an agent is run by the name that a host sees, also where a server has taken its own', async () => {
+test('an agent runs under the name hosts see, even if a server has taken its own', async () => {
   const project = agentProject({
     '.agents/s.toml': toml('suite'),
     'switchboard.config.json': {
@@ -836,7 +836,7 @@ test.each([
   ['\r', 0, 'answer: {"decision":"decline"}'],
   ['\u0004', 0, 'answer: {"decision":"decline"}'],
   ['\u0003', 130, 'Interrupted'],
-])('on a terminal the person is asked, and %j is an answer', async (typed, status, answer) => {
+])('on a terminal the user is asked, and can answer %j', async (typed, status, answer) => {
   const project = agentProject(ONE_OF_EACH);
   const command = [process.execPath, PROGRAM, 'run', 'aide', 'script: asks-command'];
   const outcome = await runOnTerminal(command, {

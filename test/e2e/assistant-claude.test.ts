@@ -30,7 +30,7 @@ async function connect(does = '', more: object = {}) {
   return { project, claude, host };
 }
 
-test('the query goes over stdin, the tools are those of this server, permissions are asked for', async () => {
+test('sends the query over stdin, with only this server’s tools and default permissions', async () => {
   const { claude, host, project } = await connect();
   const answer = await ask(host, 'suite', { query: SECRET });
   expect(answer).toEqual({
@@ -78,7 +78,7 @@ test('the query goes over stdin, the tools are those of this server, permissions
   expect(await eventually(() => !existsSync(dirname(file)))).toBe(true);
 });
 
-test('it can use the tools that the rules allow, and no others', async () => {
+test('can use only the tools the rules allow', async () => {
   const { host } = await connect('use-tools', { expose: { deny: ['delete_*', 'create_*'] } });
   const answer = await ask(host, 'suite', { query: 'what do you know?' });
   const { tools, graph } = JSON.parse(textOf(answer)) as { tools: string[]; graph: string };
@@ -87,7 +87,7 @@ test('it can use the tools that the rules allow, and no others', async () => {
   expect(JSON.parse(graph)).toEqual({ entities: [], relations: [] });
 });
 
-test('what it has done is told, while it works and with the answer', async () => {
+test('reports its calls as progress and with the answer', async () => {
   const { host } = await connect('use-tools');
   const told: (string | undefined)[] = [];
   const answer = await ask(
@@ -119,14 +119,14 @@ test('what it has done is told, while it works and with the answer', async () =>
   ]);
 });
 
-test('without its server it is not let answer', async () => {
+test('fails if its server is not connected', async () => {
   const { host } = await connect('use-tools', { args: ['-e', 'process.exit(7)'] });
   const answer = await ask(host, 'suite', { query: 'what do you know?' });
   expect(answer).toMatchObject({ isError: true });
   expect(textOf(answer)).toContain('exited with code 7');
 });
 
-test('no query is a command', async () => {
+test('a query is never a command', async () => {
   const { claude, host } = await connect();
   await ask(host, 'suite', { query: '/init' });
   await ask(host, 'suite', { query: '/compact' });
@@ -137,11 +137,14 @@ test('no query is a command', async () => {
 test.each([
   [0, true],
   [60_000, false],
-])('it writes down what it has to remember: for %i ms', async (conversationMs, isForgotten) => {
-  const { claude, host } = await connect('', { assistant: { conversationMs } });
-  await ask(host, 'suite', { query: 'hello' });
-  expect(claude.calls()[0]?.args.includes('--no-session-persistence')).toBe(isForgotten);
-});
+])(
+  'saves conversations only if they are remembered: for %i ms',
+  async (conversationMs, isForgotten) => {
+    const { claude, host } = await connect('', { assistant: { conversationMs } });
+    await ask(host, 'suite', { query: 'hello' });
+    expect(claude.calls()[0]?.args.includes('--no-session-persistence')).toBe(isForgotten);
+  },
+);
 
 test('a follow-up resumes the session', async () => {
   const { claude, host } = await connect();
@@ -154,14 +157,14 @@ test('a follow-up resumes the session', async () => {
   expect(claude.calls().map(({ system }) => system !== '')).toEqual([true, false, false]);
 });
 
-test('a call that it only tells is carried out', async () => {
+test('a call in the answer text is made', async () => {
   const { host } = await connect('{"subtool": "read_graph", "args": {}}');
   expect(await ask(host, 'suite', { query: 'what do you know?' })).toMatchObject({
     structuredContent: { entities: [], relations: [] },
   });
 });
 
-test('in single mode it has no tools at all', async () => {
+test('has no tools in single mode', async () => {
   const { claude, host } = await connect('{"subtool": "read_graph"}', {
     assistant: { mode: 'single', model: 'some-model' },
   });
@@ -177,7 +180,7 @@ test('in single mode it has no tools at all', async () => {
 test.each([
   ['fail', 'Invalid API key · Please run /login'],
   ['error', 'Credit balance is too low'],
-])('one that cannot answer says why: %s', async (does, reason) => {
+])('explains why it cannot answer: %s', async (does, reason) => {
   const { host } = await connect(does);
   const answer = await ask(host, 'suite', { query: 'what do you know?' });
   expect(answer).toMatchObject({ isError: true });
@@ -186,7 +189,7 @@ test.each([
   );
 });
 
-test('who calls off a query ends the program', async () => {
+test('cancelling a query stops the program', async () => {
   const { claude, host, project } = await connect('hang');
   const controller = new AbortController();
   const answer = ask(host, 'suite', { query: 'wait' }, { signal: controller.signal });
@@ -198,7 +201,7 @@ test('who calls off a query ends the program', async () => {
   expect(await eventually(() => processesWith(program).length === 0)).toBe(true);
 });
 
-test('a role that is longer than an argument may be is told all the same, and not for all to see', async () => {
+test('a role too long for an argument is still passed, and other users cannot see it', async () => {
   const role = `You know a lot. ${'x'.repeat(300_000)}`;
   const { claude, host } = await connect('{"subtool": "read_graph"}', {
     assistant: { mode: 'single', role },
@@ -212,7 +215,7 @@ test('a role that is longer than an argument may be is told all the same, and no
   expect(call?.args.join(' ').length).toBeLessThan(2_000);
 });
 
-test('its rounds are bounded by ours', async () => {
+test('its rounds have our limit', async () => {
   const { claude, host } = await connect('too-many', { assistant: { maxRounds: 3 } });
   const answer = await ask(host, 'suite', { query: 'what do you know?' });
   expect(textOf(answer)).toBe(
@@ -240,7 +243,7 @@ async function startAsking() {
   return { project, claude, options, host, folder, isRunning };
 }
 
-test('what stays when the assistant is killed is ended and removed by the next one', async () => {
+test('the next assistant cleans up after a killed one', async () => {
   const { project, options, host, folder, isRunning } = await startAsking();
   host.process.kill('SIGKILL');
   await host.exited;

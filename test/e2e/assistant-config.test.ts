@@ -27,7 +27,7 @@ function configure({ project }: Scene, kid: object, more: object = {}): void {
 const listed = async (host: RawHost): Promise<string[]> =>
   toolsOf(await host.introspect('kid')).map(({ name }) => name);
 
-test('it is listed directly where its server is', async () => {
+test('is listed directly if its server is', async () => {
   const scene = await createScene(says, (dir) => ({ ...memoryServer(dir), show: 'direct' }));
   const host = await RawHost.connect(scene.project, { env: scene.env });
   expect(await becomes(async () => (await host.toolNames()).includes('natural_language'))).toBe(
@@ -38,7 +38,7 @@ test('it is listed directly where its server is', async () => {
   }
 });
 
-test('it is switched on and off where its server is', async () => {
+test('can be switched on and off if its server can', async () => {
   const scene = await createScene(says, (dir) => ({ ...memoryServer(dir), show: 'flip' }));
   const host = await RawHost.connect(scene.project, { env: scene.env });
   expect(await host.toolNames()).toEqual(GATEWAY);
@@ -49,7 +49,7 @@ test('it is switched on and off where its server is', async () => {
   expect(textOf(answer)).toBe('You asked: what do you know?');
 });
 
-test('a server at an address can have one, too', async () => {
+test('a remote server can also have one', async () => {
   const server = await startEverything('streamableHttp');
   onTestFinished(() => server.stop());
   const script: Script = ({ results }) =>
@@ -62,7 +62,7 @@ test('a server at an address can have one, too', async () => {
   expect(textOf(await host.call('kid', 'natural_language', QUERY))).toBe('Echo: Darjeeling');
 });
 
-test('a host that speaks with Content-Length is answered so', async () => {
+test('answers with Content-Length if the host uses it', async () => {
   const scene = await createScene(says, memoryServer);
   const host = await RawHost.connect(scene.project, {
     framing: 'content-length',
@@ -96,7 +96,7 @@ test.each([['serve'], ['assistant', 'serve', 'kid']])(
   },
 );
 
-test('the other servers are as they were', async () => {
+test('other servers do not change', async () => {
   const scene = await createScene(says, memoryServer);
   const kid = memoryServer(scene.project.dir);
   scene.project.write('switchboard.config.json', {
@@ -107,7 +107,7 @@ test('the other servers are as they were', async () => {
   expect(toolsOf(await host.introspect('other')).map(({ name }) => name)).toContain('read_graph');
 });
 
-test('what is known of the server is not taken for what is known of its assistant', async () => {
+test('the server’s cached lists are not used for its assistant', async () => {
   const scene = await createScene(says, memoryServer);
   const kid = memoryServer(scene.project.dir);
   configure(scene, { ...kid, show: 'direct' });
@@ -123,7 +123,7 @@ test('what is known of the server is not taken for what is known of its assistan
   );
 });
 
-test('a new configuration reaches it, and switches it off', async () => {
+test('a reload changes its configuration and switches it off', async () => {
   const script: Script = ({ tools }) => ({ text: tools.map(({ name }) => name).join() });
   const scene = await createScene(script, memoryServer);
   const kid = { ...memoryServer(scene.project.dir), assistant: true };
@@ -143,7 +143,7 @@ test('a new configuration reaches it, and switches it off', async () => {
   expect(await listed(host)).toContain('search_nodes');
 });
 
-test('hosts that share a Switchboard share no conversation', async () => {
+test('hosts that share a Switchboard do not share conversations', async () => {
   const scene = await createScene(says, memoryServer);
   const serving = await startServing(scene.project, { env: scene.env });
   const call = { action: 'call', subtool: 'natural_language', args: QUERY };
@@ -155,7 +155,7 @@ test('hosts that share a Switchboard share no conversation', async () => {
 });
 
 describe('on the command line', () => {
-  test('call, tools, doctor and config print know it', async () => {
+  test('call, tools, doctor and config print support it', async () => {
     const scene = await createScene(says, memoryServer);
     const run = (...args: string[]) => runSwitchboard(scene.project, args, { env: scene.env });
     const call = await run('call', 'kid', 'natural_language', JSON.stringify(QUERY));
@@ -175,14 +175,14 @@ describe('on the command line', () => {
     expect(printed.stdout).not.toContain(KEY);
   });
 
-  test('doctor says that there is no key', async () => {
+  test('doctor reports a missing key', async () => {
     const scene = await createScene(says, memoryServer);
     const env = { ANTHROPIC_API_KEY: '', PATH: '/nowhere' };
     const { stdout } = await runSwitchboard(scene.project, ['doctor'], { env });
     expect(stdout).toContain('note: No model is available for the assistant');
   });
 
-  test('a server must be named, and must be there', async () => {
+  test('requires an existing server', async () => {
     const scene = await createScene(says, memoryServer);
     const serve = ['assistant', 'serve'];
     expect(await runSwitchboard(scene.project, serve)).toEqual({
@@ -196,7 +196,7 @@ describe('on the command line', () => {
     expect(other.stderr).toContain('No server is named "kit".\nDid you mean kid?');
   });
 
-  test('a wrong setting is named with its place', async () => {
+  test('an invalid setting is reported with its location', async () => {
     const scene = await createScene(says, memoryServer);
     configure(scene, { command: 'x', assistant: { mode: 'chat' } });
     const { status, stdout } = await runSwitchboard(scene.project, ['config', 'check']);
@@ -224,7 +224,7 @@ test('SWITCHBOARD_INTELLIGENT_TARGET names the server, _SYSTEM_PROMPT the role',
   expect(request?.model).toBe('some-model');
 });
 
-test('the server goes when nobody needs it, and comes again', async () => {
+test('the server stops when idle and starts again', async () => {
   const env = { SWITCHBOARD_INTELLIGENT_IDLE_MS: '300' };
   const script: Script = ({ results }) =>
     results[0] ? { text: 'Done.' } : { calls: [{ name: 'read_graph', args: {} }] };
@@ -237,7 +237,7 @@ test('the server goes when nobody needs it, and comes again', async () => {
   }
 });
 
-describe('a folder that is laid out for an assistant', () => {
+describe('a folder set up for an assistant', () => {
   async function layOut(suites: object = {}) {
     const model = await startModelServer(says);
     const project = createProject();
@@ -260,7 +260,7 @@ describe('a folder that is laid out for an assistant', () => {
     return { project, model, folder, env: { ...project.env, ...model.env('messages') } };
   }
 
-  test('is served through the suite of its server', async () => {
+  test('is served through its server’s suite', async () => {
     const scene = await layOut({ kid: { expose: { allow: ['read_graph'] } } });
     const host = await RawHost.connect(scene.project, { env: scene.env });
     expect(await listed(host)).toEqual(['natural_language']);
@@ -272,7 +272,7 @@ describe('a folder that is laid out for an assistant', () => {
     expect(request?.tools.map(({ name }) => name)).toEqual(['read_graph']);
   });
 
-  test.each([V1, V2_MODERN])('its script is a server of its own: $name', async (driver) => {
+  test.each([V1, V2_MODERN])('its script is a server itself: $name', async (driver) => {
     const { project, env, folder } = await layOut();
     const host = await driver.connect({
       ...launchOf('alone', { project, env }),
@@ -287,7 +287,7 @@ describe('a folder that is laid out for an assistant', () => {
     expect(answer).toMatchObject({ content: [{ text: 'You asked: what do you know?' }] });
   });
 
-  test('without the file of its server it says so', async () => {
+  test('reports a missing server file', async () => {
     const project = createProject({ 'kid/CLAUDE.md': 'You keep what people say.' });
     const { status, stderr } = await runSwitchboard(project, [
       'assistant',

@@ -32,7 +32,7 @@ const inTurn =
     replies[Math.min(index, replies.length - 1)] ?? 'never';
 
 describe('the provider', () => {
-  test('without a key and without claude, nothing is started', async () => {
+  test('without a key and without claude, nothing starts', async () => {
     const scene = await createScene(() => 'never', memoryServer);
     const env = { ...scene.env, ANTHROPIC_API_KEY: '', PATH: '/nowhere' };
     expect(await failure({ ...scene, env })).toBe(
@@ -41,14 +41,14 @@ describe('the provider', () => {
     expect(scene.model.requests).toEqual([]);
   });
 
-  test('CLAUDE_API_KEY is a key as well', async () => {
+  test('CLAUDE_API_KEY also works', async () => {
     const scene = await createScene(() => ({ text: 'Nothing.' }), memoryServer);
     const env = { ...scene.env, ANTHROPIC_API_KEY: '', CLAUDE_API_KEY: KEY };
     expect(textOf(await askOnce({ ...scene, env }))).toBe('Nothing.');
     expect(scene.model.requests[0]?.authorization).toBe(`Bearer ${KEY}`);
   });
 
-  test('a key that is refused', async () => {
+  test('a rejected key', async () => {
     const reply = { status: 401, message: `invalid key ${KEY}` };
     const scene = await createScene(() => reply, memoryServer);
     expect(await failure(scene)).toBe(
@@ -57,14 +57,14 @@ describe('the provider', () => {
     expect(scene.model.requests).toHaveLength(1);
   });
 
-  test('one that wants to be left alone for a moment is asked again after it', async () => {
+  test('is retried after the time it asks for', async () => {
     const busy = { status: 429, headers: { 'retry-after': '1' } };
     const scene = await createScene(inTurn(busy, { text: 'Nothing.' }), memoryServer);
     expect(textOf(await askOnce(scene))).toBe('Nothing.');
     expect(scene.model.requests).toHaveLength(2);
   });
 
-  test('one that wants to be left alone for longer than there is time is not', async () => {
+  test('is not retried if it asks for more time than is left', async () => {
     const busy = { status: 429, message: 'Slow down', headers: { 'retry-after': '600' } };
     const scene = await createScene(() => busy, memoryServer);
     expect(await failure(scene)).toBe(
@@ -73,14 +73,14 @@ describe('the provider', () => {
     expect(scene.model.requests).toHaveLength(1);
   });
 
-  test.each([503, 529])('one that fails with %i is asked three times', async (status) => {
+  test.each([503, 529])('is tried three times if it fails with %i', async (status) => {
     const busy = { status, message: 'Overloaded', headers: { 'retry-after-ms': '10' } };
     const scene = await createScene(() => busy, memoryServer);
     expect(await failure(scene)).toContain(`(HTTP status ${status}): Overloaded.`);
     expect(scene.model.requests).toHaveLength(3);
   });
 
-  test('after a call was made, only the request to the model is repeated', async () => {
+  test('after a tool call, only the model request is repeated', async () => {
     const call = { calls: [{ name: 'echo', args: { n: 1 } }] };
     const busy = { status: 529, headers: { 'retry-after-ms': '10' } };
     const scene = await createScene(inTurn(call, busy, { text: 'Done.' }), () =>
@@ -94,7 +94,7 @@ describe('the provider', () => {
     expect(repeated).toEqual(refused);
   });
 
-  test('one that does not answer is asked once, and let go in time', async () => {
+  test('without an answer is tried once, until the time limit', async () => {
     const scene = await createScene(inTurn({ text: 'Nothing.' }, 'never'), (dir) => ({
       ...memoryServer(dir),
       assistant: { timeoutMs: 10_000 },
@@ -109,7 +109,7 @@ describe('the provider', () => {
     expect(await eventually(() => scene.model.requests[1]?.isAborted === true)).toBe(true);
   });
 
-  test('the environment may allow more time, and the one who asks waits as long', async () => {
+  test('the environment can extend the limit, and the caller waits that long', async () => {
     const env = { SWITCHBOARD_CONVERSATION_TIMEOUT_MS: '500' };
     const scene = await createScene(() => 'never', memoryServer, env);
     expect(await failure(scene)).toContain('was stopped after 500 ms');
@@ -119,7 +119,7 @@ describe('the provider', () => {
     ['no JSON at all', 'it is not JSON'],
     ['{"some": "thing"}', 'it is not a message'],
     ['', 'it is no'],
-  ])('an answer that is none: %s', async (body, reason) => {
+  ])('an unreadable answer: %s', async (body, reason) => {
     const scene = await createScene(() => ({ body }), memoryServer);
     expect(await failure(scene)).toContain(
       `The assistant's provider "anthropic" sent an unreadable answer: ${reason}`,
@@ -127,7 +127,7 @@ describe('the provider', () => {
     expect(scene.model.requests).toHaveLength(1);
   });
 
-  test('one that is not there', async () => {
+  test('an unreachable provider', async () => {
     const env = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' };
     const scene = await createScene(() => 'never', memoryServer, env);
     const text = await failure(scene);
@@ -135,7 +135,7 @@ describe('the provider', () => {
     expect(text).toContain('Check the base URL and the network.');
   });
 
-  test('one that there is not', async () => {
+  test('an unknown provider', async () => {
     const env = { SWITCHBOARD_ASSISTANT_PROVIDER: 'oracle' };
     const scene = await createScene(() => 'never', memoryServer, env);
     const host = new RawHost(scene.project, { env: scene.env });
@@ -146,7 +146,7 @@ describe('the provider', () => {
     expect(await host.exited).toMatchObject({ code: 2 });
   });
 
-  test('a model that is out of date is said to be so once, in the log', async () => {
+  test('an outdated model is reported once, in the log', async () => {
     const env = { SWITCHBOARD_ASSISTANT_MODEL: 'claude-sonnet-4-5' };
     const call = { calls: [{ name: 'read_graph', args: {} }] };
     const scene = await createScene(inTurn(call, { text: 'Nothing.' }), memoryServer, env);
@@ -165,7 +165,7 @@ describe('the provider', () => {
 describe('the model', () => {
   const single = { assistant: { mode: 'single' } };
 
-  test('in single mode it must tell a call', async () => {
+  test('must write a call in single mode', async () => {
     const scene = await createScene(
       () => ({ text: 'I would look into the graph.' }),
       (dir) => ({ ...memoryServer(dir), ...single }),
@@ -175,7 +175,7 @@ describe('the model', () => {
     );
   });
 
-  test.each(['loop', 'single'])('a subtool that there is not: %s', async (mode) => {
+  test.each(['loop', 'single'])('an unknown subtool: %s', async (mode) => {
     const scene = await createScene(
       () => ({ text: '{"subtool": "read_grahp", "args": {}}' }),
       (dir) => ({ ...memoryServer(dir), assistant: { mode } }),
@@ -186,7 +186,7 @@ describe('the model', () => {
     expect(scene.model.requests).toHaveLength(1);
   });
 
-  test('one that never stops is stopped, and what it did is said', async () => {
+  test('that never stops is stopped, and its calls are reported', async () => {
     const script: Script = () => ({ calls: [{ name: 'read_graph', args: {} }] });
     const scene = await createScene(script, (dir) => ({
       ...memoryServer(dir),
@@ -198,7 +198,7 @@ describe('the model', () => {
     expect(scene.model.requests).toHaveLength(4);
   });
 
-  test('one that costs too much is stopped', async () => {
+  test('that uses too many tokens is stopped', async () => {
     const script: Script = () => ({ calls: [{ name: 'read_graph', args: {} }] });
     const scene = await createScene(script, (dir) => ({
       ...memoryServer(dir),
@@ -208,19 +208,19 @@ describe('the model', () => {
     expect(scene.model.requests).toHaveLength(2);
   });
 
-  test('one that says nothing', async () => {
+  test('with an empty answer', async () => {
     const scene = await createScene(() => ({ text: ' ' }), memoryServer);
     expect(await failure(scene)).toContain("The assistant's model returned an empty answer.");
   });
 
-  test('one that refuses', async () => {
+  test('that refuses', async () => {
     const scene = await createScene(() => ({ text: 'I must not.', stop: 'refused' }), memoryServer);
     expect(await failure(scene)).toBe(
       "The assistant's model refused to answer. It said: I must not.",
     );
   });
 
-  test('an answer that is cut off says so, and a call that is cut off is not made', async () => {
+  test('a truncated answer says so, and a truncated call is not made', async () => {
     const scene = await createScene(
       inTurn(
         { text: 'Once upon', stop: 'limit' },
@@ -240,7 +240,7 @@ describe('the model', () => {
 });
 
 describe('the server', () => {
-  test('one that dies in between is started again, and the model is told', async () => {
+  test('that crashes in between is restarted, and the model gets the error', async () => {
     const scene = await createScene(
       ({ results }, index) => {
         if (index === 0) return { calls: [{ name: 'exit', args: { code: 7 } }] };
@@ -265,7 +265,7 @@ describe('the server', () => {
     expect(outcome?.text).toContain('exited with code 7 while working on subtool "exit"');
   });
 
-  test('one that does not start', async () => {
+  test('that does not start', async () => {
     const scene = await createScene(
       () => 'never',
       () => ({
@@ -277,7 +277,7 @@ describe('the server', () => {
     expect(scene.model.requests).toEqual([]);
   });
 
-  test('one that takes too long for a call, by the time that is set for it', async () => {
+  test('that exceeds its time limit for a call', async () => {
     const script: Script = ({ results }) =>
       results[0] ? { text: results[0].text } : { calls: [{ name: 'wait', args: { ms: 60_000 } }] };
     const env = { SWITCHBOARD_CHILD_TIMEOUT_MS: '4000' };
@@ -287,7 +287,7 @@ describe('the server', () => {
     );
   });
 
-  test('its secrets are in nothing that is said, and it has no key that it was not to have', async () => {
+  test('its secrets never appear, and it gets no keys it should not have', async () => {
     const secret = 'very-secret-value-1';
     const scene = await createScene(
       ({ results }, index) => {
@@ -331,7 +331,7 @@ test('two queries at once are kept apart', async () => {
   expect(scene.model.requests.map(({ said }) => said.length)).toEqual([1, 1, 1]);
 });
 
-describe('an assistant that is started by itself', () => {
+describe('an assistant started directly', () => {
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'and ended with %s takes its server with it, and its request',
     async (signal) => {

@@ -43,7 +43,7 @@ async function reload(host: RawHost): Promise<void> {
   expect(await eventually(hasRead)).toBe(true);
 }
 
-test('what is changed after it was switched on reaches it with a reload', async () => {
+test('changes made after switching on take effect with a reload', async () => {
   const { project, switchOn, folder, own } = await laidOut();
   await switchOn();
   const host = await RawHost.connect(project);
@@ -66,7 +66,7 @@ test('what is changed after it was switched on reaches it with a reload', async 
   expect((await answerOf(host)).tools).toEqual(['open_nodes']);
 });
 
-test('a file that is named on the command line counts', async () => {
+test('a file named on the command line applies', async () => {
   const { project, switchOn } = await laidOut();
   await switchOn();
   const file = project.write('elsewhere/other.json', { suites: { memory: DENY } });
@@ -74,7 +74,7 @@ test('a file that is named on the command line counts', async () => {
   expect((await answerOf(host)).tools).not.toContain('read_graph');
 });
 
-test('a folder in a place of its own finds the same rules', async () => {
+test('a folder in a custom location finds the same rules', async () => {
   const discoverGlobs = ['servers/deep/*/.mcp.json'];
   const { project, switchOn } = await laidOut('servers/deep/memory');
   project.write('switchboard.config.json', { discoverGlobs });
@@ -84,7 +84,7 @@ test('a folder in a place of its own finds the same rules', async () => {
   expect((await answerOf(host)).tools).not.toContain('read_graph');
 });
 
-test('rules in the file that starts the wrapper count', async () => {
+test('rules in the file that starts the wrapper apply', async () => {
   const { project, switchOn, place, folder } = await laidOut();
   await switchOn();
   const wrapper = JSON.parse(readFileSync(join(folder, '.mcp.json'), 'utf8')) as object;
@@ -93,7 +93,7 @@ test('rules in the file that starts the wrapper count', async () => {
   expect((await answerOf(host)).tools).not.toContain('read_graph');
 });
 
-test('what is only called a wrapper is a server like any other', async () => {
+test('a wrapper in name only is an ordinary server', async () => {
   const place = '.switchboard/mcps/kid';
   const project = createProject({
     [`${place}/.mcp.json`]: {
@@ -112,7 +112,7 @@ test('what is only called a wrapper is a server like any other', async () => {
   expect(result?.content?.[0]?.text).toContain("Subtool 'ask' not allowed");
 });
 
-test('settings in the server’s own file are known outside as well', async () => {
+test('settings in the server’s own file also apply outside', async () => {
   const { folder, own, switchOn, run, project } = await laidOut();
   await switchOn();
   const assistant = { model: 'my-own-model', timeoutMs: 300_000 };
@@ -127,7 +127,7 @@ test('settings in the server’s own file are known outside as well', async () =
   expect((await answerOf(host)).model).toBe('my-own-model');
 });
 
-test('a role that mcp-descriptions.json has anew reaches it with a reload', async () => {
+test('a new role in mcp-descriptions.json takes effect with a reload', async () => {
   const scene = await createScene(tells, memoryServer);
   const host = await RawHost.connect(scene.project, { env: scene.env });
   const role = async () => textOf(await host.call('kid', 'natural_language', QUERY));
@@ -139,7 +139,7 @@ test('a role that mcp-descriptions.json has anew reaches it with a reload', asyn
   expect(await role()).toContain('You are a gardener.');
 });
 
-test('CLAUDE.md counts also where an assistant is switched on by the configuration', async () => {
+test('CLAUDE.md also applies if the configuration switches the assistant on', async () => {
   const { project, folder } = await laidOut();
   writeFileSync(join(folder, 'CLAUDE.md'), 'You are a librarian.');
   project.write('switchboard.config.json', { suites: { memory: { assistant: true } } });
@@ -147,7 +147,7 @@ test('CLAUDE.md counts also where an assistant is switched on by the configurati
   expect((await answerOf(host)).role).toMatch(/^You are a librarian\./);
 });
 
-test('a query that is called off while the user is asked is over, in the server as well', async () => {
+test('cancelling a query while the user is asked also cancels it in the server', async () => {
   const script: Script = ({ results }) =>
     results[0] ? { text: results[0].text } : { calls: [{ name: 'ask', args: {} }] };
   const heard = join(createProject().dir, 'heard');
@@ -192,7 +192,7 @@ test('a query that is called off while the user is asked is over, in the server 
   expect(await answered).toBe(true);
 });
 
-test('without a model a call ends as one whose tool has failed', async () => {
+test('without a model, a call fails like a failed tool', async () => {
   const scene = await createScene(tells, memoryServer);
   const args = ['call', 'kid', 'natural_language', JSON.stringify(QUERY)];
   const env = { ANTHROPIC_API_KEY: '', PATH: '/nowhere' };
@@ -201,7 +201,7 @@ test('without a model a call ends as one whose tool has failed', async () => {
   expect(stdout).toContain('No model is available for the assistant');
 });
 
-test('what the wrapper is given in its file, the assistant has', async () => {
+test('the assistant gets the wrapper’s own settings', async () => {
   const { project, switchOn, place, folder } = await laidOut();
   await switchOn();
   const wrapper = JSON.parse(readFileSync(join(folder, '.mcp.json'), 'utf8')) as {

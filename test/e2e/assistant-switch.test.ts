@@ -92,7 +92,7 @@ describe('without a model', () => {
   test.each([
     ['with a folder of its own', inFolder],
     ['in the configuration', inConfiguration],
-  ])('a server %s stays as it is, and what is missing is said', async (_what, files) => {
+  ])('a server %s is left unchanged, and the missing part is named', async (_what, files) => {
     const project = createProject(files);
     const before = tree(project.dir);
     for (const more of [[], ['--dry-run']]) {
@@ -112,7 +112,7 @@ describe('without a model', () => {
     ],
     [{ provider: 'anthropic' }, 'The assistant has no API key for the provider "anthropic".'],
     [{ apiKeyEnv: 'MY_KEY' }, 'MY_KEY'],
-  ])('settings that were written before count: %j', async (assistant, words) => {
+  ])('existing settings apply: %j', async (assistant, words) => {
     const user = { suites: { memory: { assistant } } };
     const project = createProject({
       'switchboard.config.json': {
@@ -127,7 +127,7 @@ describe('without a model', () => {
     expect(stderr).toContain(words);
   });
 
-  test('a model on the user’s own machine needs no key', async () => {
+  test('a local model does not need a key', async () => {
     const project = createProject(inConfiguration);
     const args = ['assistant', 'memory', 'on'];
     const local = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
@@ -137,7 +137,7 @@ describe('without a model', () => {
   });
 });
 
-describe('a server with a folder of its own', () => {
+describe('a server with its own folder', () => {
   const SHAPES: [string, string, number][] = [
     ['plain', `${JSON.stringify(MEMORY, null, 2)}\n`, 0o644],
     ['on one line, for its owner alone', JSON.stringify(MEMORY), 0o600],
@@ -155,7 +155,7 @@ describe('a server with a folder of its own', () => {
     ['without anything to start', '{"name": "memory"}', 0o644],
   ];
 
-  test.each(SHAPES)('%s: switched on and off it is what it was', async (_, content, mode) => {
+  test.each(SHAPES)('%s: switching on and off restores it', async (_, content, mode) => {
     const project = createProject();
     chmodSync(project.write(`${FOLDER}/.mcp.json`, content), mode);
     const before = tree(project.dir);
@@ -192,7 +192,7 @@ describe('a server with a folder of its own', () => {
     expect(tree(project.dir)).toEqual(before);
   });
 
-  test('says what it does, and in a dry run does nothing', async () => {
+  test('reports its changes, and a dry run makes none', async () => {
     const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
     const before = tree(project.dir);
     const steps = (text: string) => text.replaceAll(/(home\/\.switchboard\/backups\/)\S+/g, '$1…');
@@ -230,7 +230,7 @@ describe('a server with a folder of its own', () => {
     expect(tree(project.dir)).toEqual(on);
   });
 
-  test('is the same in the other place, and under an odd name', async () => {
+  test('works in the other location and with an odd name', async () => {
     const project = createProject({
       'mcps/odd/.mcp.json': { ...MEMORY, name: '../my "server"' },
       'mcps/b/.mcp.json': { ...MEMORY, name: 'b' },
@@ -263,7 +263,7 @@ describe('a server with a folder of its own', () => {
     expect(stdout).toContain('1 server, 0 warnings.');
   });
 
-  test('two at once get in each other’s way as little as one after the other', async () => {
+  test('concurrent switches do not conflict', async () => {
     const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
     const before = tree(project.dir);
     await Promise.all([1, 2, 3].map(() => runWell(project, 'memory', 'on')));
@@ -277,7 +277,7 @@ describe('a server with a folder of its own', () => {
 describe('the role', () => {
   const roleOf = ({ dir }: Project) => readFileSync(join(dir, FOLDER, 'CLAUDE.md'), 'utf8');
 
-  test('is what mcp-descriptions.json says, and follows it', async () => {
+  test('comes from mcp-descriptions.json and follows it', async () => {
     const project = createProject({
       [`${FOLDER}/.mcp.json`]: MEMORY,
       'mcp-descriptions.json': { mcps: { memory: { claude: 'You keep our notes.' } } },
@@ -292,7 +292,7 @@ describe('the role', () => {
     expect(Object.keys(tree(project.dir))).toEqual(Object.keys(before));
   });
 
-  test('or what the library has, by what is started, also when it is mended', async () => {
+  test('or from the library, by its command, even on repair', async () => {
     const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
     project.write(`${FOLDER}/.mcp.json`, { ...MEMORY, name: 'brain' });
     await runWell(project, 'brain', 'on');
@@ -302,7 +302,7 @@ describe('the role', () => {
     expect(roleOf(project)).toContain('`search_nodes`');
   });
 
-  test('or one made from name and description', async () => {
+  test('or is made from name and description', async () => {
     const file = { name: 'stock', description: 'the stock of our shops', command: 'node' };
     const project = createProject({ [`${FOLDER}/.mcp.json`]: file });
     await runWell(project, 'stock', 'on');
@@ -310,7 +310,7 @@ describe('the role', () => {
     expect(roleOf(project)).toContain('the stock of our shops');
   });
 
-  test('that was there before is used, and stays', async () => {
+  test('that already exists is used and kept', async () => {
     const project = createProject({
       [`${FOLDER}/.mcp.json`]: MEMORY,
       [`${FOLDER}/CLAUDE.md`]: 'mine, from before\n',
@@ -326,7 +326,7 @@ describe('the role', () => {
     expect(tree(project.dir)).toEqual(before);
   });
 
-  test('that was changed stays, and is taken up again', async () => {
+  test('that was edited is kept and used again', async () => {
     const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
     await runWell(project, 'memory', 'on');
     project.write(`${FOLDER}/CLAUDE.md`, 'now mine\n');
@@ -337,7 +337,7 @@ describe('the role', () => {
   });
 });
 
-describe('what was begun and not finished is mended', () => {
+describe('repairs an interrupted switch', () => {
   const SCRIPT = `${FOLDER}/memory-claude-wrapper.mjs`;
   const OWN = `${FOLDER}/.mcp.json`;
   const ORIGINAL = `${FOLDER}/original/.mcp.json`;
@@ -381,7 +381,7 @@ describe('what was begun and not finished is mended', () => {
     expect(left).toEqual(other.before);
   });
 
-  test('an original that is not ours is backed up before it is replaced', async () => {
+  test('a foreign original is backed up before it is replaced', async () => {
     const project = createProject({
       [OWN]: MEMORY,
       [ORIGINAL]: { ...MEMORY, description: 'another' },
@@ -392,7 +392,7 @@ describe('what was begun and not finished is mended', () => {
     expect(backups(project).some((text) => text.includes('another'))).toBe(true);
   });
 
-  test('an original that is gone is said to be', async () => {
+  test('a missing original is reported', async () => {
     const { project } = await halfDone({ missing: [ORIGINAL], isOff: false });
     const before = tree(project.dir);
     for (const state of ['on', 'off']) {
@@ -407,8 +407,8 @@ describe('what was begun and not finished is mended', () => {
   });
 });
 
-describe('what the user wrote is never lost', () => {
-  test('a wrapper that was changed is left when it is switched on, and kept when off', async () => {
+describe('never loses the user’s changes', () => {
+  test('keeps an edited wrapper when switching on and off', async () => {
     const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
     const before = tree(project.dir);
     await runWell(project, 'memory', 'on');
@@ -422,7 +422,7 @@ describe('what the user wrote is never lost', () => {
     expect(backups(project)).toContain(mine);
   });
 
-  test('a wrapper from another installation is brought up to date', async () => {
+  test('updates a wrapper from another installation', async () => {
     const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
     await runWell(project, 'memory', 'on');
     const on = tree(project.dir);
@@ -434,7 +434,7 @@ describe('what the user wrote is never lost', () => {
     expect(tree(project.dir)).toEqual(on);
   });
 
-  test('changes to the file that starts the wrapper are backed up', async () => {
+  test('backs up changes to the file that starts the wrapper', async () => {
     const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
     const before = tree(project.dir);
     await runWell(project, 'memory', 'on');
@@ -448,7 +448,7 @@ describe('what the user wrote is never lost', () => {
     expect(backups(project)).toContain(mine);
   });
 
-  test('changes to the original are the server’s from then on', async () => {
+  test('changes to the original become the server’s', async () => {
     const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
     await runWell(project, 'memory', 'on');
     const changed = project.write(`${FOLDER}/original/.mcp.json`, { ...MEMORY, args: ['new'] });
@@ -457,7 +457,7 @@ describe('what the user wrote is never lost', () => {
     expect(readFileSync(join(project.dir, FOLDER, '.mcp.json'), 'utf8')).toBe(text);
   });
 
-  test('files of those names that are somebody’s own are left alone', async () => {
+  test('unrelated files with those names are left alone', async () => {
     const project = createProject({
       [`${FOLDER}/.mcp.json`]: MEMORY,
       [`${FOLDER}/original/.mcp.json`]: 'not even JSON',
@@ -469,7 +469,7 @@ describe('what the user wrote is never lost', () => {
   });
 });
 
-describe('what cannot be done is refused, and nothing is changed', () => {
+describe('refuses without changing anything if', () => {
   test.each([
     ['the folder', FOLDER],
     ['the file', `${FOLDER}/.mcp.json`],
@@ -488,7 +488,7 @@ describe('what cannot be done is refused, and nothing is changed', () => {
     expect(tree(project.dir)).toEqual(before);
   });
 
-  test('there is something else where the original shall be', async () => {
+  test('something else is in the original’s place', async () => {
     const project = createProject({
       [`${FOLDER}/.mcp.json`]: MEMORY,
       [`${FOLDER}/original`]: 'mine',
@@ -498,7 +498,7 @@ describe('what cannot be done is refused, and nothing is changed', () => {
     expect(tree(project.dir)).toEqual(before);
   });
 
-  test('rules that would not hold', async () => {
+  test('rules would not apply', async () => {
     const rules = { expose: { deny: ['delete_*'] } };
     const project = createProject({
       'servers/memory/.mcp.json': MEMORY,
@@ -524,7 +524,7 @@ describe('what cannot be done is refused, and nothing is changed', () => {
     await runWell(project, 'memory', 'on');
   });
 
-  test('but not what the assistant finds: this project, with what is said there', async () => {
+  test('but accepts rules the assistant finds in this project', async () => {
     const rules = { expose: { deny: ['x'] }, environment: 'minimal' };
     const project = createProject({
       [`${FOLDER}/.mcp.json`]: MEMORY,
@@ -537,7 +537,7 @@ describe('what cannot be done is refused, and nothing is changed', () => {
     expect(memory).toMatchObject({ environment: 'inherit', behind: { environment: 'minimal' } });
   });
 
-  test('a server or a word that does not exist', async () => {
+  test('a server or a word does not exist', async () => {
     const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
     expect(await runBadly(project, 'memry', 'on')).toBe(
       'switchboard: No server is named "memry".\nDid you mean memory?\n',
@@ -553,7 +553,7 @@ describe('what cannot be done is refused, and nothing is changed', () => {
   });
 });
 
-describe('a server of the configuration', () => {
+describe('a server in the configuration', () => {
   const CONFIGS: [string, string][] = [
     ['plain', '{\n  "mcpServers": {\n    "memory": { "command": "node" }\n  }\n}\n'],
     ['on one line', '{"mcpServers":{"memory":{"command":"node"}}}'],
@@ -567,7 +567,7 @@ describe('a server of the configuration', () => {
     ],
   ];
 
-  test.each(CONFIGS)('%s: switched on and off the files are what they were', async (_, content) => {
+  test.each(CONFIGS)('%s: switching on and off restores the files', async (_, content) => {
     const project = createProject({ 'switchboard.config.json': content });
     chmodSync(join(project.dir, 'switchboard.config.json'), 0o640);
     const before = tree(project.dir);
@@ -584,7 +584,7 @@ describe('a server of the configuration', () => {
     expect(await runWell(project, 'memory', 'off')).toContain('Nothing was changed');
   });
 
-  test('so is one whose file lies beside those of others', async () => {
+  test('including one whose file is next to others', async () => {
     const project = createProject({
       'switchboard.config.json': '{ "discoverGlobs": ["servers/*.json"] }\n',
       'servers/memory.json': MEMORY,
@@ -598,7 +598,7 @@ describe('a server of the configuration', () => {
     expect(tree(project.dir)).toEqual(before);
   });
 
-  test('in a dry run nothing is written', async () => {
+  test('a dry run writes nothing', async () => {
     const project = createProject({ 'switchboard.config.json': CONFIGS[0]?.[1] ?? '' });
     const before = tree(project.dir);
     expect(await runWell(project, 'memory', 'on', '--dry-run')).toContain(
@@ -613,7 +613,7 @@ describe('a server of the configuration', () => {
     expect(tree(project.dir)).toEqual(on);
   });
 
-  test('what was changed meanwhile stays, in both files', async () => {
+  test('keeps changes made in the meantime, in both files', async () => {
     const project = createProject({
       'switchboard.config.json': CONFIGS[0]?.[1] ?? '',
       'mcp-descriptions.json': '{\n  // ours\n  "mcps": { "memory": "Notes.", "b": "B." }\n}\n',
@@ -631,7 +631,7 @@ describe('a server of the configuration', () => {
     );
   });
 
-  test('a role that was changed stays, and one that is there is not replaced', async () => {
+  test('an edited role is kept, and an existing one is not replaced', async () => {
     const mine = { mcps: { memory: { claude: 'mine' } } };
     const project = createProject({
       'switchboard.config.json': CONFIGS[0]?.[1] ?? '',
@@ -644,7 +644,7 @@ describe('a server of the configuration', () => {
     expect(tree(project.dir)).toEqual(before);
   });
 
-  test('that the user has in every project is written in his files', async () => {
+  test('the user has in every project is changed in the user’s files', async () => {
     const project = createProject({
       'home/.switchboard/switchboard.config.json': { mcpServers: { memory: { command: 'node' } } },
       'home/.switchboard/servers.json': { time: { command: 'uvx', args: ['mcp-server-time'] } },
@@ -666,7 +666,7 @@ describe('a server of the configuration', () => {
     expect(tree(project.dir)).toEqual({});
   });
 
-  test('that has it where it is declared is overruled', async () => {
+  test('declared with an assistant is overridden', async () => {
     const project = createProject({
       'switchboard.config.json': { mcpServers: { x: { command: 'node', assistant: true } } },
     });
@@ -677,7 +677,7 @@ describe('a server of the configuration', () => {
     expect(await runWell(project, 'x')).toContain('x  on');
   });
 
-  test('of a program is not rewritten', async () => {
+  test('in a JavaScript file is not rewritten', async () => {
     const project = createProject({
       'switchboard.config.mjs': 'export default { mcpServers: { x: { command: "node" } } };\n',
     });
@@ -693,7 +693,7 @@ describe('a server of the configuration', () => {
     );
   });
 
-  test('with a descriptions file that is broken is left as it is', async () => {
+  test('with a broken descriptions file is left unchanged', async () => {
     const project = createProject({
       'switchboard.config.json': CONFIGS[0]?.[1] ?? '',
       'mcp-descriptions.json': '{"mcps": [',
@@ -706,7 +706,7 @@ describe('a server of the configuration', () => {
   });
 });
 
-test('a server whose own file is found and that is switched on by the configuration is switched off there', async () => {
+test('a server with its own file that the configuration switched on is switched off there', async () => {
   const project = createProject({
     [`${FOLDER}/.mcp.json`]: MEMORY,
     'switchboard.config.json': '{ "suites": { "memory": { "assistant": true } } }\n',
@@ -719,7 +719,7 @@ test('a server whose own file is found and that is switched on by the configurat
   expect(readFileSync(join(project.dir, 'switchboard.config.json'), 'utf8')).toBe('{}\n');
 });
 
-test('doctor says which descriptions nobody sees, and config check which files were read', async () => {
+test('doctor reports unused descriptions, and config check the files it read', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: { memory: { command: 'no-such-program' } },
@@ -749,7 +749,7 @@ test.each(['memory-claude-wrapper.mjs', 'CLAUDE.md'])(
   },
 );
 
-test('switched off it may have another name, which is no failure', async () => {
+test('it may have another name when switched off', async () => {
   const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
   await runWell(project, 'memory', 'on');
   const file = join(project.dir, FOLDER, '.mcp.json');
@@ -762,7 +762,7 @@ test('switched off it may have another name, which is no failure', async () => {
   expect(await runWell(project, 'memory')).toContain('off');
 });
 
-test('a server whose file was removed is told where it is kept, and is not started', async () => {
+test('a removed server file is reported with its kept copy, and the server is not started', async () => {
   const project = createProject({ [`${FOLDER}/.mcp.json`]: MEMORY });
   await runWell(project, 'memory', 'on');
   rmSync(join(project.dir, FOLDER, '.mcp.json'));
@@ -773,7 +773,7 @@ test('a server whose file was removed is told where it is kept, and is not start
   expect((await runSwitchboard(project, ['config', 'check'])).stdout).toContain('is missing');
 });
 
-test.each(['serve', 'on', 'off', 'status'])('a server called %s is switched', async (name) => {
+test.each(['serve', 'on', 'off', 'status'])('a server called %s can be switched', async (name) => {
   const project = createProject({
     'switchboard.config.json': { mcpServers: { [name]: { command: 'server' } } },
   });
@@ -786,7 +786,7 @@ test.each(['serve', 'on', 'off', 'status'])('a server called %s is switched', as
   expect(tree(project.dir)).toEqual(before);
 });
 
-test('who has switched it on by hand gets the role, once', async () => {
+test('a manual switch adds the role, once', async () => {
   const server = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] };
   const project = createProject({
     'switchboard.config.json': { mcpServers: { notes: { ...server, assistant: true } } },

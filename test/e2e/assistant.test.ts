@@ -44,7 +44,7 @@ async function connect(driver: HostDriver, route: 'alone' | 'suite', scene: Scen
 }
 
 describe.each(EVERYWHERE)('$driver.name, $route', ({ driver, route }) => {
-  test('what is asked for in plain words is done, and said', async () => {
+  test('carries out a plain-language request and reports the result', async () => {
     const scene = await createScene(remembers, memoryServer);
     const host = await connect(driver, route, scene);
     const progress: unknown[] = [];
@@ -85,7 +85,7 @@ describe.each(EVERYWHERE)('$driver.name, $route', ({ driver, route }) => {
     ]);
   });
 
-  test.each(['handshake', 'modern'])('a server of the %s era may ask the user', async (era) => {
+  test.each(['handshake', 'modern'])('a server of the %s era can ask the user', async (era) => {
     const script = usesOnce('ask_form', {}, (result) => `It said: ${result}`);
     const scene = await createScene(script, () => eraServer(era));
     const host = await connect(driver, route, scene);
@@ -146,7 +146,7 @@ describe.each([V1, V2_MODERN])('$name', (driver) => {
     ]);
   });
 
-  test('with no time to be remembered for, every query is the first', async () => {
+  test('with no memory, every query is the first', async () => {
     const env = { SWITCHBOARD_SESSION_IDLE_MS: '0' };
     const scene = await createScene(() => ({ text: 'yes' }), memoryServer, env);
     const host = await connect(driver, 'suite', scene);
@@ -155,7 +155,7 @@ describe.each([V1, V2_MODERN])('$name', (driver) => {
     expect(scene.model.requests.map(({ said }) => said)).toEqual([['first'], ['second']]);
   });
 
-  test.each(ROUTES)('who calls off a query ends the call under way, %s', async (route) => {
+  test.each(ROUTES)('cancelling a query cancels the current call, %s', async (route) => {
     const script = usesOnce('hold', {}, () => 'never said');
     const scene = await createScene(script, (dir) => ({
       ...testServer('recording', join(dir, 'journal.txt'), '{}'),
@@ -173,7 +173,7 @@ describe.each([V1, V2_MODERN])('$name', (driver) => {
     expect(scene.model.requests).toHaveLength(1);
   });
 
-  test.each(ROUTES)('who calls off a query ends the request to the model, %s', async (route) => {
+  test.each(ROUTES)('cancelling a query aborts the model request, %s', async (route) => {
     const scene = await createScene(() => 'never', memoryServer);
     const host = await connect(driver, route, scene);
     const controller = new AbortController();
@@ -185,7 +185,7 @@ describe.each([V1, V2_MODERN])('$name', (driver) => {
   });
 });
 
-test('a host that goes leaves neither a request nor a process', async () => {
+test('a host that disconnects leaves neither a request nor a process', async () => {
   const scene = await createScene(() => 'never', memoryServer);
   const host = await V1.connect(launchOf('suite', scene));
   const answer = ask(host, 'suite', { query: 'wait' }).catch(() => {});
@@ -196,10 +196,10 @@ test('a host that goes leaves neither a request nor a process', async () => {
   expect(await eventually(() => processesWith(scene.project.dir).length === 0)).toBe(true);
 });
 
-describe('what the model may use', () => {
+describe('the model’s tools', () => {
   const denied = { expose: { deny: ['delete_*'] } };
 
-  test('is what the rules allow, and the tool itself is none of it', async () => {
+  test('are those the rules allow, without the assistant’s own', async () => {
     const script: Script = ({ results }) =>
       results[0]
         ? { text: results[0].text }
@@ -213,7 +213,7 @@ describe('what the model may use', () => {
     expect(answer).toMatchObject({ _meta: { 'switchboard/assistant': { calls: [] } } });
   });
 
-  test('a call that it only tells is no way around them', async () => {
+  test('calls in the answer text cannot bypass the rules', async () => {
     const told = JSON.stringify({ subtool: 'delete_entities', args: { entityNames: ['a'] } });
     const scene = await createScene(
       () => ({ text: told }),
@@ -225,7 +225,7 @@ describe('what the model may use', () => {
     expect(textOf(answer)).toContain("Subtool 'delete_entities' not allowed");
   });
 
-  test('has names that its provider accepts, and is found again by them', async () => {
+  test('have names the provider accepts, and are found by them', async () => {
     const odd = `page.open-${'x'.repeat(80)}`;
     const list = JSON.stringify([
       { name: odd, description: 'Odd.', inputSchema: { type: 'object' } },
@@ -245,7 +245,7 @@ describe('what the model may use', () => {
   });
 });
 
-describe('a call that the model tells instead of making it', () => {
+describe('a call in the model’s answer text', () => {
   const told = '```json\n{"subtool": "read_text_file", "args": {"path": "PATH"}}\n```';
 
   test.each(['loop', 'single'])(
@@ -291,7 +291,7 @@ test.each(['loop', 'single'])(
   },
 );
 
-test('several calls of one answer are made in their order, and failures go back to the model', async () => {
+test('makes several calls of one answer in order, and returns failures to the model', async () => {
   const script: Script = ({ results }) =>
     results.length > 0
       ? { text: results.map(({ text, isError }) => `${isError}: ${text}`).join('\n') }
@@ -329,7 +329,7 @@ test('several calls of one answer are made in their order, and failures go back 
   });
 });
 
-test('a long result is cut, and says so', async () => {
+test('a long result is truncated with a note', async () => {
   const script = usesOnce('echo', { text: 'x'.repeat(5_000) }, (result) => result);
   const entry = { ...testServer('toolbox'), assistant: { maxResultChars: 100 } };
   const scene = await createScene(script, () => entry);
@@ -338,7 +338,7 @@ test('a long result is cut, and says so', async () => {
   expect(text).toMatch(/^\{"text":"x{91}\n… \(cut off after 100 of 5011 characters\)$/);
 });
 
-test('the same through chat completions', async () => {
+test('works the same through chat completions', async () => {
   const scene = await createScene(remembers, memoryServer);
   const env = { ...scene.env, ...scene.model.env('chat'), ANTHROPIC_API_KEY: '' };
   const host = await connect(V1, 'suite', { ...scene, env });

@@ -62,7 +62,7 @@ async function standstill(count: () => number): Promise<number> {
 
 const echo = (text: string) => ({ action: 'call', subtool: 'echo', args: { text } });
 
-test('a host that does not read slows down its own server, and later gets everything', async () => {
+test('a host that does not read slows down only its own server, and later gets everything', async () => {
   const { serving, steps } = await start();
   const unread = await flood(serving);
   const other = await connectV1(serving);
@@ -78,7 +78,7 @@ test('a host that does not read slows down its own server, and later gets everyt
   expect(text).toContain(`flooded ${STEPS} times`);
 });
 
-test('a server that two hosts use goes on: the one that does not read loses its stream', async () => {
+test('a server shared by two hosts keeps running: the one that does not read loses its stream', async () => {
   const { serving, steps } = await start();
   const unread = await flood(serving);
   unread.on('error', () => {}); // it is cut off

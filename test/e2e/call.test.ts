@@ -38,7 +38,7 @@ test.each([
   expect(await call(...words)).toEqual({ status: 0, stdout: `${text}\n`, stderr: '' });
 });
 
-test('numbers are sent as they were typed', async () => {
+test('sends numbers as typed', async () => {
   const project = createProject();
   const file = join(project.dir, 'messages');
   project.write('switchboard.config.json', {
@@ -54,7 +54,7 @@ test('numbers are sent as they were typed', async () => {
   expect(readFileSync(file, 'utf8')).toContain('"arguments":{"n":1.0,"m":9007199254740993}');
 });
 
-describe('arguments that are wrong are explained, with what the tool takes', () => {
+describe('explains invalid arguments with the tool’s parameters', () => {
   test.each([
     [['talks.echo', 'count=x'], 'Invalid value for "count": expected integer, got "x".'],
     [['talks.echo', 'cont=1'], 'Unknown parameter: "cont". Did you mean "count"?'],
@@ -78,7 +78,7 @@ describe('arguments that are wrong are explained, with what the tool takes', () 
     });
   });
 
-  test('a result that is an error for another reason is left alone', async () => {
+  test('an unrelated error result is left alone', async () => {
     expect(await call('talks.refuse', 'count=1')).toEqual({
       status: 4,
       stdout: 'I want another count.\n',
@@ -115,13 +115,13 @@ test.each([
   [['talks.denied', 'count=1'], 4, "Subtool 'denied' not allowed"],
   [['talks.echo', 'count=1', 'tea'], 2, '"tea" is not key=value or key:=json.'],
   [['talks.visit'], 4, 'Open this first, then try again: https://example.com/in\n'],
-])('%j ends with %i', async (words, status, says) => {
+])('%j exits with %i', async (words, status, says) => {
   const outcome = await call(...words);
   expect({ ...outcome, stderr: '' }).toEqual({ status, stdout: '', stderr: '' });
   expect(outcome.stderr).toContain(says);
 });
 
-describe('a question of the server', () => {
+describe('a question from the server', () => {
   const FORM = {
     message: 'Who are you?',
     requestedSchema: {
@@ -142,7 +142,7 @@ describe('a question of the server', () => {
     return runOnTerminal(command, { cwd, env, ...options });
   }
 
-  test('without a terminal is declined, and said so', async () => {
+  test('is declined without a terminal, with a message', async () => {
     expect(await call('talks.ask', JSON.stringify(FORM))).toEqual({
       status: 0,
       stdout: '{"action":"decline"}\n',
@@ -180,7 +180,7 @@ describe('a question of the server', () => {
     expect(outcome.screen).toContain(says);
   });
 
-  test('for a page to visit shows its address and opens it', async () => {
+  test('about a page to visit shows its URL and opens it', async () => {
     const { dir, env } = createTalkingProject();
     const seen = join(dir, 'seen');
     writeFileSync(join(dir, 'browser'), `#!/bin/sh\necho "$1" > ${seen}\n`, { mode: 0o755 });
@@ -216,7 +216,7 @@ describe('a question of the server', () => {
   );
 });
 
-test('the progress of the server is shown on a terminal', async () => {
+test('shows the server’s progress on a terminal', async () => {
   const { dir: cwd, env } = createTalkingProject();
   const { status, screen } = await runOnTerminal(
     [process.execPath, PROGRAM, 'call', 'talks.work'],

@@ -41,8 +41,8 @@ function failureOf(answer: Answer, project: Project): string {
     .replaceAll(process.execPath, '<node>');
 }
 
-describe('the environment of a child', () => {
-  test('is ours and what its entry adds, which wins', async () => {
+describe('a server’s environment', () => {
+  test('is ours, overridden by its entry', async () => {
     const env = { ADDED: 'by the entry', BOTH: 'by the entry', NUMBER: 8080, FLAG: true };
     const project = createProject(configWith({ one: { ...testServer('toolbox'), env } }));
     const host = await RawHost.connect(project, { env: { OURS: 'inherited', BOTH: 'inherited' } });
@@ -56,7 +56,7 @@ describe('the environment of a child', () => {
     });
   });
 
-  test('is only what programs need where that is asked for, of one child or of all', async () => {
+  test('can be minimal, for one server or for all', async () => {
     const toolbox = { ...testServer('toolbox'), env: { ADDED: 'by the entry' } };
     const project = createProject(
       configWith(
@@ -71,7 +71,7 @@ describe('the environment of a child', () => {
     expect((await whereIs(host, 'inherit')).env).toMatchObject({ OURS: 'inherited' });
   });
 
-  test('a child file’s command has its arguments and environment, too', async () => {
+  test('a child file’s command also has arguments and an environment', async () => {
     const { command, args } = testServer('toolbox', 'first', 'second argument');
     const project = createProject({
       'mcps/one/.mcp.json': { name: 'one', command: { cmd: command, args, env: { ADDED: 'x' } } },
@@ -81,7 +81,7 @@ describe('the environment of a child', () => {
     expect(where.env).toMatchObject({ ADDED: 'x' });
   });
 
-  test('nothing is run through a shell', async () => {
+  test('never uses a shell', async () => {
     const odd = ['$(touch pwned)', '; touch pwned', '`touch pwned`', '*', "it's", ''];
     const project = createProject(configWith({ one: testServer('toolbox', ...odd) }));
     expect((await whereIs(await RawHost.connect(project), 'one')).args).toEqual(odd);
@@ -89,8 +89,8 @@ describe('the environment of a child', () => {
   });
 });
 
-describe('the folder of a child', () => {
-  test('is the project, or its cwd, or where its child file is', async () => {
+describe('a server’s folder', () => {
+  test('is the project, its cwd, or its child file’s folder', async () => {
     const { command, args } = testServer('toolbox');
     const project = createProject({
       ...configWith({
@@ -107,7 +107,7 @@ describe('the folder of a child', () => {
     expect((await whereIs(host, 'own')).cwd).toBe(join(dir, 'mcps/own'));
   });
 
-  test('holds its program where the child file names no command', async () => {
+  test('contains its program if the child file has no command', async () => {
     const toolbox = JSON.stringify(join(FIXTURES, 'servers/toolbox.mjs'));
     const project = createProject({
       'mcps/built/.mcp.json': { name: 'built' },
@@ -119,7 +119,7 @@ describe('the folder of a child', () => {
 });
 
 describe('variables in a command', () => {
-  test('are filled in where the child is started, with defaults', async () => {
+  test('are expanded when the server starts, with defaults', async () => {
     const { command, args } = testServer(
       'toolbox',
       '${SET}',
@@ -136,7 +136,7 @@ describe('variables in a command', () => {
     expect(where.env).toMatchObject({ COPY: 'got value' });
   });
 
-  test('that are not set cost their own child alone, before anything is started', async () => {
+  test('that are not set affect only their own server, before anything is started', async () => {
     const project = createProject();
     const { file, wasStarted } = recordingIn(project);
     const unset = { ...testServer('recording', file), env: { TOKEN: '${NO_SUCH_TOKEN}' } };
@@ -150,7 +150,7 @@ describe('variables in a command', () => {
   });
 });
 
-describe('a child that cannot be started says why', () => {
+describe('a server that cannot start explains why', () => {
   test.each([
     {
       why: 'there is no such program',
@@ -222,7 +222,7 @@ describe('a child that cannot be started says why', () => {
     expect((await host.call('mock', 'click')).result).toMatchObject({ ok: true });
   });
 
-  test('a program whose name has a space is started', async () => {
+  test('a program whose name contains a space starts', async () => {
     const project = createProject(configWith({ spaced: { command: './my server' } }));
     const { command, args } = testServer('toolbox');
     const script = project.write('my server', `#!/bin/sh\nexec '${command}' ${args.join(' ')}\n`);
@@ -247,7 +247,7 @@ describe('a child that cannot be started says why', () => {
 });
 
 describe('a slow start', () => {
-  test('through npx may take longer than childSpawnMs’s default', async () => {
+  test('through npx may exceed childSpawnMs’s default', async () => {
     const { command, args } = testServer('starts-slowly', '9000');
     const words = [command, ...args].map((word) => `'${word}'`).join(' ');
     const project = createProject({
@@ -260,7 +260,7 @@ describe('a slow start', () => {
     expect(textOf(await host.call('fetched', 'echo', { a: 1 }))).toBe('{"a":1}');
   });
 
-  test('through npx is cut off where childSpawnMs is set', async () => {
+  test('through npx times out if childSpawnMs is set', async () => {
     const project = createProject({
       ...configWith(
         { fetched: { command: './npx', args: ['-y', 'some-server'] } },
@@ -304,7 +304,7 @@ const greetingAndCall = (id: number) => [
   { jsonrpc: '2.0', id: id + 2, method: 'tools/list', params: {} },
 ];
 
-describe('the handshake with a child', () => {
+describe('the handshake with a server', () => {
   async function messagesOf(settings: object) {
     const project = createProject();
     const { file, messages } = recordingIn(project);
@@ -316,7 +316,7 @@ describe('the handshake with a child', () => {
     return messages();
   }
 
-  test('comes before anything but the question what it speaks, and says who we are', async () => {
+  test('comes after the probe, and identifies us', async () => {
     expect(await messagesOf({})).toEqual([
       {
         jsonrpc: '2.0',
@@ -334,7 +334,7 @@ describe('the handshake with a child', () => {
     ]);
   });
 
-  test('comes before anything else where the era is known, from its settings or the start before', async () => {
+  test('comes first if the era is known, from its settings or the last start', async () => {
     const protocolVersion = '2025-11-25';
     expect(await messagesOf({ protocolVersion })).toEqual(greetingAndCall(1));
 
@@ -397,7 +397,7 @@ describe('the handshake with a child', () => {
     },
   );
 
-  test('refuses a revision that nobody knows, and says which ones are known', async () => {
+  test('refuses an unknown revision, and lists the known ones', async () => {
     const project = createProject(configWith({ odd: testServer('revision', '2031-01-01') }));
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('odd'), project)).toMatchInlineSnapshot(
@@ -412,7 +412,7 @@ describe('the handshake with a child', () => {
 });
 
 describe('framing', () => {
-  test('requests go out as lines without headers', async () => {
+  test('sends requests as lines without headers', async () => {
     const project = createProject();
     const { file } = recordingIn(project);
     project.write('switchboard.config.json', {
@@ -423,7 +423,7 @@ describe('framing', () => {
     for (const line of lines) expect(line).toMatch(/^\{"jsonrpc":"2.0",.*\}$/);
   });
 
-  test('a child that wants headers works at its first use, and never gets both framings', async () => {
+  test('a server that needs headers works at its first use, and never gets both framings', async () => {
     const project = createProject();
     const log = join(project.dir, 'log.txt');
     const script = project.write(
@@ -455,7 +455,7 @@ describe('framing', () => {
     ]);
   });
 
-  test('a child that needs more than half of childSpawnMs to start is not given up for it', async () => {
+  test('a server that needs more than half of childSpawnMs to start still works', async () => {
     const project = createProject(
       configWith(
         { slow: testServer('starts-slowly', '6000') },
@@ -466,7 +466,7 @@ describe('framing', () => {
     expect(textOf(await host.call('slow', 'echo', { a: 1 }))).toBe('{"a":1}');
   });
 
-  test('a child that wants headers works at once where framing says so', async () => {
+  test('a server that needs headers works at once if framing says so', async () => {
     const entry = { ...testServer('only-headers'), framing: 'content-length' };
     const project = createProject(configWith({ old: entry }));
     const host = await RawHost.connect(project);
@@ -481,7 +481,7 @@ describe('framing', () => {
     'byte by byte',
     'byte by byte, with headers',
     'after a byte order mark and with colours',
-  ])('a child may answer %s', async (manner) => {
+  ])('a server may answer %s', async (manner) => {
     const project = createProject(configWith({ odd: testServer('speaks', manner) }));
     const host = await RawHost.connect(project);
     expect(toolsOf(await host.introspect('odd'))).toHaveLength(7);
@@ -490,7 +490,7 @@ describe('framing', () => {
     }
   });
 
-  test('fifty answers out of order each reach their caller, and a stray one nobody', async () => {
+  test('fifty out-of-order answers reach their callers, and a stray one is dropped', async () => {
     const project = createProject(configWith({ mixed: testServer('shuffles', '50') }));
     const host = await RawHost.connect(project);
     const numbers = Array.from({ length: 50 }, (_, number) => number);
@@ -504,30 +504,33 @@ describe('a call that takes too long', () => {
   test.each([
     { limit: 'timeouts.rpcMs', entry: {}, common: { timeouts: { rpcMs: 4_000 } } },
     { limit: 'rpcTimeoutMs of the server', entry: { rpcTimeoutMs: 4_000 }, common: {} },
-  ])('ends at $limit: the child is told, its late answer ignored', async ({ entry, common }) => {
-    const project = createProject();
-    const { file, messages } = recordingIn(project);
-    const rec = { ...testServer('recording', file), ...entry };
-    project.write('switchboard.config.json', { mcpServers: { rec }, ...common });
-    const host = await RawHost.connect(project);
-    expect(failureOf(await host.call('rec', 'hold'), project)).toMatchInlineSnapshot(
-      `"RPC timeout for tools/call: server "rec" did not respond within 4000 ms (subtool "hold"). If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
-    );
-    const sent = (method: string) => messages().find((message) => message.method === method);
-    expect(await eventually(() => sent('notifications/cancelled') !== undefined)).toBe(true);
-    const held = sent('tools/call');
-    expect(sent('notifications/cancelled')?.params).toEqual({
-      requestId: held?.id,
-      reason: expect.stringContaining('4000 ms'),
-    });
-    // The child has answered late by now; the next call gets its own answer.
-    expect(textOf(await host.call('rec', 'other'))).toBe('recorded');
-    expect(host.messages.filter(({ id }) => id === 2)).toHaveLength(1);
-  });
+  ])(
+    'times out at $limit: the call is cancelled, its late answer ignored',
+    async ({ entry, common }) => {
+      const project = createProject();
+      const { file, messages } = recordingIn(project);
+      const rec = { ...testServer('recording', file), ...entry };
+      project.write('switchboard.config.json', { mcpServers: { rec }, ...common });
+      const host = await RawHost.connect(project);
+      expect(failureOf(await host.call('rec', 'hold'), project)).toMatchInlineSnapshot(
+        `"RPC timeout for tools/call: server "rec" did not respond within 4000 ms (subtool "hold"). If it needs longer, raise rpcTimeoutMs for it (declared in <project>/switchboard.config.json)."`,
+      );
+      const sent = (method: string) => messages().find((message) => message.method === method);
+      expect(await eventually(() => sent('notifications/cancelled') !== undefined)).toBe(true);
+      const held = sent('tools/call');
+      expect(sent('notifications/cancelled')?.params).toEqual({
+        requestId: held?.id,
+        reason: expect.stringContaining('4000 ms'),
+      });
+      // The child has answered late by now; the next call gets its own answer.
+      expect(textOf(await host.call('rec', 'other'))).toBe('recorded');
+      expect(host.messages.filter(({ id }) => id === 2)).toHaveLength(1);
+    },
+  );
 });
 
-describe('a child that ends', () => {
-  test('fails every call it was working on, with its name and code', async () => {
+describe('a server that exits', () => {
+  test('fails every call in flight, with its name and code', async () => {
     const project = createProject(configWith({ frail: testServer('toolbox') }));
     const host = await RawHost.connect(project);
     const waiting = [1, 2, 3].map(() => host.call('frail', 'wait', { ms: 600_000 }));
@@ -542,7 +545,7 @@ describe('a child that ends', () => {
     }
   });
 
-  test('is started again by the next use', async () => {
+  test('is restarted by the next use', async () => {
     const project = createProject(configWith({ frail: testServer('toolbox') }));
     const host = await RawHost.connect(project);
     const before = await whereIs(host, 'frail');
@@ -578,8 +581,8 @@ describe('a child that ends', () => {
   });
 });
 
-describe('stderr of a child', () => {
-  test('is passed on line by line with the child’s name, and is no error', async () => {
+describe('a server’s stderr', () => {
+  test('is forwarded line by line with the server’s name, and is not an error', async () => {
     const project = createProject(configWith({ chatty: testServer('toolbox') }));
     const host = await RawHost.connect(project);
     const text = 'ERROR: not really\nsecond line \u001b[31mred\u001b[0m';
@@ -588,7 +591,7 @@ describe('stderr of a child', () => {
     expect(host.impure).toEqual([]);
   });
 
-  test('goes to a file or nowhere where that is asked for', async () => {
+  test('goes to a file or nowhere if configured', async () => {
     const project = createProject(
       configWith({
         logged: { ...testServer('toolbox'), stderr: 'log' },
@@ -607,7 +610,7 @@ describe('stderr of a child', () => {
 describe('secrets', () => {
   const SECRET = 'sk-canary-0123456789';
 
-  test('of a child’s env are never repeated: not in stderr, errors or the most verbose log', async () => {
+  test('in a server’s env never appear in stderr, errors or the most verbose log', async () => {
     const toolbox = testServer('toolbox');
     const project = createProject(
       configWith({
@@ -640,7 +643,7 @@ describe('secrets', () => {
     expect(await host.lastWords()).not.toContain(SECRET);
   });
 
-  test('in a result are the child’s business and pass', async () => {
+  test('in a result pass through unchanged', async () => {
     const project = createProject(
       configWith({ safe: { ...testServer('toolbox'), env: { API_KEY: SECRET } } }),
     );
@@ -649,7 +652,7 @@ describe('secrets', () => {
   });
 });
 
-test('no network is needed', async () => {
+test('needs no network', async () => {
   const project = createProject(configWith({ mock: MOCK_CHILD }));
   const options = { env: { NODE_OPTIONS: `--require ${join(FIXTURES, 'no-network.cjs')}` } };
   const host = await RawHost.connect(project, options);

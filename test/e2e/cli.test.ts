@@ -131,7 +131,7 @@ describe('--version and --help', () => {
     'config',
     'skill',
     'import',
-  ])('%s --help is help', async (command) => {
+  ])('%s --help prints help', async (command) => {
     const { status, stdout } = await run(createCliProject(), [command, '--help']);
     expect(status).toBe(0);
     expect(stdout).toContain(`Usage: switchboard ${command}`);
@@ -151,7 +151,7 @@ describe('--version and --help', () => {
       ['help', 'help'],
       ['help', '--help'],
     ],
-  ])('%j is what %j is', async (words, options) => {
+  ])('%j is the same as %j', async (words, options) => {
     const project = createCliProject();
     const help = await run(project, words);
     expect(help).toEqual({ status: 0, stdout: expect.any(String), stderr: '' });
@@ -159,7 +159,7 @@ describe('--version and --help', () => {
   });
 });
 
-describe('what is not understood ends with 2 and a word of help', () => {
+describe('usage errors exit with 2 and a hint', () => {
   test.each([
     [['tols'], 'Unknown command: tols\nDid you mean: switchboard tools\n'],
     [
@@ -243,7 +243,7 @@ describe('tools', () => {
     expect(stdout).not.toContain('where_am_i');
   });
 
-  test('--dry-run lists one server, too', async () => {
+  test('--dry-run also lists one server', async () => {
     const { status, stdout } = await run(createCliProject({ mock: MOCK_CHILD }), [
       '--dry-run',
       'mock',
@@ -253,7 +253,7 @@ describe('tools', () => {
     expect(stdout).not.toContain('where_am_i');
   });
 
-  test('shows the others where one does not start, and ends with 3', async () => {
+  test('shows the others if one does not start, and exits with 3', async () => {
     const { status, stdout } = await run(createCliProject({ broken: BROKEN }), ['tools']);
     expect(status).toBe(3);
     expect(stdout).toContain('  echo()\n    Gives its arguments back.');
@@ -267,7 +267,7 @@ describe('tools', () => {
     `);
   });
 
-  test('--json gives the same as a document', async () => {
+  test('--json prints the same as a document', async () => {
     expect(await runJson(createCliProject({ broken: BROKEN }), ['tools'])).toEqual({
       children: [
         {
@@ -354,7 +354,7 @@ describe('tools', () => {
       `);
     });
 
-    test('--json has the tool as its server lists it', async () => {
+    test('--json includes the tool as its server lists it', async () => {
       expect(await runJson(tracker(), ['tools', 'tracker.create_issue'])).toEqual({
         child: 'tracker',
         name: 'create_issue',
@@ -368,7 +368,7 @@ describe('tools', () => {
       });
     });
 
-    test('that does not exist end with 4 and suggest a near one', async () => {
+    test('that does not exist exit with 4 and a suggestion', async () => {
       const { status, stdout, stderr } = await run(tracker(), ['tools', 'tracker', 'create_isue']);
       expect({ status, stdout }).toEqual({ status: 4, stdout: '' });
       expect(stderr).toContain('Did you mean "create_issue"?');
@@ -413,7 +413,7 @@ describe('call', () => {
     expect({ status, stdout }).toEqual({ status: 0, stdout: '{"from":"stdin"}\n' });
   });
 
-  test('--json gives the result as it came, exactly', async () => {
+  test('--json prints the result exactly as it arrived', async () => {
     const result = '{"content":[{"type":"image","data":"AAAA","mimeType":"image/png"}],"n":1.0}';
     const project = createCliProject();
     project.write('switchboard.config.json', {
@@ -427,7 +427,7 @@ describe('call', () => {
     [['toolbox', 'echo', '{a}'], 'The arguments are not valid JSON'],
     [['toolbox', 'echo', '[1]'], 'The arguments must be a JSON object.'],
     [['toolbx', 'echo'], 'No server is named "toolbx".\nDid you mean toolbox?'],
-  ])('%j is a mistake of usage: 2', async (words, says) => {
+  ])('%j is a usage error: 2', async (words, says) => {
     const { status, stdout, stderr } = await call(createCliProject(), words);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(says);
@@ -438,13 +438,13 @@ describe('call', () => {
     [['toolbox', 'fail', '{"code":-32001,"message":"No tea."}'], '', 'No tea. (server "toolbox"'],
     [['toolbox', 'ecko'], '', 'Did you mean "echo"?'],
     [['toolbox', 'exit'], '', "Subtool 'exit' not allowed"],
-  ])('%j is a failure of the tool: 4', async (words, stdout, says) => {
+  ])('%j is a tool failure: 4', async (words, stdout, says) => {
     const outcome = await call(createCliProject(), words);
     expect(outcome).toMatchObject({ status: 4, stdout });
     expect(outcome.stderr).toContain(says);
   });
 
-  test('of a server that does not start ends with 3', async () => {
+  test('for a server that does not start exits with 3', async () => {
     const outcome = await call(createCliProject({ broken: BROKEN }), ['broken', 'x']);
     expect({ status: outcome.status, stdout: outcome.stdout }).toEqual({ status: 3, stdout: '' });
     expect(outcome.stderr).toMatchInlineSnapshot(`
@@ -455,7 +455,7 @@ describe('call', () => {
     `);
   });
 
-  test('--json gives a failure as a document on stderr', async () => {
+  test('--json prints a failure as a document on stderr', async () => {
     const project = createCliProject({ broken: BROKEN });
     const { status, stdout, stderr } = await call(project, ['broken', 'x', '--json']);
     expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
@@ -471,7 +471,7 @@ describe('call', () => {
 });
 
 describe('doctor', () => {
-  test('says what works, what does not and why, and ends with 3 if anything does not', async () => {
+  test('reports what works and what fails, and exits with 3 on any failure', async () => {
     const project = createCliProject({
       broken: BROKEN,
       unset: { command: 'x', env: { TOKEN: '${NO_SUCH_TOKEN}' } },
@@ -501,7 +501,7 @@ describe('doctor', () => {
     `);
   });
 
-  test('ends with 0 where all is well, and examines one server alone if asked to', async () => {
+  test('exits with 0 if all is well, and can check a single server', async () => {
     const project = createCliProject({ broken: BROKEN });
     const { status, stdout } = await run(project, ['doctor', 'toolbox']);
     expect(status).toBe(0);
@@ -509,7 +509,7 @@ describe('doctor', () => {
     expect(stdout).not.toContain('broken');
   });
 
-  test('warns where a child file’s description makes that of the configuration useless', async () => {
+  test('warns if a child file’s description makes the configuration’s useless', async () => {
     const project = createCliProject({}, { suites: { own: { description: 'b' } } });
     project.write('mcps/own/.mcp.json', {
       name: 'own',
@@ -520,7 +520,7 @@ describe('doctor', () => {
     expect(stdout).toContain('note: suites.own.description is not used');
   });
 
-  test('--json gives the same as a document', async () => {
+  test('--json prints the same as a document', async () => {
     const project = createCliProject({ broken: BROKEN });
     expect(await runJson(project, ['doctor'])).toMatchObject({
       version: expect.any(String),
@@ -537,7 +537,7 @@ describe('doctor', () => {
 });
 
 describe('config', () => {
-  test('check says which files were read, which servers there are and what is odd', async () => {
+  test('check lists files, servers and warnings', async () => {
     const project = createCliProject({ bare: { discription: 'x' } });
     const { status, stdout } = await run(project, ['config', 'check']);
     expect(status).toBe(0);
@@ -552,7 +552,7 @@ describe('config', () => {
     `);
   });
 
-  test('check names the variables that are not set, by server', async () => {
+  test('check lists unset variables by server', async () => {
     const project = createCliProject({
       github: { command: 'x', env: { TOKEN: '${GITHUB_TOKEN}' }, args: ['${REPO}', '${SET}'] },
       remote: { url: 'https://${HOST}/', headers: { A: '${KEY:-none}' } },
@@ -579,7 +579,7 @@ describe('config', () => {
     });
   });
 
-  test('check suggests args for a command line, and not for a program that exists', async () => {
+  test('check suggests args for a command line, but not for an existing program', async () => {
     const project = createCliProject({
       line: { command: 'npx -y foo --key sk-canary-123456' },
       file: { command: './my server' },
@@ -597,7 +597,7 @@ describe('config', () => {
     `);
   });
 
-  test('check of a wrong file ends with 2 and says what is wrong', async () => {
+  test('check of an invalid file exits with 2 and explains the problem', async () => {
     const project = createProject({ 'switchboard.config.json': { timeouts: { rpcms: 1 } } });
     const { status, stdout, stderr } = await run(project, ['config', 'check']);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
@@ -610,7 +610,7 @@ describe('config', () => {
     expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { code: 'CONFIG_INVALID' } });
   });
 
-  test('check --json is a document', async () => {
+  test('check --json prints a document', async () => {
     const project = createCliProject();
     expect(await runJson(project, ['config', 'check'])).toEqual({
       ok: true,
@@ -623,7 +623,7 @@ describe('config', () => {
     });
   });
 
-  test('print shows the settled configuration without any secret', async () => {
+  test('print shows the resolved configuration without secrets', async () => {
     const project = createCliProject({
       secret: { command: 'x', env: { KEY: 'sk-canary-123456' } },
     });
@@ -645,7 +645,7 @@ describe('config', () => {
     });
   });
 
-  test('schema prints a JSON Schema that takes what the program takes', async () => {
+  test('schema prints a JSON Schema that accepts what the program accepts', async () => {
     const { status, stdout } = await run(createCliProject(), ['config', 'schema']);
     expect(status).toBe(0);
     expect(await runJson(createCliProject(), ['config', 'schema'])).toEqual(JSON.parse(stdout));
@@ -673,7 +673,7 @@ describe('servers that are off', () => {
     },
   );
 
-  test('are in the documents', async () => {
+  test('are in the JSON output', async () => {
     const project = createCliProject(OFF);
     const off = [
       { name: 'never', because: `"disabled": true in ${project.dir}/switchboard.config.json` },
@@ -688,7 +688,7 @@ describe('servers that are off', () => {
     });
   });
 
-  test('are servers all the same where there is no other, or where one is named', async () => {
+  test('still count if there is no other, or if one is named', async () => {
     const project = createCliProject({ never: { ...MOCK_CHILD, disabled: true } });
     project.write('switchboard.config.json', {
       mcpServers: { never: { ...MOCK_CHILD, disabled: true } },
@@ -709,7 +709,7 @@ describe('servers that are off', () => {
 });
 
 describe('without a terminal', () => {
-  test('nothing is coloured and nothing moves', async () => {
+  test('has no colours and no animation', async () => {
     const project = createCliProject({ broken: BROKEN });
     for (const args of [['tools'], ['doctor'], ['config', 'check'], ['--help']]) {
       const { stdout, stderr } = await run(project, args, { env: { TERM: 'xterm-256color' } });
@@ -742,7 +742,7 @@ describe('on a terminal', () => {
   // oxlint-disable-next-line no-control-regex -- colours are control sequences
   const COLOUR = /\u001b\[[\d;]*m/;
 
-  test('the server says what it is and ends', async () => {
+  test('the server explains itself and exits', async () => {
     const { dir, env } = createCliProject();
     const { status, screen } = await runOnTerminal(COMMAND, { cwd: dir, env });
     expect(status).toBe(0);
@@ -763,7 +763,7 @@ describe('on a terminal', () => {
     `);
   });
 
-  test('doctor shows what it waits for while a server starts, and colours its findings', async () => {
+  test('doctor shows what it is waiting for while a server starts, and colours its findings', async () => {
     const project = createCliProject();
     const gate = join(project.dir, 'gate');
     project.write('switchboard.config.json', {
@@ -783,7 +783,7 @@ describe('on a terminal', () => {
     expect(status).toBe(0);
   });
 
-  test('call shows what it waits for, too', async () => {
+  test('call also shows what it is waiting for', async () => {
     const project = createCliProject();
     const command = [...COMMAND, 'call', 'toolbox', 'wait', '{"ms": 600000}'];
     const { status, screen } = await runOnTerminal(command, {
@@ -795,7 +795,7 @@ describe('on a terminal', () => {
     expect(status).toBe(130);
   });
 
-  test.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('nothing is coloured with %j', async (more) => {
+  test.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('has no colours with %j', async (more) => {
     const { dir, env } = createCliProject();
     const options = { cwd: dir, env: { ...env, ...more } };
     const { status, screen } = await runOnTerminal([...COMMAND, 'doctor'], options);
@@ -804,7 +804,7 @@ describe('on a terminal', () => {
     expect(screen).not.toMatch(COLOUR);
   });
 
-  test('Ctrl-C ends a command that waits, with 130', async () => {
+  test('Ctrl-C stops a waiting command, with 130', async () => {
     const project = createCliProject({ slow: testServer('starts-slowly', '600000') });
     const { status } = await runOnTerminal([...COMMAND, 'doctor'], {
       cwd: project.dir,

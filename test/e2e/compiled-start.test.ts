@@ -61,7 +61,7 @@ async function endOf(host: RawHost): Promise<void> {
   expect({ stderr: host.stderr, impure: host.impure }).toEqual({ stderr: '', impure: [] });
 }
 
-test('what is kept is used by the next start, and stays as it is', async () => {
+test('the next start uses the saved code and leaves it unchanged', async () => {
   const copy = copyProgram();
   const file = await runUntilKept(copy);
   const { ino } = statSync(file);
@@ -81,7 +81,7 @@ test.each([
   ['the first half', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
   ['one wrong byte', withWrongByte],
   ['zeros from the middle on', (whole: Buffer) => Buffer.from(whole).fill(0, whole.length / 2)],
-])('%s in its place is as good as none, and is replaced', async (_, breakIt) => {
+])('%s in its place is ignored and replaced', async (_, breakIt) => {
   const copy = copyProgram();
   const file = await runUntilKept(copy);
   const whole = readFileSync(file);
@@ -106,7 +106,7 @@ if (!hasOwnGroup) LOOSENINGS.push(['its group can write to it', (file) => chmodS
 // Only root can give a file away.
 if (uid === 0) LOOSENINGS.push(['it belongs to somebody else', (file) => chownSync(file, 4242, 0)]);
 
-test.each(LOOSENINGS)('it is not used but replaced if %s', async (_, loosen) => {
+test.each(LOOSENINGS)('is replaced instead of used if %s', async (_, loosen) => {
   const copy = copyProgram();
   const file = await runUntilKept(copy);
   loosen(file);
@@ -132,7 +132,7 @@ test.each(hasOwnGroup ? [0o757] : [0o775, 0o757])(
   },
 );
 
-test('where nothing can be kept, the program serves all the same, and is silent', async () => {
+test('the program serves silently if nothing can be saved', async () => {
   const copy = copyProgram();
   const file = await runUntilKept(copy);
   const inTheWay = copyProgram();
@@ -147,7 +147,7 @@ test('where nothing can be kept, the program serves all the same, and is silent'
   expect(inTheWay.kept()).toHaveLength(1);
 });
 
-test('programs that start at the same time for the first time keep one whole file', async () => {
+test('concurrent first starts save one complete file', async () => {
   const copy = copyProgram();
   const hosts = await Promise.all(
     Array.from({ length: 4 }, () => RawHost.connect(copy.project, copy)),
@@ -163,7 +163,7 @@ test('programs that start at the same time for the first time keep one whole fil
   await endOf(host);
 });
 
-test('the package does not bring one of another machine', () => {
+test('the package does not ship another machine’s code', () => {
   const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     files: string[];
   };

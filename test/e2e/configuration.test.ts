@@ -42,7 +42,7 @@ describe('the project’s file', () => {
     expect(await suitesIn(createProject({ [file]: text }))).toEqual(['one_suite']);
   });
 
-  test('is read as JSON where there is JSON and JavaScript', async () => {
+  test('is read as JSON if there are JSON and JavaScript files', async () => {
     const project = createProject({
       'switchboard.config.json': JSON_TEXT,
       'switchboard.config.js': 'throw new Error("must not run");\n',
@@ -56,19 +56,19 @@ describe('the project’s file', () => {
     expect(host.impure).toEqual([]);
   });
 
-  test('is named on stderr where it is a script, since it is the project’s code that runs', async () => {
+  test('is named on stderr if it is a script, because it runs the project’s code', async () => {
     const project = createProject({ 'switchboard.config.mjs': `export default ${JSON_TEXT};\n` });
     const host = await RawHost.connect(project);
     expect(await host.lastWords()).toContain(join(project.dir, 'switchboard.config.mjs'));
   });
 
-  test('is not looked for in folders above', async () => {
+  test('is not searched for in parent folders', async () => {
     const project = createProject({ 'switchboard.config.json': JSON_TEXT, 'sub/x': '' });
     const below = { ...project, dir: join(project.dir, 'sub') };
     expect(await suitesIn(below)).toEqual([]);
   });
 
-  test('is another one where --config or SWITCHBOARD_CONFIG names it, the flag first', async () => {
+  test('can be replaced by --config or SWITCHBOARD_CONFIG, the flag first', async () => {
     const servers = (name: string) => ({ mcpServers: { [name]: MOCK_CHILD } });
     const project = createProject({
       'switchboard.config.json': servers('own'),
@@ -83,7 +83,7 @@ describe('the project’s file', () => {
     expect(await suitesIn(project, { args: ['serve', ...args] })).toEqual(['flag_suite']);
   });
 
-  test('that is named and does not exist is an error', async () => {
+  test('that is named but does not exist is an error', async () => {
     const env = { SWITCHBOARD_CONFIG: 'nowhere.json' };
     expect(await refusalIn(createProject(), { env })).toMatchInlineSnapshot(`
       "switchboard: Configuration file not found: <project>/nowhere.json.
@@ -92,7 +92,7 @@ describe('the project’s file', () => {
     `);
   });
 
-  test('is that of WORKSPACE_DIR where that is set', async () => {
+  test('is the one in WORKSPACE_DIR if that is set', async () => {
     const project = createProject({
       'elsewhere/switchboard.config.json': {
         mcpServers: { there: { ...testServer('toolbox') } },
@@ -120,7 +120,7 @@ describe('the user’s file', () => {
     },
   };
 
-  test('is in ~/.switchboard: its servers come after the project’s, which win', async () => {
+  test('is in ~/.switchboard: its servers come after the project’s, which take precedence', async () => {
     const project = createProject({ ...files, 'home/.switchboard/switchboard.config.json': user });
     const host = await RawHost.connect(project);
     const tools = toolsOf(await host.request('tools/list'));
@@ -136,7 +136,7 @@ describe('the user’s file', () => {
     }
   });
 
-  test('is in SWITCHBOARD_HOME where that is set', async () => {
+  test('is in SWITCHBOARD_HOME if that is set', async () => {
     const project = createProject({
       'my home/switchboard.config.mjs': `export default ${JSON_TEXT}`,
     });
@@ -145,7 +145,7 @@ describe('the user’s file', () => {
     expect(await suitesIn(project)).toEqual([]);
   });
 
-  test('that is wrong is an error, too', async () => {
+  test('that is invalid is also an error', async () => {
     const project = createProject({
       'home/.switchboard/switchboard.config.json': { mcpServer: {} },
     });
@@ -157,7 +157,7 @@ describe('the user’s file', () => {
   });
 });
 
-describe('a file that is wrong ends the program with 2 and says where', () => {
+describe('an invalid file exits with 2 and a location', () => {
   test.each([
     {
       what: 'an unknown key',
@@ -194,7 +194,7 @@ describe('a file that is wrong ends the program with 2 and says where', () => {
     expect(said.split('\n')[0]).toBe(`switchboard: ${says}`);
   });
 
-  test('all mistakes at once, in the order of the file', async () => {
+  test('lists all mistakes in file order', async () => {
     const project = createProject({
       'switchboard.config.json':
         '{\n  "timeout": {},\n  "mcpServers": {\n    "a": { "command": 7, "args": "x" }\n  }\n}\n',
@@ -219,7 +219,7 @@ describe('a file that is wrong ends the program with 2 and says where', () => {
     `);
   });
 
-  test('a secret in the wrong place is not repeated', async () => {
+  test('does not repeat a misplaced secret', async () => {
     const mcpServers = { a: { command: 'x', env: 'sk-canary-123456' } };
     const project = createProject({ 'switchboard.config.json': { mcpServers, timeout: 1 } });
     expect(await refusalIn(project)).not.toContain('canary');
@@ -227,7 +227,7 @@ describe('a file that is wrong ends the program with 2 and says where', () => {
 });
 
 describe('child files', () => {
-  test('are found in both places, .switchboard first, and the first of a name wins', async () => {
+  test('are found in both places, .switchboard first, and the first with a name is used', async () => {
     const project = createProject({
       'mcps/a/.mcp.json': { name: 'a', description: 'the second' },
       '.switchboard/mcps/z/.mcp.json': { name: 'a', description: 'the first' },
@@ -244,7 +244,7 @@ describe('child files', () => {
     `);
   });
 
-  test('that are broken cost a warning each, and the others are listed', async () => {
+  test('that are broken each produce a warning, and the others are listed', async () => {
     const project = createProject({
       'mcps/1/.mcp.json': 'not JSON',
       'mcps/2/.mcp.json': { description: 'no name' },
@@ -266,7 +266,7 @@ describe('child files', () => {
     `);
   });
 
-  test('are looked for where discoverGlobs says, and only there', async () => {
+  test('are searched for only in discoverGlobs', async () => {
     const project = createProject({
       'switchboard.config.json': { discoverGlobs: ['servers/**/{a,b}.json', 'more/*.json'] },
       'mcps/default/.mcp.json': { name: 'default' },
@@ -278,7 +278,7 @@ describe('child files', () => {
     expect(await suitesIn(project)).toEqual(['b_suite', 'a_suite', 'm_suite']);
   });
 
-  test('that come later are not seen by a session that runs', async () => {
+  test('added later are not seen by a running session', async () => {
     const project = createProject({ 'mcps/a/.mcp.json': { name: 'a' } });
     const host = await RawHost.connect(project);
     const before = await host.request('tools/list');
@@ -287,7 +287,7 @@ describe('child files', () => {
     expect(await suitesIn(project)).toEqual(['a_suite', 'b_suite']);
   });
 
-  test('lose against an entry of mcpServers with the same name', async () => {
+  test('are overridden by an mcpServers entry with the same name', async () => {
     const project = createProject({
       'switchboard.config.json': JSON_TEXT,
       'mcps/one/.mcp.json': { name: 'one', command: { cmd: 'no-such-program' } },
@@ -297,14 +297,14 @@ describe('child files', () => {
   });
 });
 
-test('a folder without any configuration gives an empty list and no word on stderr', async () => {
+test('a folder without configuration has an empty list and no stderr output', async () => {
   const project = createProject();
   const host = await RawHost.connect(project);
   expect((await host.request('tools/list')).result).toEqual({ tools: [] });
   expect(await host.lastWords()).toBe('');
 });
 
-test('keys of other hosts in a pasted entry are warned about and do no harm', async () => {
+test('keys of other hosts in a pasted entry only cause a warning', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: { one: { ...MOCK_CHILD, type: 'stdio', alwaysAllow: ['x'], discription: 'y' } },
@@ -324,7 +324,7 @@ test('keys of other hosts in a pasted entry are warned about and do no harm', as
 describe('servers.json', () => {
   const GATEWAY = ['gateway_activate', 'gateway_deactivate', 'gateway_status'];
 
-  test('has servers that are switched on and off, after all others', async () => {
+  test('has switchable servers, listed after all others', async () => {
     const project = createProject({
       'switchboard.config.json': JSON_TEXT,
       '.switchboard/servers.json': { two: MOCK_CHILD, one: { command: 'weaker' } },
@@ -336,7 +336,7 @@ describe('servers.json', () => {
     expect(tools[0]?.['description']).toContain('Servers: "two", "three".');
   });
 
-  test('is another one where --servers names it', async () => {
+  test('can be replaced with --servers', async () => {
     const project = createProject({
       '.switchboard/servers.json': { usual: MOCK_CHILD },
       'more/servers.json': { mcpServers: { named: { ...MOCK_CHILD, show: 'suite' } } },
@@ -347,7 +347,7 @@ describe('servers.json', () => {
     ]);
   });
 
-  test('that is not an object with servers ends the program with 2 and says where', async () => {
+  test('without an object of servers exits with 2 and a location', async () => {
     const project = createProject({ '.switchboard/servers.json': '{\n  "mcpServers": ["a"]\n}' });
     expect(await refusalIn(project)).toContain(
       '<project>/.switchboard/servers.json:2:3: mcpServers: expected an object, got an array.',

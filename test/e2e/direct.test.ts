@@ -19,7 +19,7 @@ function projectWith(server: object, more: object = {}): Project {
 const catalogOf = (project: Project) =>
   join(project.env['HOME'] ?? '', '.switchboard/cache/catalog');
 
-test('tools that are not known yet are found after the handshake, and announced', async () => {
+test('unknown tools are found after the handshake, and announced', async () => {
   const project = projectWith(testServer('changes', 'one', 'two'));
   const host = await RawHost.connect(project);
   expect(await host.toolNames()).toEqual(['own_suite']);
@@ -62,7 +62,7 @@ test('known tools are listed without a start, and the first call starts the serv
   expect(await ask(second)).toMatch(/^listed 1 times/);
 });
 
-test('tools that have changed since they were listed are announced when the server runs', async () => {
+test('changed tools are announced once the server runs', async () => {
   const project = createProject();
   const write = (...tools: string[]) => {
     const script = testServer('changes').args[0] ?? '';
@@ -87,7 +87,7 @@ test('tools that have changed since they were listed are announced when the serv
   expect(await second.toolNames()).toEqual(['ask', 'change', 'new']);
 });
 
-test("a server's own changes are passed on, many at once as few", async () => {
+test("a server's own changes are forwarded, coalesced", async () => {
   const host = await RawHost.connect(projectWith(testServer('changes', 'one')));
   await eventually(() => host.listChanges === 1);
   await host.toolNames();
@@ -99,7 +99,7 @@ test("a server's own changes are passed on, many at once as few", async () => {
   expect(Number(lists)).toBeLessThan(5);
 });
 
-test('the catalog holds no values of variables, and is for its owner alone', async () => {
+test('the catalog contains no variable values, and only its owner can read it', async () => {
   const secret = 'canary-value-of-a-variable';
   const project = projectWith({ ...testServer('changes', 'one'), env: { TOKEN: secret } });
   const host = await RawHost.connect(project);
@@ -115,7 +115,7 @@ test('the catalog holds no values of variables, and is for its owner alone', asy
   }
 });
 
-test('what was known is forgotten when the declaration means another server', async () => {
+test('the cache is discarded when the declaration means another server', async () => {
   const project = projectWith(testServer('changes', 'one'));
   const first = await RawHost.connect(project);
   await eventually(() => first.listChanges === 1);
@@ -132,7 +132,7 @@ test('what was known is forgotten when the declaration means another server', as
   expect(readdirSync(catalogOf(project))).toHaveLength(1);
 });
 
-test('a damaged catalog is as good as none', async () => {
+test('a damaged catalog is ignored', async () => {
   const project = projectWith(testServer('changes', 'one'));
   const first = await RawHost.connect(project);
   await eventually(() => first.listChanges === 1);
@@ -147,7 +147,7 @@ test('a damaged catalog is as good as none', async () => {
   }
 });
 
-test('a home that cannot be written costs one warning and nothing else', async () => {
+test('an unwritable home causes one warning and nothing else', async () => {
   const project = projectWith(testServer('changes', 'one'));
   project.write('home/.switchboard', 'a file where the folder belongs');
   const host = await RawHost.connect(project);
@@ -168,14 +168,14 @@ test("a direct server's tools become known even if every session is short", asyn
   expect(await second.toolNames()).toEqual(['ask', 'change', 'one']);
 });
 
-test('a server that cannot be started is listed as its suite, which says why', async () => {
+test('a server that cannot start is listed as its suite, which explains why', async () => {
   const project = projectWith({ command: 'no-such-program-anywhere' });
   const host = await RawHost.connect(project);
   expect(textOf(await host.call('own', 'x'))).toContain('no-such-program-anywhere was not found');
   expect(await host.toolNames()).toEqual(['own_suite']);
 });
 
-test("a user's server is listed with its tools in a project it never ran in", async () => {
+test("a user's server is listed with its tools in a project it has never run in", async () => {
   const home = createProject();
   const others = [createProject(), createProject()];
   const server = { show: 'direct', ...testServer('changes', 'one') };

@@ -34,7 +34,7 @@ function startDoctor({ dir, env }: Project, ...words: string[]) {
   return { program, printed, ended: once(program, 'close') };
 }
 
-test('prints what is known while another server still starts', async () => {
+test('prints results while another server is still starting', async () => {
   const project = createSlowProject();
   const { printed, ended } = startDoctor(project);
   await expect.poll(() => printed.stdout).toContain('✓ quick  7 tools');
@@ -45,7 +45,7 @@ test('prints what is known while another server still starts', async () => {
 });
 
 describe('an interruption', () => {
-  test('keeps what was found, names what was not, and ends with 130', async () => {
+  test('keeps the results so far, names the rest, and exits with 130', async () => {
     const project = createSlowProject();
     const { program, printed, ended } = startDoctor(project);
     await expect.poll(() => printed.stdout).toContain('✓ quick');
@@ -58,7 +58,7 @@ describe('an interruption', () => {
     expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
   });
 
-  test('with --json prints the document with what was found', async () => {
+  test('with --json prints a document with the results so far', async () => {
     const project = createSlowProject();
     const { program, printed, ended } = startDoctor(project, '--json');
     expect(await eventually(() => processesWith(`${project.dir}/gate`).length > 0)).toBe(true);
@@ -72,7 +72,7 @@ describe('an interruption', () => {
   });
 });
 
-describe('a server that npx starts', () => {
+describe('a server started by npx', () => {
   /** A program called npx that takes as long as the gate is shut. */
   function createNpxProject() {
     const project = createSlowProject({ command: 'npx', args: ['-y', 'some-server'] });
@@ -87,7 +87,7 @@ describe('a server that npx starts', () => {
     return { ...project, env: { ...project.env, PATH } };
   }
 
-  test('is probably being downloaded, which is said on the terminal', async () => {
+  test('is probably being downloaded, according to the terminal', async () => {
     const project = createNpxProject();
     const { status, screen } = await runOnTerminal([process.execPath, PROGRAM, 'doctor'], {
       cwd: project.dir,
@@ -102,7 +102,7 @@ describe('a server that npx starts', () => {
     expect(screen).toMatch(/waiting for slow \d+ s \(npx is probably downloading it\)/);
   });
 
-  test('and without one on stderr, once', async () => {
+  test('and, without a terminal, to stderr, once', async () => {
     const project = createNpxProject();
     const { printed, ended } = startDoctor(project);
     await expect.poll(() => printed.stderr).toBe('slow: npx is probably downloading it\n');
@@ -112,7 +112,7 @@ describe('a server that npx starts', () => {
   });
 });
 
-describe('a server that nobody has described', () => {
+describe('a server without a description', () => {
   const TOOLS = JSON.stringify([{ name: 'read_file' }, { name: 'drop_all' }]);
   const FILES = { ...testServer('lists', TOOLS), expose: { deny: ['drop_*'] } };
 
@@ -123,7 +123,7 @@ describe('a server that nobody has described', () => {
     return tools.map(({ description }) => description);
   }
 
-  test('is described from its title and its tools, once doctor has run', async () => {
+  test('gets one from its title and tools, once doctor has run', async () => {
     const project = createProject(configWith({ files: FILES }));
     const before = "Use this tool for files. Actions: 'introspect' | 'call'.";
     expect(await descriptionsOf(project)).toEqual([before]);
@@ -154,7 +154,7 @@ describe('a server that nobody has described', () => {
   test.each([
     [{ description: 'my papers' }, {}, 'Use this tool for my papers. Actions:'],
     [{}, { suites: { files: { description: 'All my papers.' } } }, 'All my papers.'],
-  ])('what the user wrote takes precedence: %j %j', async (entry, more, says) => {
+  ])('the user’s text takes precedence: %j %j', async (entry, more, says) => {
     const project = createProject(configWith({ files: { ...FILES, ...entry } }, more));
     const { stdout } = await runSwitchboard(project, ['doctor']);
     expect(stdout).not.toContain('described to hosts as');

@@ -32,7 +32,7 @@ async function pipe(config: Record<string, object>, input: string) {
   return { messages, byId: new Map(messages.map((message) => [message.id, message])) };
 }
 
-test('calls that are piped in are answered, the last one without a line end', async () => {
+test('piped calls are answered, the last one without a line end', async () => {
   const { byId, messages } = await pipe(
     configWith({ box: testServer('toolbox') }, FOR_EVER),
     lines(callOf(1, 'wait', { ms: 200 })) + JSON.stringify(callOf(2, 'echo', { a: 1 })),
@@ -42,7 +42,7 @@ test('calls that are piped in are answered, the last one without a line end', as
   expect(byId.get(2)).toMatchObject({ result: { content: [{ text: '{"a":1}' }] } });
 });
 
-test('with Content-Length headers, too', async () => {
+test('also with Content-Length headers', async () => {
   const project = createProject(configWith({ box: testServer('toolbox') }, FOR_EVER));
   const json = JSON.stringify(callOf(1, 'echo', { a: 1 }));
   const input = `Content-Length: ${json.length}\r\n\r\n${json}`;
@@ -50,7 +50,7 @@ test('with Content-Length headers, too', async () => {
   expect(stdout).toMatch(/^Content-Length: \d+\r\n\r\n\{.*"id":1/);
 });
 
-test('a host of 2026-07-28 gets its answers, and its subscriptions hold nothing up', async () => {
+test('a host of 2026-07-28 gets its answers, and its subscriptions do not delay the exit', async () => {
   const notifications = { toolsListChanged: true };
   const { byId } = await pipe(
     configWith({ box: testServer('toolbox') }, FOR_EVER),
@@ -69,7 +69,7 @@ test('a host of 2026-07-28 gets its answers, and its subscriptions hold nothing 
   expect(byId.get(3)).toMatchObject({ result: { content: [{ text: '{"a":1}' }] } });
 });
 
-test('what takes longer than stopMs is answered with an error, and the server ends', async () => {
+test('calls beyond stopMs get an error, and the server stops', async () => {
   const project = createProject();
   project.write('switchboard.config.json', {
     mcpServers: { box: testServer('toolbox', project.dir) },
@@ -88,7 +88,7 @@ test('what takes longer than stopMs is answered with an error, and the server en
   expect(processesWith(project.dir)).toEqual([]);
 });
 
-test('a question that nobody can answer any more is refused, and the call goes on', async () => {
+test('a question without an answer is refused, and the call continues', async () => {
   const project = createProject(configWith({ box: testServer('asks') }, FOR_EVER));
   const host = new RawHost(project);
   await host.request('initialize', {

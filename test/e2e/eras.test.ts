@@ -77,7 +77,7 @@ test.each([AT_ONCE, SLOWLY])(
   },
 );
 
-test('a host may look twice before it begins, in either era', async () => {
+test('a host may discover twice before it starts, in either era', async () => {
   const project = createProject(configWith({ box: testServer('toolbox') }));
   const host = new RawHost(project);
   for (let time = 0; time < 2; time++) {
@@ -90,7 +90,7 @@ test('a host may look twice before it begins, in either era', async () => {
   expect(result).toMatchObject({ protocolVersion: '2025-06-18' });
 });
 
-test('with a server to switch a host on stdio is sent to the handshake, unless told otherwise', async () => {
+test('with flip servers, a host on stdio is sent to the handshake by default', async () => {
   const servers = { box: { ...testServer('toolbox'), show: 'flip' } };
   const host = new RawHost(createProject(configWith(servers)));
   expect((await host.request('server/discover', { _meta: envelope() })).error?.code).toBe(-32601);
@@ -103,7 +103,7 @@ test('with a server to switch a host on stdio is sent to the handshake, unless t
   expect((await modern.request('initialize', {})).error?.code).toBe(-32601);
 });
 
-test('wrong envelopes are refused with what is wrong', async () => {
+test('invalid envelopes are refused with a reason', async () => {
   const host = new RawHost(createProject(configWith({ box: testServer('toolbox') })));
   const wrong = await host.request('tools/list', { _meta: envelope('2099-01-01') });
   expect(wrong.error).toMatchObject({
@@ -116,7 +116,7 @@ test('wrong envelopes are refused with what is wrong', async () => {
   expect(missing.error?.message).toContain('clientCapabilities');
 });
 
-test('the tools that are always to be shown say so, and by which words they are found', async () => {
+test('tools that are always loaded say so, and others have search words', async () => {
   const project = createProject(
     configWith({
       box: { ...testServer('toolbox'), keywords: ['hammer', 'nail'] },

@@ -6,7 +6,7 @@ import { answerLine, until, withFaults } from '../support/faults.ts';
 import { processesWith } from '../support/processes.ts';
 import { textOf } from '../support/raw-host.ts';
 
-test('a call that is never answered fails in time, and the server is told', () =>
+test('a call without an answer times out, and the server is notified', () =>
   withFaults({ kid: { rpcTimeoutMs: 4_000 } }, async (trial) => {
     const { host } = trial;
     const call = host.call('kid', 'never');
@@ -21,7 +21,7 @@ test('a call that is never answered fails in time, and the server is told', () =
     expect(trial.journal('kid', 'start')).toHaveLength(1);
   }));
 
-test('an answer that comes too late is dropped, and is not taken for the next one', () =>
+test('a late answer is dropped, and not matched to the next call', () =>
   withFaults({ kid: { rpcTimeoutMs: 4_000 } }, async (trial) => {
     const { host } = trial;
     const failure = trial.failure(await host.call('kid', 'never'));
@@ -34,7 +34,7 @@ test('an answer that comes too late is dropped, and is not taken for the next on
     expect(textOf(next)).toBe('its own');
   }));
 
-test('a server that dies in mid call fails the call, which is sent once only', () =>
+test('a server that crashes mid-call fails the call, which is sent only once', () =>
   withFaults({ kid: {} }, async (trial) => {
     const answer = await trial.host.call('kid', 'crash');
 
@@ -45,7 +45,7 @@ test('a server that dies in mid call fails the call, which is sent once only', (
     expect(trial.journal('kid', 'call')).toHaveLength(1);
   }));
 
-test('after a server has died, the next call starts it again', () =>
+test('after a server crashes, the next call restarts it', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     trial.failure(await host.call('kid', 'crash'));
@@ -56,7 +56,7 @@ test('after a server has died, the next call starts it again', () =>
     expect(trial.journal('kid', 'start')).toHaveLength(2);
   }));
 
-test('when a server is killed, every one of 50 calls in flight fails', () =>
+test('when a server is killed, all 50 calls in flight fail', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const calls = Array.from({ length: 49 }, () => host.call('kid', 'never'));
@@ -74,7 +74,7 @@ test('when a server is killed, every one of 50 calls in flight fails', () =>
     `);
   }));
 
-test('half a line of a server that died is not glued to what its next life prints', () =>
+test('half a line from a crashed server is not joined with its next process’s output', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const half = answerLine('never finished').slice(0, -20);
@@ -84,7 +84,7 @@ test('half a line of a server that died is not glued to what its next life print
     expect(textOf(await host.call('kid', 'echo', { text: 'whole' }))).toBe('whole');
   }));
 
-test('a server that closes its output is replaced and ended', () =>
+test('a server that closes its output is replaced and stopped', () =>
   withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
     const { host } = trial;
     const before = textOf(await host.call('kid', 'pid'));
@@ -98,7 +98,7 @@ test('a server that closes its output is replaced and ended', () =>
     await until(isGone, 'the server without output is gone');
   }));
 
-test('when a launcher dies, the call fails although the real server holds the pipe', () =>
+test('when a launcher crashes, the call fails although the real server holds the pipe', () =>
   withFaults({ kid: { faults: ['launcher'] } }, async (trial) => {
     const { host } = trial;
     const orphan = Number(textOf(await host.call('kid', 'pid')));
@@ -112,7 +112,7 @@ test('when a launcher dies, the call fails although the real server holds the pi
     expect(textOf(await host.call('kid', 'echo', { text: 'again' }))).toBe('again');
   }));
 
-test('a server that was stopped (SIGSTOP) fails in time and is ended with the program', () =>
+test('a server stopped with SIGSTOP times out and exits with the program', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
     const call = trial.host.call('kid', 'freeze');
     await trial.askNeighbour();
@@ -121,7 +121,7 @@ test('a server that was stopped (SIGSTOP) fails in time and is ended with the pr
     expect(processesWith(trial.tag)).toHaveLength(2);
   }));
 
-test('a stopped server that leaves megabytes of its input unread fails alone', () =>
+test('a stopped server with megabytes of unread input affects only itself', () =>
   withFaults({ kid: { rpcTimeoutMs: 8_000 } }, async (trial) => {
     const { host } = trial;
     const texts = Array.from({ length: 12 }, () => 'x'.repeat(8 << 20));
@@ -142,7 +142,7 @@ test('a stopped server that leaves megabytes of its input unread fails alone', (
     expect(others.some(({ result }) => result?.isError)).toBe(true);
   }));
 
-test('a server that burns time delays nobody else', () =>
+test('a busy server does not delay others', () =>
   withFaults({ kid: {} }, async (trial) => {
     const enough = join(trial.project.dir, 'enough');
     const call = trial.host.call('kid', 'spin', { until: enough });
@@ -165,7 +165,7 @@ test.for(['sampling/createMessage', 'roots/list', 'elicitation/create'])(
     }),
 );
 
-test('a server that asks 500 times before it reads an answer gets them all', () =>
+test('a server that asks 500 times before it reads an answer gets all answers', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const id = 'x'.repeat(100_000);
@@ -181,7 +181,7 @@ test('a server that asks 500 times before it reads an answer gets them all', () 
     expect(trial.journal('kid', 'start')).toHaveLength(1);
   }));
 
-test('of a storm of progress, only what belongs to the call is passed on', () =>
+test('only progress for the call is forwarded in a flood of progress', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     await host.call('kid', 'echo'); // its start would be told of, too
@@ -211,7 +211,7 @@ test('of a storm of progress, only what belongs to the call is passed on', () =>
     expect(passedOn).toEqual(passedOn.map(() => wanted));
   }));
 
-test('without a token of the host, no progress is passed on', () =>
+test('without a progress token from the host, no progress is forwarded', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const line =
@@ -222,7 +222,7 @@ test('without a token of the host, no progress is passed on', () =>
     expect(host.messages.filter((message) => message['method'])).toEqual([]);
   }));
 
-test('a secret that a server puts into an error is masked', () =>
+test('a secret in a server’s error is masked', () =>
   withFaults({ kid: {} }, async (trial) => {
     const answer = await trial.host.call('kid', 'fail');
 
@@ -233,14 +233,14 @@ test('a secret that a server puts into an error is masked', () =>
     });
   }));
 
-test('a secret that a server puts into a result is passed on: results are never altered', () =>
+test('a secret in a server’s result passes through: results are never changed', () =>
   withFaults({ kid: { env: { TOKEN: 'a-token-of-the-server' } } }, async (trial) => {
     const answer = await trial.host.call('kid', 'env', { name: 'TOKEN' });
 
     expect(textOf(answer)).toBe('a-token-of-the-server');
   }));
 
-test('what a server prints on stderr reaches ours without terminal sequences', () =>
+test('a server’s stderr reaches ours without terminal sequences', () =>
   withFaults({ kid: {} }, async (trial) => {
     const before = '\u001b[31mred\u001b[0m \u001b]0;title\u0007 and \u202eplain\n';
 

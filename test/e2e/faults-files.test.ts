@@ -21,7 +21,7 @@ const BROKEN = {
   [childFile('folder/.mcp.json')]: 'a folder in the place of the file',
 };
 
-test('child files that are broken are named and cost nobody else anything', () =>
+test('broken child files are reported and affect no other server', () =>
   withFaults(
     {},
     async (trial) => {
@@ -72,7 +72,7 @@ test('child files that are broken are named and cost nobody else anything', () =
     { files: BROKEN },
   ));
 
-test('two programs on one folder and home do not disturb each other', () =>
+test('two programs with the same folder and home do not disturb each other', () =>
   withFaults({ kid: {} }, async (trial) => {
     const hosts = [trial.host, await trial.start()];
     const texts = Array.from({ length: 20 }, (_, n) => `call ${n}`);
@@ -113,7 +113,7 @@ test.skipIf(!existsSync('/proc/self/fd'))(
   },
 );
 
-test('a home that cannot be written does not keep servers from working', () =>
+test('an unwritable home does not prevent servers from working', () =>
   withFaults(
     { kid: {}, logged: { stderr: 'log' } },
     async ({ host }) => {
@@ -126,7 +126,7 @@ test('a home that cannot be written does not keep servers from working', () =>
     { files: { 'home/.switchboard': 'a file in the place of the folder' } },
   ));
 
-test('a log folder that goes away while servers run costs lines, not the program', () =>
+test('a log folder that disappears costs log lines, not the program', () =>
   withFaults({ kid: { stderr: 'log' } }, async (trial) => {
     const { host, project } = trial;
     const logs = join(project.dir, 'home/.switchboard/logs');
@@ -140,7 +140,7 @@ test('a log folder that goes away while servers run costs lines, not the program
     expect(textOf(await host.call('kid', 'echo', { text: 'works' }))).toBe('works');
   }));
 
-test('odd files where runs are noted do no harm, and strangers are left alone', () =>
+test('odd files among the run notes are harmless, and foreign ones are left alone', () =>
   withFaults(
     { kid: { faults: ['stubborn'] } },
     async (trial) => {

@@ -31,7 +31,7 @@ test.for(Object.entries(INVALID_JSON))('%s is answered as invalid JSON', ([, lin
   }),
 );
 
-test('what does not even look like JSON is passed over, and the next message is read', () =>
+test('input that does not look like JSON is ignored, and the next message is read', () =>
   withFaults({}, async (trial) => {
     const noise = Buffer.concat([Buffer.from('hello\n'), Buffer.from([0xff, 0xfe, 0x80, 0x0a])]);
 
@@ -54,7 +54,7 @@ test.for([
   }),
 );
 
-test('blank lines and NULs are no messages', () =>
+test('blank lines and NULs are not messages', () =>
   withFaults({}, async (trial) => {
     expect(await answersTo(trial, '\n\n\r\n \t\n\u0000\u0000\n')).toEqual([]);
   }));
@@ -69,7 +69,7 @@ test.for(['"jsonrpc":"1.0",', ''])(
     }),
 );
 
-test('a batch is refused where the revision has none', () =>
+test('a batch is refused in revisions without batches', () =>
   withFaults({}, async (trial) => {
     const ping = '{"jsonrpc":"2.0","id":"in a batch","method":"ping"}';
 
@@ -79,7 +79,7 @@ test('a batch is refused where the revision has none', () =>
     }
   }));
 
-test('a batch of deep and broken messages is answered where the revision has batches', () =>
+test('a batch of deep and broken messages is answered in the revision with batches', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     await host.request('initialize', { protocolVersion: '2025-03-26', capabilities: {} });
@@ -94,7 +94,7 @@ test('a batch of deep and broken messages is answered where the revision has bat
     expect(batch).toMatchObject([{ id: null }, { id: 1001 }, { id: 1002 }]);
   }));
 
-test('odd ids come back exactly as they were sent', () =>
+test('odd ids come back exactly as sent', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     const ids = [
@@ -119,7 +119,7 @@ test('odd ids come back exactly as they were sent', () =>
     }
   }));
 
-test('a number that JavaScript cannot hold comes back exactly as it was sent', () =>
+test('a number that JavaScript cannot represent comes back exactly as sent', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     host.write('{"jsonrpc":"2.0","id":12345678901234567891,"method":"ping"}\n');
@@ -147,7 +147,7 @@ test('the number 1 and the text "1" are two ids', () =>
     expect((await Promise.all(calls)).map(textOf)).toEqual(['number', 'text']);
   }));
 
-test('two requests under one id are both answered, and do not end each other', () =>
+test('two requests with the same id are both answered, and do not end each other', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     void host.call('kid', 'sleep', { ms: 1_500 }, 7002);
@@ -194,7 +194,7 @@ test('members named __proto__ and constructor reach the server and change nothin
     expect(JSON.stringify(await host.request('tools/list'))).not.toContain('polluted');
   }));
 
-test('names of members are compared exactly, and of two with one name the last counts', () =>
+test('member names are compared exactly, and the last duplicate counts', () =>
   withFaults({}, async (trial) => {
     const [foreign] = await answersTo(trial, '{"jsonrpc":"2.0","id":1001,"Method":"ping"}\n');
     expect(foreign).toMatchObject({ id: 1001, error: { code: -32600 } });
@@ -237,7 +237,7 @@ test.for([
   expect(host.impure).toEqual([]);
 });
 
-test('a second initialize is answered, and calls go on', () =>
+test('a second initialize is answered, and calls continue', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     const call = host.call('calm', 'sleep', { ms: 300 });
@@ -248,7 +248,7 @@ test('a second initialize is answered, and calls go on', () =>
     expect(textOf(await call)).toBe('slept 300');
   }));
 
-test('to cancel what is unknown, done or nonsense has no effect', () =>
+test('cancelling an unknown, finished or invalid request has no effect', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     const done = await host.call('calm', 'echo', { text: 'done' });
@@ -265,7 +265,7 @@ test('to cancel what is unknown, done or nonsense has no effect', () =>
     expect(host.messages).toHaveLength(before + 1);
   }));
 
-test('an unknown tool, action, subtool and method are refused, each in its way', () =>
+test('an unknown tool, action, subtool and method each have their own error', () =>
   withFaults({}, async (trial) => {
     const { host } = trial;
     const callTool = (name: unknown, args: unknown) =>
@@ -283,7 +283,7 @@ test('an unknown tool, action, subtool and method are refused, each in its way',
     expect((await host.request('no/such/method')).error).toMatchObject({ code: -32601 });
   }));
 
-test('a host that no longer takes answers has gone', () =>
+test('a host that stops reading answers counts as gone', () =>
   withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
     const { host } = trial;
     await host.call('kid', 'echo');
@@ -297,7 +297,7 @@ test('a host that no longer takes answers has gone', () =>
     expect(exit).toEqual({ code: 0, signal: null });
   }));
 
-test('a host that no longer takes our stderr is served on', () =>
+test('a host that closes our stderr is still served', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     host.process.stderr?.destroy();

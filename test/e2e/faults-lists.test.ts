@@ -39,7 +39,7 @@ async function introspect({ host }: Trial, more: object = {}): Promise<Introspec
 
 const namesOf = ({ tools }: Introspection) => tools.map(({ name }) => name);
 
-test('what a server adds to its list while it runs is seen by the next introspection', () =>
+test('the next introspection sees tools a server has added', () =>
   withList([], async (trial) => {
     const { host, project } = trial;
     expect(namesOf(await introspect(trial))).toEqual(['echo']);
@@ -52,7 +52,7 @@ test('what a server adds to its list while it runs is seen by the next introspec
     expect(textOf(await host.call('kid', 'extra'))).toBe('called extra');
   }));
 
-test('of two tools with one name the first is shown, and it is said that one is not', () =>
+test('the first of two tools with the same name is shown, with a note', () =>
   withList(
     [
       { name: 'twin', description: 'The elder.', inputSchema: OBJECT },
@@ -70,7 +70,7 @@ test('of two tools with one name the first is shown, and it is said that one is 
     },
   ));
 
-test('odd names can be called, names that cannot be seen or read are left out', () => {
+test('odd names can be called, and invisible or unreadable names are left out', () => {
   const odd = ['🚀', 'שלום', '../../etc/passwd', 'with blank', '__proto__', 'constructor', 'a.b/c'];
   const unusable = ['x'.repeat(300), 'zero\u200bwidth', 'turned\u202earound', 'nul\u0000'];
   const nameless = [{ name: '' }, { name: 7 }, { title: 'no name' }];
@@ -88,7 +88,7 @@ test('odd names can be called, names that cannot be seen or read are left out', 
   });
 });
 
-test('bad schemas do no harm', () => {
+test('bad schemas are harmless', () => {
   const schemas = {
     missing: undefined,
     null: null,
@@ -111,7 +111,7 @@ test('bad schemas do no harm', () => {
   });
 });
 
-test('a list that is none is an empty one', () =>
+test('an invalid list counts as empty', () =>
   withFaults(
     { kid: LISTED },
     async (trial) => {
@@ -124,7 +124,7 @@ test('a list that is none is an empty one', () =>
     { files: { 'tools.json': '[]' } },
   ));
 
-test('two servers whose tools would share a name are told apart, and each is reached', () =>
+test('two servers with the same tool names are kept apart, and each can be called', () =>
   withFaults({ 'kid.one': {}, kid_one: {}, 'kid one': {} }, async (trial) => {
     const { host } = trial;
     const list = await host.request('tools/list');
@@ -142,7 +142,7 @@ test('two servers whose tools would share a name are told apart, and each is rea
     expect(reached).toMatchObject(kids.map((text) => [{ text }]));
   }));
 
-test('what cannot be seen in a description does not reach the model', () => {
+test('invisible characters in a description do not reach the model', () => {
   const hidden =
     '\u001b[31m\u001b]0;title\u0007\u0008\u200b\u202e\u2066\u00ad\ufeff\u{e0041}\u{e007f}';
   const description = `Reads${hidden} files.`;
@@ -167,7 +167,7 @@ test('what cannot be seen in a description does not reach the model', () => {
   });
 });
 
-test('a list in pages is shown whole', () => {
+test('a paged list is shown whole', () => {
   const names = ['one', 'two', 'three', 'four', 'five'];
   return withFaults(
     { kid: { faults: ['list=tools.json', 'page=2'] } },
@@ -181,7 +181,7 @@ test('a list in pages is shown whole', () => {
   );
 });
 
-test('a list whose pages never end is cut somewhere, and is harmless', () =>
+test('an endless list is cut off', () =>
   withFaults({ kid: { faults: ['endless-list'] } }, async (trial) => {
     const introspection = introspect(trial);
     await trial.askNeighbour();
@@ -193,7 +193,7 @@ test('a list whose pages never end is cut somewhere, and is harmless', () =>
     expect(textOf(await trial.host.call('kid', 'echo', { text: 'sound' }))).toBe('sound');
   }));
 
-test('a list whose next page is always the same is read once', () =>
+test('a list that repeats its next page is read once', () =>
   withFaults({ kid: { faults: ['endless-list=same'] } }, async (trial) => {
     expect(namesOf(await introspect(trial))).toEqual(['echo', 'page-0', 'page-1']);
   }));

@@ -10,7 +10,7 @@ const preload = (fixture: string) => ({
   env: { NODE_OPTIONS: `--require ${join(FIXTURES, fixture)}` },
 });
 
-test('a sign-in service that refuses connections at once fails only the calls of its server', async () => {
+test('a sign-in service that refuses connections fails only its server’s calls', async () => {
   const issuer = 'https://issuer.localhost';
   const server = await startAuthorizationServer({
     resourceMetadata: { authorization_servers: [issuer] },
@@ -41,7 +41,7 @@ test('a sign-in service that refuses connections at once fails only the calls of
   );
 });
 
-test('a bug of its own ends the program, with an exit status and without leaving a server', async () => {
+test('a bug exits the program with an exit status and leaves no server behind', async () => {
   await withFaults(
     {},
     async (trial) => {

@@ -106,7 +106,7 @@ test('limits.depth and limits.members can be set', () =>
     { config: { limits: { depth: 2_000, members: 50_000 } } },
   ));
 
-test('a notification over the limit costs no call', () =>
+test('an oversized notification fails no call', () =>
   withFaults({ kid: {} }, async (trial) => {
     const print = {
       before: '{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"',
@@ -118,7 +118,7 @@ test('a notification over the limit costs no call', () =>
     expect(textOf(await trial.host.call('kid', 'print', print))).toBe('unharmed');
   }));
 
-test('a request over the limit costs no call that happens to have its id', () =>
+test('an oversized request fails no call that happens to have its id', () =>
   withFaults({ kid: {} }, async (trial) => {
     const print = {
       before: '{"jsonrpc":"2.0","id":%ID%,"method":"sampling/createMessage","params":{"text":"',
@@ -130,7 +130,7 @@ test('a request over the limit costs no call that happens to have its id', () =>
     expect(textOf(await trial.host.call('kid', 'print', print))).toBe('unharmed');
   }));
 
-test('a server that prints 400 MiB without the end of a line is ended, and replaced', () =>
+test('a server that prints 400 MiB without a line end is stopped and replaced', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const before = Number(textOf(await host.call('kid', 'pid')));
@@ -155,7 +155,7 @@ test('20 MiB of log lines on stdout do not hide the answer behind them', () =>
     expectModestMemory(trial);
   }));
 
-test.for(['\n', ''])('20 MiB on stderr, in lines that end with %j, do not stop a server', (end) =>
+test.for(['\n', ''])('20 MiB on stderr, in lines that end with %j, do not block a server', (end) =>
   withFaults({ kid: {} }, async (trial) => {
     const print = { fill: `a line with ***${end}`, times: 1_400_000, to: 'stderr' };
     const call = trial.host.call('kid', 'print', print);
@@ -166,7 +166,7 @@ test.for(['\n', ''])('20 MiB on stderr, in lines that end with %j, do not stop a
   }),
 );
 
-test('10,000 announcements of a new list are not passed on', () =>
+test('10,000 list change notifications are not all forwarded', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const fill = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n';
@@ -176,7 +176,7 @@ test('10,000 announcements of a new list are not passed on', () =>
     expect(host.messages.filter((message) => message['method']).length).toBeLessThanOrEqual(200);
   }));
 
-test('of 2,000 calls at once, each gets its own answer', () =>
+test('2,000 concurrent calls each get their own answer', () =>
   withFaults({ kid: {} }, async (trial) => {
     const texts = Array.from({ length: 2_000 }, (_, n) => `call ${n}`);
 
@@ -188,7 +188,7 @@ test('of 2,000 calls at once, each gets its own answer', () =>
     expect(trial.journal('kid', 'start')).toHaveLength(1);
   }));
 
-test('of 500 calls that are cancelled, the server is told, and none is answered', () =>
+test('cancelling 500 calls notifies the server, and none is answered', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     const ids = Array.from({ length: 500 }, (_, n) => 10_000 + n);
@@ -202,7 +202,7 @@ test('of 500 calls that are cancelled, the server is told, and none is answered'
     expect(textOf(await host.call('kid', 'release'))).toBe('released');
   }));
 
-test('while the host reads nothing, servers wait; later all of 80 MiB is delivered', () =>
+test('servers wait while the host does not read; later all 80 MiB is delivered', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     await host.call('kid', 'echo');
@@ -222,7 +222,7 @@ test('while the host reads nothing, servers wait; later all of 80 MiB is deliver
     expectModestMemory(trial);
   }));
 
-test.for([5_000, 200_000])('a list of %d tools is cut for the model, which is told so', (count) =>
+test.for([5_000, 200_000])('a list of %d tools is cut for the model, with a note', (count) =>
   withFaults(
     { kid: { faults: ['list=tools.json'] } },
     async (trial) => {
@@ -245,7 +245,7 @@ test.for([5_000, 200_000])('a list of %d tools is cut for the model, which is to
   ),
 );
 
-test('a description of 4 MiB is cut, in the list and in the whole description', () =>
+test('a 4 MiB description is cut, in the list and in full', () =>
   withFaults(
     { kid: { faults: ['list=tools.json'] } },
     async (trial) => {

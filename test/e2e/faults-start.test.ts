@@ -7,7 +7,7 @@ import { eventually, processesWith } from '../support/processes.ts';
 import { FIXTURES } from '../support/project.ts';
 import { textOf } from '../support/raw-host.ts';
 
-test('a command that does not exist is named', () =>
+test('names a command that does not exist', () =>
   withFaults({ kid: { command: '/no/such/program' } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -16,7 +16,7 @@ test('a command that does not exist is named', () =>
     );
   }));
 
-test('a command that is no program is named', () =>
+test('names a command that is not a program', () =>
   withFaults({ kid: { command: './plain.txt' } }, async (trial) => {
     writeFileSync(join(trial.project.dir, 'plain.txt'), 'no program', { mode: 0o644 });
 
@@ -27,7 +27,7 @@ test('a command that is no program is named', () =>
     );
   }));
 
-test('where the working directory is missing, it is blamed and not the command', () =>
+test('blames a missing working directory, not the command', () =>
   withFaults({ kid: { cwd: 'gone' } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -37,7 +37,7 @@ test('where the working directory is missing, it is blamed and not the command',
     expect(trial.journal('kid')).toEqual([]);
   }));
 
-test('a variable that is not set is named, and nothing is started', () =>
+test('names an unset variable, and starts nothing', () =>
   withFaults({ kid: { env: { KEY: '${NOT_SET_ANYWHERE}' } } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -47,7 +47,7 @@ test('a variable that is not set is named, and nothing is started', () =>
     expect(trial.journal('kid')).toEqual([]);
   }));
 
-test('a server that exits at once, without an error, has failed', () =>
+test('a server that exits at once without an error has failed', () =>
   withFaults({ kid: { faults: ['exit=0'] } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -58,7 +58,7 @@ test('a server that exits at once, without an error, has failed', () =>
     `);
   }));
 
-test('the last words of a server that exits at once are told, without its secrets', () =>
+test('reports the last output of a server that exits at once, without its secrets', () =>
   withFaults({ kid: { faults: ['exit=1'] } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -71,7 +71,7 @@ test('the last words of a server that exits at once are told, without its secret
     await until(() => trial.host.stderr.includes(lastWords), 'they are passed on');
   }));
 
-test('a server that dies after every start is started five times, then parked for a while', () => {
+test('a server that crashes after every start is started five times, then parked', () => {
   const script = join(FIXTURES, 'servers/dies-in-call.sh');
   const kid = { command: 'sh', args: [script, 'starts.txt'] };
   return withFaults({ kid }, async (trial) => {
@@ -89,7 +89,7 @@ test('a server that dies after every start is started five times, then parked fo
   });
 });
 
-test('a server that has died is not started again while nobody calls it', () =>
+test('a crashed server is not restarted until it is called', () =>
   withFaults({ kid: { faults: ['die-after=50'] } }, async (trial) => {
     trial.failure(await trial.host.call('kid', 'never'));
     const starts = trial.journal('kid', 'start').length;
@@ -118,7 +118,7 @@ test('calls wait for a slow start, and two first calls share one process', () =>
     expect(trial.journal('kid', 'start')).toHaveLength(1);
   }));
 
-test('a server that never answers the handshake fails in time and is ended', () =>
+test('a server that never answers the handshake times out and is stopped', () =>
   withFaults(
     { kid: { faults: ['no-handshake', 'stubborn'] } },
     async (trial) => {
@@ -138,7 +138,7 @@ test('a server that never answers the handshake fails in time and is ended', () 
     { config: { timeouts: { childSpawnMs: 8_000 } } },
   ));
 
-test('a server that refuses the handshake is quoted, without its secrets', () =>
+test('quotes a server that refuses the handshake, without its secrets', () =>
   withFaults({ kid: { faults: ['refuse-handshake'] } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -149,7 +149,7 @@ test('a server that refuses the handshake is quoted, without its secrets', () =>
     await until(isGone, 'the server that refused is gone');
   }));
 
-test('a server of an unknown revision of MCP is told apart from a broken one', () =>
+test('distinguishes a server with an unknown MCP revision from a broken one', () =>
   withFaults({ kid: { faults: ['revision=1999-01-01'] } }, async (trial) => {
     const answer = await trial.host.call('kid', 'echo');
 
@@ -158,7 +158,7 @@ test('a server of an unknown revision of MCP is told apart from a broken one', (
     );
   }));
 
-test('a server that never lists its tools fails in time, and the list of Switchboard does not wait', () =>
+test('a server that never lists its tools times out, and Switchboard’s list does not wait', () =>
   withFaults({ kid: { faults: ['no-list'], rpcTimeoutMs: 4_000 } }, async (trial) => {
     const { host } = trial;
     const introspection = host.introspect('kid');

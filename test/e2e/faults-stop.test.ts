@@ -22,7 +22,7 @@ async function startFamily(trial: Trial): Promise<void> {
 const isRunning = ({ tag }: Trial, pid: number) =>
   processesWith(tag).some((running) => running.pid === pid);
 
-test('a server that ignores EOF and SIGTERM ends with the program', () =>
+test('a server that ignores EOF and SIGTERM exits with the program', () =>
   withFaults(
     { kid: { faults: ['stubborn'] } },
     async (trial) => {
@@ -51,7 +51,7 @@ test.for([
   }),
 );
 
-test('a host that closes stdin while calls run does not have to wait for them', () =>
+test('a host that closes stdin during calls does not have to wait for them', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     void host.call('kid', 'never');
@@ -62,7 +62,7 @@ test('a host that closes stdin while calls run does not have to wait for them', 
     expect(await trial.end(() => host.close())).toEqual({ code: 0, signal: null });
   }));
 
-test('a server that is just being started when the host goes ends, too', () =>
+test('a server that is still starting when the host disconnects also exits', () =>
   withFaults({ kid: { faults: ['no-handshake', 'stubborn'] } }, async (trial) => {
     const { host } = trial;
     void host.call('kid', 'echo');
@@ -71,7 +71,7 @@ test('a server that is just being started when the host goes ends, too', () =>
     expect(await trial.end(() => host.close())).toEqual({ code: 0, signal: null });
   }));
 
-test('a host that vanishes in the middle of a large answer leaves nothing behind', () =>
+test('a host that disappears during a large answer leaves nothing behind', () =>
   withFaults({ kid: STUBBORN }, async (trial) => {
     const { host } = trial;
     await startFamily(trial);
@@ -103,7 +103,7 @@ test.for(['SIGTERM', 'SIGINT'] as const)(
     }),
 );
 
-test('when the program is killed, servers that listen to EOF go', () =>
+test('when the program is killed, servers that react to EOF exit', () =>
   withFaults({ kid: {} }, async (trial) => {
     const kid = await startChild(trial);
     await trial.end((host) => host.process.kill('SIGKILL'));
@@ -112,7 +112,7 @@ test('when the program is killed, servers that listen to EOF go', () =>
     expect(trial.journal('kid', 'eof')).toHaveLength(1);
   }));
 
-test('what stays when the program is killed is ended by the next one, and nothing else is', () =>
+test('the next program stops only what a killed one left behind', () =>
   withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
     const survivor = await startChild(trial);
     const killed = await trial.start();
@@ -131,7 +131,7 @@ test('what stays when the program is killed is ended by the next one, and nothin
     expect(await startChild(trial)).toBe(survivor);
   }));
 
-test('a next run that is over at once ends what was left, too', () =>
+test('so does a next run that ends at once', () =>
   withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
     const killed = await trial.start();
     const orphan = await startChild(trial, 'kid', killed);
@@ -143,7 +143,7 @@ test('a next run that is over at once ends what was left, too', () =>
     expect(isRunning(trial, orphan)).toBe(false);
   }));
 
-test('an error that nobody expected ends the program with its servers, and says so', () =>
+test('an unexpected error exits the program with its servers, and is reported', () =>
   withFaults(
     { kid: STUBBORN },
     async (trial) => {
@@ -160,7 +160,7 @@ test('an error that nobody expected ends the program with its servers, and says 
     },
   ));
 
-test('a second SIGINT does not wait for anybody', () =>
+test('a second SIGINT exits at once', () =>
   withFaults(
     { kid: STUBBORN },
     async (trial) => {
@@ -178,7 +178,7 @@ test('a second SIGINT does not wait for anybody', () =>
     { config: { timeouts: { stopMs: 60_000 } } },
   ));
 
-test('a program that slept through its limits goes on, with the servers it had', () =>
+test('a program that slept past its limits continues with its servers', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_500 } }, async (trial) => {
     const { host } = trial;
     const before = await startChild(trial);
@@ -199,7 +199,7 @@ test('a program that slept through its limits goes on, with the servers it had',
     expect(await startChild(trial)).toBe(before);
   }));
 
-test('stubborn servers are stopped side by side', () => {
+test('stubborn servers are stopped concurrently', () => {
   const names = Array.from({ length: 8 }, (_, n) => `kid${n}`);
   const children = Object.fromEntries(names.map((name) => [name, { faults: ['stubborn'] }]));
   return withFaults(

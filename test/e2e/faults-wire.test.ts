@@ -11,7 +11,7 @@ function print(host: RawHost, before: string, more: object = {}): Promise<Answer
   return host.call('kid', 'print', { before, ...more });
 }
 
-test('noise around an answer does no harm', () =>
+test('noise around an answer is harmless', () =>
   withFaults({ kid: {} }, async (trial) => {
     const noise = [
       'listening on stdio',
@@ -30,14 +30,14 @@ test('noise around an answer does no harm', () =>
     expect(textOf(await print(trial.host, answerLine('still clear')))).toBe('still clear');
   }));
 
-test('noise in place of an answer fails the call in time', () =>
+test('noise instead of an answer times out', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
     const answer = await print(trial.host, 'thinking about it\n');
 
     expect(trial.failure(answer)).toContain('did not respond within 1000 ms (subtool "print")');
   }));
 
-test('of two answers the first counts, and the second is given to nobody', () =>
+test('the first of two answers counts, and the second is dropped', () =>
   withFaults({ kid: {} }, async (trial) => {
     for (let call = 0; call < 5; call++) {
       const first = `first ${call}`;
@@ -46,7 +46,7 @@ test('of two answers the first counts, and the second is given to nobody', () =>
     }
   }));
 
-test('an answer under an id that nobody used answers none of two calls', () =>
+test('an answer with an unknown id answers neither of two calls', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_000 } }, async (trial) => {
     const { host } = trial;
     const wrong = answerLine('whose?').replace('%ID%', '123456');
@@ -55,7 +55,7 @@ test('an answer under an id that nobody used answers none of two calls', () =>
     for (const answer of answers) expect(trial.failure(answer)).toContain('within 1000 ms');
   }));
 
-test('a stray answer before the right one is passed over', () =>
+test('a stray answer before the right one is ignored', () =>
   withFaults({ kid: {} }, async (trial) => {
     const stray = answerLine('stray').replace('%ID%', '"%ID%-not"');
 
@@ -77,14 +77,14 @@ test('an answer with both a result and an error is an error', () =>
     });
   }));
 
-test('an answer that does not say "jsonrpc" is understood', () =>
+test('an answer without "jsonrpc" is accepted', () =>
   withFaults({ kid: {} }, async (trial) => {
     const bare = answerLine('understood').replace('"jsonrpc":"2.0",', '');
 
     expect(textOf(await print(trial.host, bare))).toBe('understood');
   }));
 
-test('a result of null is a failure of the server', () =>
+test('a null result is a server failure', () =>
   withFaults({ kid: {} }, async (trial) => {
     const answer = await print(trial.host, '{"jsonrpc":"2.0","id":%ID%,"result":null}\n');
 
@@ -93,7 +93,7 @@ test('a result of null is a failure of the server', () =>
     );
   }));
 
-test('an answer with neither a result nor an error is a failure of the server', () =>
+test('an answer with neither a result nor an error is a server failure', () =>
   withFaults({ kid: {} }, async (trial) => {
     const answer = await print(trial.host, '{"jsonrpc":"2.0","id":%ID%}\n');
 
@@ -119,35 +119,35 @@ test.for(['7', '"text"', '{}', '[null]', '[{"text":"no type"}]'])(
     }),
 );
 
-test('an answer inside an array is understood', () =>
+test('an answer inside an array is accepted', () =>
   withFaults({ kid: {} }, async (trial) => {
     const line = `[${answerLine('first of all').trim()},{"jsonrpc":"2.0","method":"notifications/x"}]\n`;
 
     expect(textOf(await print(trial.host, line))).toBe('first of all');
   }));
 
-test('CRLF and a byte order mark are tolerated', () =>
+test('CRLF and a byte order mark are accepted', () =>
   withFaults({ kid: {} }, async (trial) => {
     const line = `\r\n\ufeff${answerLine('marked').replace('\n', '\r\n')}`;
 
     expect(textOf(await print(trial.host, line))).toBe('marked');
   }));
 
-test('an answer that comes byte by byte keeps every character', () =>
+test('an answer that arrives byte by byte keeps every character', () =>
   withFaults({ kid: {} }, async (trial) => {
     const text = 'é漢🚀 \u2028 "quoted" \\ end';
 
     expect(textOf(await print(trial.host, answerLine(text), { bytewise: true }))).toBe(text);
   }));
 
-test('a result that nests 30,000 deep is answered', () =>
+test('a result with 30,000 levels is answered', () =>
   withFaults({ kid: {} }, async (trial) => {
     const line = answerLine('deep').replace('"result":{', `"result":{"deep":${DEEP},`);
 
     expect(textOf(await print(trial.host, line))).toBe('deep');
   }));
 
-test('error data that nest 30,000 deep are answered', () =>
+test('error data with 30,000 levels is answered', () =>
   withFaults({ kid: {} }, async (trial) => {
     const error = `{"code":-32050,"message":"deep","data":${DEEP}}`;
 
@@ -156,14 +156,14 @@ test('error data that nest 30,000 deep are answered', () =>
     expect(answer.error?.code).toBe(-32050);
   }));
 
-test('an array around a result that nests 30,000 deep is answered', () =>
+test('an array around a result with 30,000 levels is answered', () =>
   withFaults({ kid: {} }, async (trial) => {
     const line = answerLine('deep').replace('"result":{', `"result":{"deep":${DEEP},`);
 
     expect(textOf(await print(trial.host, `[${line.trim()}]\n`))).toBe('deep');
   }));
 
-test('progress that nests 30,000 deep does no harm', () =>
+test('progress with 30,000 levels is harmless', () =>
   withFaults({ kid: {} }, async (trial) => {
     const params = `{"progressToken":%TOKEN%,"progress":1,"deep":${DEEP}}`;
     const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":${params}}\n`;
@@ -178,7 +178,7 @@ test('progress that nests 30,000 deep does no harm', () =>
     expect(textOf(answer)).toBe('after it');
   }));
 
-test('a list of tools that nests 30,000 deep is answered', () =>
+test('a tool list with 30,000 levels is answered', () =>
   withFaults(
     { kid: { faults: ['list=tools.json'] } },
     async (trial) => {
@@ -205,7 +205,7 @@ test('members named __proto__ and constructor change nothing but themselves', ()
     expect(JSON.stringify(list)).not.toContain('polluted');
   }));
 
-test('of two members with one name the last counts, in what is matched and what is passed on', () =>
+test('the last duplicate member counts, both for matching and forwarding', () =>
   withFaults({ kid: {} }, async (trial) => {
     const first = '"id":987654,"result":{"content":[{"type":"text","text":"first"}]},';
     const line = answerLine('last').replace('"id"', `${first}"id"`);
@@ -215,7 +215,7 @@ test('of two members with one name the last counts, in what is matched and what 
     expect(answer.result).toEqual({ content: [{ type: 'text', text: 'last' }] });
   }));
 
-test('a server that speaks with Content-Length headers works from its first use on', () =>
+test('a server that uses Content-Length headers works from its first use', () =>
   withFaults(
     { kid: { faults: ['content-length'] } },
     async (trial) => {
@@ -231,7 +231,7 @@ test('a server that speaks with Content-Length headers works from its first use 
     { config: { timeouts: { childSpawnMs: 8_000 } } },
   ));
 
-test('a server that is said to speak with Content-Length headers works at once', () =>
+test('a server configured for Content-Length headers works at once', () =>
   withFaults({ kid: { faults: ['content-length'], framing: 'content-length' } }, async (trial) => {
     const { host } = trial;
     expect(textOf(await host.call('kid', 'echo', { text: 'é漢🚀' }))).toBe('é漢🚀');
@@ -246,14 +246,14 @@ test('invalid UTF-8 in an answer is replaced', () =>
     expect(textOf(answer)).toBe('<\ufffd\ufffd>');
   }));
 
-test('half a surrogate pair in an answer is passed on as it was written', () =>
+test('half a surrogate pair in an answer is forwarded as written', () =>
   withFaults({ kid: {} }, async (trial) => {
     const answer = await print(trial.host, answerLine('<\ud83d>'));
 
     expect(textOf(answer)).toBe('<\ud83d>');
   }));
 
-test('invalid UTF-8 and half pairs on stderr and in errors do no harm', () =>
+test('invalid UTF-8 and half pairs on stderr and in errors are harmless', () =>
   withFaults({ kid: {} }, async (trial) => {
     const { host } = trial;
     await print(host, 'odd \u00ff bytes\n', { encoding: 'latin1', to: 'stderr' });

@@ -63,7 +63,7 @@ test.each(['gateway', 'mcpflip', 'gateway_x'])('a server may be called %s', asyn
   expect(textOf(await host.call(`${name}_more`, 'echo', { a: 1 }))).toBe('{"a":1}');
 });
 
-test('a server that ends while it is being switched on is not said to be on', async () => {
+test('a server that exits while being switched on is not reported as on', async () => {
   const project = createProject();
   const script = project.write(
     'short.mjs',
@@ -88,7 +88,7 @@ test('a server that ends while it is being switched on is not said to be on', as
   expect(await statusOf(host, 'short')).toMatchObject({ state: 'error', active: false });
 });
 
-test('a switched-on server that cannot be started is in error, and its tools leave the list', async () => {
+test('a switched-on server that cannot start is in error, and its tools leave the list', async () => {
   const project = createProject();
   const marker = join(project.dir, 'marker');
   writeFileSync(marker, '');
@@ -117,7 +117,7 @@ test('a switched-on server that cannot be started is in error, and its tools lea
   expect(await host.toolNames()).toEqual(GATEWAY);
 });
 
-test('a host that has said nothing yet is told nothing', async () => {
+test('a host that has not sent anything gets no notifications', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: { own: { ...testServer('changes', 'one'), show: 'direct' } },
@@ -133,7 +133,7 @@ test('a host that has said nothing yet is told nothing', async () => {
   expect(await host.toolNames()).toEqual(['ask', 'change', 'one']);
 });
 
-test('names of tools that no host accepts are made ones that each accepts', async () => {
+test('invalid tool names are replaced with ones every host accepts', async () => {
   const odd = [
     'say "hi"',
     'two\nlines',
@@ -156,7 +156,7 @@ test('names of tools that no host accepts are made ones that each accepts', asyn
   expect(called.map(textOf).toSorted()).toEqual(odd.map((name) => `called ${name}`).toSorted());
 });
 
-test('what is switched on and declared otherwise later has its new tools listed', async () => {
+test('a switched-on server whose declaration changes lists its new tools', async () => {
   const project = createProject();
   const configure = (...tools: string[]) =>
     project.write('switchboard.config.json', {
@@ -173,7 +173,7 @@ test('what is switched on and declared otherwise later has its new tools listed'
   expect(await statusOf(host, 'own')).toMatchObject({ state: 'active', tools: 3 });
 });
 
-test('a server that is turned off by a new configuration is stopped', async () => {
+test('a server turned off by a new configuration is stopped', async () => {
   const tag = `off-${Math.random().toString(36).slice(2)}`;
   const project = createProject();
   const configure = (more: object) =>
@@ -193,7 +193,7 @@ test('a server that is turned off by a new configuration is stopped', async () =
   await reaches(host, 'box', 'ready');
 });
 
-test('one that stops being switchable while it is being switched on is not on', async () => {
+test('a server that stops being switchable while it is switched on is not on', async () => {
   const project = createProject();
   const { slow, goOn } = slowIn(project);
   const configure = (show: string) =>
@@ -216,7 +216,7 @@ test('one that stops being switchable while it is being switched on is not on', 
   expect(await statusOf(host, 'slow')).toMatchObject({ active: false });
 });
 
-test('a tool that is switched on and may not be used is not said to need switching on', async () => {
+test('a denied tool of a switched-on server does not suggest switching it on', async () => {
   const project = projectWith(
     { box: toolbox },
     { suites: { box: { expose: { deny: ['wait'] } } } },
@@ -231,7 +231,7 @@ test('a tool that is switched on and may not be used is not said to need switchi
   expect(error?.message).not.toContain('which is not active');
 });
 
-test('of many servers, those that hang hold up the others only for a moment', async () => {
+test('servers that hang delay the others only briefly', async () => {
   const mute = testServer('starts-slowly', '600000');
   const names = Array.from({ length: 60 }, (_, index) => `s${String(index).padStart(2, '0')}`);
   const servers = Object.fromEntries(
@@ -245,7 +245,7 @@ test('of many servers, those that hang hold up the others only for a moment', as
   expect(await becomes(areUp)).toBe(true);
 });
 
-test('switching on and off five hundred times leaves the same server and the same list', async () => {
+test('switching 500 times keeps the same server and the same list', async () => {
   const host = await RawHost.connect(projectWith({ box: toolbox }), { client: 'codex-mcp-client' });
   const before = await host.toolNames();
   await reaches(host, 'box', 'ready');
@@ -266,7 +266,7 @@ test('switching on and off five hundred times leaves the same server and the sam
   expect(await host.toolNames()).toEqual(before);
 });
 
-test('many that are switched on at once are all on, and one that is asked for twice is on once', async () => {
+test('many servers can be switched on at once, and a duplicate request counts once', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
   const servers = Object.fromEntries(
     names.map((name) => [name, flip(lists(`${name}_tool`), { start: 'lazy' })]),
@@ -279,7 +279,7 @@ test('many that are switched on at once are all on, and one that is asked for tw
   expect((await host.toolNames()).slice(3)).toEqual(names.map((name) => `${name}_tool`));
 });
 
-test('who calls off the switching on of a server that starts gets no answer, and it is not on', async () => {
+test('cancelling gateway_activate during a start sends no answer and leaves the server off', async () => {
   const project = createProject();
   const { slow, goOn } = slowIn(project);
   project.write('switchboard.config.json', {
@@ -298,7 +298,7 @@ test('who calls off the switching on of a server that starts gets no answer, and
   expect(textOf(await activate(host, 'slow'))).toContain('Activated');
 });
 
-test('servers that exit while they are warmed up are in error, each with its own words', async () => {
+test('servers that exit during warm-up are in error, each with its own output', async () => {
   const exits = (code: number, when: string) => ({
     command: 'node',
     args: ['-e', when.replace('EXIT', `(console.error('bye ${code}'), process.exit(${code}))`)],
@@ -316,7 +316,7 @@ test('servers that exit while they are warmed up are in error, each with its own
   expect(textOf(await activate(host, 'reading'))).toContain('bye 4');
 });
 
-test('five thousand tools are listed, named in part, and gone again', async () => {
+test('five thousand tools are listed, partly named, and removed again', async () => {
   const project = createProject();
   const script = project.write(
     'many.mjs',
@@ -339,7 +339,7 @@ test('five thousand tools are listed, named in part, and gone again', async () =
   expect(await host.toolNames()).toEqual(GATEWAY);
 });
 
-test('a storm of changes while a server is switched on costs few lists and few words', async () => {
+test('a flood of changes during a switch causes few lists and notifications', async () => {
   const host = await RawHost.connect(projectWith({ own: testServer('changes', 'one') }));
   await reaches(host, 'own', 'ready');
   const storm = host.call('own', 'change', { tools: ['one', 'two'], times: 20_000 });
@@ -370,7 +370,7 @@ test.each(['SIGTERM', 'SIGINT', 'end of input'])(
   },
 );
 
-test('a home where the catalog is a file, or full of other things, is no obstacle', async () => {
+test('a catalog that is a file, or full of other files, is not a problem', async () => {
   const project = projectWith({ box: toolbox });
   project.write('home/.switchboard/cache/catalog', 'not a folder');
   const first = await RawHost.connect(project);
@@ -397,7 +397,7 @@ test('a home where the catalog is a file, or full of other things, is no obstacl
   expect(await second.lastWords()).not.toContain('catalog');
 });
 
-test('two programs share a home: each has its own servers and switches, both keep the catalog whole', async () => {
+test('two programs share a home: each has its own servers and switches, and the catalog stays intact', async () => {
   const project = projectWith({ own: testServer('changes', 'one') });
   const hosts = await Promise.all([RawHost.connect(project), RawHost.connect(project)]);
   const [first, second] = hosts;

@@ -95,7 +95,7 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
   const connectDirectly = (project: Project, { command, args }: ServerEntry) =>
     connectHost(connect, { command, args, cwd: project.dir, env: project.env });
 
-  test('start: every server is warmed up, and nothing but the gateway is shown', async () => {
+  test('start: every server is warmed up, and only the gateway is listed', async () => {
     const [project] = createFlipProject((project) => ({
       ...published(project),
       recording: testServer('recording', join(project.dir, 'recording.txt')),
@@ -113,7 +113,7 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
     expect(methodsIn(join(project.dir, 'recording.txt'))).toEqual(WARMING_UP);
   });
 
-  test('on: the host is told, fetches the list, and sees the tools as the server lists them', async () => {
+  test('on: the host is notified, fetches the list, and sees the server’s own tools', async () => {
     const [project, servers] = createFlipProject(published);
     const host = await connectHost(connect, switchboardIn(project));
     const gateway = host.shown;
@@ -140,7 +140,7 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
     expect(await statusOf(host, 'filesystem')).toMatchObject({ active: false });
   });
 
-  test('calls: every result is what the server gives to the same client directly', async () => {
+  test('calls: every result equals a direct call’s', async () => {
     const [project, servers] = createFlipProject(published);
     const host = await connectHost(connect, switchboardIn(project));
     const tea = join(project.dir, 'files', 'tea.txt');
@@ -180,7 +180,7 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
     }
   });
 
-  test('calls of the gateway stay here, all others go to the server that has the tool', async () => {
+  test('gateway calls stay here, all others go to the tool’s server', async () => {
     const [project] = createFlipProject((project) => ({
       rec: testServer('recording', join(project.dir, 'rec.txt')),
       box: testServer('toolbox'),
@@ -200,7 +200,7 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
     ]);
   });
 
-  test('off: the tools go, the process stays, and on again needs no handshake', async () => {
+  test('off: the tools disappear, the process stays, and on again needs no handshake', async () => {
     const [project] = createFlipProject(({ dir }) => ({
       rec: testServer('recording', join(dir, 'rec.txt')),
     }));
@@ -226,7 +226,7 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
     expect(methodsIn(file)).toEqual(WARMING_UP);
   });
 
-  test('a crash: the server is in error, its tools leave what the model is shown', async () => {
+  test('a crash: the server is in error, and its tools leave the model’s list', async () => {
     const [project] = createFlipProject(published);
     const host = await connectHost(connect, switchboardIn(project));
     await reaches(host, 'memory', 'ready');
@@ -254,7 +254,7 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
     await expect.poll(() => namesShown(host)).toContain('read_graph');
   });
 
-  test('the states: warming, ready, active and error, each with what it says', async () => {
+  test('the states: warming, ready, active and error, each with its text', async () => {
     const [project] = createFlipProject(({ dir }) => ({
       warming: refusingLater(join(dir, 'goes-on')),
       ready: testServer('toolbox'),
@@ -288,7 +288,7 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
     expect(textOf(await activate(host, 'nobody'))).toContain('Unknown server "nobody"');
   });
 
-  test('the cost: three small definitions, and those of what is on', async () => {
+  test('the cost: three small definitions, plus the active server’s', async () => {
     const [project, servers] = createFlipProject((project) => ({
       ...published(project),
       mock: MOCK_CHILD,
@@ -326,7 +326,7 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
     },
   );
 
-  test('an installation of the older program of this kind goes on as it is', async () => {
+  test('an mcpflip installation works unchanged', async () => {
     const project = createProject({ 'project/README.md': 'nothing of ours' });
     const home = join(project.dir, 'home');
     const text = JSON.stringify({ memory: publishedServer('memory') }, null, 2);
@@ -348,7 +348,7 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
   });
 });
 
-test('the gateway is tools alone: methods of that name are not known', async () => {
+test('the gateway has only tools: methods with those names are unknown', async () => {
   const [project] = createFlipProject(published);
   const host = await RawHost.connect(project);
   for (const method of ['gateway/activate', 'gateway/status', 'server/discover']) {

@@ -29,7 +29,7 @@ async function orderOf(requests: Record<string, Promise<unknown>>): Promise<stri
   return order;
 }
 
-test('before anything is switched on there are exactly the three tools of the gateway', async () => {
+test('before anything is switched on, only the gateway’s three tools are listed', async () => {
   const host = await RawHost.connect(projectWith({ box: toolbox, mock: MOCK_CHILD }));
   expect(await host.toolNames()).toEqual(GATEWAY);
   await reaches(host, 'box', 'ready');
@@ -37,7 +37,7 @@ test('before anything is switched on there are exactly the three tools of the ga
   expect(host.listChanges).toBe(0);
 });
 
-test('without a server to switch there is no gateway', async () => {
+test('there is no gateway without switchable servers', async () => {
   const project = createProject({ 'switchboard.config.json': { mcpServers: { box: toolbox } } });
   const host = await RawHost.connect(project);
   expect(await host.toolNames()).toEqual(['box_suite']);
@@ -45,7 +45,7 @@ test('without a server to switch there is no gateway', async () => {
   expect(error?.code).toBe(-32602);
 });
 
-test('all servers are warmed up at once, each asked for its tools exactly once', async () => {
+test('all servers are warmed up at once, and each lists its tools exactly once', async () => {
   const project = createProject();
   const files = ['a', 'b', 'c'].map((name) => join(project.dir, `${name}.txt`));
   const servers = Object.fromEntries(
@@ -69,7 +69,7 @@ test('all servers are warmed up at once, each asked for its tools exactly once',
   }
 });
 
-test('servers wait for nobody: two that each need the other to have begun are both ready', async () => {
+test('servers start concurrently: two that depend on each other are both ready', async () => {
   const project = createProject();
   const [one, other] = ['one', 'other'].map((name) => join(project.dir, name));
   project.write('.switchboard/servers.json', {
@@ -81,7 +81,7 @@ test('servers wait for nobody: two that each need the other to have begun are bo
   expect(await reaches(host, 'other', 'ready')).toMatchObject({ tools: 7 });
 });
 
-test('one that cannot be started is in error, says why, and holds up nothing', async () => {
+test('a server that cannot start is in error, explains why, and delays nothing', async () => {
   const project = projectWith({
     bogus: { command: 'no-such-program-anywhere' },
     mute: testServer('starts-slowly', '600000'),
@@ -101,7 +101,7 @@ test('one that cannot be started is in error, says why, and holds up nothing', a
   expect(textOf(await host.callTool('gateway_status'))).toContain('✗ bogus: error');
 });
 
-test('activating a server lists its tools and tells the host', async () => {
+test('activating a server lists its tools and notifies the host', async () => {
   const project = projectWith({ box: toolbox, mock: MOCK_CHILD });
   const host = await RawHost.connect(project);
   await reaches(host, 'box', 'ready');
@@ -127,7 +127,7 @@ test('activating a server lists its tools and tells the host', async () => {
   expect(host.listChanges).toBe(2);
 });
 
-test('results and errors of a switched-on tool come as the server gave them', async () => {
+test('results and errors of a switched-on tool are the server’s own', async () => {
   const project = createProject();
   const result =
     '{"content":[{"type":"image","data":"aGk=","mimeType":"image/png"}],"isError":true,"structuredContent":{"n":18446744073709551615},"_meta":{"x":1},"own":[1.0]}';
@@ -147,7 +147,7 @@ test('results and errors of a switched-on tool come as the server gave them', as
   expect(textOf(await host.callTool('echo', { deep: [1] }))).toBe('{"deep":[1]}');
 });
 
-test('switching off removes the tools and leaves the server running; on again it is the same one', async () => {
+test('switching off removes the tools and keeps the server running; on again uses the same one', async () => {
   const host = await RawHost.connect(projectWith({ box: toolbox }));
   await reaches(host, 'box', 'ready');
   await activate(host, 'box');
@@ -164,7 +164,7 @@ test('switching off removes the tools and leaves the server running; on again it
   expect(await pidOf(host)).toBe(pid);
 });
 
-test('each name that cannot be switched gets a plain answer', async () => {
+test('each name that cannot be switched gets a clear answer', async () => {
   const project = projectWith(
     { box: toolbox, slow: testServer('starts-slowly', '600000') },
     {
@@ -200,7 +200,7 @@ test('gateway_activate waits for a server that is still starting', async () => {
   expect(textOf(await activate(host, 'slow'))).toContain('Activated "slow"');
 });
 
-test('the older names of the gateway are understood and never listed', async () => {
+test('the gateway’s older names work but are not listed', async () => {
   const host = await RawHost.connect(projectWith({ box: toolbox }));
   await reaches(host, 'box', 'ready');
   expect(textOf(await host.callTool('mcpflip_activate', { name: 'box' }))).toContain('Activated');
@@ -209,7 +209,7 @@ test('the older names of the gateway are understood and never listed', async () 
   expect(await host.toolNames()).toEqual(GATEWAY);
 });
 
-test('an exit drops the tools and says so; switching on tries once more', async () => {
+test('an exit removes the tools and is reported; switching on tries again', async () => {
   const host = await RawHost.connect(projectWith({ box: toolbox }));
   await reaches(host, 'box', 'ready');
   await activate(host, 'box');
@@ -227,7 +227,7 @@ test('an exit drops the tools and says so; switching on tries once more', async 
   expect(await pidOf(host)).not.toBe(pid);
 });
 
-test('one that cannot be started again says why, and stays in error', async () => {
+test('a server that cannot restart explains why, and stays in error', async () => {
   const project = createProject();
   const marker = join(project.dir, 'marker');
   writeFileSync(marker, '');
@@ -252,7 +252,7 @@ test('one that cannot be started again says why, and stays in error', async () =
   expect(await statusOf(host, 'once')).toMatchObject({ state: 'error' });
 });
 
-test('a name that is taken becomes <server>_<tool>, and a name once given is not given to another', async () => {
+test('a taken name becomes <server>_<tool>, and a name is never reused', async () => {
   const lists = (...names: string[]) =>
     testServer('lists', JSON.stringify(names.map((name) => ({ name, inputSchema: {} }))));
   const project = projectWith({
@@ -293,7 +293,7 @@ test('a name that is taken becomes <server>_<tool>, and a name once given is not
   expect(error?.message).toContain('belongs to server "second"');
 });
 
-test('what may not be used is not listed either', async () => {
+test('denied tools are not listed', async () => {
   const project = projectWith(
     { box: toolbox },
     { suites: { box: { expose: { deny: ['exit', 'w*'] } } } },
@@ -305,7 +305,7 @@ test('what may not be used is not listed either', async () => {
   expect((await host.callTool('wait')).error?.code).toBe(-32602);
 });
 
-test('suites, switched-on and direct tools stand together in a fixed order', async () => {
+test('suites, switched-on and direct tools are listed in a fixed order', async () => {
   const project = projectWith(
     { box: toolbox },
     {
@@ -331,7 +331,7 @@ test('suites, switched-on and direct tools stand together in a fixed order', asy
   expect((await host.call('hidden', 'echo')).error?.message).toContain('Unknown tool');
 });
 
-test('each tool of a server can be called through its suite, switched on or not', async () => {
+test('each server tool can be called through its suite, switched on or not', async () => {
   const host = await RawHost.connect(projectWith({ box: toolbox }));
   expect(textOf(await host.call('box', 'echo', { a: 1 }))).toBe('{"a":1}');
   expect(await host.toolNames()).toEqual(GATEWAY);
@@ -354,7 +354,7 @@ test('the answer waits for the host to fetch the list', async () => {
   expect(host.messages[listed]?.['id']).toBe((await fetched).id);
 });
 
-test('a host that never fetches the list again is waited for once and not again', async () => {
+test('a host that does not refresh its tool list is waited for only once', async () => {
   const servers = { box: toolbox, mock: MOCK_CHILD };
   const host = await RawHost.connect(projectWith(servers, { mcpServers: { other: toolbox } }));
   await reaches(host, 'box', 'ready');
@@ -367,7 +367,7 @@ test('a host that never fetches the list again is waited for once and not again'
   expect(await orderOf({ on: activate(host, 'mock'), wait })).toEqual(['on', 'wait']);
 });
 
-test('a host known never to fetch it again is not waited for, and has the suites from the start', async () => {
+test('a host known not to refresh its tool list is not waited for, and has suites from the start', async () => {
   const project = projectWith({ box: toolbox });
   const host = await RawHost.connect(project, { client: 'codex-mcp-client' });
   const first = await host.toolNames();
@@ -388,7 +388,7 @@ test.each([
   expect((await host.toolNames()).includes('box_suite')).toBe(isListed);
 });
 
-test('a lazy one is started by being switched on, and needs no start once its tools are known', async () => {
+test('a lazy server starts when switched on, unless its tools are known', async () => {
   const project = createProject({
     'switchboard.config.json': { mcpServers: { box: { ...toolbox, show: 'flip', start: 'lazy' } } },
   });
@@ -405,7 +405,7 @@ test('a lazy one is started by being switched on, and needs no start once its to
   expect(textOf(await second.callTool('echo', { b: 2 }))).toBe('{"b":2}');
 });
 
-test('a servers.json named on the command line is the only one', async () => {
+test('a servers.json named on the command line replaces all others', async () => {
   const project = projectWith({ box: toolbox });
   project.write('old/servers.json', { mock: MOCK_CHILD });
   const host = await RawHost.connect(project, { args: ['--servers', 'old/servers.json'] });
@@ -413,7 +413,7 @@ test('a servers.json named on the command line is the only one', async () => {
   expect(await statusOf(host, 'box')).toBeUndefined();
 });
 
-test('variables in a servers.json are filled in with and without braces', async () => {
+test('variables in a servers.json are expanded with and without braces', async () => {
   const project = projectWith({
     box: { ...toolbox, args: [...toolbox.args, '$FLAVOUR', '${FLAVOUR}-2', '$NOT_SET', 'a$'] },
   });

@@ -6,7 +6,7 @@ import { testServer } from '../support/servers.ts';
 
 const echo = (text: string) => ({ action: 'call', subtool: 'echo', args: { text } });
 
-test('fifty hosts with two hundred calls each: nobody sees what another asked', async () => {
+test('fifty hosts with two hundred calls each get only their own answers', async () => {
   const serving = await startServing(createProject(configWith({ box: testServer('toolbox') })));
   const hosts = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
@@ -32,7 +32,7 @@ test('fifty hosts with two hundred calls each: nobody sees what another asked', 
   expect(serving.stderr()).not.toContain('error');
 });
 
-test('a hundred hosts come at once, and all are served', async () => {
+test('a hundred hosts connect at once, and all are served', async () => {
   const serving = await startServing(createProject(configWith({ box: testServer('toolbox') })));
   await Promise.all(
     Array.from({ length: 100 }, async (_, index) => {

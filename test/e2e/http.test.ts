@@ -31,7 +31,7 @@ describe.each([
   const call = (host: HttpClient, subtool: string, args: object, options = {}) =>
     host.callTool('everything_suite', { action: 'call', subtool, args }, options);
 
-  test('lists, calls, sees progress in order, and calls off', async () => {
+  test('lists, calls, sees progress in order, and cancels', async () => {
     const project = createProject();
     const file = join(project.dir, 'recording.txt');
     project.write('switchboard.config.json', {
@@ -72,7 +72,7 @@ describe.each([
     expect(textOf(await call(host, 'echo', { message: 'still' }))).toContain('still');
   });
 
-  test('two of them switch on what they want, each for itself', async () => {
+  test('two of them switch servers independently', async () => {
     const project = createProject({
       '.switchboard/servers.json': {
         box: testServer('toolbox'),
@@ -105,7 +105,7 @@ describe.each([
     expect(await two.toolNames()).toEqual(twos);
   });
 
-  test.runIf(era === 'modern')('has no session, and goes on all the same', async () => {
+  test.runIf(era === 'modern')('has no session and still works', async () => {
     const project = createProject(configWith({ box: testServer('toolbox') }));
     const host = await connect(
       await startServing(project, { env: { SWITCHBOARD_HTTP_IDLE_MS: '100' } }),
@@ -157,7 +157,7 @@ describe.each([
   );
 });
 
-test('a call whose stream breaks off is taken up again, to its result', async () => {
+test('a call whose stream breaks is resumed until its result', async () => {
   const project = createProject(
     configWith({ everything: publishedServer('everything', 'stdio') }, PATIENT),
   );
@@ -226,7 +226,7 @@ test('a call whose stream breaks off is taken up again, to its result', async ()
 describe('the program', () => {
   const project = () => createProject(configWith({ box: testServer('toolbox') }));
 
-  test('prints an address and an entry that works, and nothing on stdout', async () => {
+  test('prints a working URL and entry, and nothing on stdout', async () => {
     const here = project();
     const serving = await startServing(here);
     const token = serving.headers['Authorization']?.replace('Bearer ', '') ?? '';
@@ -251,7 +251,7 @@ describe('the program', () => {
     expect(processesWith(token)).toEqual([]);
   });
 
-  test('is started by the environment, too, and goes on when its stdin ends', async () => {
+  test('can be started by the environment, and continues when its stdin ends', async () => {
     const serving = await startServing(project(), {
       args: [],
       env: { TRANSPORT: 'http', PORT: '0', HOST: 'localhost' },
@@ -261,7 +261,7 @@ describe('the program', () => {
     expect(await (await connectV1(serving)).toolNames()).toEqual(['box_suite']);
   });
 
-  test('ends when it is told to, with its servers and its streams', async () => {
+  test('exits on a signal, with its servers and streams', async () => {
     const here = createProject();
     here.write('switchboard.config.json', {
       ...PATIENT,
@@ -286,7 +286,7 @@ describe('the program', () => {
     expect(processesWith(here.dir)).toEqual([]);
   });
 
-  test('tells "switchboard status" of every host', async () => {
+  test('reports every host to "switchboard status"', async () => {
     const here = project();
     const serving = await startServing(here);
     await connectV1(serving);
@@ -301,7 +301,7 @@ describe('the program', () => {
     expect(clients).toBe(2);
   });
 
-  test('offers hosts that come after a reload what it says, and goes on with the others', async () => {
+  test('offers new hosts the reloaded settings, and keeps serving the others', async () => {
     const here = createProject(configWith({ box: testServer('toolbox') }));
     const serving = await startServing(here);
     const before = await connectV2('auto')(serving);
@@ -317,7 +317,7 @@ describe('the program', () => {
     expect(textOf(await before.callTool('box_suite', echo))).toContain('still');
   });
 
-  test('says in a sentence why it does not start', async () => {
+  test('explains in a sentence why it does not start', async () => {
     const here = project();
     const { url } = await startServing(here);
     const { port } = new URL(url);
@@ -340,7 +340,7 @@ describe('the program', () => {
     }
   });
 
-  test('keeps what hosts show it from servers, from its log and from its entry', async () => {
+  test('keeps hosts’ credentials from servers, its log and its entry', async () => {
     const far = await OddServer.start();
     const here = createProject();
     here.write('switchboard.config.json', {

@@ -16,7 +16,7 @@ async function connect(server: object, env: Record<string, string> = {}): Promis
   return RawHost.connect(project, { env });
 }
 
-test('a server is stopped after its time, and the next call starts it again', async () => {
+test('an idle server is stopped, and the next call starts it again', async () => {
   const tag = tagged();
   const host = await connect({ ...toolbox(tag), idleMs: 200 });
   for (let life = 0; life < 7; life++) {
@@ -25,12 +25,12 @@ test('a server is stopped after its time, and the next call starts it again', as
   }
 });
 
-test('a call that takes longer than that is not disturbed', async () => {
+test('a longer call is not interrupted', async () => {
   const host = await connect({ ...toolbox(tagged()), idleMs: 100 });
   expect(textOf(await host.call('box', 'wait', { ms: 1_000 }))).toBe('waited 1000 ms');
 });
 
-test('calls that come in the moment of the stop are served', async () => {
+test('calls that arrive during the stop are served', async () => {
   const host = await connect({ ...toolbox(tagged()), idleMs: 40 });
   for (let time = 0; time < 40; time++) {
     const pause = 30 + (time % 20);
@@ -39,7 +39,7 @@ test('calls that come in the moment of the stop are served', async () => {
   }
 });
 
-test('stopped for want of use is idle, not an error; a switched-on server stays listed', async () => {
+test('a server stopped when idle is not in error; a switched-on one stays listed', async () => {
   const tag = tagged();
   const host = await connect({ ...toolbox(tag), show: 'flip', idleMs: 200 });
   const text = async () => textOf(await host.callTool('gateway_status'));
@@ -64,21 +64,21 @@ test.each([{ show: 'flip' }, { start: 'eager' }, { idleMs: 0 }])(
   },
 );
 
-test('the usual time can be set by the environment', async () => {
+test('the environment can set the default time', async () => {
   const tag = tagged();
   const host = await connect(toolbox(tag), { SWITCHBOARD_CHILD_IDLE_MS: '100' });
   await host.call('box', 'echo');
   expect(await eventually(() => !runs(tag))).toBe(true);
 });
 
-test('an eager server runs before anybody asks for it, and only its suite is listed', async () => {
+test('an eager server starts before its first use, and only its suite is listed', async () => {
   const tag = tagged();
   const host = await connect({ ...toolbox(tag), start: 'eager' });
   expect(await eventually(() => runs(tag))).toBe(true);
   expect(await host.toolNames()).toEqual(['box_suite']);
 });
 
-test('which way of setting messages apart a server understands is remembered for the next time', async () => {
+test('a server’s framing is remembered', async () => {
   const project = createProject();
   const log = join(project.dir, 'log.txt');
   const script = project.write(

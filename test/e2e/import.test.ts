@@ -41,7 +41,7 @@ async function statesOf(project: Project, args: readonly string[], options?: Run
 const read = (project: Project, path: string) => readFileSync(join(project.dir, path), 'utf8');
 const readServers = (project: Project) => JSON.parse(read(project, SERVERS)) as unknown;
 
-test('an mcpflip installation is taken over by one command, and stays as it was', async () => {
+test('one command imports an mcpflip installation and leaves it unchanged', async () => {
   const project = createProject({ [MCPFLIP]: { chrome: CHROME, github: GITHUB } });
   const source = read(project, MCPFLIP);
 
@@ -67,7 +67,7 @@ test('an mcpflip installation is taken over by one command, and stays as it was'
   expect(statSync(join(project.dir, SERVERS)).mode & 0o777).toBe(0o600);
 });
 
-test('a second time everything is there already', async () => {
+test('a second import finds everything present', async () => {
   const project = createProject({ [MCPFLIP]: { chrome: CHROME } });
   await runImport(project);
   const before = read(project, SERVERS);
@@ -82,7 +82,7 @@ test('a second time everything is there already', async () => {
   expect(read(project, SERVERS)).toBe(before);
 });
 
-test("a host's own file works, without the gateways in it and without what cannot be started", async () => {
+test("a host's own file works, without gateways and unusable entries", async () => {
   const project = createProject({
     'home/.claude.json': {
       numStartups: 3,
@@ -118,13 +118,13 @@ test("a host's own file works, without the gateways in it and without what canno
 test.each([
   ['VS Code', { servers: { chrome: { type: 'stdio', ...CHROME } }, inputs: [] }],
   ['Zed', { theme: 'One Dark', context_servers: { chrome: CHROME } }],
-])('the file of %s works, which has a key of its own', async (_host, content) => {
+])('the file of %s works with its own key', async (_host, content) => {
   const project = createProject({ 'host.json': content });
   expect(await statesOf(project, ['host.json'])).toEqual({ chrome: 'added' });
   expect(readServers(project)).toMatchObject({ chrome: CHROME });
 });
 
-test('a server may be called as such a key is', async () => {
+test('a server may have the same name as such a key', async () => {
   const project = createProject({ 'host.json': { servers: CHROME, context_servers: GITHUB } });
   expect(await statesOf(project, ['host.json'])).toEqual({
     servers: 'added',
@@ -132,7 +132,7 @@ test('a server may be called as such a key is', async () => {
   });
 });
 
-test('a file in TOML is refused with what to do instead', async () => {
+test('a TOML file is refused with a hint', async () => {
   const project = createProject({ 'config.toml': '[mcp_servers.chrome]\ncommand = "npx"\n' });
   const { status, stderr } = await runImport(project, ['config.toml']);
   expect(status).toBe(2);
@@ -140,7 +140,7 @@ test('a file in TOML is refused with what to do instead', async () => {
   expect(existsSync(join(project.dir, SERVERS))).toBe(false);
 });
 
-test('an alias that is taken is reported and not overwritten', async () => {
+test('a taken alias is reported and not overwritten', async () => {
   const ours = `// my servers
 {
   "github": { "command": "gh-mcp" }, // the one I wrote
@@ -186,7 +186,7 @@ test('an alias that is taken is reported and not overwritten', async () => {
 `);
 });
 
-test('--force overwrites, and keeps the file as it was', async () => {
+test('--force overwrites, and backs up the file', async () => {
   const ours = '{\n  // mine\n  "github": { "command": "gh-mcp" }\n}\n';
   const project = createProject({ [SERVERS]: ours, [MCPFLIP]: { github: GITHUB } });
 
@@ -200,7 +200,7 @@ test('--force overwrites, and keeps the file as it was', async () => {
   expect(await statesOf(project, ['--force'])).toEqual({ github: 'same' });
 });
 
-test('of two equal keys the last one counts, and is the one that --force replaces', async () => {
+test('the last of two equal keys counts, and is the one that --force replaces', async () => {
   const project = createProject({
     [SERVERS]: '{\n  "m": {"command": "first"},\n  "m": {"command": "last"}\n}\n',
     [MCPFLIP]: { m: { command: 'new' } },
@@ -211,7 +211,7 @@ test('of two equal keys the last one counts, and is the one that --force replace
   );
 });
 
-test('a servers.json that is a link stays one, and a link to nothing is refused', async () => {
+test('a linked servers.json stays a link, and a broken link is refused', async () => {
   const project = createProject({ 'dots/x': '', [MCPFLIP]: { chrome: CHROME } });
   mkdirSync(join(project.dir, 'home/.switchboard'));
   symlinkSync('../../dots/servers.json', join(project.dir, SERVERS));
@@ -229,7 +229,7 @@ test('a servers.json that is a link stays one, and a link to nothing is refused'
   expect(JSON.parse(read(project, 'dots/servers.json'))).toEqual({ chrome: CHROME });
 });
 
-test('of many imports at once none is lost', async () => {
+test('concurrent imports are all kept', async () => {
   const names = Array.from({ length: 6 }, (_, index) => `server${index}`);
   const files = names.map((name) => [`${name}.json`, { [name]: { command: name } }]);
   const project = createProject({ [SERVERS]: '{}\n', ...Object.fromEntries(files) });
@@ -238,7 +238,7 @@ test('of many imports at once none is lost', async () => {
   expect(Object.keys(readServers(project) as object).sort()).toEqual(names);
 });
 
-test('servers under mcpServers may have any name, and new ones go beside them', async () => {
+test('servers under mcpServers may have any name, and new ones are added next to them', async () => {
   const project = createProject({
     [SERVERS]: { mcpServers: { url: { command: 'x' } } },
     [MCPFLIP]: { mcpServers: { command: CHROME } },
@@ -249,7 +249,7 @@ test('servers under mcpServers may have any name, and new ones go beside them', 
   });
 });
 
-test('the same server under another alias is there already; with another account it is another', async () => {
+test('the same server under another alias is already present; with another account it is not', async () => {
   const work = { ...GITHUB, env: { TOKEN: 'of-the-office' } };
   const project = createProject({ [SERVERS]: { gh: GITHUB }, [MCPFLIP]: { github: GITHUB, work } });
   const { stdout } = await runImport(project);
@@ -257,7 +257,7 @@ test('the same server under another alias is there already; with another account
   expect(readServers(project)).toEqual({ gh: GITHUB, work });
 });
 
-test('--only takes what is named, and suggests where nothing has that name', async () => {
+test('--only imports the named servers, and suggests names for unknown ones', async () => {
   const project = createProject({ [MCPFLIP]: { chrome: CHROME, github: GITHUB, third: CHROME } });
   const args = ['--only', 'github', '--only', 'third'];
   expect(await statesOf(project, args)).toEqual({ github: 'added', third: 'added' });
@@ -286,7 +286,7 @@ test('a dry run writes nothing', async () => {
   expect(existsSync(join(project.dir, 'home/.switchboard'))).toBe(false);
 });
 
-test('secrets are not printed', async () => {
+test('secrets are never printed', async () => {
   const project = createProject({ [MCPFLIP]: { github: GITHUB } });
   for (const args of [['--dry-run'], ['--json'], ['--force']]) {
     const { stdout, stderr } = await runImport(project, args);
@@ -303,7 +303,7 @@ test.each([
   ],
   ['a source that is no object', MCPFLIP, '[]', 'expected an object with servers'],
   ['a servers.json of ours that is no JSON', SERVERS, '{ "a": \n', `${SERVERS}:2:1: Invalid JSON`],
-])('%s ends with where and why, and nothing is changed', async (_what, file, text, says) => {
+])('%s exits with a location and reason, and changes nothing', async (_what, file, text, says) => {
   const project = createProject({ [MCPFLIP]: { chrome: CHROME }, [file]: text });
   const { status, stdout, stderr } = await runImport(project);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
@@ -311,7 +311,7 @@ test.each([
   expect(read(project, file)).toBe(text);
 });
 
-test('without mcpflip, or with a file that is not there, it says what to name', async () => {
+test('without mcpflip, or with a missing file, it says what to name', async () => {
   const project = createProject();
   mkdirSync(join(project.dir, 'home'));
   expect((await runImport(project)).stderr).toMatchInlineSnapshot(`
@@ -324,7 +324,7 @@ test('without mcpflip, or with a file that is not there, it says what to name', 
   expect(stderr).toContain('Cannot read <project>/nowhere.json.');
 });
 
-test('servers of a project with relative paths work wherever they are used', async () => {
+test('a project’s servers with relative paths work everywhere', async () => {
   const { command, args } = testServer('toolbox');
   const project = createProject({
     'app/.mcp.json': {

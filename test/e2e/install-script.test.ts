@@ -58,11 +58,11 @@ function createClone(project: Project): string {
   return clone;
 }
 
-test('it can be executed', () => {
+test('is executable', () => {
   expect(() => accessSync(SCRIPT, constants.X_OK)).not.toThrow();
 });
 
-test.skipIf(!hasShellcheck)('shellcheck has nothing to say (skipped where it is missing)', () => {
+test.skipIf(!hasShellcheck)('shellcheck finds nothing (skipped if it is missing)', () => {
   const { status, stdout } = spawnSync(SHELLCHECK, [SCRIPT], { encoding: 'utf8' });
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
 });
@@ -76,7 +76,7 @@ test('--help explains and does nothing', async () => {
 });
 
 describe('in a clone', () => {
-  test('it builds if need be, installs, and the second time changes nothing', async () => {
+  test('builds if necessary, installs, and changes nothing the second time', async () => {
     const { project, claude, env } = createPlace();
     const clone = createClone(project);
     const install = () => runCommand('sh', [join(clone, 'install.sh')], { cwd: project.dir, env });
@@ -93,7 +93,7 @@ describe('in a clone', () => {
     expect(second.stdout).toContain('Nothing was changed');
   });
 
-  test('options are those of `skill install`', async () => {
+  test('accepts the options of `skill install`', async () => {
     const { project, claude, env } = createPlace();
     const args = [join(ROOT, 'install.sh'), '--no-register', '--json'];
     const { status, stdout } = await runCommand('sh', args, { cwd: project.dir, env });
@@ -102,7 +102,7 @@ describe('in a clone', () => {
     expect(claude.calls()).toEqual([]);
   });
 
-  test('a build that fails ends it', async () => {
+  test('a failed build stops it', async () => {
     const { project, env } = createPlace();
     program(project, 'npm', '#!/bin/sh\necho no network >&2\nexit 1\n');
     const script = join(createClone(project), 'install.sh');
@@ -138,7 +138,7 @@ describe('piped into a shell', () => {
     },
   );
 
-  test('a download that was cut off does nothing', async () => {
+  test('a truncated download does nothing', async () => {
     const { project, env } = createPlace();
     const cut = input.slice(0, input.indexOf('# On the last line'));
     await runCommand('sh', [], { cwd: project.dir, env, input: cut });

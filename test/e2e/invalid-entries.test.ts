@@ -102,7 +102,7 @@ test('doctor, config check and tools name each invalid server and work for the o
   );
 });
 
-test('a reload takes over what is valid and ends only the server that is not', async () => {
+test('a reload applies valid entries and stops only the invalid server', async () => {
   const project = createProject({ [CONFIG]: { mcpServers: { ok: toolbox, bad: toolbox } } });
   const host = await RawHost.connect(project);
   const pidOf = async (name: string) =>
@@ -121,7 +121,7 @@ test('a reload takes over what is valid and ends only the server that is not', a
   expect((await host.call('bad', 'echo')).result).toMatchObject({ isError: true });
 });
 
-test('show changes other servers beside an invalid one, and refuses to write into an invalid entry', async () => {
+test('show changes other servers next to an invalid one, and refuses to write to an invalid entry', async () => {
   const project = createProject({ [CONFIG]: { ...BROKEN, suites: { denied: 'flip' } } });
   expect(await runSwitchboard(project, ['show', 'ok', 'direct'])).toMatchObject({ status: 0 });
   const refused = await runSwitchboard(project, ['show', 'denied', 'direct']);

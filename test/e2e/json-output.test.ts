@@ -54,7 +54,7 @@ test.each([
   [['import', 'nope.json'], 2, 'USAGE'],
   [['nope'], 2, 'USAGE'],
   [['--nope'], 2, 'USAGE'],
-])('%j prints an error and ends with %i', async (words, status, code) => {
+])('%j prints an error and exits with %i', async (words, status, code) => {
   const outcome = await run(...words, '--json');
   expect({ status: outcome.status, stdout: outcome.stdout }).toEqual({ status, stdout: '' });
   expect(JSON.parse(outcome.stderr)).toMatchObject({
@@ -63,7 +63,7 @@ test.each([
   expect(outcome.stderr).not.toMatch(/[\u0080-\u009f\u202a-\u202e\u2066-\u2069]/);
 });
 
-test('--json behind -- belongs to the task', async () => {
+test('--json after -- belongs to the task', async () => {
   const { status, stderr } = await run('run', 'nope', '--', '--json');
   expect({ status, stderr }).toMatchObject({
     status: 5,

@@ -99,7 +99,7 @@ async function connect(project: Project, options: HostOptions = {}): Promise<Raw
   return host;
 }
 
-test('line breaks split neither requests of a host nor answers of its user', async () => {
+test('line breaks split neither a host’s requests nor its user’s answers', async () => {
   const project = createProject();
   const suite = keepingServer(project, 'suite');
   const direct = keepingServer(project, 'direct');

@@ -36,7 +36,7 @@ function keptIn(folder: string): string {
 const STARTED = /kit: started in \d+ ms/;
 const STRANGE = /strange: unknown key/;
 
-describe('how much is said', () => {
+describe('the level', () => {
   test.each<[string, Record<string, string>, { debug: boolean; warn: boolean }]>([
     ['nothing is set', {}, { debug: false, warn: true }],
     ['RUST_LOG=debug', { RUST_LOG: 'debug' }, { debug: true, warn: true }],
@@ -56,13 +56,13 @@ describe('how much is said', () => {
     expect([STARTED.test(words), STRANGE.test(words)]).toEqual([debug, warn]);
   });
 
-  test('config.toml, already about the configuration itself', async () => {
+  test('config.toml, even for messages about the configuration itself', async () => {
     const quiet = projectWith({ [TOML]: '[logging]\nlevel = "error"\n' });
     expect(await serveOnce(quiet)).toBe('');
     expect(await serveOnce(quiet, { RUST_LOG: 'debug' })).toMatch(STARTED);
   });
 
-  test('the same for commands', async () => {
+  test('also for commands', async () => {
     const project = projectWith();
     const call = ['call', 'kit', 'where_am_i'];
     expect((await runSwitchboard(project, call)).stderr).toBe('');
@@ -72,11 +72,11 @@ describe('how much is said', () => {
   });
 });
 
-describe('the form', () => {
+describe('the format', () => {
   test.each([
     ['the environment', {}, { TRACING_JSON: 'true', RUST_LOG: 'debug' }],
     ['config.toml', { [TOML]: '[logging]\njson = true\nlevel = "debug"\n' }, {}],
-  ])('of JSON, from %s: every line is an object', async (_where, files, env) => {
+  ])('JSON, from %s: every line is an object', async (_where, files, env) => {
     const words = await serveOnce(projectWith(files), env);
     const lines = words.trimEnd().split('\n');
     const said = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -90,7 +90,7 @@ describe('the form', () => {
     );
   });
 
-  test('of JSON over HTTP names the address and not the token', async () => {
+  test('JSON over HTTP names the URL and not the token', async () => {
     const project = createProject();
     const env = { TRACING_JSON: '1', LOG_TO_FILE: '1', TRANSPORT: 'http', PORT: '0' };
     const host = new RawHost(project, { env });
@@ -108,7 +108,7 @@ describe('the form', () => {
     expect(host.stderr).not.toContain(token);
   });
 
-  test('with columns has the time and the level', async () => {
+  test('pretty has the time and the level', async () => {
     const words = await serveOnce(projectWith(), { TRACING_PRETTY: 'true' });
     expect(words).toMatch(
       /^\d{4}-\d\d-\d\dT[\d:.]+Z {2}WARN {3}switchboard {2}.*strange: unknown key/m,
@@ -117,13 +117,13 @@ describe('the form', () => {
 });
 
 describe('the file', () => {
-  test('is there only where it is asked for', async () => {
+  test('exists only if requested', async () => {
     const project = projectWith();
     await serveOnce(project);
     expect(() => readdirSync(join(project.dir, 'home/.switchboard/logs'))).toThrow('ENOENT');
   });
 
-  test('has what stderr has, in the folder of LOG_DIR or beneath the home', async () => {
+  test('has the same lines as stderr, in LOG_DIR or in the home', async () => {
     const project = projectWith();
     const usual = await serveOnce(project, { LOG_TO_FILE: 'yes', TRACING_JSON: '1' });
     expect(keptIn(join(project.dir, 'home/.switchboard/logs'))).toBe(usual);
@@ -135,13 +135,13 @@ describe('the file', () => {
     expect(keptIn(join(project.dir, 'my logs'))).toBe(named);
   });
 
-  test('that config.toml asks for has the warnings about the configuration, too', async () => {
+  test('requested in config.toml also has the warnings about the configuration', async () => {
     const project = projectWith({ [TOML]: '[logging]\nto_file = true\ndir = "kept"\n' });
     await serveOnce(project);
     expect(keptIn(join(project.dir, 'kept'))).toMatch(STRANGE);
   });
 
-  test('that cannot be written is one warning, and hosts are served', async () => {
+  test('that cannot be written causes one warning, and hosts are served', async () => {
     const project = projectWith({ 'home/.switchboard/logs': 'a file in its place' });
     const words = await serveOnce(project, { LOG_TO_FILE: '1', RUST_LOG: 'debug' });
     expect(words.match(/can't write the log to/g)).toHaveLength(1);

@@ -87,7 +87,7 @@ test('a user signs in and out', async () => {
   });
 });
 
-test('with --json there is one document, and the address is on stderr', async () => {
+test('with --json there is one document, and the URL is on stderr', async () => {
   const { run, issuer } = await prepare({ revocation: { status: 500 } });
 
   const login = await run(['login', 'files', '--json']);
@@ -110,7 +110,7 @@ test('with --json there is one document, and the address is on stderr', async ()
   });
 });
 
-test('a server that wants no sign-in', async () => {
+test('a server that needs no sign-in', async () => {
   const { run, notes } = await prepare({ open: true });
   expect(await run(['login', 'files'])).toEqual({
     status: 0,
@@ -120,7 +120,7 @@ test('a server that wants no sign-in', async () => {
   expect(existsSync(notes)).toBe(false);
 });
 
-test('servers that cannot be signed in to', async () => {
+test('servers that do not support signing in', async () => {
   const { run } = await prepare();
   expect(await run(['login', 'local'])).toEqual({
     status: 2,
@@ -156,7 +156,7 @@ test.each([
   ['one with a command', 'http://a$(touch x)'],
   ['an option', '--flag'],
   ['100 KB', `https://host.example/${'a'.repeat(100_000)}`],
-])('no program is started for a hostile address: %s', async (_, authorization_endpoint) => {
+])('a hostile URL starts no program: %s', async (_, authorization_endpoint) => {
   const { run, notes, project, folder } = await prepare({ metadata: { authorization_endpoint } });
   const { status, stderr, stdout } = await run(['login', 'files']);
   expect(status).toBe(3);
@@ -166,7 +166,7 @@ test.each([
   expect([notes, join(project.dir, 'x'), folder].filter(existsSync)).toEqual([]);
 });
 
-test('with --no-browser the address is printed, and Ctrl-C leaves nothing behind', async () => {
+test('with --no-browser the URL is printed, and Ctrl-C leaves nothing behind', async () => {
   const { project, notes, folder } = await prepare();
   const login = spawn(process.execPath, [PROGRAM, 'login', 'files', '--no-browser'], {
     cwd: project.dir,

@@ -29,7 +29,7 @@ async function addFlipServer(project: Project): Promise<void> {
   await expect.poll(reload).toContain('reloaded the configuration');
 }
 
-test('a reload that brings the first flip server leaves a modern session alive, and can be used in it', async () => {
+test('a reload that adds the first flip server keeps a modern session alive, and works in it', async () => {
   const project = createEmptyProject();
   const host = new RawHost(project);
   const request = (method: string, params: object = {}) =>
@@ -56,7 +56,7 @@ test('a reload that brings the first flip server leaves a modern session alive, 
   expect(textOf(await call('gateway_deactivate', { name: 'box' }))).toBe('"box" is not active.');
 });
 
-test('the SDK’s modern client goes on after such a reload', async () => {
+test('the SDK’s modern client continues after such a reload', async () => {
   const project = createEmptyProject();
   let timesTold = 0;
   const client = new Client(

@@ -24,7 +24,7 @@ test.each([
   [['doctor']],
   [['config', 'check']],
   [['assistant']],
-])('%j says so', async (args) => {
+])('%j mentions it', async (args) => {
   const { below, says } = createSubfolder();
   const { status, stdout } = await runSwitchboard(below, args);
   expect({ status, isTold: stdout.includes(says) }).toEqual({ status: 0, isTold: true });
@@ -39,7 +39,7 @@ test.each([[['tools', 'one']], [['call', 'one', 'click']], [['doctor', 'one']], 
   },
 );
 
-test('serving says so on stderr, and serves nothing of it', async () => {
+test('serving mentions it on stderr, and uses none of it', async () => {
   const { below, says } = createSubfolder();
   const host = await RawHost.connect(below);
   expect((await host.request('tools/list')).result).toEqual({ tools: [] });

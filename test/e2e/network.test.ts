@@ -78,7 +78,7 @@ describe.each([
   });
 });
 
-test('it is switched on and listed directly like any other', async () => {
+test('can be switched on and listed directly', async () => {
   const url = await everything('streamableHttp');
   const project = createProject(
     configWith(
@@ -104,7 +104,7 @@ test('WebSocket', async () => {
   expect(textOf(await host.call('ws', 'echo', { a: 1 }))).toBe('{"a":1}');
 });
 
-test('variables in url and headers are filled in, and values of headers stay secret', async () => {
+test('variables in url and headers are expanded, and header values stay secret', async () => {
   const secret = 'token-that-nobody-may-see';
   const odd = await OddServer.start({
     onRequest: (_request, reply) => reply.writeHead(500).end(`no luck with ${secret}`),
@@ -127,7 +127,7 @@ test('variables in url and headers are filled in, and values of headers stay sec
   expect(everythingSaid).not.toContain(secret);
 });
 
-test('a server that is not there costs its own call alone', async () => {
+test('an unreachable server fails only its own call', async () => {
   const odd = await OddServer.start();
   const project = createProject(
     configWith({
@@ -146,7 +146,7 @@ test('a server that is not there costs its own call alone', async () => {
   expect(await said('unknown')).toContain('"pigeon"');
 });
 
-test('a lost session is begun again, and the call made once', async () => {
+test('a lost session is replaced, and the call is made once', async () => {
   let current = 0;
   const odd = await OddServer.start({
     hasSessions: true,
@@ -166,7 +166,7 @@ test('a lost session is begun again, and the call made once', async () => {
   expect(odd.sessions).toHaveLength(2);
 });
 
-test('an idle connection is closed and opened again', async () => {
+test('an idle connection is closed and reopened', async () => {
   const odd = await OddServer.start({ hasSessions: true });
   const project = createProject(configWith({ far: { url: odd.url, idleMs: 150 } }));
   const host = await RawHost.connect(project);
@@ -178,7 +178,7 @@ test('an idle connection is closed and opened again', async () => {
   expect(odd.sessions).toHaveLength(2);
 });
 
-test('signing in: refused with the command to run, signed in, renewed once for all calls', async () => {
+test('signing in: refused with a command, signed in, renewed once for all calls', async () => {
   const issuer = await startAuthorizationServer();
   onTestFinished(() => issuer[Symbol.asyncDispose]());
   const odd = await OddServer.start({

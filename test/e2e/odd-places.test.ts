@@ -13,7 +13,7 @@ function runIn(script: string, env: Record<string, string> = {}) {
   return { status, stdout, stderr };
 }
 
-test('in a folder that has been removed it says so', () => {
+test('reports a removed working folder', () => {
   expect(runIn('mkdir gone && cd gone && rmdir ../gone && switchboard config check')).toEqual({
     status: 2,
     stdout: '',
@@ -22,7 +22,7 @@ test('in a folder that has been removed it says so', () => {
   });
 });
 
-test('with a project folder that does not exist it says so', () => {
+test('reports a missing project folder', () => {
   const { status, stderr } = runIn('switchboard < /dev/null', {
     WORKSPACE_DIR: '${workspaceFolder}',
   });
@@ -41,7 +41,7 @@ test.each(['--help', '--version', 'config print', 'config schema', 'config check
   },
 );
 
-describe('with a home in which nothing can be made', () => {
+describe('with an unwritable home', () => {
   /** Reading and writing there fails, as it does on a disk that is read-only; on Node 20 it may also hang. */
   const env = { SWITCHBOARD_HOME: '/proc/switchboard' };
   const servers = {
@@ -57,12 +57,12 @@ describe('with a home in which nothing can be made', () => {
     return host;
   }
 
-  test('servers work, it warns, and the end of its input ends it', async () => {
+  test('servers work with a warning, and the end of input exits', async () => {
     const host = await connect();
     expect(await host.close()).toEqual({ code: 0, signal: null });
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s exits', async (signal) => {
     const host = await connect();
     host.process.kill(signal);
     expect(await host.exited).toEqual({ code: 0, signal: null });

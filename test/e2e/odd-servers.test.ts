@@ -20,7 +20,7 @@ async function connect(server: object, more: object = {}): Promise<RawHost> {
   return RawHost.connect(createProject(configWith({ kid: server }, more)));
 }
 
-test('error data in which a secret stands stays JSON, without the secret', async () => {
+test('error data with a secret stays JSON, without the secret', async () => {
   const secret = '{"debug":true}';
   const onCall = `send({ id: m.id, error: { code: -32000, message: 'no', data: { config: JSON.parse(process.env.OPTS), raw: process.env.OPTS } } });`;
   const host = await connect(inlineServer(onCall, { env: { OPTS: secret } }));
@@ -31,7 +31,7 @@ test('error data in which a secret stands stays JSON, without the secret', async
   expect(host.impure).toEqual([]);
 });
 
-test('a line of a JSON log that has an id of its own is not an answer', async () => {
+test('a JSON log line with an id is not an answer', async () => {
   const onCall = `
     process.stdout.write(JSON.stringify({ level: 30, id: m.id, msg: 'working' }) + '\\n');
     send({ id: m.id, result: { content: [{ type: 'text', text: 'the answer' }] } });`;
@@ -40,7 +40,7 @@ test('a line of a JSON log that has an id of its own is not an answer', async ()
   expect(textOf(await host.call('kid', 'listed'))).toBe('the answer');
 });
 
-test('a server that has closed its input fails at once, and is started again', async () => {
+test('a server that has closed its input fails at once, and is restarted', async () => {
   const onCall = `
     if (m.params.name === 'close') { require('node:fs').closeSync(0); setInterval(() => {}, 1000); }
     send({ id: m.id, result: { content: [{ type: 'text', text: String(process.pid) }] } });`;
@@ -55,7 +55,7 @@ test('a server that has closed its input fails at once, and is started again', a
   expect(again).not.toBe(pid);
 });
 
-test('a failure result of a subtool that is not listed passes, with a word of ours behind it', async () => {
+test('a failure result for an unlisted subtool passes through, with our explanation appended', async () => {
   const onCall = `send({ id: m.id, result: { isError: true, big: 1, content: [{ type: 'text', text: 'my own words' }] } });`;
   const host = await connect(inlineServer(onCall));
 
@@ -69,7 +69,7 @@ test('a failure result of a subtool that is not listed passes, with a word of ou
   expect(listed.result?.content).toHaveLength(1);
 });
 
-test('what a request carries beside its arguments is handed on to the digit, the token exchanged', async () => {
+test('request members other than arguments are forwarded exactly, with the token replaced', async () => {
   const onCall = `send({ id: m.id, result: { content: [{ type: 'text', text: line }] } });
     send({ method: 'notifications/progress', params: { progressToken: 0, progress: 1 } });`;
   const host = await connect(inlineServer(onCall));
@@ -82,14 +82,14 @@ test('what a request carries beside its arguments is handed on to the digit, the
   expect(textOf(first)).toMatch(/"_meta":\{"trace":12345678901234567890,"progressToken":\d\}/);
 });
 
-test('a server that cannot be started for want of a variable says so every time', async () => {
+test('a server with an unset variable reports it every time', async () => {
   const host = await connect({ command: 'node', args: ['${NO_SUCH_VARIABLE}'] });
   for (let time = 0; time < 7; time++) {
     expect(textOf(await host.introspect('kid'))).toContain('NO_SUCH_VARIABLE');
   }
 });
 
-test('what a variable in the arguments stands for is not repeated in an error', async () => {
+test('a variable’s value in the arguments does not appear in an error', async () => {
   const silent = {
     command: process.execPath,
     args: ['-e', 'setInterval(() => {}, 1000)', '${TOKEN}'],

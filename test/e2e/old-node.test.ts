@@ -20,7 +20,7 @@ test.each([PROGRAM, ALIAS])('%s has no syntax newer than ES5', async (file) => {
   expect(text).not.toMatch(/\b(?:import|export)[ ({*]/);
 });
 
-test('every version of Node takes it for CommonJS', () => {
+test('every version of Node treats it as CommonJS', () => {
   const { type } = JSON.parse(readFileSync(join(ROOT, 'dist/package.json'), 'utf8')) as {
     type: string;
   };
@@ -79,7 +79,7 @@ describe('Node', () => {
     ['20.18.3', { getBuiltinModule }],
     ['21.7.3', {}],
     ['22.2.0', {}],
-  ])('%s is refused with a sentence', (version, process) => {
+  ])('%s is refused with a message', (version, process) => {
     expect(runAs(version, process)).toEqual({
       status: 2,
       said: `switchboard: Node.js 20.19, 22.3 or later is required. This is ${version} (/usr/bin/node).

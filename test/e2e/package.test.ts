@@ -40,7 +40,7 @@ async function npm(args: readonly string[], cwd: string): Promise<Outcome> {
   return outcome;
 }
 
-test('what is packed is the program, its schema, its skill and its papers, and nothing else', () => {
+test('contains only the program, its schema, its skill and its documents', () => {
   const others = packed.filter((path) => !path.startsWith('dist/'));
   expect(others.sort()).toEqual([
     'CHANGELOG.md',
@@ -54,14 +54,14 @@ test('what is packed is the program, its schema, its skill and its papers, and n
   expect(packed).toEqual(expect.arrayContaining(['dist/index.js', 'dist/switchboard']));
 });
 
-test('nothing else is installed with it', async () => {
+test('installs nothing else', async () => {
   const { stdout } = await npm(['ls', '--all', '--json'], project.dir);
   const { dependencies } = JSON.parse(stdout) as { dependencies: Record<string, object> };
   expect(Object.keys(dependencies)).toEqual(['switchboard']);
   expect(dependencies['switchboard']).not.toHaveProperty('dependencies');
 });
 
-test('the command runs, by its link and by npx', async () => {
+test('the command runs, through its link and npx', async () => {
   const { dir, env } = project;
   const link = join(dir, 'node_modules/.bin/switchboard');
   expect(realpathSync(link)).toBe(
@@ -77,7 +77,7 @@ test('the command runs, by its link and by npx', async () => {
   }
 });
 
-test('the command serves a client of the official SDK', async () => {
+test('the command serves an official SDK client', async () => {
   const { dir, env } = project;
   project.write('switchboard.config.json', { mcpServers: { mock: MOCK_CHILD } });
   const client = new Client({ name: 'test', version: '1' });
@@ -95,7 +95,7 @@ test('the command serves a client of the official SDK', async () => {
   });
 });
 
-test('commands work from the installed package, too, with every chunk they load', async () => {
+test('commands also work from the installed package, with all their chunks', async () => {
   const { dir, env } = project;
   project.write('switchboard.config.json', { mcpServers: { mock: MOCK_CHILD } });
   for (const args of [

@@ -50,12 +50,12 @@ describe('the handshake', () => {
     },
   );
 
-  test('an unknown revision is answered with the newest of the handshake', async () => {
+  test('an unknown revision is answered with the newest handshake revision', async () => {
     const { result } = await shakeHands(start(), '1999-12-31');
     expect(result?.['protocolVersion']).toBe('2025-11-25');
   });
 
-  test('the answer says who we are, and that all lists may change', async () => {
+  test('the answer identifies us, and declares that all lists may change', async () => {
     const { result } = await shakeHands(start());
     expect(result).toEqual({
       protocolVersion: '2025-11-25',
@@ -77,18 +77,18 @@ describe('the handshake', () => {
     });
   });
 
-  test('tasks belong to the last revision with a handshake', async () => {
+  test('tasks belong to the last handshake revision', async () => {
     const params = { protocolVersion: '2025-06-18', capabilities: {} };
     const { result } = await start().request('initialize', params);
     expect(result?.['capabilities']).not.toHaveProperty('tasks');
   });
 
-  test('initialize without any parameters is answered', async () => {
+  test('initialize without parameters is answered', async () => {
     const { result } = await start().request('initialize');
     expect(result).toMatchObject({ protocolVersion: '2025-11-25', name: 'switchboard' });
   });
 
-  test('nothing is written before the host has said something', async () => {
+  test('nothing is written before the host’s first message', async () => {
     const host = start();
     host.process.stdin?.write('\n');
     await host.close();
@@ -104,7 +104,7 @@ describe.each(['newline', 'content-length'] as const)('with %s framing', (framin
     expect(await host.request('ping')).toEqual({ jsonrpc: '2.0', id: 3, result: {} });
   });
 
-  test('an unknown method is -32601 with its name, as the first message and later', async () => {
+  test('an unknown method is -32601 with its name, first or later', async () => {
     const host = start({ framing });
     const unknown = { code: -32601, message: 'Method not found: foo/bar' };
     expect((await host.request('foo/bar')).error).toEqual(unknown);
@@ -112,7 +112,7 @@ describe.each(['newline', 'content-length'] as const)('with %s framing', (framin
     expect((await host.request('foo/bar')).error).toEqual(unknown);
   });
 
-  test('server/discover as the first message is answered, if it says what it speaks', async () => {
+  test('server/discover as the first message is answered, if it names its revision', async () => {
     const host = start({ framing });
     expect((await host.request('server/discover')).error).toEqual({
       code: -32602,
@@ -127,7 +127,7 @@ describe.each(['newline', 'content-length'] as const)('with %s framing', (framin
     });
   });
 
-  test('server/discover is an unknown method for a host that has shaken hands', async () => {
+  test('server/discover is an unknown method after a handshake', async () => {
     const host = start({ framing });
     await shakeHands(host);
     expect((await host.request('server/discover', MODERN)).error).toEqual({
@@ -136,7 +136,7 @@ describe.each(['newline', 'content-length'] as const)('with %s framing', (framin
     });
   });
 
-  test('where servers can be switched, server/discover is unknown: they need the handshake', async () => {
+  test('with flip servers, server/discover is unknown: they need the handshake', async () => {
     const flip = { ...MOCK_CHILD, show: 'flip', start: 'lazy' };
     const host = start({ framing }, { flip });
     expect((await host.request('server/discover', MODERN)).error).toEqual({
@@ -174,7 +174,7 @@ describe.each(['newline', 'content-length'] as const)('with %s framing', (framin
     expect(string.result).toMatchObject({ args: { i: 'string' } });
   });
 
-  test('a session that only lists and calls leaves nothing but messages on stdout', async () => {
+  test('a session that only lists and calls prints only messages on stdout', async () => {
     const host = start({ framing, env: { SWITCHBOARD_LOG: 'debug' } });
     await shakeHands(host);
     host.notify('notifications/initialized');
@@ -186,7 +186,7 @@ describe.each(['newline', 'content-length'] as const)('with %s framing', (framin
     expect(await host.lastWords()).toContain('[toolbox] to stderr');
   });
 
-  test('tools/call without a name, or with arguments that are no object, is -32602', async () => {
+  test('tools/call without a name, or with arguments that are not an object, is -32602', async () => {
     const host = start({ framing });
     expect((await host.request('tools/call', {})).error?.code).toBe(-32602);
     expect((await host.request('tools/call')).error?.code).toBe(-32602);
@@ -195,15 +195,15 @@ describe.each(['newline', 'content-length'] as const)('with %s framing', (framin
   });
 });
 
-describe('what is no message', () => {
-  test('a line that is not JSON is passed over, and the next message answered', async () => {
+describe('invalid messages', () => {
+  test('a line that is not JSON is ignored, and the next message answered', async () => {
     const host = start();
     host.write('hello?\n\n   \nGET / HTTP/1.1\n');
     expect(await host.request('ping')).toMatchObject({ result: {} });
     expect(host.messages).toHaveLength(1);
   });
 
-  test('a line that begins as a message and breaks off is a parse error, and the next is answered', async () => {
+  test('a message that breaks off is a parse error, and the next is answered', async () => {
     const host = start();
     host.write('{"jsonrpc":"2.0","id":1,"method":\n');
     expect(await host.request('ping', {}, 2)).toMatchObject({ result: {} });
@@ -217,7 +217,7 @@ describe('what is no message', () => {
     ]);
   });
 
-  test('a request whose id is no string or number is refused', async () => {
+  test('a request whose id is neither string nor number is refused', async () => {
     const host = start();
     host.write('{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}\n');
     host.write('{"jsonrpc":"2.0","id":true,"method":"ping"}\n');
@@ -229,7 +229,7 @@ describe('what is no message', () => {
     ]);
   });
 
-  test('a message without a method or without jsonrpc is refused under its id', async () => {
+  test('a message without method or jsonrpc is refused under its id', async () => {
     const host = start();
     host.write('{"jsonrpc":"2.0","id":1}\n{"id":2,"method":"ping"}\n');
     await host.request('ping', {}, 3);
@@ -240,7 +240,7 @@ describe('what is no message', () => {
     ]);
   });
 
-  test('an answer to something we never asked is passed over', async () => {
+  test('an answer to an unknown request is ignored', async () => {
     const host = start();
     host.write('{"jsonrpc":"2.0","id":99,"result":{}}\n');
     host.write('{"jsonrpc":"2.0","id":98,"error":{"code":1,"message":"x"}}\n');
@@ -262,7 +262,7 @@ describe('how messages arrive', () => {
     ]);
   });
 
-  test('a message split at every byte is put together, in lines', async () => {
+  test('a message split at every byte is reassembled, in lines', async () => {
     const host = start();
     const message = Buffer.from('{"jsonrpc":"2.0","id":"ünï🦊","method":"ping"}\n');
     for (const byte of message) host.write(Buffer.of(byte));
@@ -270,7 +270,7 @@ describe('how messages arrive', () => {
     expect(host.messages.map(({ id }) => id)).toEqual(['ünï🦊', 'last']);
   });
 
-  test('a message split at every byte is put together, with headers', async () => {
+  test('a message split at every byte is reassembled, with headers', async () => {
     const host = start({ framing: 'content-length' });
     const message = Buffer.from(frame({ jsonrpc: '2.0', id: 'ünï🦊', method: 'ping' }));
     for (const byte of message) host.write(Buffer.of(byte));
@@ -299,7 +299,7 @@ describe('how messages arrive', () => {
     for (const sent of host.texts) expect(sent).toMatch(/^[ -~]+$/);
   });
 
-  test('the header may be in lower case and have company', async () => {
+  test('the header may be lower-case and have others next to it', async () => {
     const host = start({ framing: 'content-length' });
     host.write(frame({ jsonrpc: '2.0', id: 1, method: 'ping' }, 'content-length'));
     const type = 'Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n';
@@ -308,7 +308,7 @@ describe('how messages arrive', () => {
     expect(host.messages.map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  test('a header without a length is told, and the next message answered', async () => {
+  test('a header without a length is reported, and the next message answered', async () => {
     const host = start({ framing: 'content-length' });
     host.write('X: 1\r\n\r\n');
     expect(await host.request('ping', {}, 2)).toMatchObject({ result: {} });
@@ -355,7 +355,7 @@ describe('batches', () => {
     ]);
   });
 
-  test('of notifications alone get no answer, and an empty one is refused', async () => {
+  test('of only notifications get no answer, and an empty one is refused', async () => {
     const host = start();
     await shakeHands(host, '2025-03-26');
     host.send([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
@@ -371,7 +371,7 @@ describe('batches', () => {
 describe('failures', () => {
   const BAD_ACTION = { name: 'mock_suite', arguments: { action: 'dance' } };
 
-  test('of a tool are results in lines, so that the model reads them', async () => {
+  test('of a tool are results in lines, for the model to read', async () => {
     const answer = await start().request('tools/call', BAD_ACTION);
     expect(answer.result?.isError).toBe(true);
     expect(textOf(answer)).toMatchInlineSnapshot(
@@ -414,7 +414,7 @@ describe('failures', () => {
     `);
   });
 
-  test('missing arguments are read as none: the action is missing', async () => {
+  test('missing arguments count as none: the action is missing', async () => {
     const answer = await start().request('tools/call', { name: 'mock_suite' });
     expect(textOf(answer)).toMatchInlineSnapshot(
       `"mock_suite needs an action. Valid actions: 'introspect' (list the subtools), 'call' (run one, with "subtool" and "args")."`,
@@ -451,7 +451,7 @@ describe('the end', () => {
     },
   );
 
-  test('the end of the input ends the program and its children', async () => {
+  test('the end of input stops the program and its servers', async () => {
     const host = start();
     const { pid } = JSON.parse(textOf(await host.call('toolbox', 'where_am_i'))) as { pid: number };
     expect(await host.close()).toEqual({ code: 0, signal: null });

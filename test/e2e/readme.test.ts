@@ -14,7 +14,7 @@ const quickStart = readme.slice(
 );
 const blocks = [...quickStart.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? '');
 
-test('the quick start leads from a clone to an entry in the host', async () => {
+test('the quick start leads from a clone to a host entry', async () => {
   const project = createProject({
     'bin/npm': '#!/bin/sh\n',
     'bin/npx': `#!/bin/sh\nshift\nname=$(basename "$1")\nshift\nexec node "${ROOT}/node_modules/.bin/mcp-$name" "$@"\n`,

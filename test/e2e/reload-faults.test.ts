@@ -21,7 +21,7 @@ async function reload(host: RawHost): Promise<void> {
   expect(await eventually(() => reloads(host) > before)).toBe(true);
 }
 
-test('fifty times in a row while calls are made: each call has its answer, and only one', async () => {
+test('fifty reloads during calls: each call gets exactly one answer', async () => {
   const project = createProject();
   configure(project, { box: toolbox, flips: { ...toolbox, show: 'flip' } });
   const host = await RawHost.connect(project);
@@ -42,7 +42,7 @@ test('fifty times in a row while calls are made: each call has its answer, and o
   expect(await host.toolNames()).toEqual([...GATEWAY, 'box_suite']);
 });
 
-test('during warm-up: those that stay become ready, those that go leave nothing', async () => {
+test('during warm-up: kept servers become ready, removed ones leave nothing behind', async () => {
   const project = createProject();
   const [stays, goes] = [tagged(), tagged()];
   const many = (count: number, tag: string) =>
@@ -70,7 +70,7 @@ test('during warm-up: those that stay become ready, those that go leave nothing'
   expect(await eventually(() => processesWith(stays).length === 0)).toBe(true);
 });
 
-test('a server that is switched on and gone from the configuration leaves the list, and its call is answered', async () => {
+test('a removed switched-on server leaves the list, and its call is answered', async () => {
   const tag = tagged();
   const project = createProject();
   configure(project, {
@@ -93,7 +93,7 @@ test('a server that is switched on and gone from the configuration leaves the li
   expect(await eventually(() => processesWith(tag).length === 0)).toBe(true);
 });
 
-test('while idle servers are stopped and calls come: every call is served', async () => {
+test('while idle servers stop and calls arrive: every call is served', async () => {
   const project = createProject();
   const box = (description: string) => ({ ...toolbox, idleMs: 30, description });
   configure(project, { box: box('0') });
@@ -112,7 +112,7 @@ test.each([
   ['a program that throws', 'switchboard.config.mjs', 'throw new Error("not today");'],
   ['no JSON', '.switchboard/servers.json', '{'],
   ['something else', '.switchboard/servers.json', '[1, 2]'],
-])('a configuration that is %s does not end the program', async (_what, file, text) => {
+])('a configuration that is %s does not exit the program', async (_what, file, text) => {
   const project = createProject();
   const servers = { box: { ...toolbox, show: 'flip' } };
   const isProgram = file.endsWith('.mjs');

@@ -22,7 +22,7 @@ async function reload(host: RawHost, says = 'reloaded the configuration'): Promi
 const pidOf = async (host: RawHost, name = 'a') =>
   (JSON.parse(textOf(await host.call(name, 'where_am_i'))) as { pid: number }).pid;
 
-test('new servers appear, old ones go, and the host is told', async () => {
+test('new servers appear, old ones disappear, and the host is notified', async () => {
   const project = createProject();
   configure(project, { mcpServers: { a: toolbox, b: toolbox } });
   const host = await RawHost.connect(project);
@@ -39,7 +39,7 @@ test('new servers appear, old ones go, and the host is told', async () => {
   expect((await host.call('b', 'echo')).error?.message).toContain('Unknown tool');
 });
 
-test('a server that is declared otherwise is started anew, and one that is only shown otherwise goes on', async () => {
+test('a redeclared server restarts, and one that is only shown differently keeps running', async () => {
   const project = createProject();
   configure(project, { mcpServers: { a: toolbox, b: toolbox } });
   const host = await RawHost.connect(project);
@@ -55,7 +55,7 @@ test('a server that is declared otherwise is started anew, and one that is only 
   expect(await host.toolNames()).toContain('where_am_i');
 });
 
-test('the limit for messages of the host follows', async () => {
+test('the host message limit is updated', async () => {
   const project = createProject();
   const limited = (messageBytes: number) => ({
     mcpServers: { a: toolbox },
@@ -73,7 +73,7 @@ test('the limit for messages of the host follows', async () => {
   expect((await host.call('a', 'echo', { large })).error).toBeUndefined();
 });
 
-test('a call that is under way is answered, though its server is to go', async () => {
+test('a call in flight is answered, even if its server was removed', async () => {
   const project = createProject();
   configure(project, { mcpServers: { a: toolbox } });
   const host = await RawHost.connect(project);
@@ -86,7 +86,7 @@ test('a call that is under way is answered, though its server is to go', async (
   expect(await eventually(() => !isAlive(pid))).toBe(true);
 });
 
-test('a configuration that cannot be read changes nothing', async () => {
+test('an unreadable configuration changes nothing', async () => {
   const project = createProject();
   configure(project, { mcpServers: { a: toolbox } });
   const host = await RawHost.connect(project);
@@ -99,7 +99,7 @@ test('a configuration that cannot be read changes nothing', async () => {
   expect(host.listChanges).toBe(0);
 });
 
-test('what is switched on stays on, unless it is no longer there to be switched', async () => {
+test('switched-on servers stay on, unless they can no longer be switched', async () => {
   const project = createProject();
   const flip = { ...toolbox, show: 'flip' };
   configure(project, { mcpServers: { a: flip, b: flip } });

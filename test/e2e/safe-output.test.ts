@@ -55,7 +55,7 @@ describe.each([
   });
 });
 
-test('JSON output means what was meant', async () => {
+test('JSON output keeps its meaning', async () => {
   const { stdout } = await runSwitchboard(createStrange(), ['tools', '--json']);
   const { children } = JSON.parse(stdout) as {
     children: { name: string; tools: { name: string }[] }[];
@@ -79,7 +79,7 @@ test.each([
   expect(stdout).not.toMatch(fake);
 });
 
-test('a failure of many lines does not look like findings of other servers', async () => {
+test('a multi-line failure does not look like results of other servers', async () => {
   const project = createProject(configWith({ liar: says({ refusal: 'no\n✓ good  3 tools' }) }));
   for (const command of ['doctor', 'tools']) {
     const { stdout } = await runSwitchboard(project, [command]);
@@ -88,7 +88,7 @@ test('a failure of many lines does not look like findings of other servers', asy
   }
 });
 
-test('doctor masks what a server says of itself', async () => {
+test('doctor masks a server’s own text', async () => {
   const entry = {
     ...says({ serverInfo: { name: 'has $TOKEN', version: '$TOKEN' } }),
     env: { TOKEN: SECRET },

@@ -159,12 +159,12 @@ describe.each([
     return direct;
   }
 
-  test('knows whom it talks to', () => {
+  test('identifies Switchboard', () => {
     expect(host.server).toMatchObject({ name: 'switchboard' });
     expect(host.instructions).toContain('introspect');
   });
 
-  test('sees exactly the suites, and no server runs for that', async () => {
+  test('sees exactly the suites, without starting a server', async () => {
     const { tools } = await host.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       'everything_suite',
@@ -177,7 +177,7 @@ describe.each([
     expect(processesWith(project.dir)).toHaveLength(1);
   });
 
-  test('introspects every subtool that a server lists', async () => {
+  test('introspects every subtool of a server', async () => {
     const direct = await connectDirectly('filesystem');
     const expected = (await direct.listTools()).tools as (object & { name: string })[];
     const result = await host.callTool('filesystem_suite', { action: 'introspect' });
@@ -191,7 +191,7 @@ describe.each([
     );
   });
 
-  test('gets from server-everything what it gets directly', async () => {
+  test('gets the same results from server-everything as directly', async () => {
     const direct = await connectDirectly('everything');
     const calls: [subtool: string, args: object, kind: object][] = [
       ['echo', { message: 'žluť 🦊' }, { content: [{ type: 'text' }] }],
@@ -223,7 +223,7 @@ describe.each([
     }
   });
 
-  test('gets from server-filesystem what it gets directly', async () => {
+  test('gets the same results from server-filesystem as directly', async () => {
     const direct = await connectDirectly('filesystem');
     const path = join(project.dir, 'files', 'tea.txt');
     for (const [subtool, args] of [
@@ -239,7 +239,7 @@ describe.each([
     expect(readFileSync(path, 'utf8')).toBe('Assam\n');
   });
 
-  test('gets from server-memory what it gets directly', async () => {
+  test('gets the same results from server-memory as directly', async () => {
     const entities = [{ name: 'tea', entityType: 'drink', observations: ['is hot'] }];
     await suite('memory', 'create_entities', { entities });
     const direct = await connectDirectly('memory');
@@ -248,7 +248,7 @@ describe.each([
     expect(answerIn(result)).toEqual(answerIn(await direct.callTool('read_graph', {})));
   });
 
-  test('gets every progress of a long operation, in order, under its own token', async () => {
+  test('gets every progress notification of a long operation, in order, with its own token', async () => {
     const seen: Progress[] = [];
     host.received.splice(0);
     host.sent.splice(0);
@@ -275,7 +275,7 @@ describe.each([
     expect(seen.map(({ progress }) => progress)).toEqual([1, 2, 3, 4, 5].slice(0, seen.length));
   });
 
-  test('can cancel a call: the server is told, and its late answer goes nowhere', async () => {
+  test('can cancel a call: the server is notified, and its late answer is dropped', async () => {
     const file = join(project.dir, 'recording.txt');
     await suite('recording', 'other');
     const abort = new AbortController();
@@ -296,7 +296,7 @@ describe.each([
     expect(await suite('recording', 'other')).toMatchObject({ content: [{ text: 'recorded' }] });
   });
 
-  test('uses other servers while one works on a call', async () => {
+  test('uses other servers during a call', async () => {
     const abort = new AbortController();
     const held = suite('recording', 'hold', {}, { signal: abort.signal });
     const outcome = held.then(
@@ -314,7 +314,7 @@ describe.each([
     expect(await outcome).toBe('refused');
   });
 
-  test('gets an error it can read for a suite that does not exist, and goes on', async () => {
+  test('gets a readable error for an unknown suite, and continues', async () => {
     await expect(host.callTool('nope_suite', { action: 'introspect' })).rejects.toThrow(
       'Unknown tool: nope_suite',
     );
@@ -322,7 +322,7 @@ describe.each([
   });
 });
 
-test('dist/switchboard is the command as well', async () => {
+test('dist/switchboard is also the command', async () => {
   const { project } = createPublishedProject();
   const launch = { ...switchboardIn(project), command: join(ROOT, 'dist/switchboard'), args: [] };
   const host = await connectV1(launch);

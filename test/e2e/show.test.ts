@@ -55,7 +55,7 @@ const backupsOf = (project: Project) => {
   return existsSync(folder) ? readdirSync(folder).map((name) => join(BACKUPS, name)) : [];
 };
 
-describe('without a way to show it, says how servers are shown', () => {
+describe('without a mode, shows how servers are shown', () => {
   const files = {
     [OWN]: {
       mcpServers: {
@@ -83,7 +83,7 @@ describe('without a way to show it, says how servers are shown', () => {
     `);
   });
 
-  test('one of them, and why', async () => {
+  test('one of them, with the reason', async () => {
     const project = createProject(files);
     const says: string[] = [];
     for (const name of ['memory', 'github', 'old', 'playwright']) {
@@ -121,7 +121,7 @@ describe('without a way to show it, says how servers are shown', () => {
     `);
   });
 
-  test('with the names of their tools, once these were listed', async () => {
+  test('with their tool names, once listed', async () => {
     const project = createProject(files);
     expect((await runSwitchboard(project, ['tools'])).status).toBe(0);
     expect(await showWell(project, [])).toContain('its own tools (4), while activated');
@@ -158,8 +158,8 @@ describe('without a way to show it, says how servers are shown', () => {
   });
 });
 
-describe('with one, writes it', () => {
-  test('and says what holds now, why, and how a running Switchboard gets to know', async () => {
+describe('with a mode, writes it', () => {
+  test('and reports the effect, the reason, and how to reload', async () => {
     const project = createProject({ [OWN]: { mcpServers: { memory: MOCK_CHILD } } });
     const before = textOf(project, OWN);
     expect(await showWell(project, ['memory', 'flip'])).toMatchInlineSnapshot(`
@@ -200,7 +200,7 @@ describe('with one, writes it', () => {
     ]);
   });
 
-  test('with when to start and stop it, or these alone', async () => {
+  test('with start and stop settings, or only those', async () => {
     const project = createProject({ [OWN]: { mcpServers: { memory: MOCK_CHILD } } });
     await showWell(project, ['memory', 'direct', '--start', 'eager', '--idle-ms', '0']);
     expect(jsonOf(project, OWN)).toMatchObject({
@@ -213,7 +213,7 @@ describe('with one, writes it', () => {
     });
   });
 
-  test('all that was asked for where only some of it holds: the rest may depend on it', async () => {
+  test('everything requested, even if only part of it changes: the rest may depend on it', async () => {
     const project = createProject({
       [OWN]: { mcpServers: { m: { ...MOCK_CHILD, show: 'flip' } } },
     });
@@ -256,7 +256,7 @@ describe('with one, writes it', () => {
   });
 });
 
-describe('writes where it takes effect', () => {
+describe('writes to the effective file', () => {
   const suites = { memory: { show: 'direct' } };
   const mcpServers = { memory: MOCK_CHILD };
   const other = { mcpServers: { other: MOCK_CHILD } };
@@ -310,13 +310,13 @@ describe('writes where it takes effect', () => {
     expect(backupsOf(project)).toHaveLength(before.has(expected) ? 1 : 0);
   });
 
-  test('in a .jsonc where that is the file', async () => {
+  test('a .jsonc if that is the file', async () => {
     const project = createProject({ 'switchboard.config.jsonc': { mcpServers } });
     expect(await showWell(project, ['memory', 'off'])).toContain('switchboard.config.jsonc.\n');
     expect(existsSync(join(project.dir, OWN))).toBe(false);
   });
 
-  test('into a new file, the user’s for the user alone', async () => {
+  test('a new file, private if it is the user’s', async () => {
     const project = createProject({ 'home/.switchboard/servers.json': mcpServers });
     await showWell(project, ['memory', 'suite']);
     expect(textOf(project, OF_USER)).toBe(
@@ -325,7 +325,7 @@ describe('writes where it takes effect', () => {
     expect(modeOf(project, OF_USER)).toBe(0o600);
   });
 
-  test('into a new file with the schema, where the project has it', async () => {
+  test('a new file with the schema, if the project has it', async () => {
     const schema = './node_modules/switchboard/switchboard.config.schema.json';
     const project = createProject({
       'mcps/m/.mcp.json': { name: 'memory', ...MOCK_CHILD },
@@ -338,7 +338,7 @@ describe('writes where it takes effect', () => {
     });
   });
 
-  test('and fails where something stronger still wins', async () => {
+  test('and fails if something with higher precedence remains', async () => {
     const project = createProject({
       [OWN]: { mcpServers },
       'other.json': { mcpServers, suites },
@@ -354,7 +354,7 @@ describe('writes where it takes effect', () => {
 });
 
 describe('writes nothing', () => {
-  test('where it holds already, by whatever rule', async () => {
+  test('if it already applies, by any rule', async () => {
     const project = createProject({
       [OWN]: { mcpServers: { a: MOCK_CHILD }, suites: { a: { start: 'eager' } } },
       '.switchboard/servers.json': { b: MOCK_CHILD },
@@ -399,7 +399,7 @@ describe('writes nothing', () => {
     expect(existsSync(join(project.dir, 'home'))).toBe(false);
   });
 
-  test('into a configuration that is a program, and says what to add', async () => {
+  test('to a JavaScript configuration, and says what to add', async () => {
     const file = 'switchboard.config.mjs';
     const text = `export default ${JSON.stringify({ mcpServers: { memory: MOCK_CHILD } })};\n`;
     const project = createProject({ [file]: text });
@@ -413,7 +413,7 @@ describe('writes nothing', () => {
     expect(await showWell(project, ['memory', 'flip', '--user'])).toContain('is shown as flip');
   });
 
-  test('into a file that does not parse or is wrong', async () => {
+  test('to a file that does not parse or is invalid', async () => {
     const project = createProject({ [OWN]: '{"mcpServers": {}' });
     expect(await showBadly(project, ['memory', 'flip'])).toContain(`${OWN}:1:18: Invalid JSON`);
     expect(textOf(project, OWN)).toBe('{"mcpServers": {}');
@@ -422,7 +422,7 @@ describe('writes nothing', () => {
     expect(textOf(project, OWN)).toBe('{"suites": []}');
   });
 
-  test('into a folder that may not be written, and says so', async () => {
+  test('to an unwritable folder, and says so', async () => {
     const project = createProject({ [OWN]: { mcpServers: { memory: MOCK_CHILD } } });
     const { status, stderr } = runWithoutRights(project, ['show', 'memory', 'flip']);
     expect(status).toBe(2);
@@ -445,10 +445,10 @@ describe('writes nothing', () => {
   });
 });
 
-describe('leaves the file what it was', () => {
+describe('preserves the file', () => {
   const server = `"memory": ${JSON.stringify(MOCK_CHILD)}`;
 
-  test('with its comments, tabs, line ends, mark and missing last line end', async () => {
+  test('with its comments, tabs, line ends, byte order mark and missing last line end', async () => {
     const text = `\uFEFF// mine\r\n{\r\n\t"mcpServers": { ${server} }, // one\r\n\t"suites": {\r\n\t\t"memory": {\r\n\t\t\t"stderr": "drop", // loud\r\n\t\t},\r\n\t},\r\n}`;
     const project = createProject({ [OWN]: text });
     await showWell(project, ['memory', 'direct']);
@@ -474,7 +474,7 @@ describe('leaves the file what it was', () => {
     return project;
   }
 
-  test('behind a link, which stays one', async () => {
+  test('behind a link, which stays a link', async () => {
     const project = linkConfiguration();
     project.write('dotfiles/board.json', '{ "timeouts": { "rpcMs": 5 } }');
     await showWell(project, ['memory', 'off']);
@@ -491,7 +491,7 @@ describe('leaves the file what it was', () => {
     ]);
   });
 
-  test('not through a link that leads nowhere', async () => {
+  test('but not through a broken link', async () => {
     const project = linkConfiguration();
     const { status, stderr } = await runSwitchboard(project, ['show', 'memory', 'off']);
     expect(status).toBe(2);
@@ -499,7 +499,7 @@ describe('leaves the file what it was', () => {
     expect(readdirSync(join(project.dir, 'dotfiles')).sort()).toEqual(['link.json', 'x']);
   });
 
-  test('and lets no file that lies beside it stop the change', async () => {
+  test('despite unrelated files next to it', async () => {
     const project = createProject({
       [OWN]: `{"mcpServers": {${server}}}`,
       [`${OWN}.new`]: 'of a repository',
@@ -509,7 +509,7 @@ describe('leaves the file what it was', () => {
     expect(textOf(project, `${OWN}.new`)).toBe('of a repository');
   });
 
-  test('when many write at once: each finds its place, and nothing is lost', async () => {
+  test('during concurrent writes: each is applied, and nothing is lost', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `server${index}`);
     const mcpServers = Object.fromEntries(names.map((name) => [name, MOCK_CHILD]));
     const project = createProject({ [OWN]: { mcpServers } });

@@ -105,7 +105,7 @@ test('installs the skill, an empty list of servers and the registration', async 
   expect(home.claude.calls()).toEqual([REMOVE, ADD]);
 });
 
-test('a second time nothing is changed, and it says so', async () => {
+test('a second time nothing changes, and it says so', async () => {
   const home = new Home();
   await home.run(['install']);
   home.write(home.servers, '{ "mine": { "command": "x" } } // edited\n');
@@ -123,7 +123,7 @@ test('a second time nothing is changed, and it says so', async () => {
   expect(home.claude.calls()).toHaveLength(2);
 });
 
-test('a skill that the user has changed is kept before it is replaced', async () => {
+test('a skill the user has changed is backed up before it is replaced', async () => {
   const home = new Home();
   await home.run(['install']);
   home.write(home.link, 'my own words\n');
@@ -139,7 +139,7 @@ test('a skill that the user has changed is kept before it is replaced', async ()
   expect(readFileSync(home.link, 'utf8')).toBe(SKILL);
 });
 
-test('a file in the place of the link is kept and replaced', async () => {
+test('a file in place of the link is backed up and replaced', async () => {
   const home = new Home();
   home.write(home.link, 'an older skill\n');
 
@@ -149,7 +149,7 @@ test('a file in the place of the link is kept and replaced', async () => {
   expect(readlinkSync(home.link)).toBe(home.copy);
 });
 
-test('a link to somewhere else is replaced, and what it leads to is not touched', async () => {
+test('a link to somewhere else is replaced, and its target is not touched', async () => {
   const home = new Home();
   home.write(home.path('elsewhere/SKILL.md'), 'not ours\n');
   mkdirSync(dirname(home.link), { recursive: true });
@@ -162,7 +162,7 @@ test('a link to somewhere else is replaced, and what it leads to is not touched'
   expect(home.backups()).toEqual([]);
 });
 
-test('a folder that is a link, into a clone say, is replaced, and nothing is put into that', async () => {
+test('a linked folder, such as a clone, is replaced and not written to', async () => {
   const home = new Home();
   home.write(home.path('clone/skill/SKILL.md'), SKILL);
   mkdirSync(home.path('.claude/skills'), { recursive: true });
@@ -177,7 +177,7 @@ test('a folder that is a link, into a clone say, is replaced, and nothing is put
   expect(lstatSync(home.path('clone/skill/SKILL.md')).isFile()).toBe(true);
 });
 
-test('CLAUDE_CONFIG_DIR and SWITCHBOARD_HOME are where things go if they are set', async () => {
+test('CLAUDE_CONFIG_DIR and SWITCHBOARD_HOME set the locations', async () => {
   const home = new Home();
   const env = {
     CLAUDE_CONFIG_DIR: home.path('claude-work'),
@@ -197,7 +197,7 @@ test('CLAUDE_CONFIG_DIR and SWITCHBOARD_HOME are where things go if they are set
   expect(readdirSync(home.path()).sort()).toEqual(['.keep', 'board', 'claude-work']);
 });
 
-test('a dry run says the same and does nothing', async () => {
+test('a dry run prints the same and does nothing', async () => {
   const home = new Home();
   const before = home.snapshot();
 
@@ -215,7 +215,7 @@ test('a dry run says the same and does nothing', async () => {
   expect(home.claude.calls()).toEqual([]);
 });
 
-test('--no-register leaves Claude Code alone', async () => {
+test('--no-register does not touch Claude Code', async () => {
   const home = new Home();
   const { status, stdout } = await home.run(['install', '--no-register']);
   expect(status).toBe(0);
@@ -225,7 +225,7 @@ test('--no-register leaves Claude Code alone', async () => {
   expect(home.claude.calls()).toEqual([]);
 });
 
-test('without claude the skill is installed, and it says how to register', async () => {
+test('without claude the skill is installed, with a hint on how to register', async () => {
   const home = new Home();
   const { status, stdout } = await home.run(['install'], { PATH: home.path('nothing') });
   expect(status).toBe(0);
@@ -235,7 +235,7 @@ test('without claude the skill is installed, and it says how to register', async
   expect(readFileSync(home.link, 'utf8')).toBe(SKILL);
 });
 
-test('a claude that fails is reported with its words and the command to repeat', async () => {
+test('a failing claude is reported with its output and the command to repeat', async () => {
   const home = new Home();
   const { status, stdout } = await home.run(['install'], { CLAUDE_FAILS: 'add' });
   expect(status).toBe(2);
@@ -245,7 +245,7 @@ test('a claude that fails is reported with its words and the command to repeat',
   expect(readFileSync(home.link, 'utf8')).toBe(SKILL);
 });
 
-test('Ctrl-C ends a claude that hangs, too', async () => {
+test('Ctrl-C also stops a claude that hangs', async () => {
   const home = new Home();
   const { dir, env } = home.project;
   const install = spawn(process.execPath, [PROGRAM, 'skill', 'install'], {
@@ -260,7 +260,7 @@ test('Ctrl-C ends a claude that hangs, too', async () => {
   expect(await eventually(() => processesWith(dir).length === 0)).toBe(true);
 });
 
-test('an earlier registration is replaced, and kept: the user may have put variables into it', async () => {
+test('an earlier registration is replaced and backed up: it may contain the user’s variables', async () => {
   const home = new Home();
   const entry = { type: 'stdio', command: 'node', args: ['/old.js'], env: { TOKEN: 'secret-123' } };
   const others = { other: { command: 'x' } };
@@ -291,7 +291,7 @@ test('an earlier registration is replaced, and kept: the user may have put varia
   });
 });
 
-test('where Claude Code then refuses the new one, it gets the earlier one back', async () => {
+test('if Claude Code refuses the new one, the earlier one is restored', async () => {
   const home = new Home();
   const entry = { type: 'stdio', command: '/old/node', args: ['/old.js'] };
   home.write(home.path('.claude.json'), JSON.stringify({ mcpServers: { switchboard: entry } }));
@@ -317,7 +317,7 @@ test('where Claude Code then refuses the new one, it gets the earlier one back',
   });
 });
 
-test('where it refuses that, too, it says what is gone and where it is kept', async () => {
+test('if it also refuses that, the loss and the backup are reported', async () => {
   const home = new Home();
   const entry = { type: 'stdio', command: 'node', args: ['/old.js'], env: { TOKEN: 'secret-123' } };
   home.write(home.path('.claude.json'), JSON.stringify({ mcpServers: { switchboard: entry } }));
@@ -332,7 +332,7 @@ test('where it refuses that, too, it says what is gone and where it is kept', as
   expect(home.backups().map((text) => JSON.parse(text) as unknown)).toEqual([entry]);
 });
 
-test('a registration with the same command is left as the user has it', async () => {
+test('a registration with the same command is left unchanged', async () => {
   const home = new Home();
   const entry = { command: process.execPath, args: [realpathSync(PROGRAM)], env: { A: 'b' } };
   home.write(home.path('.claude.json'), JSON.stringify({ mcpServers: { switchboard: entry } }));
@@ -340,7 +340,7 @@ test('a registration with the same command is left as the user has it', async ()
   expect(home.claude.calls()).toEqual([]);
 });
 
-test('a folder that cannot be written ends with the reason and what the system says', async () => {
+test('an unwritable folder fails with the reason and the system’s message', async () => {
   const home = new Home();
   home.write(home.path('.switchboard'), 'a file where the folder should be');
   const { status, stderr } = await home.run(['install']);
@@ -349,7 +349,7 @@ test('a folder that cannot be written ends with the reason and what the system s
   expect(stderr).toContain('ENOTDIR');
 });
 
-test('--json says what was done, for programs', async () => {
+test('--json reports the changes, for programs', async () => {
   const home = new Home();
   const { stdout } = await home.run(['install', '--json']);
   expect(JSON.parse(stdout)).toEqual({
@@ -371,7 +371,7 @@ test('--json says what was done, for programs', async () => {
   });
 });
 
-test('servers of mcpflip that were not taken over are mentioned until they are', async () => {
+test('mcpflip servers that were not imported are mentioned', async () => {
   const home = new Home();
   home.write(
     home.path('.claude/mcpflip/servers.json'),
@@ -384,7 +384,7 @@ test('servers of mcpflip that were not taken over are mentioned until they are',
   expect((await home.run(['install'])).stdout).not.toContain('mcpflip');
 });
 
-test('uninstalling removes skill and registration, and leaves the servers', async () => {
+test('uninstalling removes the skill and registration, and keeps the servers', async () => {
   const home = new Home();
   await home.run(['install']);
   const dry = await home.run(['uninstall', '--dry-run']);
@@ -413,7 +413,7 @@ test('uninstalling removes skill and registration, and leaves the servers', asyn
   expect(JSON.parse(readFileSync(home.path('.claude.json'), 'utf8'))).toEqual({ mcpServers: {} });
 });
 
-test('uninstalling what is not installed is no failure', async () => {
+test('uninstalling without an installation succeeds', async () => {
   const { status, stdout } = await new Home().run(['uninstall']);
   expect(status).toBe(0);
   expect(stdout).toMatchInlineSnapshot(`
@@ -423,7 +423,7 @@ test('uninstalling what is not installed is no failure', async () => {
   `);
 });
 
-test('uninstalling keeps a copy that the user has changed', async () => {
+test('uninstalling keeps a copy the user has changed', async () => {
   const home = new Home();
   await home.run(['install']);
   home.write(home.copy, 'mine\n');
@@ -432,7 +432,7 @@ test('uninstalling keeps a copy that the user has changed', async () => {
   expect(existsSync(home.copy)).toBe(false);
 });
 
-test('uninstalling says so where Claude Code keeps the registration', async () => {
+test('uninstalling reports if Claude Code keeps the registration', async () => {
   const home = new Home();
   await home.run(['install']);
   const { status, stdout } = await home.run(['uninstall'], { CLAUDE_FAILS: 'remove' });
@@ -442,7 +442,7 @@ test('uninstalling says so where Claude Code keeps the registration', async () =
   );
 });
 
-test('the shell commands in the skill do what it says they do', async () => {
+test('the skill’s shell commands work as described', async () => {
   const home = new Home();
   const bin = join(home.project.dir, 'bin');
   symlinkSync(process.execPath, join(bin, 'node'));

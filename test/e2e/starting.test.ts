@@ -30,7 +30,7 @@ test.each([
     greet: (host: RawHost) => host.request('server/discover', { _meta: ENVELOPE }),
     envelope: ENVELOPE,
   },
-])('through npx, to a host of the $era era', async ({ greet, envelope }) => {
+])('through npx, for a host of the $era era', async ({ greet, envelope }) => {
   const project = createProject();
   const { command, args } = eraServer('handshake', project.dir);
   // As npx is that has to download first.

@@ -36,7 +36,7 @@ async function connect(project: Project): Promise<RawHost> {
   return host;
 }
 
-test('shows the servers of the running program as they are', async () => {
+test('shows the running program’s servers', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: {
@@ -81,7 +81,7 @@ test('shows the servers of the running program as they are', async () => {
   expect(stdout).toMatch(/switched\s+▶ active/);
 });
 
-test('where none runs any more, the catalog still knows the tools', async () => {
+test('without a running program, the catalog still knows the tools', async () => {
   const project = createProject({ 'switchboard.config.json': { mcpServers: { box: toolbox } } });
   const host = await connect(project);
   await host.introspect('box');
@@ -94,7 +94,7 @@ test('where none runs any more, the catalog still knows the tools', async () => 
   });
 });
 
-test('reload has the running program read its configuration again', async () => {
+test('reload makes the running program read its configuration again', async () => {
   const project = createProject({ 'switchboard.config.json': { mcpServers: { one: toolbox } } });
   const host = await connect(project);
   project.write('switchboard.config.json', { mcpServers: { two: toolbox } });

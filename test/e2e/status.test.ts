@@ -44,8 +44,8 @@ async function runJson(project: Project, args: readonly string[]): Promise<unkno
   return JSON.parse(stdout) as unknown;
 }
 
-describe('status, where none runs', () => {
-  test('shows what is configured', async () => {
+describe('status, if none is running', () => {
+  test('shows the configured servers', async () => {
     const project = createProject(configWith({ ...SERVERS, bare: {} }));
     const { status, stdout, stderr } = await run(project, ['status']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -62,7 +62,7 @@ describe('status, where none runs', () => {
     `);
   });
 
-  test('shows one server alone, and as a document', async () => {
+  test('shows only one server, and as a document', async () => {
     const project = createProject(configWith(SERVERS));
     expect(await runJson(project, ['status', 'github'])).toEqual({
       project: project.dir,
@@ -78,7 +78,7 @@ describe('status, where none runs', () => {
     });
   });
 
-  test('without any server, and with a wrong file', async () => {
+  test('without any server, and with an invalid file', async () => {
     const project = createProject();
     expect((await run(project, ['status'])).stdout).toMatchInlineSnapshot(`
       "No Switchboard is running.
@@ -94,8 +94,8 @@ describe('status, where none runs', () => {
   });
 });
 
-describe('status, where some run', () => {
-  test('shows each, those of this project first, and one that does not answer', async () => {
+describe('status, if some are running', () => {
+  test('shows each, this project’s first, and one that does not answer', async () => {
     const project = createProject(configWith(SERVERS));
     const home = homeOf(project);
     await startControlProgram(home, { project: '/elsewhere', status: 'never' });
@@ -120,7 +120,7 @@ describe('status, where some run', () => {
     `);
   });
 
-  test('says so if none of them is of this project, even if its file is wrong', async () => {
+  test('says if none of them belongs to this project, even if its file is invalid', async () => {
     const project = createProject({ 'switchboard.config.json': '{' });
     await startControlProgram(homeOf(project), { status: reportOf('/another', READY) });
     const { status, stdout } = await run(project, ['status']);
@@ -135,7 +135,7 @@ describe('status, where some run', () => {
     `);
   });
 
-  test('shows one server alone, and knows the names of all', async () => {
+  test('shows only one server, and knows the names of all', async () => {
     const project = createProject(configWith(SERVERS));
     await startControlProgram(homeOf(project), { status: reportOf('/another', READY) });
     const memory = await run(project, ['status', 'memory']);
@@ -157,7 +157,7 @@ describe('status, where some run', () => {
     });
   });
 
-  test('--json gives everything', async () => {
+  test('--json prints everything', async () => {
     const project = createProject();
     const { pid } = await startControlProgram(homeOf(project), {
       status: reportOf(project.dir, READY),
@@ -170,7 +170,7 @@ describe('status, where some run', () => {
     });
   });
 
-  test('a program that was killed is not shown, and what it left is removed', async () => {
+  test('a killed program is not shown, and its leftovers are removed', async () => {
     const project = createProject(configWith(SERVERS));
     const runFolder = join(homeOf(project), 'run');
     const program = await startControlProgram(homeOf(project), { status: reportOf('/x', READY) });
@@ -191,7 +191,7 @@ describe('status --watch', () => {
     }
   });
 
-  test('draws again until Ctrl-C, and leaves the terminal as it was, with the last of it', async () => {
+  test('redraws until Ctrl-C, then restores the terminal and prints the last state', async () => {
     const project = createProject(configWith(SERVERS));
     const program = await startControlProgram(homeOf(project), {
       status: reportOf(project.dir, READY),
@@ -228,7 +228,7 @@ describe('status --watch', () => {
 });
 
 describe('reload', () => {
-  test('where none runs says so', async () => {
+  test('says if none is running', async () => {
     const project = createProject();
     expect(await run(project, ['reload'])).toMatchInlineSnapshot(`
       {
@@ -241,7 +241,7 @@ describe('reload', () => {
     expect(await runJson(project, ['reload'])).toEqual({ reloaded: [] });
   });
 
-  test('says what came of it in each program, also where this project’s file is wrong', async () => {
+  test('reports the result of each program, even if this project’s file is invalid', async () => {
     const project = createProject({ 'switchboard.config.json': '{' });
     const ok = { ok: true, message: 'Read 2 files; 3 servers.' };
     const { pid } = await startControlProgram(homeOf(project), { project: '/one', reload: ok });
@@ -258,7 +258,7 @@ describe('reload', () => {
     });
   });
 
-  test('one that could not read its configuration makes the exit status 2', async () => {
+  test('a program that could not read its configuration makes the exit status 2', async () => {
     const project = createProject();
     const home = homeOf(project);
     const bad = { ok: false, message: '/two/switchboard.config.json:1:2: Invalid JSON.' };

@@ -46,7 +46,7 @@ async function connectRecording(settings: object = {}, result?: string) {
 }
 
 describe('the list of tools', () => {
-  test('has exactly one suite for each server, whatever tools that has', async () => {
+  test('has exactly one suite per server, whatever its tools', async () => {
     const many = Array.from({ length: 30 }, (_, index) => ({ name: `tool_${index}` }));
     const project = createProject({
       ...configWith({ many: testServer('lists', JSON.stringify(many)) }),
@@ -122,7 +122,7 @@ describe('the list of tools', () => {
     });
   });
 
-  test('has a renamed suite under its new name only, though its default name can be called, too', async () => {
+  test('has a renamed suite only under its new name, though its default name can also be called', async () => {
     const project = createProject(
       configWith(
         { mock: MOCK_CHILD, other: MOCK_CHILD },
@@ -138,7 +138,7 @@ describe('the list of tools', () => {
     }
   });
 
-  test('has names that every host accepts, and says so where two would be the same', async () => {
+  test('has names every host accepts, and reports collisions', async () => {
     const project = createProject(
       configWith({
         'my server.io': MOCK_CHILD,
@@ -168,7 +168,7 @@ describe('the list of tools', () => {
     `);
   });
 
-  test('is the same bytes again and again, and in the next run', async () => {
+  test('is byte for byte the same again and in the next run', async () => {
     const project = createProject({
       ...configWith({ zebra: MOCK_CHILD, ant: MOCK_CHILD }),
       'mcps/b/.mcp.json': { name: 'b' },
@@ -203,7 +203,7 @@ describe('introspect', () => {
   ];
   const LISTS = testServer('lists', JSON.stringify(TOOLS));
 
-  test('gives name, summary and input schema of each subtool, as text and as data', async () => {
+  test('returns name, summary and input schema of each subtool, as text and as data', async () => {
     const project = createProject(configWith({ dict: LISTS }));
     const host = await RawHost.connect(project);
     const { result } = await host.introspect('dict');
@@ -227,7 +227,7 @@ describe('introspect', () => {
     expect(String(lookUp?.['summary']).length).toBeLessThanOrEqual(160);
   });
 
-  test('gives more or less as the call or the configuration says, the call first', async () => {
+  test('returns more or less as the call or the configuration says, the call first', async () => {
     const project = (mode: string) =>
       createProject(configWith({ dict: LISTS }, { introspection: { mode } }));
     const keysOf = (answer: Answer) => toolsOf(answer).map((tool) => Object.keys(tool));
@@ -261,7 +261,7 @@ describe('introspect', () => {
     );
   });
 
-  test('narrows to one subtool, and names the near ones where there is none of that name', async () => {
+  test('narrows to one subtool, and suggests names for an unknown one', async () => {
     const host = await RawHost.connect(createProject(configWith({ mock: MOCK_CHILD })));
     const one = await host.introspect('mock', { subtool: 'navigate' });
     expect(toolsOf(one).map(({ name }) => name)).toEqual(['navigate']);
@@ -272,7 +272,7 @@ describe('introspect', () => {
     );
   });
 
-  test('keeps summaries within summaryMaxChars, of the server before the common one', async () => {
+  test('limits summaries to summaryMaxChars, the server’s before the general one', async () => {
     const project = createProject(
       configWith(
         { dict: LISTS, short: LISTS },
@@ -344,7 +344,7 @@ describe('allow and deny', () => {
     { expose: { allow: ['page_open'], deny: ['page_open'] }, shown: [] },
     { expose: { allow: [] }, shown: [] },
     { expose: { allow: ['p*_*e'] }, shown: ['page_close'] },
-  ])('$expose holds for introspect and for call', async ({ expose, shown }) => {
+  ])('$expose applies to introspect and call', async ({ expose, shown }) => {
     const { host, calls } = await connectRecording({ expose });
     const names = toolsOf(await host.introspect('rec')).map(({ name }) => name);
     expect(names).toEqual(shown);
@@ -363,7 +363,7 @@ describe('allow and deny', () => {
     }
   });
 
-  test('a refused call does not even start the server, nor does a bad one', async () => {
+  test('a refused or invalid call does not start the server', async () => {
     const { host, starts } = await connectRecording({ expose: { deny: ['browser_*'] } });
     expect(textOf(await host.call('rec', 'browser_click'))).toMatchInlineSnapshot(
       `"Subtool 'browser_click' not allowed by Switchboard (suite 'rec'). To change this, edit expose.allow and expose.deny in the configuration. The action "introspect" lists the allowed subtools."`,
@@ -373,7 +373,7 @@ describe('allow and deny', () => {
     expect(starts()).toEqual([]);
   });
 
-  test('a hidden subtool is not named among the near ones', async () => {
+  test('a hidden subtool is not suggested', async () => {
     const { host } = await connectRecording({ expose: { deny: ['page_open'] } });
     const narrowed = textOf(await host.introspect('rec', { subtool: 'page_open' }));
     expect(narrowed).toMatchInlineSnapshot(
@@ -383,7 +383,7 @@ describe('allow and deny', () => {
 });
 
 describe('call', () => {
-  test('without a subtool says so', async () => {
+  test('without a subtool fails with a message', async () => {
     const { host } = await connectRecording();
     for (const more of [{}, { subtool: '' }, { subtool: 7 }]) {
       const answer = await host.request('tools/call', {
@@ -395,7 +395,7 @@ describe('call', () => {
     }
   });
 
-  test('of a subtool the server does not have names the near ones', async () => {
+  test('of an unknown subtool suggests names', async () => {
     const project = createProject(configWith({ toolbox: testServer('toolbox') }));
     const host = await RawHost.connect(project);
     const answer = await host.call('toolbox', 'ecko');
@@ -405,7 +405,7 @@ describe('call', () => {
     );
   });
 
-  test('without args sends {}, and args written as a JSON text as the object they are', async () => {
+  test('without args sends {}, and parses args written as a JSON string', async () => {
     const { host, calls } = await connectRecording();
     const call = (more: object) =>
       host.request('tools/call', {
@@ -452,7 +452,7 @@ describe('call', () => {
     '{ "spaced" : [ 1 , 2 ] }',
   ];
 
-  test.each(EXACT)('hands arguments on byte for byte: %s', async (args) => {
+  test.each(EXACT)('forwards arguments byte for byte: %s', async (args) => {
     const { host, calls } = await connectRecording();
     const call = `{"action":"call","subtool":"other","args":${args}}`;
     host.write(
@@ -462,14 +462,14 @@ describe('call', () => {
     expect(calls()[0]).toContain(`"arguments":${args}}`);
   });
 
-  test.each(EXACT)('hands results back byte for byte: %s', async (value) => {
+  test.each(EXACT)('returns results byte for byte: %s', async (value) => {
     const result = `{"content":[{"type":"text","text":"x","odd":${value}}],"isError":false,"_meta":{"v":1},"structuredContent":${value},"unknown":${value}}`;
     const { host } = await connectRecording({}, result);
     await host.call('rec', 'other', {}, 'x');
     expect(host.texts).toContain(`{"jsonrpc":"2.0","id":"x","result":${result}}`);
   });
 
-  test('a result that is no tool result keeps its keys and gains content and structuredContent', async () => {
+  test('a result that is not a tool result keeps its keys and gains content and structuredContent', async () => {
     const host = await RawHost.connect(createProject(configWith({ mock: MOCK_CHILD })));
     const answer = { ok: true, name: 'click', args: { selector: '#a' } };
     const { result } = await host.call('mock', 'click', { selector: '#a' });
@@ -485,7 +485,7 @@ describe('call', () => {
     { result: '[1, 2.0]', text: '[1, 2.0]' },
     { result: '42', text: '42' },
     { result: '{}', text: '{}' },
-  ])('the bare result $result is given as text', async ({ result, text }) => {
+  ])('returns the bare result $result as text', async ({ result, text }) => {
     const { host } = await connectRecording({}, result);
     expect(textOf(await host.call('rec', 'other'))).toBe(text);
   });
@@ -523,7 +523,7 @@ describe('call', () => {
 });
 
 describe('processes', () => {
-  test('one process serves all calls of a server, and each server has its own', async () => {
+  test('one process serves all of a server’s calls, and each server has its own', async () => {
     const project = createProject(
       configWith({ one: testServer('toolbox'), two: testServer('toolbox') }),
     );
@@ -546,7 +546,7 @@ describe('processes', () => {
     expect(starts()).toHaveLength(1);
   });
 
-  test('two slow servers are introspected at the same time', async () => {
+  test('introspects two slow servers at the same time', async () => {
     const project = createProject();
     const gate = join(project.dir, 'gate');
     project.write('switchboard.config.json', {

@@ -77,14 +77,14 @@ test('in the modern era', async () => {
   expect(textOf(plain)).toBe('worked');
 });
 
-test('a modern host is not offered the tasks of a server with a handshake', async () => {
+test('a modern host is not offered the tasks of a handshake-era server', async () => {
   const { host, tools } = await connectModern('handshake');
   expect(JSON.stringify(tools)).not.toContain('taskSupport');
   const _meta = envelope({ [TASKS]: {} });
   expect(textOf(await host.request('tools/call', { name: 'work', _meta }))).toBe('worked');
 });
 
-test('a host with a handshake is not offered the tasks of a modern server', async () => {
+test('a handshake-era host is not offered the tasks of a modern server', async () => {
   const host = await connect('modern');
   expect(textOf(await host.callTool('work'))).toBe('worked');
   const params = { name: 'work', arguments: {}, task: { ttl: 1000 } };

@@ -18,7 +18,7 @@ const WARNINGS = `warning: <project>/mcps/nameless/.mcp.json:1:1: name: expected
 warning: <project>/mcps/text/.mcp.json:1:1: Invalid JSON: invalid value; strings and keys need double quotes. The file is ignored.
 `;
 
-describe('broken child files are named by', () => {
+describe('broken child files are reported by', () => {
   test.each([
     [['--dry-run']],
     [['tools']],
@@ -49,7 +49,7 @@ describe('broken child files are named by', () => {
   });
 });
 
-test('doctor, config check and agents have them in their own output, once', async () => {
+test('doctor, config check and agents include them in their own output, once', async () => {
   for (const args of [['doctor'], ['config', 'check'], ['agents']]) {
     const { stdout, stderr } = await runWithBrokenFiles(args);
     expect(stderr).toBe('');

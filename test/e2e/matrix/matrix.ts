@@ -58,7 +58,7 @@ export function describeMatrix(
         });
       });
 
-      test('the host hears its own era alone, and every request is answered once', () => {
+      test('the host sees only its own era, and every request is answered once', () => {
         expect(findStrangers(visited.host)).toEqual([]);
       });
 

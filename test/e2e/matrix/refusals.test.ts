@@ -8,7 +8,7 @@ import { heardSince, jsonOf, rootsOf } from './results.ts';
 
 const MISSING_CAPABILITY = -32_021;
 
-describe('a host that can do nothing', () => {
+describe('a host without capabilities', () => {
   describeMatrix(
     'refusals',
     ['direct', 'switchboard', 'suite', 'http'],
@@ -41,7 +41,7 @@ describe('a host without roots', () => {
   );
 });
 
-describe('a host that can show forms', () => {
+describe('a host with forms', () => {
   describeMatrix(
     'refusals',
     ['direct', 'switchboard', 'http'],

@@ -28,12 +28,12 @@ describe('a host of the handshake era', () => {
       ['an error code of the newer era'],
     ],
     ['-32002', { id: 1, error: { code: -32_002, message: '' } }, []],
-  ])('hears %s', (_title, message, problems) => {
+  ])('gets %s', (_title, message, problems) => {
     expect(judge('handshake', [message])).toEqual(problems);
   });
 });
 
-describe('a host of the newer era', () => {
+describe('a host of the modern era', () => {
   const complete = { resultType: 'complete', _meta: META, ttlMs: 0, cacheScope: 'private' };
   const answer: Message = { id: 1, result: complete };
 
@@ -50,11 +50,11 @@ describe('a host of the newer era', () => {
       ['news without the subscription that it belongs to'],
     ],
     ['progress', { method: 'notifications/progress', params: { progressToken: 1 } }, []],
-  ])('hears %s', (_title, message, problems) => {
+  ])('gets %s', (_title, message, problems) => {
     expect(judge('modern', [message, answer])).toEqual(problems);
   });
 
-  test('hears a result without what belongs around it', () => {
+  test('gets a result without its envelope', () => {
     expect(judge('modern', [{ id: 1, result: {} }])).toEqual([
       'a result without a type',
       'a result without its server',
@@ -63,7 +63,7 @@ describe('a host of the newer era', () => {
     expect(judge('modern', [{ id: 1, result: uncached }])).toEqual(['no word about caching']);
   });
 
-  test('hears an error code of the older era', () => {
+  test('gets an error code of the handshake era', () => {
     expect(judge('modern', [{ id: 1, error: { code: -32_042, message: '' } }])).toEqual([
       'an error code of the handshake era',
     ]);
@@ -79,7 +79,7 @@ describe('answers', () => {
     expect(judge('handshake', [answer, { id: 2, result: {} }])).toEqual(['a stray answer']);
   });
 
-  test('none for what was called off or goes on', () => {
+  test('none for cancelled or ongoing requests', () => {
     const call = { id: 1, method: 'tools/call' };
     expect(judge('handshake', [], [call], new Set([1]))).toEqual([]);
     expect(judge('handshake', [], [{ id: 1, method: 'subscriptions/listen' }])).toEqual([]);

@@ -43,7 +43,7 @@ test.each(
   }
 });
 
-test('a server that was not known to ask: a call may fail, and nothing is mixed up', async () => {
+test('a server not known to ask: a call may fail, but answers are never mixed up', async () => {
   const hosts = await connectAll('handshake', [V1, V2_MODERN, V2_HANDSHAKE]);
   const results = await Promise.allSettled(hosts.map((host, number) => askedThrice(host, number)));
   for (const [number, host] of hosts.entries()) {
@@ -59,7 +59,7 @@ test('a server that was not known to ask: a call may fail, and nothing is mixed 
   }
 });
 
-test('a tool that asks only for some arguments asks no other host', async () => {
+test('a tool that asks only for some arguments never asks another host', async () => {
   const [one, other] = (await connectAll('handshake', [V1, V2_MODERN])) as Pair;
   // Without a question it counts as a tool that may run beside others.
   expect(jsonOf(await other.callTool('ask_repeatedly', { times: 0 }))).toEqual([]);

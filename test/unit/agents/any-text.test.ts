@@ -122,14 +122,14 @@ test.each([
   ['lists in lists', `name = "a"\nx = ${'['.repeat(50_000)}`],
   ['tables in tables', `name = "a"\n${'['.repeat(50_000)}`],
   ['commas', `name = "a"\ntools = "${' ,'.repeat(LONG / 4)}"\n`],
-])('a text made to keep a reader busy does not: %s', async (_, text) => {
+])('adversarial text does not slow down a reader: %s', async (_, text) => {
   for (const dialect of ['claude', 'switchboard-toml'] as const) {
     expect(await endsWell(dialect, text)).toBe(true);
   }
   expect(safeName(text)).not.toBe('');
 });
 
-test('the body is what stands below the front matter, however lines end', () => {
+test('the body is everything below the front matter, with any line ends', () => {
   const line = fc
     .string({ maxLength: 10 })
     .filter((text) => !/[\r\n]/.test(text) && !text.startsWith('---'));
@@ -146,7 +146,7 @@ test('the body is what stands below the front matter, however lines end', () => 
   );
 });
 
-test('a safe name has letters, digits and underscores between them, and is never empty', () => {
+test('a safe name has letters and digits with underscores in between, and is never empty', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (name) => {
       expect(safeName(name)).toMatch(/^[a-z0-9]+(_+[a-z0-9]+)*$/);
@@ -162,16 +162,16 @@ test.each([
   ['Überprüfer', 'berpr_fer'],
   ['a😀b', 'a_b'],
   ['\u212Aelvin', 'elvin'],
-])('%s is safely %s', (name, safe) => {
+])('%s becomes the safe name %s', (name, safe) => {
   expect(safeName(name)).toBe(safe);
 });
 
-test('names without any such letter are told apart', () => {
+test('names without such letters stay distinct', () => {
   expect(safeName('探索')).toMatch(/^[0-9a-f]{8}$/);
   expect(safeName('探索')).not.toBe(safeName('検索'));
 });
 
-test('no two tools have the same name, each fits every host, and the first keeps its own', () => {
+test('tool names are unique, fit every host, and the first keeps its own', () => {
   const name = fc.oneof(
     fc.constantFrom(
       'x',
@@ -196,7 +196,7 @@ test('no two tools have the same name, each fits every host, and the first keeps
   );
 });
 
-test('ten thousand agents of one name all get their own', () => {
+test('ten thousand agents with the same name all get their own', () => {
   const wanted = [...Array.from({ length: 10_000 }, () => 'agent_x'), 'agent_x_3'];
   const namer = createToolNamer(wanted);
   const names = wanted.map(namer);

@@ -8,7 +8,7 @@ import type { listAgents } from '../../../src/agents/list.ts';
 import { ROOT } from '../../support/project.ts';
 import { createAgents, markdown } from './temp-agents.ts';
 
-test('agents in TOML and in Markdown are read by a bundle', async () => {
+test('a bundle reads agents in TOML and Markdown', async () => {
   const { root, project, home, homeFolder, settings } = createAgents({
     'project/.agents/a.toml': 'name = "A"\n',
     'project/.claude/agents/b.agent.md': markdown('name: B\ndescription: Use it: now'),

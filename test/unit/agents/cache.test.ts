@@ -29,7 +29,7 @@ async function remembered() {
   return { ...agents, first, read, tamper };
 }
 
-test('what was found once is found again, and files are not read for it', async () => {
+test('cached agents are found again without reading files', async () => {
   const { list, first, tamper } = await remembered();
   expect(first.agents.map(({ name }) => name)).toEqual(['A', 'C']);
   expect(first.problems).toHaveLength(1);
@@ -40,12 +40,12 @@ test('what was found once is found again, and files are not read for it', async 
   expect(problems).toEqual(first.problems);
 });
 
-test('it is for the user alone', async () => {
+test('only the user can read it', async () => {
   const { path } = await remembered();
   expect(statSync(path(CACHE)).mode & 0o777).toBe(0o600);
 });
 
-test('a file that changed is read again, also where its size and time are the same', async () => {
+test('a changed file is read again, even if its size and time are the same', async () => {
   const { list, path, write, tamper } = await remembered();
   const file = path('project/.agents/a.toml');
   const { atime, mtime } = statSync(file);
@@ -55,7 +55,7 @@ test('a file that changed is read again, also where its size and time are the sa
   expect((await list()).agents.map(({ name }) => name)).toEqual(['Z', 'C']);
 });
 
-test('a file that was written a moment ago is not taken for granted', async () => {
+test('a file written a moment ago is not trusted', async () => {
   const { list, path, write, read } = await remembered();
   write('project/.agents/d.toml', 'name = "D"\n');
   await list();
@@ -66,7 +66,7 @@ test('a file that was written a moment ago is not taken for granted', async () =
   expect(names()).toContain(path('project/.agents/d.toml'));
 });
 
-test('a file that is read in another way now is read again', async () => {
+test('a file in another dialect is read again', async () => {
   const { list, path, settings } = await remembered();
   const { formats } = settings();
   const { agents } = await list({
@@ -88,27 +88,27 @@ test.each([
     'entries that are none',
     '{"form":1,"version":"0.0.0-source","files":[null,{"file":"FILE"},{"file":"FILE","dialect":"switchboard-toml","stamp":"x","summary":3,"problems":[]}]}',
   ],
-])('%s in its place is passed over', async (_, content) => {
+])('%s in its place is ignored', async (_, content) => {
   const { list, path, first } = await remembered();
   writeFileSync(path(CACHE), content.replaceAll('FILE', path('project/.agents/a.toml')));
   expect(await list()).toEqual(first);
 });
 
-test('where nothing can be written, all works without', async () => {
+test('everything works if nothing can be written', async () => {
   const { list, write, path } = createAgents({ 'project/.agents/a.toml': 'name = "A"\n' });
   age(path('project/.agents/a.toml'));
   write('home/cache', 'a file where the folder would be');
   expect((await list()).agents).toHaveLength(1);
 });
 
-test('nothing is written where nothing is new', async () => {
+test('nothing is written if nothing is new', async () => {
   const { list, path } = await remembered();
   const { ino } = statSync(path(CACHE));
   await list();
   expect(statSync(path(CACHE)).ino).toBe(ino);
 });
 
-test('agents of other projects are still known, within bounds', async () => {
+test('agents of other projects are still cached, within limits', async () => {
   const { path, read, write, list } = await remembered();
   const entries = read().files;
   const [pattern] = entries;

@@ -39,7 +39,7 @@ const EXTRA = {
   'user/.copilot/agents/c.md': markdown('name: Copilot user'),
 };
 
-test('where nobody has agents there are none, and nothing is written', async () => {
+test('without agents the list is empty, and nothing is written', async () => {
   const { list, plain } = createAgents();
   const { agents, hidden, folders, problems } = await list({ extraFormats: true });
   expect({ agents, hidden, problems }).toEqual({ agents: [], hidden: 0, problems: [] });
@@ -59,7 +59,7 @@ test('where nobody has agents there are none, and nothing is written', async () 
   ]);
 });
 
-test('the nine documented folders are read in their order, each kind with its prefix', async () => {
+test('the nine documented folders are read in order, each kind with its prefix', async () => {
   const { agents, problems } = await createAgents(DOCUMENTED).list();
   expect(problems).toEqual([]);
   expect(agents.map(({ toolName, kind, dialect }) => [toolName, kind, dialect])).toEqual([
@@ -75,7 +75,7 @@ test('the nine documented folders are read in their order, each kind with its pr
   ]);
 });
 
-test('Claude Code’s own agents are read in the same three folders, behind the others', async () => {
+test('Claude Code’s own agents are read in the same three folders, after the others', async () => {
   const { list, path } = createAgents({
     ...DOCUMENTED,
     ...CLAUDE_CODE,
@@ -105,7 +105,7 @@ test('Claude Code’s own agents are read in the same three folders, behind the 
   ).toEqual(['anth_claude_home', 'anth_plain_home']);
 });
 
-test('a file among Claude Code’s agents that is none is skipped, which is no mistake', async () => {
+test('a file among Claude Code’s agents that is not an agent is skipped without an error', async () => {
   const agents = createAgents({
     'project/.claude/agents/README.md': '# How we write agents\n',
     'project/.claude/agents/notes.md': markdown('title: Notes'),
@@ -130,7 +130,7 @@ test('a file among Claude Code’s agents that is none is skipped, which is no m
   expect(await agents.list()).toEqual(first);
 });
 
-test('the places of other programs are read where that is wanted, behind those of the same kind', async () => {
+test('other programs’ folders are read if enabled, after those of the same kind', async () => {
   const { list } = createAgents({ ...DOCUMENTED, ...CLAUDE_CODE, ...EXTRA });
   const { agents, problems } = await list({ extraFormats: true });
   expect(problems).toEqual([]);
@@ -172,7 +172,7 @@ test.each(['codex', 'anthropic', 'vscode'] as const)(
   },
 );
 
-test('folders that are named take the place of the usual ones, and of those beside them', async () => {
+test('configured folders replace the default ones and those next to them', async () => {
   const { list, settings, path } = createAgents({
     ...DOCUMENTED,
     ...EXTRA,
@@ -190,7 +190,7 @@ test('folders that are named take the place of the usual ones, and of those besi
   expect(agents.map(({ toolName }) => toolName)).toEqual(['my_elsewhere']);
 });
 
-test('a folder of another program is read in its own way, also where it is named as one of ours', async () => {
+test('another program’s folder keeps its format, even if configured as one of ours', async () => {
   const { list, settings, path } = createAgents(EXTRA);
   const { codex, anthropic, vscode } = settings().formats;
   const { agents, problems } = await list({
@@ -208,7 +208,7 @@ test('a folder of another program is read in its own way, also where it is named
   ]);
 });
 
-test('in a folder the order is that of the code units of the names, and folders in it are not entered', async () => {
+test('files in a folder are ordered by code units, and subfolders are not searched', async () => {
   const { list } = createAgents({
     'project/.agents/b.toml': toml('b'),
     'project/.agents/B.toml': toml('B1'),
@@ -234,7 +234,7 @@ test('in a folder the order is that of the code units of the names, and folders 
   ]);
 });
 
-test('a file that is wrong costs itself alone, and is named with its line', async () => {
+test('an invalid file affects only itself, and is reported with its line', async () => {
   const { list, plain } = createAgents({
     'project/.agents/a.toml': 'description = "no name"\n',
     'project/.agents/b.toml': 'name = "x"\nname = "y"\n',
@@ -265,7 +265,7 @@ test('a file that is wrong costs itself alone, and is named with its line', asyn
   `);
 });
 
-test('the model map is no agent, by its name or by its setting', async () => {
+test('the model map is not an agent, by name or by setting', async () => {
   const { list, path } = createAgents({
     'project/.agents/model-map.toml': '[[mappings]]\ntoken = "x"\nto_model = "y"\n',
     'home/agents/Model-Map.toml': '',
@@ -277,7 +277,7 @@ test('the model map is no agent, by its name or by its setting', async () => {
   });
 });
 
-test('notes in folders for plain Markdown agents are passed over', async () => {
+test('notes in folders for plain Markdown agents are ignored', async () => {
   const { list } = createAgents({
     'project/.claude/agents/README.md': '# Our agents\n',
     'project/.github/agents/README.md': '# Our agents\n',
@@ -288,7 +288,7 @@ test('notes in folders for plain Markdown agents are passed over', async () => {
   expect(agents.map(({ toolName }) => toolName)).toEqual(['vsc_bare']);
 });
 
-test('agents of the same name are all shown, and a number never takes the name of another', async () => {
+test('agents with the same name are all listed, and a number never takes another’s name', async () => {
   const { list } = createAgents({
     'project/.agents/a.toml': toml('Twin'),
     'project/.agents/b.toml': toml('twin!'),
@@ -306,7 +306,7 @@ test('agents of the same name are all shown, and a number never takes the name o
   ]);
 });
 
-test('one file that is found in several ways is one agent', async () => {
+test('a file found in several ways is one agent', async () => {
   const { list, path, write } = createAgents({ 'home/agents/a.toml': toml('A') });
   mkdirSync(path('user/.agents'));
   symlinkSync(path('home/agents/a.toml'), path('user/.agents/link.toml'));
@@ -319,7 +319,7 @@ test('one file that is found in several ways is one agent', async () => {
   expect(agents[0]?.file).toBe(path('project/.agents/a.toml'));
 });
 
-test('folders in folders are entered within bounds', async () => {
+test('nested folders are searched within limits', async () => {
   const { list, path, write, plain } = createAgents();
   for (let index = 0; index < 510; index++) {
     mkdirSync(path(`project/.claude/agents/f${index}`), { recursive: true });
@@ -334,7 +334,7 @@ test('folders in folders are entered within bounds', async () => {
   ]);
 });
 
-test('what is no regular file is never opened, and what is too large never read', async () => {
+test('only regular files are opened, and oversized ones are not read', async () => {
   const { list, path, plain, write } = createAgents({ 'project/.agents/z.toml': toml('Z') });
   execFileSync('mkfifo', [path('project/.agents/pipe.toml')]);
   symlinkSync('/dev/zero', path('project/.agents/device.toml'));
@@ -351,7 +351,7 @@ test('what is no regular file is never opened, and what is too large never read'
   ]);
 });
 
-test('a folder that is a file is told of, and the rest works', async () => {
+test('a folder that is a file is reported, and the rest works', async () => {
   const { list, plain, write } = createAgents({ 'home/agents/a.toml': toml('A') });
   write('project/.agents', 'a file');
   write('user/.claude', 'a file where a folder would be'); // then there is no folder in it
@@ -360,7 +360,7 @@ test('a folder that is a file is told of, and the rest works', async () => {
   expect(plain(problems)).toEqual(['project/.agents: Ignored: not a folder.']);
 });
 
-test('a folder that cannot be read is told of, and the rest works', async () => {
+test('an unreadable folder is reported, and the rest works', async () => {
   const { list, path, plain } = createAgents({ 'home/agents/a.toml': toml('A') });
   symlinkSync('.agents', path('project/.agents'));
   const { agents, problems } = await list();
@@ -368,7 +368,7 @@ test('a folder that cannot be read is told of, and the rest works', async () => 
   expect(plain(problems)).toEqual(["project/.agents: The folder can't be read (ELOOP)."]);
 });
 
-test('a folder that the user has named and that is not there is told of, and the rest works', async () => {
+test('a configured folder that is missing is reported, and the rest works', async () => {
   const { project, home, homeFolder, plain } = createAgents({
     'project/mine/a.toml': toml('A'),
   });
@@ -404,7 +404,7 @@ test.each([
   ['one word of several', 'other unk', ['agent_other']],
   ['each of several words', 'Other researcher', ['agent_other', 'anth_researcher']],
   ['a part of a name', 'explain', []],
-])('the filter takes %s', async (_, token, expected) => {
+])('the filter accepts %s', async (_, token, expected) => {
   const { list } = createAgents({
     'project/.agents/a.toml': 'name = "Explain Build Failures"\ntags = ["triage", "build"]\n',
     'project/.agents/b.toml': 'name = "Other"\ntags = "fast,  ,cheap small"\n',
@@ -425,7 +425,7 @@ test('names do not depend on the filter', async () => {
   expect(agents.map(({ toolName }) => toolName)).toEqual(['agent_same_2']);
 });
 
-test('a description is always there, and nothing hidden is shown', async () => {
+test('there is always a description, without hidden characters', async () => {
   const { list } = createAgents({
     'project/.agents/a.toml': toml('A'),
     'project/.agents/b.toml': 'name = "B"\ndescription = "  "\n',
@@ -441,12 +441,12 @@ test('a description is always there, and nothing hidden is shown', async () => {
   expect(problems).toHaveLength(1);
 });
 
-test('folders that are not there at all are nothing to speak of', async () => {
+test('missing default folders are not reported', async () => {
   const { list } = createAgents();
   expect(await list(agentSettings())).toMatchObject({ agents: [], problems: [] });
 });
 
-test('what is wrong with a name, with depth or with how a file is written is said as it is', async () => {
+test('problems with names, depth or encoding are reported accurately', async () => {
   const { list, plain, write } = createAgents({
     'project/.agents/a.toml': 'name = ["a"]\n',
     'project/.agents/b.toml': 'name = "B"\n\n[settings.deep]\nx = 1\n',

@@ -35,7 +35,7 @@ describe('front matter', () => {
     });
   });
 
-  test('with nothing below it is an agent without instructions', async () => {
+  test('without a body is an agent without instructions', async () => {
     expect((await load('claude', '---\nname: A\n---\n')).instructions).toBeUndefined();
   });
 
@@ -43,7 +43,7 @@ describe('front matter', () => {
     expect((await load('claude', markdown('name: A', 'a\n---\nb'))).instructions).toBe('a\n---\nb');
   });
 
-  test('keeps texts as they are written', async () => {
+  test('keeps strings as written', async () => {
     const agent = await load(
       'claude',
       markdown('name: 007\ndescription: yes\ntags: [1.0, ~, on]\nmodel: null'),
@@ -56,7 +56,7 @@ describe('front matter', () => {
     });
   });
 
-  test('with a key twice is used, and that is told of', async () => {
+  test('with a duplicate key is used, with a warning', async () => {
     const agent = await load('claude', markdown('name: A\ndescription: x\nname: B'));
     expect(agent).toMatchObject({
       name: 'B',
@@ -78,7 +78,7 @@ describe('front matter', () => {
       'digits \\d and: more',
     ],
     ['further lines', 'description: Use it: now\n  and then: again', 'Use it: now and then: again'],
-  ])('is read where strict YAML is not: %s', async (_, said, description) => {
+  ])('is read more leniently than strict YAML: %s', async (_, said, description) => {
     const agent = await load(
       'claude',
       markdown(`name: A\n${said}\ntools:\n  - Edit\n  - Bash\nmodel: m`),
@@ -108,14 +108,14 @@ describe('front matter', () => {
       1,
       'The front matter is too long.',
     ],
-  ])('%s is told of with its line', async (_, head, line, says) => {
+  ])('%s is reported with its line', async (_, head, line, says) => {
     const { list, plain } = createAgents({ [FILES.claude]: markdown(head) });
     const { agents, problems } = await list();
     expect(agents).toEqual([]);
     expect(plain(problems)).toEqual([expect.stringContaining(`${FILES.claude}:${line}: ${says}`)]);
   });
 
-  test('with keys that objects have is harmless', async () => {
+  test('with keys of Object.prototype is harmless', async () => {
     const agent = await load(
       'claude',
       markdown('name: A\n__proto__: { polluted: yes }\nconstructor: x\ntoString: y'),
@@ -148,7 +148,7 @@ describe('Claude Code', () => {
     expect(agent.tools).toEqual([ref('Lookup', undefined, 'Lookup')]);
   });
 
-  test('the provider may be called modelProvider, and an inherited model is none', async () => {
+  test('the provider may be called modelProvider, and an inherited model is unset', async () => {
     expect(
       (await load('claude', markdown('name: A\nmodel: Inherit\nmodelProvider: p'))).run,
     ).toEqual({
@@ -156,7 +156,7 @@ describe('Claude Code', () => {
     });
   });
 
-  test('an effort that is no word is left out', async () => {
+  test('an effort that is not a word is ignored', async () => {
     const agent = await load('claude', markdown('name: A\neffort: 32000'));
     expect(agent.run).toEqual({});
     expect(agent.warnings).toEqual([
@@ -164,7 +164,7 @@ describe('Claude Code', () => {
     ]);
   });
 
-  test('what narrows a tool goes with it', async () => {
+  test('restrictions on a tool are dropped with their parentheses', async () => {
     const agent = await load(
       'claude',
       markdown('name: A\ntools: Bash(git diff:*, ls), Agent(a, b), Edit'),
@@ -172,7 +172,7 @@ describe('Claude Code', () => {
     expect(agent).toMatchObject({ run: { builtins: { apply_patch: true } }, tools: [] });
   });
 
-  test('servers are named, or declared in the file', async () => {
+  test('servers are named or declared in the file', async () => {
     const agent = await load(
       'claude',
       markdown(
@@ -210,7 +210,7 @@ describe('Claude Code', () => {
     expect(agent.tools.map(({ text }) => text)).toEqual(tools);
   });
 
-  test('what cannot be denied is told of', async () => {
+  test('a denial that cannot apply is reported', async () => {
     const agent = await load(
       'claude',
       markdown('name: A\ntools: mcp__a\ndisallowedTools: Bash, mcp__a__x'),
@@ -221,7 +221,7 @@ describe('Claude Code', () => {
     ]);
   });
 
-  test('a server that is denied is not brought along', async () => {
+  test('a denied server is not attached', async () => {
     const agent = await load(
       'claude',
       markdown('name: A\nmcpServers: { a: { command: x } }\ndisallowedTools: mcp__a'),
@@ -252,7 +252,7 @@ describe('chat modes', () => {
     });
   });
 
-  test('may say their name, and tools and tags in either form', async () => {
+  test('may set their name, and tools and tags in either form', async () => {
     const agent = await load(
       'chatmode',
       markdown('name: Mode\ndescription: d\ntools: edit, runCommands\ntags: [x y]'),
@@ -267,7 +267,7 @@ describe('chat modes', () => {
 });
 
 describe('custom agents', () => {
-  test('bring tools, models in the order of preference, and servers', async () => {
+  test('declare tools, models in order of preference, and servers', async () => {
     const agent = await load(
       'copilot',
       markdown(

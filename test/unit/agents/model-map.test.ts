@@ -47,7 +47,7 @@ const BUILT_IN: [token: string, model: string][] = [
   ['o3-mini', 'o3-mini'],
 ];
 
-test.each(BUILT_IN)('%s is %s of openai, in any case of letters', async (token, model) => {
+test.each(BUILT_IN)('%s is openai’s %s, in any case', async (token, model) => {
   for (const written of [
     token,
     token.toUpperCase(),
@@ -75,7 +75,7 @@ describe('a user whose Codex configuration names a provider', () => {
     expect(await mapped({ model: token }, { usersProvider })).toEqual({ model, warnings: [] });
   });
 
-  test('keeps it where the map may override what the agent names', async () => {
+  test('keeps it even if the map may override the agent’s', async () => {
     const settings = { usersProvider, modelMapOverrideProvider: true };
     expect(await mapped({ model: 'sonnet', provider: 'Claude' }, settings)).toEqual({
       model: 'gpt-5',
@@ -83,13 +83,13 @@ describe('a user whose Codex configuration names a provider', () => {
     });
   });
 
-  test('gets the provider that the agent names', async () => {
+  test('gets the provider the agent names', async () => {
     expect(await mapped({ model: 'gpt-4o', provider: 'mine' }, { usersProvider })).toMatchObject({
       provider: 'mine',
     });
   });
 
-  test('gets the provider that a model map of their own names', async () => {
+  test('gets the provider from their own model map', async () => {
     const map = '[[mappings]]\ntoken = "sonnet"\nto_model = "big"\nto_provider = "mine"\n';
     expect(await mapped({ model: 'sonnet' }, { map, usersProvider })).toEqual({
       model: 'big',
@@ -99,15 +99,15 @@ describe('a user whose Codex configuration names a provider', () => {
   });
 });
 
-test('an unknown model stays as it is', async () => {
+test('an unknown model stays unchanged', async () => {
   expect(await mapped({ model: 'gpt-4o-mini' })).toEqual({ model: 'gpt-4o-mini', warnings: [] });
 });
 
-test('no model stays none', async () => {
+test('a missing model stays missing', async () => {
   expect(await mapped({})).toEqual({ warnings: [] });
 });
 
-test('where models are not mapped, nothing is', async () => {
+test('mapping can be switched off', async () => {
   expect(await mapped({ model: 'sonnet', provider: 'Claude' }, { modelMapEnable: false })).toEqual({
     model: 'sonnet',
     provider: 'Claude',
@@ -116,7 +116,7 @@ test('where models are not mapped, nothing is', async () => {
 });
 
 describe('settings', () => {
-  test('strict: an unknown model is told of, and left', async () => {
+  test('strict: an unknown model is reported and kept', async () => {
     expect(await mapped({ model: 'mystery' }, { modelMapStrict: true })).toEqual({
       model: 'mystery',
       warnings: [
@@ -125,7 +125,7 @@ describe('settings', () => {
     });
   });
 
-  test('a model that the map leaves as it is may have any provider', async () => {
+  test('an unmapped model may have any provider', async () => {
     expect(await mapped({ model: 'gpt-5-mini', provider: 'mine' })).toEqual({
       model: 'gpt-5-mini',
       provider: 'mine',
@@ -133,7 +133,7 @@ describe('settings', () => {
     });
   });
 
-  test('a provider that is given stays, unless it may be overridden', async () => {
+  test('a given provider is kept, unless it may be overridden', async () => {
     expect(await mapped({ model: 'sonnet', provider: 'mine' })).toMatchObject({
       model: 'gpt-5',
       provider: 'mine',
@@ -158,7 +158,7 @@ describe('settings', () => {
     ['Claude', 'anthropic'],
     ['CLAUDE', 'anthropic'],
     ['other', 'other'],
-  ])('the provider %s is called %s, where names are normalised', async (provider, expected) => {
+  ])('the provider %s becomes %s, if names are normalised', async (provider, expected) => {
     expect(await mapped({ provider })).toEqual({ provider: expected, warnings: [] });
     expect(await mapped({ provider }, { modelMapNormalizeProvider: false })).toEqual({
       provider,
@@ -196,7 +196,7 @@ Acme = "acme-inference"
     ['openai o3', 'o3', 'openai'],
     ['haiku', 'gpt-5-mini', 'openai'],
     ['Auto', 'gpt-5', 'openai'],
-  ])('goes over the built-in map, which still holds: %s', async (model, toModel, provider) => {
+  ])('overrides the built-in map, which still applies: %s', async (model, toModel, provider) => {
     expect(await mapped({ model }, { map: DOCUMENTED })).toEqual({
       model: toModel,
       provider,
@@ -204,13 +204,13 @@ Acme = "acme-inference"
     });
   });
 
-  test('has providers of its own', async () => {
+  test('can have its own providers', async () => {
     expect(await mapped({ provider: 'ACME' }, { map: DOCUMENTED })).toMatchObject({
       provider: 'acme-inference',
     });
   });
 
-  test('may say nothing about the provider', async () => {
+  test('may leave the provider unset', async () => {
     const map = '[[mappings]]\ntoken = "x"\nto_model = "y"\n';
     expect(await mapped({ model: 'x' }, { map })).toEqual({ model: 'y', warnings: [] });
   });
@@ -226,7 +226,7 @@ Acme = "acme-inference"
       '[[mappings]\n',
       [expect.stringMatching(/model-map\.toml:1: Invalid TOML: .* Using the built-in map\.$/)],
     ],
-  ])('that is wrong is told of, and the rest holds: %j', async (map, warnings) => {
+  ])('with mistakes is reported, and the rest applies: %j', async (map, warnings) => {
     expect(await mapped({ model: 'sonnet' }, { map })).toEqual({
       model: 'gpt-5',
       provider: 'openai',
@@ -234,7 +234,7 @@ Acme = "acme-inference"
     });
   });
 
-  test('elsewhere is the one that counts, and must be there', async () => {
+  test('in another location is used, and must exist', async () => {
     const agents = createAgents({
       'project/.agents/a.toml': 'name = "A"\n[run]\nmodel = "x"\n',
       [MAP]: '[[mappings]]\ntoken = "x"\nto_model = "not this"\n',
@@ -254,7 +254,7 @@ Acme = "acme-inference"
   });
 });
 
-test('a map that is wrong all over is told of often enough, and does not hold anything up', async () => {
+test('a map full of mistakes is reported within limits, and quickly', async () => {
   const { model, warnings } = await mapped(
     { model: 'sonnet' },
     { map: '[[mappings]]\n'.repeat(20_000) },

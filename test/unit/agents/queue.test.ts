@@ -23,7 +23,7 @@ function createWork() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('no more than so many at once, the others in the order they came', async () => {
+test('runs up to the limit, the others in order of arrival', async () => {
   const queue = new Queue(() => 2);
   const works = Array.from({ length: 5 }, createWork);
   const moves: number[][] = works.map(() => []);
@@ -42,7 +42,7 @@ test('no more than so many at once, the others in the order they came', async ()
   expect([queue.running, queue.waiting]).toEqual([0, 0]);
 });
 
-test('who is called off leaves the line, and is not begun', async () => {
+test('a cancelled entry leaves the queue and never starts', async () => {
   const queue = new Queue(() => 1);
   const [first, second, third] = [createWork(), createWork(), createWork()];
   const cancellation = new Cancellation();
@@ -59,14 +59,14 @@ test('who is called off leaves the line, and is not begun', async () => {
   expect([second.hasBegun, queue.running]).toEqual([false, 0]);
 });
 
-test('work that fails gives its place back', async () => {
+test('failed work frees its place', async () => {
   const queue = new Queue(() => 1);
   const failing = queue.during(new Cancellation(), () => Promise.reject(new Error('broken')));
   await expect(failing).rejects.toThrow('broken');
   expect(queue.running).toBe(0);
 });
 
-test('more places let more in, fewer let nobody in until as many have left', async () => {
+test('a higher limit admits more, a lower one admits none until enough have left', async () => {
   let places = 1;
   const queue = new Queue(() => places);
   const works = Array.from({ length: 5 }, createWork);

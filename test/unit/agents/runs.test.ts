@@ -74,7 +74,7 @@ const endless = (run: EngineRun): Promise<EngineResult> =>
     run.cancellation.listen(() => reject(run.cancellation.reason));
   });
 
-test('gives what the engine gives, for the task and the folder', async () => {
+test('returns the engine’s result for the task and the folder', async () => {
   const { run, seen } = createRuns();
   expect(await run(TASK).result).toEqual({ ok: true, output: 'did: do it' });
   expect(seen).toMatchObject([
@@ -92,7 +92,7 @@ test.each([
   [{ task: 'x', cwd: 'a/b' }, "invalid 'cwd': got 'a/b', expected an absolute path"],
   [{ task: 'x', cwd: '/nowhere/at/all' }, "invalid 'cwd': there is no folder '/nowhere/at/all'"],
   [{ task: 'x', cwd: `${FOLDER}\0` }, "invalid 'cwd': got"],
-])('%j is refused, and no engine is asked', async (args, sentence) => {
+])('%j is refused without asking the engine', async (args, sentence) => {
   const { run, seen, logged } = createRuns();
   const result = await run(args).result;
   expect(result.ok).toBe(false);
@@ -110,7 +110,7 @@ test.each(['--help', '"quoted" $HOME `id`', 'nul \0 inside', 'x'.repeat(1 << 20)
   },
 );
 
-test('a foreseen failure is an answer with the way out', async () => {
+test('an expected failure is an answer with a hint', async () => {
   const { run, logged } = createRuns({
     engine: async () => {
       throw new SwitchboardError('AGENT_UNKNOWN', 'Nothing there.', { hint: 'Get one.' });
@@ -120,12 +120,12 @@ test('a foreseen failure is an answer with the way out', async () => {
   expect(logged).toContain('agent_one: Nothing there. Get one.');
 });
 
-test('what was not foreseen is not hidden', async () => {
+test('an unexpected failure is not hidden', async () => {
   const { run } = createRuns({ load: () => Promise.reject(new TypeError('a bug')) });
   await expect(run(TASK).result).rejects.toThrow('a bug');
 });
 
-test('a run that takes too long is called off, and what it said is kept', async () => {
+test('a run that takes too long is cancelled, and its output is kept', async () => {
   const { run } = createRuns({ settings: { timeoutMs: 2_000 }, engine: endless });
   const { ok, output } = await run(TASK).result;
   expect(ok).toBe(false);
@@ -134,7 +134,7 @@ test('a run that takes too long is called off, and what it said is kept', async 
   expect(output).toContain('First.\nSecond');
 });
 
-test('the caller is told what to know of a run, each thing once, also of one that took too long', async () => {
+test('the caller gets each note once, even after a timeout', async () => {
   const tell = async ({ onEvent }: EngineRun) => {
     for (const text of ['a is missing.', 'b is missing.', 'a is missing.']) {
       onEvent({ kind: 'note', text });
@@ -157,13 +157,13 @@ test('the caller is told what to know of a run, each thing once, also of one tha
   expect(await late.run(TASK).result).toMatchObject({ ok: false, notes });
 });
 
-test('the caller is told what the agent goes without', async () => {
+test('the caller learns what the agent has to do without', async () => {
   const lacks = ['The agent runs without server "slow".'];
   const { run } = createRuns({ equipment: { lacks } });
   expect(await run(TASK).result).toEqual({ ok: true, output: 'did: do it', notes: lacks });
 });
 
-test('of a thousand things to know the caller is told the first, and how many there are', async () => {
+test('of a thousand notes, the caller gets the first ones and the count', async () => {
   const { run, logged } = createRuns({
     engine: async ({ onEvent }) => {
       for (let n = 0; n < 1_000; n++) onEvent({ kind: 'note', text: `${n} is missing.` });
@@ -176,7 +176,7 @@ test('of a thousand things to know the caller is told the first, and how many th
   expect(logged.length).toBeLessThan(100);
 });
 
-test('the caller calls it off', async () => {
+test('the caller can cancel it', async () => {
   const cancellation = new Cancellation();
   const { run, seen } = createRuns({ engine: endless });
   const { result } = run(TASK, cancellation);
@@ -185,7 +185,7 @@ test('the caller calls it off', async () => {
   await expect(result).rejects.toThrow('no more');
 });
 
-test('the end calls off what runs and what waits, and waits for it', async () => {
+test('closing cancels and awaits running and queued runs', async () => {
   const { runs, run, seen } = createRuns({ settings: { maxRuns: 1 }, engine: endless });
   const started = [run(TASK), run(TASK)];
   const outcomes = Promise.allSettled(started.map(({ result }) => result));
@@ -195,7 +195,7 @@ test('the end calls off what runs and what waits, and waits for it', async () =>
   expect(seen).toHaveLength(1);
 });
 
-test('more than so many wait in line and are told where they stand', async () => {
+test('runs beyond the limit are queued and report their position', async () => {
   const ends: (() => void)[] = [];
   const { run, seen } = createRuns({
     settings: { maxRuns: 2 },
@@ -211,7 +211,7 @@ test('more than so many wait in line and are told where they stand', async () =>
   expect((await Promise.all(all.map(({ result }) => result))).every(({ ok }) => ok)).toBe(true);
 });
 
-test('what goes on and what waits can be looked at', async () => {
+test('running and queued runs can be inspected', async () => {
   const { runs, run, seen } = createRuns({ settings: { maxRuns: 1 }, engine: endless });
   const ended = Promise.allSettled(Array.from({ length: 3 }, () => run(TASK).result));
   await expect.poll(() => seen.length).toBe(1);
@@ -237,7 +237,7 @@ test('what goes on and what waits can be looked at', async () => {
   expect(runs.underWay).toEqual([]);
 });
 
-test('who would be behind a hundred others is refused', async () => {
+test('a run behind a hundred others is refused', async () => {
   const { runs, run } = createRuns({ settings: { maxRuns: 1 }, engine: endless });
   const all = Array.from({ length: 101 }, () => run(TASK).result);
   const settled = Promise.allSettled(all);
@@ -246,7 +246,7 @@ test('who would be behind a hundred others is refused', async () => {
   await settled;
 });
 
-test('three deep is the end', async () => {
+test('nesting stops at three levels', async () => {
   const { run, seen } = createRuns({ settings: { depth: 3 } });
   const { ok, output } = await run(TASK).result;
   expect(ok).toBe(false);
@@ -257,7 +257,7 @@ test('three deep is the end', async () => {
   expect(deep.seen[0]?.environment).toEqual({ SWITCHBOARD_DEPTH: '3' });
 });
 
-test('long output is cut, and says so', async () => {
+test('long output is cut with a note', async () => {
   const { run } = createRuns({
     settings: { outputMaxChars: 10 },
     engine: async () => ({ ok: true, output: '0123456789abc' }),
@@ -266,7 +266,7 @@ test('long output is cut, and says so', async () => {
   expect(output).toMatch(/^0123456789\n\[3 more characters cut off/);
 });
 
-test('warnings go to the log and to those who watch', async () => {
+test('warnings go to the log and to watchers', async () => {
   const { run, logged } = createRuns({
     load: async () => ({ ...AGENT, warnings: ['odd file'] }),
     equipment: { warnings: ['no such server'] },
@@ -279,7 +279,7 @@ test('warnings go to the log and to those who watch', async () => {
   expect(events.filter(({ kind }) => kind === 'warning')).toHaveLength(2);
 });
 
-test('what a talkative agent said is kept up to its bound, and quickly', async () => {
+test('a talkative agent’s output is kept up to the limit, and quickly', async () => {
   const { run } = createRuns({
     settings: { timeoutMs: 2_000, outputMaxChars: 1_000 },
     engine: (engineRun) => {
@@ -294,7 +294,7 @@ test('what a talkative agent said is kept up to its bound, and quickly', async (
   expect(output.length).toBeLessThan(2_000);
 });
 
-test('no more warnings of one run are logged than anybody reads', async () => {
+test('warnings of one run are logged up to a limit', async () => {
   const warnings = Array.from({ length: 5_000 }, (_, index) => `odd ${index}`);
   const { run, logged } = createRuns({ load: async () => ({ ...AGENT, warnings }) });
   await run(TASK).result;

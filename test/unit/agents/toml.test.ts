@@ -24,7 +24,7 @@ const server = (said: object) => ({
   ...said,
 });
 
-test('the documented example means what its page says', async () => {
+test('the documented example parses as documented', async () => {
   const agent = await loadToml(
     `name = "Explain Build Failures"
 description = "Diagnose failing builds and propose fixes"
@@ -72,7 +72,7 @@ args = ["-y", "@modelcontextprotocol/server-memory"]
   ]);
 });
 
-test('a name alone is an agent about which nothing is said', async () => {
+test('a name is enough for an agent', async () => {
   const agent = await loadToml('name = "Bare"\n');
   expect(agent).toMatchObject({ instructions: undefined, run: {}, tools: [], warnings: [] });
   expect(agent.servers.size).toBe(0);
@@ -98,7 +98,7 @@ describe('[run]', () => {
     ['tools_web_search_request', 'false', { builtins: { web_search: false } }],
   ];
 
-  test.each(GOOD)('%s = %s is handed on', async (key, value, expected) => {
+  test.each(GOOD)('%s = %s is passed through', async (key, value, expected) => {
     const agent = await loadToml(`name = "A"\n\n[run]\n${key} = ${value}\n`);
     expect(agent.run).toEqual(expected);
     expect(agent.warnings).toEqual([]);
@@ -115,7 +115,7 @@ describe('[run]', () => {
     ['chatgpt_base_url', '[]'],
     ['sandbox_mode', '"none"'],
     ['include_plan_tool', '1'],
-  ])('%s = %s is left out with its line, and the rest stays', async (key, value) => {
+  ])('%s = %s is ignored with its line, and the rest stays', async (key, value) => {
     const agent = await loadToml(
       `name = "A"\n[run]\nmodel${key === 'model' ? '_provider' : ''} = "kept"\n${key} = ${value}\n`,
     );
@@ -125,7 +125,7 @@ describe('[run]', () => {
     ]);
   });
 
-  test('what belongs below it, and what is unknown, is told of', async () => {
+  test('misplaced and unknown keys are reported', async () => {
     const agent = await loadToml(
       'name = "A"\nmodel = "m"\ncolour = "red"\nrun.effort = "x"\ndescripton = """\nmodel = 1\n"""\n',
     );
@@ -138,7 +138,7 @@ describe('[run]', () => {
     ]);
   });
 
-  test('values of a wrong form are left out, and the agent stays', async () => {
+  test('values of the wrong type are ignored, and the agent stays', async () => {
     const agent = await loadToml(
       'name = "A"\nrun = 3\ntags = { a = 1 }\nmcp_servers = []\ninstructions = [1]\n',
     );
@@ -151,7 +151,7 @@ describe('[run]', () => {
     ]);
   });
 
-  test('texts in a file are quoted within bounds, and shown within bounds', async () => {
+  test('long strings are quoted and shown within limits', async () => {
     const agent = await loadToml(
       `name = "A"\ndescription = "${'d'.repeat(100_000)}"\n${'k'.repeat(100_000)} = 1\n`,
     );
@@ -159,7 +159,7 @@ describe('[run]', () => {
     expect(agent.warnings.join().length).toBeLessThan(600);
   });
 
-  test('a file that is wrong all over is told of within bounds', async () => {
+  test('a file full of mistakes is reported within limits', async () => {
     const keys = Array.from({ length: 20_000 }, (_, index) => `k${index} = 1`);
     const agent = await loadToml(`name = "A"\n${keys.join('\n')}\n`);
     expect(agent.warnings).toHaveLength(20);
@@ -186,7 +186,7 @@ describe('tools', () => {
     },
   );
 
-  test('a list and a text mean the same', async () => {
+  test('a list and a string mean the same', async () => {
     const list = await loadToml('name = "A"\ntools = ["plan", "memory::*", "find"]\n');
     const text = await loadToml('name = "A"\ntools = "plan, memory::*  find"\n');
     expect(text.run).toEqual(list.run);
@@ -197,7 +197,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('a switch in [run] counts more than the list', async () => {
+  test('a switch in [run] overrides the list', async () => {
     const agent = await loadToml(
       'name = "A"\ntools = ["plan", "web_search"]\n[run]\ntools_web_search_request = false\n',
     );
@@ -245,7 +245,7 @@ describe('instructions', () => {
     },
   );
 
-  test('follow the file as it is when the agent is run', async () => {
+  test('are read again when the agent runs', async () => {
     const { list, load, write } = createAgents({ [FILE]: 'name = "A"\ninstructions = "old"\n' });
     const { agents } = await list();
     write(FILE, 'name = "B"\ninstructions = "new"\n');
@@ -255,7 +255,7 @@ describe('instructions', () => {
 });
 
 describe('[mcp_servers]', () => {
-  test('have commands or addresses, and texts for values', async () => {
+  test('have commands or URLs, and strings for values', async () => {
     const { servers, warnings } = await loadToml(`name = "A"
 [mcp_servers.local]
 command = "run"
@@ -325,13 +325,13 @@ command = "p"
       'x = { url = "https://x.example", headers = "s3cret" }',
       'headers: expected a table of strings, got a string.',
     ],
-  ])('%s is left out with its line', async (entry, says) => {
+  ])('%s is ignored with its line', async (entry, says) => {
     const agent = await loadToml(`name = "A"\n[mcp_servers]\nok = { command = "c" }\n${entry}\n`);
     expect([...agent.servers.keys()]).toEqual(['ok']);
     expect(agent.warnings).toEqual([`${FILE}:4: mcp_servers.x: ${says} The server is ignored.`]);
   });
 
-  test('that say something unknown are used, and that is told of', async () => {
+  test('with unknown keys are used, with a warning', async () => {
     const agent = await loadToml('name = "A"\n[mcp_servers.m]\ncommand = "c"\narg = ["-y"]\n');
     expect([...agent.servers.keys()]).toEqual(['m']);
     expect(agent.warnings).toEqual([
@@ -343,7 +343,7 @@ command = "p"
     ['', /\/project$/],
     ['cwd = "~"', /\/user$/],
     ['cwd = "${TOP}/sub"', /^\$\{TOP\}\/sub$/],
-  ])('run in the project unless they say where: %s', async (line, folder) => {
+  ])('run in the project by default: %s', async (line, folder) => {
     const agent = await loadToml(`name = "A"\n[mcp_servers.m]\ncommand = "c"\n${line}\n`);
     expect(agent.servers.get('m')?.cwd).toMatch(folder);
   });
@@ -352,7 +352,7 @@ command = "p"
     ['startup_timeout_ms = 2500', { startupTimeoutSec: 2.5 }],
     ['startup_timeout_ms = 2500\nstartup_timeout_sec = 9', { startupTimeoutSec: 9 }],
     ['tool_timeout_sec = 3600', { toolTimeoutSec: 3600 }],
-  ])('may have limits of their own: %j', async (line, limits) => {
+  ])('may have their own limits: %j', async (line, limits) => {
     const agent = await loadToml(`name = "A"\n[mcp_servers.m]\ncommand = "c"\n${line}\n`);
     expect(agent.warnings).toEqual([]);
     expect(agent.servers.get('m')).toMatchObject(limits);
@@ -363,7 +363,7 @@ command = "p"
     ['startup_timeout_sec = 0', 'startup_timeout_sec: expected a number above 0, got 0.'],
     ['startup_timeout_ms = -1', 'startup_timeout_ms: expected a number above 0, got -1.'],
     ['tool_timeout_sec = inf', 'tool_timeout_sec: expected a number above 0, got Infinity.'],
-  ])('keep ours where a limit makes no sense: %s', async (line, says) => {
+  ])('keep the defaults if a limit is invalid: %s', async (line, says) => {
     const agent = await loadToml(`name = "A"\n[mcp_servers.m]\ncommand = "c"\n${line}\n`);
     expect(agent.warnings).toEqual([`${FILE}:2: mcp_servers.m: ${says} Ignored.`]);
     const { startupTimeoutSec, toolTimeoutSec } = agent.servers.get('m') ?? {};
@@ -372,14 +372,14 @@ command = "p"
 
   test.each([
     ['default_tools_approval_mode = "prompt"', 'default_tools_approval_mode has no effect here.'],
-  ])('are told of what is not followed: %s', async (line, says) => {
+  ])('report what has no effect: %s', async (line, says) => {
     const agent = await loadToml(`name = "A"\n[mcp_servers.m]\ncommand = "c"\n${line}\n`);
     expect(agent.warnings).toEqual([
       expect.stringContaining(`${FILE}:2: mcp_servers.m: ${says}`) as string,
     ]);
   });
 
-  test('that name their tools are references to them', async () => {
+  test('that name their tools become references to them', async () => {
     const agent = await loadToml(
       'name = "A"\n[mcp_servers.m]\ncommand = "c"\nenabled_tools = ["a"]\ndisabled_tools = ["b"]\n',
     );
@@ -398,7 +398,7 @@ describe('Codex agents', () => {
     return { ...agent, warnings: agents.plain(agent.warnings) };
   }
 
-  test('have instructions and any key of a configuration beside each other', async () => {
+  test('have instructions next to any configuration key', async () => {
     const agent = await loadCodex(`name = "reviewer"
 description = "Reviews"
 developer_instructions = """
@@ -442,7 +442,7 @@ url = "https://docs.example/mcp"
     expect(agent.run).toEqual(run);
   });
 
-  test('need instructions, and lose a field that is wrong', async () => {
+  test('need instructions, and lose an invalid field', async () => {
     const { list, plain } = createAgents({
       'project/.codex/agents/a.toml': 'name = "a"\n',
       'project/.codex/agents/b.toml':
@@ -457,7 +457,7 @@ url = "https://docs.example/mcp"
   });
 });
 
-test('instructions that are not in UTF-8 are not handed on', async () => {
+test('instructions that are not UTF-8 are not passed on', async () => {
   const agents = createAgents({ [FILE]: 'name = "A"\ninstructions_file = "i.md"\n' });
   agents.write('project/i.md', Buffer.from('\ufeffDo it.', 'utf16le'));
   const { instructions, warnings } = await agents.loadOnly();

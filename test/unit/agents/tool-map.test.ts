@@ -84,7 +84,7 @@ describe.each(Object.entries(TABLE))('%s', (dialect, rows) => {
     names.map((name) => [name, builtins] as const),
   );
 
-  test.each(cases)('%s is %o, and no tool of a server', (name, builtins) => {
+  test.each(cases)('%s is %o, and not a server tool', (name, builtins) => {
     expect(map(dialect as Dialect, [name])).toEqual({
       builtins,
       references: [],
@@ -93,7 +93,7 @@ describe.each(Object.entries(TABLE))('%s', (dialect, rows) => {
     });
   });
 
-  test('an unknown tool stays a reference to whichever server has it', () => {
+  test('an unknown tool stays a reference to any server that has it', () => {
     const { builtins, references } = map(dialect as Dialect, ['brew_coffee']);
     expect(builtins).toEqual({});
     expect(references).toEqual([{ server: undefined, tool: 'brew_coffee', text: 'brew_coffee' }]);
@@ -117,7 +117,7 @@ test.each(['claude', 'chatmode', 'copilot'] as const)(
 );
 
 describe('memory', () => {
-  test('is a server that a chat mode is given', () => {
+  test('adds a server to a chat mode', () => {
     const { references, servers } = map('chatmode', ['memory', 'edit', 'memory::memory']);
     expect(references).toEqual([{ server: 'memory', tool: undefined, text: 'memory::memory' }]);
     expect([...servers.values()]).toEqual([
@@ -179,7 +179,7 @@ describe('references', () => {
     ['server/tool', 'server', 'tool'],
     ['server/server', 'server', undefined],
     ['owner/server/tool', 'owner/server', 'tool'],
-  ])('%s in the formats of VS Code alone', (text, server, tool) => {
+  ])('%s only in VS Code’s formats', (text, server, tool) => {
     for (const dialect of ['chatmode', 'copilot'] as const) {
       expect(parseReference(text, dialect)).toEqual({ server, tool, text });
     }
@@ -188,7 +188,7 @@ describe('references', () => {
     }
   });
 
-  test('to the same tool are one', () => {
+  test('to the same tool are merged', () => {
     const { references } = map('claude', ['a::b', 'mcp__a__b', 'a::c', 'x', 'x']);
     expect(references.map(({ server, tool }) => [server, tool])).toEqual([
       ['a', 'b'],

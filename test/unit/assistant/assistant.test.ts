@@ -51,7 +51,7 @@ test('an answer is plain text, with its statistics in _meta', async () => {
   });
 });
 
-test('an answer that is too long is cut', async () => {
+test('a long answer is cut', async () => {
   const tooLong = await ask(() => ({ text: 'x'.repeat(3_000_000) }));
   expect(tooLong.content[0]?.text).toMatch(/x\n… \(cut off after 1000000 of 3000000 characters\)$/);
 });

@@ -6,7 +6,7 @@ import type { AssistantConfig, AssistantProvider } from '../../../src/config/con
 test.each<[AssistantProvider, Record<string, string>]>([
   ['anthropic', { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: 'http://usual' }],
   ['openai', { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://usual' }],
-])('the address in the files is stronger than the usual one of %s', (provider, env) => {
+])('the configured URL overrides the default one of %s', (provider, env) => {
   const addressOf = (said: AssistantConfig) =>
     chooseProvider({ settings: settleAssistant(said, env), env });
   expect(addressOf({ provider, baseUrl: 'http://own' })).toMatchObject({

@@ -10,8 +10,8 @@ import { createProject } from '../../support/project.ts';
 const choose = (env: NodeJS.ProcessEnv, said: AssistantConfig = {}) =>
   chooseProvider({ settings: settleAssistant(said, env), env });
 
-describe('who runs the model', () => {
-  test('is the first for which there is a key', () => {
+describe('the provider', () => {
+  test('is the first with a key', () => {
     const both = { OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a', ANTHROPIC_BASE_URL: 'http://a' };
     expect(choose(both)).toEqual({
       provider: 'anthropic',
@@ -34,7 +34,7 @@ describe('who runs the model', () => {
     });
   });
 
-  test('is claude where there is no key', () => {
+  test('is claude if there is no key', () => {
     const project = createProject();
     chmodSync(project.write('claude', '#!/bin/sh\n'), 0o755);
     expect(choose({ PATH: project.dir })).toMatchObject({
@@ -44,7 +44,7 @@ describe('who runs the model', () => {
     expect(() => choose({ PATH: join(project.dir, 'nowhere') })).toThrow('No model is available');
   });
 
-  test('is the one that is named, by the environment first', () => {
+  test('is the configured one, the environment first', () => {
     const env = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' };
     expect(choose(env, { provider: 'openai' }).provider).toBe('openai');
     const named = { ...env, SWITCHBOARD_ASSISTANT_PROVIDER: 'Claude' };
@@ -54,7 +54,7 @@ describe('who runs the model', () => {
     );
   });
 
-  test('needs no key at an address of the user’s own', () => {
+  test('needs no key at a custom URL', () => {
     const env = { OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1' };
     expect(choose(env, { provider: 'openai' }).apiKey).toBeUndefined();
     expect(() => choose({}, { provider: 'openai' })).toThrow(
@@ -62,12 +62,12 @@ describe('who runs the model', () => {
     );
   });
 
-  test('has the key of the variable that is named', () => {
+  test('uses the key from the configured variable', () => {
     const env = { MINE: 'm', ANTHROPIC_API_KEY: 'a' };
     expect(choose(env, { apiKeyEnv: 'MINE' }).apiKey).toBe('m');
   });
 
-  test('is at the address that is named and nobody else, with a key or without', () => {
+  test('is only the one at the configured URL, with or without a key', () => {
     const project = createProject();
     chmodSync(project.write('claude', '#!/bin/sh\n'), 0o755);
     const baseUrl = 'http://127.0.0.1:11434/v1';
@@ -91,7 +91,7 @@ describe('who runs the model', () => {
     );
   });
 
-  test('is not claude because a key is missing that was named', () => {
+  test('is not claude if a configured key is missing', () => {
     const project = createProject();
     chmodSync(project.write('claude', '#!/bin/sh\n'), 0o755);
     expect(() => choose({ PATH: project.dir }, { apiKeyEnv: 'MINE' })).toThrow('MINE');
@@ -99,14 +99,14 @@ describe('who runs the model', () => {
     expect(choose({ PATH: project.dir }, claude).provider).toBe('claude-cli');
   });
 
-  test('is OpenAI for the key of OpenAI, by whatever way it is named', () => {
+  test('is OpenAI for OpenAI’s key, however it is configured', () => {
     const env = { OPENAI_API_KEY: 'o' };
     expect(choose(env, { apiKeyEnv: 'OPENAI_API_KEY' }).provider).toBe('openai');
   });
 });
 
 describe('settings', () => {
-  test('are those of the files, unless the environment says otherwise', () => {
+  test('come from the files, unless the environment overrides them', () => {
     const said = { model: 'one', role: 'R', timeoutMs: 5, conversationMs: 6 };
     expect(settleAssistant(said, {})).toMatchObject(said);
     const env = {
@@ -132,7 +132,7 @@ describe('settings', () => {
     );
   });
 
-  test('what is usual holds for the rest', () => {
+  test('defaults apply to the rest', () => {
     expect(settleAssistant(undefined, {})).toMatchInlineSnapshot(`
       {
         "apiKeyEnv": undefined,

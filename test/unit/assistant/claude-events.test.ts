@@ -27,7 +27,7 @@ const result = (id: string, more: object = {}) => ({
 });
 const from = (type: string, ...content: unknown[]) => ({ type, message: { content } });
 
-test.each([1, 7, 10_000])('what it tells is heard, in pieces of %i', (size) => {
+test.each([1, 7, 10_000])('its events are parsed in chunks of %i', (size) => {
   const text = lines(
     { type: 'system', subtype: 'init', mcp_servers: [{ name: 'kid', status: 'connected' }] },
     from('assistant', { type: 'text', text: 'I look.' }, use('a', 'look'), use('b', 'find')),
@@ -49,11 +49,11 @@ test.each([1, 7, 10_000])('what it tells is heard, in pieces of %i', (size) => {
   expect(words).toBe('');
 });
 
-test('an answer without a line end is one', () => {
+test('an answer without a line end counts', () => {
   expect(listen('{"type":"result","result":"Done."}').answer).toMatchObject({ result: 'Done.' });
 });
 
-test('whatever is none of this is passed over, and words are kept', () => {
+test('anything else is ignored, and plain output is kept', () => {
   const text = lines(
     'Please run /login',
     '[1]',
@@ -70,7 +70,7 @@ test('whatever is none of this is passed over, and words are kept', () => {
   expect(words).toBe('Please run /login\n[1]\nnull\n');
 });
 
-test('a line without end does not hide what comes after it', () => {
+test('an endless line does not hide what comes after it', () => {
   const { answer } = listen(
     lines('x'.repeat(17 << 20), { type: 'result', result: 'Done.' }),
     1 << 20,

@@ -7,7 +7,7 @@ import { eventually } from '../../support/processes.ts';
 const turn = (text: string): Exchange => [{ role: 'user', text }];
 const LONG = 60_000;
 
-test('each party has a conversation of its own', () => {
+test('each party has its own conversation', () => {
   const conversations = new Conversations(LONG);
   const [ada, bob] = [{}, {}];
   conversations.add(ada, turn('one'));
@@ -17,7 +17,7 @@ test('each party has a conversation of its own', () => {
   expect(conversations.of(undefined).turns).toEqual([]);
 });
 
-test('it is forgotten when nobody has asked for a while', async () => {
+test('it is forgotten after a while without a query', async () => {
   const conversations = new Conversations(20);
   const party = {};
   conversations.add(party, turn('one'));
@@ -25,14 +25,14 @@ test('it is forgotten when nobody has asked for a while', async () => {
   expect(await eventually(() => conversations.of(party).turns.length === 0)).toBe(true);
 });
 
-test('none is kept where none is wanted', () => {
+test('nothing is kept if memory is off', () => {
   const conversations = new Conversations(0);
   const party = {};
   conversations.add(party, turn('one'));
   expect(conversations.of(party).turns).toEqual([]);
 });
 
-test('no more is kept than a bound, and turns that fit stay whole', () => {
+test('memory is limited, and turns that fit stay whole', () => {
   const conversations = new Conversations(LONG);
   const party = {};
   for (let count = 0; count < 30; count++) conversations.add(party, turn(`${count}`));
@@ -58,7 +58,7 @@ function worked(query: string, resultChars: number, answer: string): Exchange {
   ];
 }
 
-test('of a turn that is too large the query and the answer are kept, and what was before', () => {
+test('a turn that is too large keeps its query and answer, and the turns before it', () => {
   const conversations = new Conversations(LONG);
   const party = {};
   conversations.add(party, turn('before'));

@@ -4,7 +4,7 @@ import { cut, head, wellFormed } from '../../../src/assistant/cut.ts';
 import { formatResult } from '../../../src/assistant/result-text.ts';
 import { loopPrompt } from '../../../src/assistant/system-prompt.ts';
 
-test('no character is cut in half', () => {
+test('never splits a character', () => {
   expect(head('a😀b', 2)).toBe('a');
   expect(head('a😀b', 3)).toBe('a😀');
   expect(head('', 0)).toBe('');
@@ -18,7 +18,7 @@ test('no character is cut in half', () => {
   );
 });
 
-test('a text that was cut says so, and is whole', () => {
+test('cut text says so and is well-formed', () => {
   expect(cut('short', 5)).toBe('short');
   expect(cut('😀😀', 3)).toBe('😀\n… (cut off after 3 of 4 characters)');
   const content = [{ type: 'text', text: '😀😀' }];
@@ -27,7 +27,7 @@ test('a text that was cut says so, and is whole', () => {
   expect(loopPrompt(parts).isWellFormed()).toBe(true);
 });
 
-test('half a character is replaced, wherever it stands', () => {
+test('half a character is replaced anywhere', () => {
   expect(wellFormed({ 'a\ud83d': ['\ude00b', 1, null, { c: '😀' }] })).toEqual({
     'a\ufffd': ['\ufffdb', 1, null, { c: '😀' }],
   });

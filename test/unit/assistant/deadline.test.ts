@@ -5,13 +5,13 @@ import { eventually } from '../../support/processes.ts';
 
 const late = new Error('too late');
 
-test('it calls off when the time is over', async () => {
+test('cancels when time is up', async () => {
   using deadline = new Deadline(20, new Cancellation(), () => late);
   expect(deadline.cancellation.reason).toBeUndefined();
   expect(await eventually(() => deadline.cancellation.reason === late)).toBe(true);
 });
 
-test('it calls off when the one who asked does', () => {
+test('cancels when the caller does', () => {
   const caller = new Cancellation();
   using deadline = new Deadline(60_000, caller, () => late);
   const reason = new Error('never mind');
@@ -19,7 +19,7 @@ test('it calls off when the one who asked does', () => {
   expect(deadline.cancellation.reason).toBe(reason);
 });
 
-test('it stands still while a person thinks', async () => {
+test('stops while a user is thinking', async () => {
   using deadline = new Deadline(1_000, new Cancellation(), () => late);
   const thinking = new Promise((resolve) => setTimeout(() => resolve('yes'), 1_200));
   const both = Promise.all([deadline.outside(thinking), deadline.outside(thinking)]);
@@ -29,7 +29,7 @@ test('it stands still while a person thinks', async () => {
   expect(await eventually(() => deadline.cancellation.reason === late)).toBe(true);
 });
 
-test('who is done leaves nothing behind', () => {
+test('leaves nothing behind when done', () => {
   const caller = new Cancellation();
   const deadline = new Deadline(60_000, caller, () => late);
   deadline[Symbol.dispose]();
@@ -37,7 +37,7 @@ test('who is done leaves nothing behind', () => {
   expect(deadline.cancellation.reason).toBeUndefined();
 });
 
-test('a question that outlives its query does not set the clock going again', async () => {
+test('a question that outlives its query does not restart the clock', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const deadline = new Deadline(60_000, new Cancellation(), () => late);

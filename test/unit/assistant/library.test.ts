@@ -21,7 +21,7 @@ function toolsIn({ claude }: LibraryEntry): string[] {
 }
 
 describe('the library', () => {
-  test('has fifty servers and more, and no name, package or address belongs to two', () => {
+  test('has at least fifty servers, and no name, package or URL belongs to two', () => {
     expect(entries.length).toBeGreaterThanOrEqual(50);
     const plainNames = entries.map(({ names }) => [...new Set(names.map(plainName))]);
     expect(repeated(plainNames.flat())).toEqual([]);
@@ -57,7 +57,7 @@ describe('the library', () => {
     for (const entry of checked) expect(toolsIn(entry)).not.toEqual([]);
   });
 
-  test('finds each of its servers by every name, package and address, and no other', async () => {
+  test('finds each server by every name, package and URL, and no other', async () => {
     for (const { names, packages, addresses = [], switchboard } of entries) {
       const children = [
         ...names.map((name) => childConfig({ name })),
@@ -89,7 +89,7 @@ describe('a server is found', () => {
     ['node', '/usr/lib/node_modules/@modelcontextprotocol/server-memory/dist/index.js'],
     ['node', 'C:\\n\\node_modules\\@modelcontextprotocol\\server-memory\\dist\\index.js'],
     ['docker', 'run', '-i', 'mcp/memory:latest'],
-  ])('by what is started: %s %s %s', async (cmd, ...args) => {
+  ])('by its command: %s %s %s', async (cmd, ...args) => {
     expect(await about(started(cmd, ...args))).toMatch(/^You keep a knowledge graph/);
   });
 
@@ -101,14 +101,14 @@ describe('a server is found', () => {
     },
   );
 
-  test('by its address, and one below it', async () => {
+  test('by its URL, and one below it', async () => {
     expect(await about(reached('https://mcp.linear.app/sse'))).toMatch(/^You work in Linear/);
     expect(await about(reached('https://docs.mcp.cloudflare.com/sse'))).toMatch(/Cloudflare/);
     expect(await about(reached('https://linear.app.evil.example/'))).toBeUndefined();
     expect(await about(reached('${LINEAR_URL}'))).toBeUndefined();
   });
 
-  test('by what it is before what it is called', async () => {
+  test('by its command before its name', async () => {
     const child = { ...started('npx', '@modelcontextprotocol/server-postgres'), name: 'memory' };
     expect(await about(child)).toMatch(/PostgreSQL/);
   });

@@ -51,7 +51,7 @@ test.each(['anthropic', 'openai'])(
   },
 );
 
-test('no more calls are made than a bound, and the model is told', async () => {
+test('calls are limited, and the model gets an error', async () => {
   const { task, model, called, work } = await createTask((_request, index) =>
     index < 2 ? looks(80) : { text: 'Done.' },
   );
@@ -67,7 +67,7 @@ test('no more calls are made than a bound, and the model is told', async () => {
   });
 });
 
-test('names that there are not are not looked for without end', async () => {
+test('unknown tool names are limited', async () => {
   const { task, model } = await createTask((_request, index) =>
     index === 0 ? looks(150, 'n'.repeat(2_000)) : { text: 'Done.' },
   );
@@ -77,7 +77,7 @@ test('names that there are not are not looked for without end', async () => {
   expect(results[149]?.text).toContain('Not called');
 });
 
-test('the results of one round are bounded together', async () => {
+test('the results of one round are limited together', async () => {
   const script: Script = (_request, index) => (index === 0 ? looks(8) : { text: 'Done.' });
   const { task, model, called } = await createTask(script, { maxResultChars: 100 });
   await runLoop(task);
@@ -89,14 +89,14 @@ test('the results of one round are bounded together', async () => {
   ]);
 });
 
-test('rounds are said to be rounds', async () => {
+test('progress counts rounds', async () => {
   const { task } = await createTask(() => looks(3), { maxRounds: 2 });
   await expect(runLoop(task)).rejects.toThrow(
     "The assistant's model did not reach an answer within 2 rounds of tool calls.",
   );
 });
 
-test('a tool is found by its own name, too', async () => {
+test('a tool is also found by its own name', async () => {
   const { task, called } = await createTask((_request, index) =>
     index === 0 ? looks(1, 'page.open') : { text: 'Done.' },
   );
@@ -124,7 +124,7 @@ test.each(['anthropic', 'openai'])(
   },
 );
 
-test('in single mode a use of tools that it was not given is not remembered', async () => {
+test('in single mode, tool uses are not remembered', async () => {
   const { task } = await createTask(() => ({ ...looks(1), text: 'Look.' }), {}, 'openai');
   expect((await askForCall(task)).turn).toEqual([
     { role: 'user', text: 'q' },

@@ -49,7 +49,7 @@ describe.each(APIS)('$name', ({ create }) => {
     return { server, provider: await create(server) };
   };
 
-  test('says something', async () => {
+  test('returns text', async () => {
     const { server, provider } = await open(() => ({ text: 'Hi.' }));
     expect(await provider.complete(request())).toMatchObject({
       text: 'Hi.',
@@ -73,7 +73,7 @@ describe.each(APIS)('$name', ({ create }) => {
     ]);
   });
 
-  test('uses tools, and is told what came of them', async () => {
+  test('uses tools, and gets their results', async () => {
     const { server, provider } = await open(({ results }) =>
       results.length > 0
         ? { text: 'Done.' }
@@ -138,7 +138,7 @@ describe.each(APIS)('$name', ({ create }) => {
     },
   );
 
-  test.each([301, 302, 307, 308])('sends nothing to where it is led on to: %i', async (status) => {
+  test.each([301, 302, 307, 308])('does not follow a redirect: %i', async (status) => {
     const other = await startModelServer(() => ({ text: 'Thank you.' }));
     const headers = { location: `${other.url}/v1/elsewhere` };
     const { provider } = await open(() => ({ status, headers }));
@@ -150,7 +150,7 @@ describe.each(APIS)('$name', ({ create }) => {
     expect(other.requests).toEqual([]);
   });
 
-  test('an answer is not read without end', async () => {
+  test('an answer is read up to a limit', async () => {
     const body = JSON.stringify({ content: 'x'.repeat(33 << 20) });
     const { provider } = await open(() => ({ body }));
     await expect(provider.complete(request())).rejects.toMatchObject({
@@ -169,23 +169,26 @@ describe.each(APIS)('$name', ({ create }) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test.each(['text/html', 'text/event-stream', ''])('whatever it says it is: %s', async (type) => {
-    const first = await open(() => ({ text: 'Hi.' }));
-    const whole = JSON.stringify((await first.provider.complete(request())).raw);
-    const body = whole.startsWith('[')
-      ? `{"content":${whole},"stop_reason":"end_turn"}`
-      : `{"choices":[{"message":${whole}}]}`;
-    const headers = { 'content-type': type };
-    const { provider } = await open(() => ({ body, headers }));
-    expect(await provider.complete(request())).toMatchObject({ text: 'Hi.' });
-    const page = await open(() => ({ body: '<html>Sign in</html>', headers }));
-    await expect(page.provider.complete(request())).rejects.toMatchObject({
-      isUnreadable: true,
-      message: 'it is not JSON',
-    });
-  });
+  test.each(['text/html', 'text/event-stream', ''])(
+    'reads an answer regardless of its content type: %s',
+    async (type) => {
+      const first = await open(() => ({ text: 'Hi.' }));
+      const whole = JSON.stringify((await first.provider.complete(request())).raw);
+      const body = whole.startsWith('[')
+        ? `{"content":${whole},"stop_reason":"end_turn"}`
+        : `{"choices":[{"message":${whole}}]}`;
+      const headers = { 'content-type': type };
+      const { provider } = await open(() => ({ body, headers }));
+      expect(await provider.complete(request())).toMatchObject({ text: 'Hi.' });
+      const page = await open(() => ({ body: '<html>Sign in</html>', headers }));
+      await expect(page.provider.complete(request())).rejects.toMatchObject({
+        isUnreadable: true,
+        message: 'it is not JSON',
+      });
+    },
+  );
 
-  test('a failure that calls itself a success keeps its reason, without the key', async () => {
+  test('an error with a success status keeps its reason, without the key', async () => {
     const error = { type: 'overloaded_error', message: `Overloaded for ${KEY}` };
     const { provider } = await open(() => ({ body: JSON.stringify({ type: 'error', error }) }));
     await expect(provider.complete(request())).rejects.toMatchObject({
@@ -194,7 +197,7 @@ describe.each(APIS)('$name', ({ create }) => {
     });
   });
 
-  test('tokens that cannot be counted do not count', async () => {
+  test('invalid token counts are ignored', async () => {
     const first = await open(() => ({ text: 'Hi.' }));
     const whole = JSON.stringify((await first.provider.complete(request())).raw);
     const usage =
@@ -206,7 +209,7 @@ describe.each(APIS)('$name', ({ create }) => {
     expect((await provider.complete(request())).usage).toEqual({ inputTokens: 0, outputTokens: 0 });
   });
 
-  test('no half of a character is sent', async () => {
+  test('never sends half a character', async () => {
     const { server, provider } = await open(() => ({ text: 'Hi.' }));
     await provider.complete(
       request({
@@ -222,7 +225,7 @@ describe.each(APIS)('$name', ({ create }) => {
     });
   });
 
-  test('words alone can be sent back to it', async () => {
+  test('a text-only answer can be sent back', async () => {
     const { server, provider } = await open(() => ({ text: 'Hi.' }));
     const messages: Message[] = [
       { role: 'user', text: 'one' },
@@ -259,13 +262,13 @@ describe.each(APIS)('$name', ({ create }) => {
     expect(await waitOf()).toBe(0);
   });
 
-  test.each(['Infinity', 'soon', '1e999'])('a time to wait that is none: %s', async (text) => {
+  test.each(['Infinity', 'soon', '1e999'])('an invalid time to wait: %s', async (text) => {
     const headers = { 'retry-after': text, 'retry-after-ms': text };
     const { provider } = await open(() => ({ status: 429, headers }));
     await expect(provider.complete(request())).rejects.toMatchObject({ retryAfterMs: undefined });
   });
 
-  test('nobody there is a failure without a status', async () => {
+  test('an unreachable provider is a failure without a status', async () => {
     const provider = await create({ url: 'http://127.0.0.1:9' });
     await expect(provider.complete(request())).rejects.toMatchObject({
       name: 'ModelFailure',
@@ -274,7 +277,7 @@ describe.each(APIS)('$name', ({ create }) => {
     });
   });
 
-  test('it is not asked through fetch, which gives up after five minutes', async () => {
+  test('does not use fetch, which gives up after five minutes', async () => {
     const usual = globalThis.fetch;
     globalThis.fetch = () => Promise.reject(new Error('fetch was used'));
     onTestFinished(() => {
@@ -284,7 +287,7 @@ describe.each(APIS)('$name', ({ create }) => {
     expect(await provider.complete(request())).toMatchObject({ text: 'Hi.' });
   });
 
-  test('a request that is called off is aborted, and fails with the reason', async () => {
+  test('a cancelled request is aborted, and fails with the reason', async () => {
     const { server, provider } = await open(() => 'never');
     const cancellation = new Cancellation();
     const answer = provider.complete(request({ cancellation }));
@@ -296,7 +299,7 @@ describe.each(APIS)('$name', ({ create }) => {
     expect(await eventually(() => server.requests[0]?.isAborted === true)).toBe(true);
   });
 
-  test('what was called off before is not sent', async () => {
+  test('a request cancelled beforehand is not sent', async () => {
     const { server, provider } = await open(() => ({ text: 'Hi.' }));
     const cancellation = new Cancellation();
     cancellation.cancel(new Error('never mind'));
@@ -324,7 +327,7 @@ test.each([
   expect(answer.toolCalls[0]?.args?.text).toBe(args);
 });
 
-describe('what providers refuse in a tool is said in words', () => {
+describe('moves unsupported parts of a tool into its description', () => {
   const alternatives = { anyOf: [{ required: ['a'] }, { required: ['b'] }] };
   const send = async (tool: object) => {
     const server = await startModelServer(() => ({ text: 'Hi.' }));
@@ -360,7 +363,7 @@ describe('what providers refuse in a tool is said in words', () => {
     },
   );
 
-  test('arguments under names that Anthropic does not take', async () => {
+  test('argument names that Anthropic does not accept', async () => {
     const properties = { id: { type: 'string' }, 'filter[id]': { type: 'string' } };
     const inputSchema = { type: 'object', properties, required: ['id', 'filter[id]'] };
     const [anthropic, openai] = await send({ inputSchema });
@@ -375,7 +378,7 @@ describe('what providers refuse in a tool is said in words', () => {
     expect(openai).toMatchObject({ schema: inputSchema, description: 'Looks.' });
   });
 
-  test('a description that is too long for chat completions', async () => {
+  test('a description too long for chat completions', async () => {
     const description = `Looks. ${'It looks far. '.repeat(200)}`;
     const [anthropic, openai] = await send({ description });
     expect(anthropic).toMatchObject({ description, system: 'Be brief.' });
@@ -383,7 +386,7 @@ describe('what providers refuse in a tool is said in words', () => {
     expect(openai?.system).toBe(`Be brief.\n\nAbout the tool look:\n${description}`);
   });
 
-  test('and nothing of what they take', async () => {
+  test('but nothing that is supported', async () => {
     for (const { description, schema, system } of await send({})) {
       expect({ description, system }).toEqual({ description: 'Looks.', system: 'Be brief.' });
       expect(schema).toMatchObject({ type: 'object' });
@@ -391,7 +394,7 @@ describe('what providers refuse in a tool is said in words', () => {
   });
 });
 
-describe('chat completions as some speak them', () => {
+describe('chat completions variants', () => {
   const chat = async (message: object) => {
     const body = JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] });
     const server = await startModelServer((_request, index) =>
@@ -405,7 +408,7 @@ describe('chat completions as some speak them', () => {
     function: { name: 'look', arguments: args },
   });
 
-  test('calls without a name of their own are given one, under which their results are found', async () => {
+  test('calls without an id get one, and their results match', async () => {
     const calls = [look('{}'), { ...look('{}'), id: '' }, { ...look('{}'), id: 'a' }];
     const { server, provider, answer } = await chat({
       content: null,
@@ -425,7 +428,7 @@ describe('chat completions as some speak them', () => {
     expect(answer.raw).toMatchObject({ tool_calls: ids.map((id) => ({ id })) });
   });
 
-  test('what a model tells of its thoughts is sent back to it, and is no part of its answer', async () => {
+  test('a model’s reasoning is sent back, and is not part of its answer', async () => {
     const thoughts = { reasoning_content: 'They want me to look.' };
     const { server, provider, answer } = await chat({
       content: null,
@@ -447,12 +450,12 @@ describe('chat completions as some speak them', () => {
     ['<think></think>Yes.', 'Yes.'],
     ['It wrote <think>Hm.</think>', 'It wrote <think>Hm.</think>'],
     ['<think>without an end', '<think>without an end'],
-  ])('thoughts before an answer are no part of it: %j', async (content, text) => {
+  ])('reasoning before an answer is removed: %j', async (content, text) => {
     const { answer } = await chat({ content });
     expect(answer.text).toBe(text);
   });
 
-  test('an answer in parts is one text', async () => {
+  test('an answer in parts is joined', async () => {
     const content = [
       { type: 'text', text: 'one' },
       { type: 'image' },
@@ -462,7 +465,7 @@ describe('chat completions as some speak them', () => {
     expect(answer).toMatchObject({ text: 'one\ntwo', raw: { content: 'one\ntwo' } });
   });
 
-  test('a call that is not understood is not sent back, and what stands beside one is', async () => {
+  test('an unreadable call is not sent back, but the rest of the answer is', async () => {
     const good = { ...look('{"a":'), id: 'g', extra_content: { signature: 's' } };
     const { answer } = await chat({ content: 'x', tool_calls: [null, { id: 'b' }, good] });
     expect(answer.toolCalls).toEqual([{ id: 'g', name: 'look', args: undefined }]);
@@ -477,7 +480,7 @@ describe('chat completions as some speak them', () => {
   });
 });
 
-test('blocks of the Messages API that are none are passed over', async () => {
+test('invalid blocks of the Messages API are ignored', async () => {
   const good = { type: 'tool_use', id: 'a', name: 'look', input: null };
   const content = [
     null,
@@ -497,7 +500,7 @@ test('blocks of the Messages API that are none are passed over', async () => {
   });
 });
 
-test('uses of tools with one id in the Messages API are told apart', async () => {
+test('tool uses with the same id in the Messages API are kept apart', async () => {
   const use = { type: 'tool_use', id: 'a', name: 'look', input: {} };
   const body = JSON.stringify({ content: [use, use], stop_reason: 'tool_use' });
   const server = await startModelServer(() => ({ body }));
@@ -508,7 +511,7 @@ test('uses of tools with one id in the Messages API are told apart', async () =>
   expect(raw).toMatchObject(ids.map((id) => ({ id })));
 });
 
-test('Anthropic keeps what the next round begins with', async () => {
+test('caches the start of the next round at Anthropic', async () => {
   const use = { calls: [{ name: 'look', args: {} }] };
   const server = await startModelServer(() => use);
   const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url });
@@ -544,7 +547,7 @@ test.each([
   },
 );
 
-test('a model that knows only the new name of the limit is asked by that', async () => {
+test('a model that only knows the limit’s new name is asked with that', async () => {
   const error = { message: 'Use the other.', param: 'max_tokens', code: 'unsupported_parameter' };
   const server = await startModelServer(({ body }) =>
     'max_tokens' in body ? { body: JSON.stringify({ error }), code: 400 } : { text: 'Hi.' },
@@ -566,7 +569,7 @@ test('a model that knows only the new name of the limit is asked by that', async
 test.each([
   { param: 'max_tokens', code: 'integer_above_max_value' },
   { param: 'tools', code: 'unsupported_parameter' },
-])('any other refusal is none of that: %j', async (facts) => {
+])('any other refusal is not retried with it: %j', async (facts) => {
   const body = JSON.stringify({ error: { message: 'No.', ...facts } });
   const server = await startModelServer(() => ({ body, code: 400 }));
   const provider = createOpenAi({ ...OPTIONS, baseUrl: server.url });

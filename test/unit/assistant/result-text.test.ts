@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatResult } from '../../../src/assistant/result-text.ts';
 
-test('texts are joined, and what is no text has a word in their place', () => {
+test('text parts are joined, and other parts get a placeholder', () => {
   const content = [
     { type: 'text', text: 'one' },
     { type: 'image', mimeType: 'image/png', data: 'AAAA' },
@@ -15,18 +15,18 @@ test('texts are joined, and what is no text has a word in their place', () => {
   });
 });
 
-test('an error stays one', () => {
+test('an error stays an error', () => {
   const result = { content: [{ type: 'text', text: 'no' }], isError: true };
   expect(formatResult(result, 1_000)).toEqual({ text: 'no', isError: true });
 });
 
-test('a result that has only data is read as that, and one that has nothing says so', () => {
+test('a result with only data is shown as JSON, and an empty one says so', () => {
   expect(formatResult({ content: [], structuredContent: { a: 1 } }, 1_000).text).toBe('{"a":1}');
   expect(formatResult({ content: [] }, 1_000).text).toBe('(no output)');
   expect(formatResult({}, 1_000).text).toBe('(no output)');
 });
 
-test('a long one is cut, and says so', () => {
+test('a long one is cut with a note', () => {
   const content = [{ type: 'text', text: 'x'.repeat(20) }];
   expect(formatResult({ content }, 5).text).toBe('xxxxx\n… (cut off after 5 of 20 characters)');
 });

@@ -31,7 +31,7 @@ async function ask(script: Script, some: { baseUrl?: string; keyVariable?: strin
   return { server, answer, waits, waiting, cancellation };
 }
 
-test.each([429, 503, 529])('%i means "not now", and is asked again', async (status) => {
+test.each([429, 503, 529])('%i means "not now", and is retried', async (status) => {
   const headers = { 'retry-after-ms': '5' };
   const { answer, waits } = await ask((_request, index) =>
     index === 0 ? { status, headers } : { text: 'Yes.' },
@@ -50,13 +50,13 @@ test.each([400, 401, 404, 500, 502, 504])(
   },
 );
 
-test('neither is an answer that breaks off', async () => {
+test('an answer that breaks off is not', async () => {
   const { server, answer } = await ask(() => 'broken');
   await expect(answer).rejects.toMatchObject({ code: 'ASSISTANT_FAILED' });
   expect(server.requests).toHaveLength(1);
 });
 
-test('who calls off while it waits waits no longer, and nothing is sent', async () => {
+test('cancelling during the wait sends nothing more', async () => {
   const headers = { 'retry-after': '50' };
   const { server, answer, waiting, cancellation } = await ask(() => ({ status: 429, headers }));
   await waiting;
@@ -66,14 +66,14 @@ test('who calls off while it waits waits no longer, and nothing is sent', async 
   expect(server.requests).toHaveLength(1);
 });
 
-test('a key that is refused is named by its variable', async () => {
+test('a rejected key is named by its variable', async () => {
   const { answer } = await ask(() => ({ status: 401 }), { keyVariable: 'MINE' });
   await expect(answer).rejects.toMatchObject({
     hint: "Check MINE in the host's environment.",
   });
 });
 
-test.each([400, 413, 422])('a request that is refused with %i may be too much', async (status) => {
+test.each([400, 413, 422])('a request refused with %i may be too large', async (status) => {
   const { answer } = await ask(() => ({ status }));
   await expect(answer).rejects.toMatchObject({
     hint: expect.stringContaining('expose fewer') as unknown,
@@ -83,13 +83,13 @@ test.each([400, 413, 422])('a request that is refused with %i may be too much', 
 test.each([
   ['1000000000', 'Try again later.'],
   ['3600', 'Try again in 60 min.'],
-])('a wait of %s seconds is told as one would say it', async (seconds, hint) => {
+])('a wait of %s seconds is formatted', async (seconds, hint) => {
   const headers = { 'retry-after': seconds };
   const { answer } = await ask(() => ({ status: 429, headers }));
   await expect(answer).rejects.toMatchObject({ hint });
 });
 
-test('a wait without end is none that was named', async () => {
+test('an absurdly long wait is not named', async () => {
   const headers = { 'retry-after': 'Infinity' };
   const { answer, waits, waiting, cancellation } = await ask(() => ({ status: 429, headers }));
   await waiting;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readCall } from '../../../src/assistant/single.ts';
 
-describe('a call that is told', () => {
+describe('a call in text', () => {
   test.each([
     ['{"subtool":"a","args":{"n":1.0}}', '{"n":1.0}'],
     [' \n{"args": {}, "subtool": "a"}\n', '{}'],

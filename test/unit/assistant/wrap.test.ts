@@ -33,12 +33,12 @@ const KID = childConfig({
   assistant: {},
 });
 
-test('a server without an assistant stays what it is', () => {
+test('a server without an assistant stays unchanged', () => {
   const child = childConfig({ name: 'kid' });
   expect(wrap(child)).toBe(child);
 });
 
-test('in the place of the server its assistant is started, without the server’s own settings', () => {
+test('the assistant is started in place of its server, without the server’s own settings', () => {
   const wrapped = wrap(KID);
   expect(wrapped).toMatchObject({
     command: { cmd: '/bin/node', env: {} },
@@ -54,26 +54,26 @@ test('in the place of the server its assistant is started, without the server’
   expect(identityOf(wrapped)).not.toBe(identityOf(KID));
 });
 
-test('paths of ours are not filled in', () => {
+test('variables in our paths are not expanded', () => {
   const { args } = expandCommand(wrap(KID), { HOME: '/root' });
   expect(args).toEqual(['/x/${HOME}/index.js', '--', 'kid']);
 });
 
-test('one at an address is started as well', () => {
+test('also starts one for a remote server', () => {
   const remote = { type: 'http', url: 'https://example.com/mcp', headers: {} } as const;
   const wrapped = wrap({ ...KID, command: undefined, remote });
   expect(wrapped.remote).toBeUndefined();
   expect(wrapped.behind?.remote).toBe(remote);
 });
 
-test('whoever asks an assistant waits longer than it may take, and for its own server to end', () => {
+test('callers wait longer than the assistant’s limit, and for its server to stop', () => {
   expect(wrap(KID).timeouts).toEqual({ spawnMs: 8_000, rpcMs: 135_000, stopMs: 4_500 });
   expect(wrap({ ...KID, assistant: { timeoutMs: 1_000 } }).timeouts.rpcMs).toBe(60_000);
   const env = { SWITCHBOARD_CONVERSATION_TIMEOUT_MS: '300000' };
   expect(wrap(KID, env).timeouts.rpcMs).toBe(315_000);
 });
 
-test('in the place of a wrapper of ours the same is started, by the name of its server', () => {
+test('our own wrapper is replaced the same way, by its server’s name', () => {
   const server = { ...KID, assistant: { timeoutMs: 300_000 } };
   const command = {
     cmd: 'node',
@@ -90,7 +90,7 @@ test('in the place of a wrapper of ours the same is started, by the name of its 
   expect(wrapped.timeouts.rpcMs).toBe(315_000);
 });
 
-test('what is only called a wrapper is a server like any other, and its rules stay', () => {
+test('a wrapper in name only is an ordinary server, and its rules stay', () => {
   const { dir } = createProject({ 'original/.mcp.json': { name: 'kid', command: 'server' } });
   const command = { cmd: 'node', args: ['kid-claude-wrapper.mjs'], env: {} };
   const expose = { allow: ['read_*'], deny: undefined };

@@ -23,7 +23,7 @@ function createFolder() {
 
 const modeOf = (file: string) => statSync(file).mode & 0o7777;
 
-test('a file is put in place with its mode, and nothing else is left', () => {
+test('writes a file with its mode, and leaves nothing else', () => {
   const { folder, file } = createFolder();
   writeFileSync(file, 'old');
   writeAtomically(file, 'new', { mode: 0o600 });
@@ -32,7 +32,7 @@ test('a file is put in place with its mode, and nothing else is left', () => {
   expect(readdirSync(folder)).toEqual(['file']);
 });
 
-test('it gets the mode of the one that it replaces', () => {
+test('keeps the mode of the file it replaces', () => {
   const { file } = createFolder();
   writeFileSync(file, 'old');
   chmodSync(file, 0o664);
@@ -40,7 +40,7 @@ test('it gets the mode of the one that it replaces', () => {
   expect(modeOf(file)).toBe(0o664);
 });
 
-test('whatever fails, the old file is whole and nothing is left beside it', () => {
+test('on any failure, the old file is intact and nothing is left next to it', () => {
   const { folder, file } = createFolder();
   writeFileSync(file, 'old');
   const beforeReplacing = () => {
@@ -74,7 +74,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test('links are followed to the file they lead to, and refused if there is none', () => {
+test('links are followed to their target, and refused if it is missing', () => {
   const { folder, file } = createFolder();
   const link = join(folder, 'link');
   symlinkSync('link', join(folder, 'to-link'));

@@ -10,7 +10,7 @@ function createFolder(): string {
   return join(folder, 'backups');
 }
 
-test('several in one millisecond are all kept, in their order', () => {
+test('several in one millisecond are all kept, in order', () => {
   vi.useFakeTimers({ now: 0, toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const folder = createFolder();
@@ -29,7 +29,7 @@ test('the last twenty of each file are kept', () => {
   expect(readFileSync(other, 'utf8')).toBe('other');
 });
 
-test('earlier texts of a file are read again, the last one first', () => {
+test('earlier versions are read back, newest first', () => {
   const folder = createFolder();
   const place = { file: '/a/file.json', folder };
   expect(readBackups(place)).toEqual([]);

@@ -19,7 +19,7 @@ function notesOfBrowser(): string {
   return notes;
 }
 
-test('the address is one word, whatever a shell would make of it', async () => {
+test('the URL is one argument, no matter what a shell would make of it', async () => {
   const notes = notesOfBrowser();
   const address = new URL('http://127.0.0.1:9/?a=1&b=$(touch x);`touch y`|z "q" \'p\' %0a');
 
@@ -39,7 +39,7 @@ test.each(['file:///etc/passwd', 'javascript:alert(1)', 'mailto:--help'])(
   },
 );
 
-test('a browser that is not there is no failure', async () => {
+test('a missing browser is not an error', async () => {
   const address = new URL('https://host.example/');
   expect(await openInBrowser(address, { BROWSER: '/no/such/browser' })).toBe(false);
 });

@@ -3,7 +3,7 @@ import { Cancellation } from '../../../src/base/cancellation.ts';
 
 const REASON = new Error('enough');
 
-test('listeners hear of it once, and those that left do not', () => {
+test('listeners are called once, and removed ones are not', () => {
   const cancellation = new Cancellation();
   const heard: string[] = [];
   const leaver = () => heard.push('leaver');
@@ -17,7 +17,7 @@ test('listeners hear of it once, and those that left do not', () => {
   expect(cancellation.reason).toBe(REASON);
 });
 
-test('who listens too late hears at once', () => {
+test('a late listener is called at once', () => {
   const cancellation = new Cancellation();
   cancellation.cancel(REASON);
   const heard: string[] = [];
@@ -27,7 +27,7 @@ test('who listens too late hears at once', () => {
   expect(() => cancellation.throwIfCancelled()).toThrow(REASON);
 });
 
-test('a promise is waited for until it is called off', async () => {
+test('a promise is awaited until cancellation', async () => {
   const cancellation = new Cancellation();
   await expect(cancellation.race(Promise.resolve('done'))).resolves.toBe('done');
   await expect(cancellation.race(Promise.reject(new Error('no')))).rejects.toThrow('no');

@@ -28,7 +28,7 @@ async function startGroup(script: string): Promise<{ child: ChildProcess; pid: n
 const withGrandchild = (megabytes: number) =>
   `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(HOLD(megabytes))}], { stdio: 'inherit' });`;
 
-test('the processes of a group are taken together, those of others are not', async () => {
+test('sums the processes of a group, and no others', async () => {
   const { pid: small } = await startGroup(HOLD(1));
   const { pid: large } = await startGroup(withGrandchild(200));
   const memory = await groupMemory([small, large]);
@@ -39,7 +39,7 @@ test('the processes of a group are taken together, those of others are not', asy
   expect(memory.get(large)).toBeLessThan(1_000 * MEGABYTE);
 });
 
-test('a group that is gone, or never was, has none', async () => {
+test('a group that is gone or never existed has none', async () => {
   const { child, pid } = await startGroup(HOLD(1));
   const exited = once(child, 'exit');
   signalGroup(pid, 'SIGKILL');

@@ -17,7 +17,7 @@ function createLock() {
 
 const ownerText = (pid: number, place = processPlace()) => JSON.stringify({ pid, place, id: 'x' });
 
-test('work under one lock is done one after the other, and nothing is left', async () => {
+test('work under one lock runs sequentially, and leaves nothing behind', async () => {
   const { folder, lock } = createLock();
   const steps: string[] = [];
   const work = async (name: string) => {
@@ -54,7 +54,7 @@ test.each([
   ['lives', ownerText(process.pid)],
   ['is on another machine', ownerText(NOBODY, 'another machine')],
   ['is not known yet', ''],
-])('one whose owner %s is waited for, and stays', async (_what, content) => {
+])('a lock whose owner %s is waited for, and stays', async (_what, content) => {
   const { folder, lock } = createLock();
   writeFileSync(lock, content);
   const times = { staleMs: 60_000, waitMs: 50 };

@@ -31,7 +31,7 @@ test('a name that is a path stays inside the folder', () => {
   ]);
 });
 
-test('a full file becomes the older one, of which there is only one', () => {
+test('a full file is renamed, and only one older file is kept', () => {
   const { dir } = createProject();
   const write = createLogFile(join(dir, 'logs'), 'kid', fail);
   for (let mebibyte = 0; mebibyte < 12; mebibyte++) write('x'.repeat(1 << 20));
@@ -40,7 +40,7 @@ test('a full file becomes the older one, of which there is only one', () => {
   expect(statSync(join(dir, 'logs/kid.log')).size).toBeLessThanOrEqual(5 << 20);
 });
 
-test('a folder that cannot be written is reported once, and nothing is thrown', () => {
+test('an unwritable folder is reported once, and nothing is thrown', () => {
   const { dir } = createProject();
   writeFileSync(join(dir, 'logs'), 'a file where a folder should be');
   const problems: string[] = [];
@@ -52,7 +52,7 @@ test('a folder that cannot be written is reported once, and nothing is thrown', 
   expect(existsSync(join(dir, 'logs/kid.log'))).toBe(false);
 });
 
-test('a log file that is a link to nothing creates no file elsewhere', () => {
+test('a log file that is a broken link creates no file elsewhere', () => {
   const { dir } = createProject({ 'logs/x': '' });
   const elsewhere = join(dir, 'elsewhere');
   symlinkSync(elsewhere, join(dir, 'logs/memory.log'));

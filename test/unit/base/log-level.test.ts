@@ -34,11 +34,11 @@ test.each([
   [{ SWITCHBOARD_LOG: 'loud', SWITCHBOARD_DEBUG: '1' }, 'debug'],
   [{ SWITCHBOARD_LOG: 'warn', SWITCHBOARD_DEBUG: '1' }, 'warn'],
   [{ SWITCHBOARD_DEBUG: '0' }, undefined],
-])('our own variables %j say %s', (env, level) => {
+])('our own variables %j mean %s', (env, level) => {
   expect(ownLevel(env)).toBe(level);
 });
 
-test('a line is written from its level on, and with off none is', () => {
+test('a line is written from its level up, and none with off', () => {
   expect(isWritten('warn', 'warn')).toBe(true);
   expect(isWritten('info', 'warn')).toBe(false);
   expect(isWritten('error', 'off')).toBe(false);

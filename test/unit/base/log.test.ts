@@ -33,8 +33,8 @@ function sayAll({ log }: ReturnType<typeof openLog>): void {
   log.child('memory', 'its own "words"');
 }
 
-describe('a form', () => {
-  test('compact is short, and what it is unless told otherwise', () => {
+describe('a format', () => {
+  test('compact is short, and the default', () => {
     const opened = openLog();
     sayAll(opened);
     expect(opened.written()).toMatchInlineSnapshot(`
@@ -62,7 +62,7 @@ describe('a form', () => {
     `);
   });
 
-  test('json is one object on each line', () => {
+  test('json is one object per line', () => {
     setTime('2026-03-14T15:09:26.535Z');
     const opened = openLog({ form: 'json', level: 'debug' });
     sayAll(opened);
@@ -78,13 +78,13 @@ describe('a form', () => {
   });
 });
 
-test('with off nothing is written, not even what servers print', () => {
+test('with off nothing is written, not even servers’ output', () => {
   const opened = openLog({ level: 'off' });
   sayAll(opened);
   expect(opened.written()).toBe('');
 });
 
-test('what is adjusted holds from then on, and what was written before stays', () => {
+test('adjustments apply from then on, and earlier lines stay', () => {
   const opened = openLog();
   opened.log.debug('not yet');
   opened.log.info('before');
@@ -95,7 +95,7 @@ test('what is adjusted holds from then on, and what was written before stays', (
   expect(JSON.parse(second)).toMatchObject({ level: 'debug', message: 'after' });
 });
 
-test('lines that nobody reads are left out, and counted', async () => {
+test('unread lines are dropped and counted', async () => {
   const written: string[] = [];
   let goOn: (() => void) | undefined;
   const stream = new Writable({
@@ -119,10 +119,10 @@ test('lines that nobody reads are left out, and counted', async () => {
     ]);
 });
 
-describe('with a folder, the log is also kept there', () => {
+describe('with a folder, also writes the log there', () => {
   const filesIn = (folder: string) => readdirSync(folder).sort();
 
-  test('in a file for each day, that others cannot read, every line with its time', () => {
+  test('in a private file per day, every line with its time', () => {
     const folder = join(createProject().dir, 'a/b');
     setTime('2026-03-14T23:59:59.000Z');
     const opened = openLog({ folder });
@@ -140,7 +140,7 @@ describe('with a folder, the log is also kept there', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  test('in the form that it has on stderr', () => {
+  test('in the same format as on stderr', () => {
     const folder = join(createProject().dir, 'logs');
     const opened = openLog({ folder, form: 'json' });
     opened.log.info('one');
@@ -150,7 +150,7 @@ describe('with a folder, the log is also kept there', () => {
     expect(readFileSync(join(folder, file), 'utf8')).toBe(opened.written());
   });
 
-  test('and a folder that cannot be written is one warning', () => {
+  test('and an unwritable folder is one warning', () => {
     const { dir } = createProject();
     mkdirSync(join(dir, 'x'));
     writeFileSync(join(dir, 'x/logs'), 'a file where a folder should be');
@@ -165,7 +165,7 @@ describe('with a folder, the log is also kept there', () => {
     `);
   });
 
-  test('from the moment on that it is asked for', () => {
+  test('from the moment it is set', () => {
     const folder = join(createProject().dir, 'logs');
     const opened = openLog();
     opened.log.info('before');

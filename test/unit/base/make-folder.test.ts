@@ -6,14 +6,14 @@ import { temporaryFolder } from '../../support/fake-child.ts';
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-test('a folder is made with all that are missing above it, for this user alone', () => {
+test('creates a folder and missing parents, private to this user', () => {
   const folder = join(temporaryFolder(), 'a/b/c');
   makeFolder(folder);
   expect([modeOf(folder), modeOf(join(folder, '..'))]).toEqual([0o700, 0o700]);
   makeFolder(folder);
 });
 
-test('a folder that is there is left as it is', () => {
+test('leaves an existing folder unchanged', () => {
   const folder = join(temporaryFolder(), 'a');
   mkdirSync(folder, { mode: 0o755 });
   const before = modeOf(folder);
@@ -41,6 +41,6 @@ test('a link to a folder is followed', () => {
   expect(statSync(join(folder, 'real/below')).isDirectory()).toBe(true);
 });
 
-test('where nothing can be made it throws', () => {
+test('throws if nothing can be created', () => {
   expect(() => makeFolder('/proc/switchboard/below')).toThrow(/ENOENT|EACCES|EROFS/);
 });

@@ -35,7 +35,7 @@ function notedIn(folder: string): number[] {
   return (JSON.parse(readFileSync(join(folder, name), 'utf8')) as { groups: number[] }).groups;
 }
 
-test('a run notes the groups that it has, and forgets those that are gone', async () => {
+test('a run notes its groups, and forgets those that are gone', async () => {
   const folder = join(temporaryFolder(), 'run');
   const note = new RunNote(folder);
   const short = await startGroup('');
@@ -50,7 +50,7 @@ test('a run notes the groups that it has, and forgets those that are gone', asyn
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('what runs have left is told to go, and nobody waits for longer than it takes', async () => {
+test('leftovers get SIGTERM, and the wait ends when they exit', async () => {
   const folder = join(temporaryFolder(), 'run');
   const left = [await leaveBehind(folder, STAYS), await leaveBehind(folder, STAYS)];
   expect(await stopOrphans(folder, 600_000)).toBe(2);
@@ -58,7 +58,7 @@ test('what runs have left is told to go, and nobody waits for longer than it tak
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('what does not go is killed, and what heeds only that holds nothing up', async () => {
+test('leftovers that ignore it are killed, without delaying others', async () => {
   const folder = join(temporaryFolder(), 'run');
   const stubborn = [await leaveBehind(folder, STUBBORN), await leaveBehind(folder, STUBBORN)];
   expect(await stopOrphans(folder, 50)).toBe(2);

@@ -9,13 +9,13 @@ import {
   revealHidden,
 } from '../../../src/base/text.ts';
 
-test('terminal sequences go whole, with what they carry', () => {
+test('terminal sequences are removed whole', () => {
   expect(cleanText('\u001b[2J\u001b]0;owned\u0007\u001b]8;;http://evil\u001b\\link\u001b[0m')).toBe(
     'link',
   );
 });
 
-test('characters that nobody sees go; tabs, line feeds and real letters stay', () => {
+test('invisible characters are removed; tabs, line feeds and real letters stay', () => {
   expect(cleanText('a\u200b\u202e\u0000\u{e0041}\tb\n漢🚀é')).toBe('a\tb\n漢🚀é');
 });
 
@@ -61,7 +61,7 @@ test.each([
   ['Hindi', 'क्‍ष'],
   ['Sinhala', 'ශ්‍රී'],
   ['Arabic and Hebrew', 'مرحبا שלום'],
-])('%s stays as it is', (_, text) => {
+])('%s stays unchanged', (_, text) => {
   expect(hasHiddenCharacters(`x ${text} y`)).toBe(false);
   expect(cleanText(`x ${text}\u200b y`)).toBe(`x ${text} y`);
 });
@@ -75,7 +75,7 @@ test.each([
   expect(cleanText(text)).toBe(clean);
 });
 
-test('the names that were most likely meant come first', () => {
+test('the most likely names come first', () => {
   const names = ['browser_click', 'browser_close', 'echo', 'add'];
   expect(nearest('browser_clik', names)).toEqual(['browser_click', 'browser_close']);
   expect(nearest('click', names)[0]).toBe('browser_click');
@@ -83,22 +83,22 @@ test('the names that were most likely meant come first', () => {
   expect(nearest('zzzzzz', names)).toEqual([]);
 });
 
-test('secrets are masked as they are and inside JSON; short words are left alone', () => {
+test('secrets are masked as is and inside JSON; short words are left alone', () => {
   const mask = createMask(['sk-12345678', 'tr"icky\nvalue', 'true']);
   expect(mask('token sk-12345678 is true')).toBe('token *** is true');
   expect(mask(JSON.stringify({ text: 'tr"icky\nvalue' }))).toBe('{"text":"***"}');
 });
 
-test('of two secrets of which one begins the other, no rest is left', () => {
+test('if one secret starts another, nothing is left over', () => {
   expect(createMask(['password', 'password-long'])('password-long')).toBe('***');
 });
 
-test('of a secret of several lines each line is masked', () => {
+test('each line of a multi-line secret is masked', () => {
   const mask = createMask(['-----BEGIN KEY-----\nMIIabcdefgh\n-----END KEY-----']);
   expect(mask('MIIabcdefgh')).toBe('***');
 });
 
-test('where a text was cut, half a secret at its end is masked, too', () => {
+test('half a secret at the end of cut text is also masked', () => {
   const mask = createCutMask(['hunter2hunter2']);
   expect(mask('token hunter2hunter2 and hunter2h')).toBe('token *** and ***');
   expect(mask('a hunt')).toBe('a ***');
@@ -130,7 +130,7 @@ describe('a secret is masked', () => {
     ['host=db;password=hunter2hunter2;port=1'],
     ['{"client_id": "me", "client_secret": "hunter2hunter2"}'],
     ['https://x/?api_key=hunter2hunter2&a=1'],
-  ])('also if it is met apart from the rest of %s', (value) => {
+  ])('also if it appears apart from the rest of %s', (value) => {
     expect(createMask([value])('denied: hunter2hunter2!')).toBe('denied: ***!');
   });
 
@@ -141,7 +141,7 @@ describe('a secret is masked', () => {
   });
 });
 
-describe('a secret that is broken over two lines', () => {
+describe('a secret split across two lines', () => {
   const SECRET = 'sk-canary-0123456789';
   const mask = createLineMask([SECRET, 'short-01']);
 
@@ -155,20 +155,20 @@ describe('a secret that is broken over two lines', () => {
     },
   );
 
-  test('is masked in one line as ever, as is a short one', () => {
+  test('is still masked in one line, even a short one', () => {
     expect(mask(`a ${SECRET} b short-01`)).toBe('a *** b ***');
     expect(mask('nothing of it')).toBe('nothing of it');
   });
 });
 
-test('inside a value only texts and numbers are masked, so that it stays a value', () => {
+test('only strings and numbers inside a value are masked, so it stays a value', () => {
   const mask = createMask(['{"debug":true}', '12345678']);
   expect(maskValue({ a: ['x {"debug":true}', 12345678, true, null] }, mask)).toEqual({
     a: ['x ***', '***', true, null],
   });
 });
 
-test("somebody else's text is one line of ours, cut and without the secrets", () => {
+test('foreign text becomes one line, cut and masked', () => {
   const mask = createMask(['the-secret-value']);
   expect(excerpt(' a\n\tb \u001b[31mred\u001b[0m ', 20)).toBe('a b red');
   expect(excerpt('the-secret\u200b-value and the-secret-value', 20, mask)).toBe('*** and ***');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Underway } from '../../../src/base/underway.ts';
 
-test('what is under way is known in the order it began, whatever has left', () => {
+test('keeps the starting order, whatever is removed', () => {
   const underway = new Underway<string>();
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((item) => underway.add(item));
   if (!a || !b || !c || !d) throw new Error('Four were added.');
@@ -17,7 +17,7 @@ test('what is under way is known in the order it began, whatever has left', () =
   expect(underway.all()).toEqual(['e']);
 });
 
-test('all may leave, and others come', () => {
+test('can be emptied and refilled', () => {
   const underway = new Underway<number>();
   underway.remove(underway.add(1));
   expect(underway.all()).toEqual([]);
@@ -26,7 +26,7 @@ test('all may leave, and others come', () => {
   expect(underway.all()).toEqual([2]);
 });
 
-test('the same thing may be under way twice', () => {
+test('the same item may be in it twice', () => {
   const underway = new Underway<string>();
   const first = underway.add('call');
   underway.add('call');

@@ -13,7 +13,7 @@ async function startGroup(script: string): Promise<number> {
   return pid;
 }
 
-test('a process that works is told from one that waits, also where it is not the leader', async () => {
+test('distinguishes a busy process from a waiting one, even if it is not the leader', async () => {
   const waits = await startGroup('setInterval(() => {}, 60_000); console.log(1)');
   const works = await startGroup(
     `require('node:child_process').spawn(process.execPath, ['-e', 'for (;;);']); console.log(1)`,

@@ -45,7 +45,7 @@ function openWay(child: FakeChild, ...interceptors: Interceptor[]) {
 }
 
 describe('interceptors', () => {
-  test('without any, the way is the bare function', () => {
+  test('without any, the path is the bare function', () => {
     const send = createSend(createFakePool([box], async () => new FakeChild()).pool);
     expect(compose([], send)).toBe(send);
   });
@@ -136,7 +136,7 @@ describe('records', () => {
     expect(records).toMatchObject([{ outcome: 'cancelled' }]);
   });
 
-  test('a record says who called what, when, and how much went over the wire', async () => {
+  test('a record has the caller, the target, the time and the bytes', async () => {
     const { send, records } = openWay(new FakeChild('echo'));
     const [one, other] = [new FakeCaller(), new FakeCaller({ info: undefined })];
     const before = Date.now();
@@ -169,7 +169,7 @@ describe('records', () => {
   });
 });
 
-describe('what the configuration asks for', () => {
+describe('the configured interceptors', () => {
   const strict = childConfig({ name: 'box', expose: { allow: undefined, deny: ['rm*'] } });
   const logging = { form: 'compact', folder: undefined } as const;
 
@@ -194,7 +194,7 @@ describe('what the configuration asks for', () => {
     await expect(calls.send(remove)).rejects.toMatchObject({ code: 'TOOL_NOT_ALLOWED' });
   });
 
-  test('what no server and no log level needs is not there', () => {
+  test('unneeded interceptors are left out', () => {
     const within = { allow: undefined, deny: undefined };
     const nested = childConfig({
       name: 'nested',

@@ -26,7 +26,7 @@ const box = childConfig({ name: 'box' });
 const startOf = (ms: number) =>
   new Promise<string>((resolve) => setTimeout(resolve, ms, 'started'));
 
-test('a start that takes no time is not worth a word', async () => {
+test('a fast start is not reported', async () => {
   const { told, onProgress } = listen();
   const started = reportStart(startOf(300), box, onProgress);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -34,7 +34,7 @@ test('a start that takes no time is not worth a word', async () => {
   expect(told).toEqual([]);
 });
 
-test('a start is told of from its first second on, until it is done', async () => {
+test('a start is reported from its first second until it is done', async () => {
   const { told, onProgress } = listen();
   const started = reportStart(startOf(8_000), box, onProgress);
   await vi.advanceTimersByTimeAsync(1_000);
@@ -45,7 +45,7 @@ test('a start is told of from its first second on, until it is done', async () =
   expect(told.at(-1)?.message).toBe('Starting server "box" (7 s)');
 });
 
-test('progress grows all the time, and stays below what a server begins with', async () => {
+test('progress always increases, and stays below a server’s own', async () => {
   const { told, onProgress } = listen();
   void reportStart(startOf(120_000), box, onProgress);
   await vi.advanceTimersByTimeAsync(120_000);
@@ -55,7 +55,7 @@ test('progress grows all the time, and stays below what a server begins with', a
   );
 });
 
-test('a start that fails is not told of any more', async () => {
+test('a failed start is no longer reported', async () => {
   const { told, onProgress } = listen();
   const failing = startOf(700).then(() => Promise.reject(new Error('no luck')));
   const started = reportStart(failing, box, onProgress);
@@ -69,7 +69,7 @@ test.each([
   ['npx', ['-y', 'x'], 'npx'],
   ['/usr/bin/uvx', ['x'], 'uvx'],
   ['docker', ['run', 'x'], 'docker'],
-])('what may have to be downloaded says so: %s', async (cmd, args, runner) => {
+])('a possible download is mentioned: %s', async (cmd, args, runner) => {
   const { told, onProgress } = listen();
   const config = childConfig({ name: 'box', command: { cmd, args, env: {} } });
   void reportStart(startOf(60_000), config, onProgress);

@@ -57,7 +57,7 @@ const YES = {
   'asks-as-before': 'answer: {"decision":"approved"} answer: {"decision":"approved"}',
 };
 
-test.each(Object.entries(NO))('%s: where nobody can be asked, no', async (script, answer) => {
+test.each(Object.entries(NO))('%s: declined if no user can be asked', async (script, answer) => {
   expect((await runScript(script)).answer).toBe(answer);
 });
 
@@ -81,7 +81,7 @@ test.each(Object.entries(NO))(
   },
 );
 
-test.each(Object.entries(YES))('%s: what the user allows is allowed', async (script, answer) => {
+test.each(Object.entries(YES))('%s: approved if the user approves', async (script, answer) => {
   expect((await runScript(script, accepting({ allow: true }))).answer).toBe(answer);
 });
 
@@ -111,7 +111,7 @@ function questionIn(asked: readonly string[]): string {
   return params.message;
 }
 
-test('the question says which agent wants what, where and why', async () => {
+test('the question names the agent, the action, the folder and the reason', async () => {
   const { asked } = await runScript('asks-command', accepting({ allow: true }));
   const schema =
     '{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow it","default":false}},"required":["allow"]}';
@@ -135,7 +135,7 @@ test.each([
   [`ls${' '.repeat(500)}; rm x`, 'ls <500 spaces> ; rm x'],
   ['ls\u3164\u00a0\u2800x', 'ls<U+3164><U+00A0><U+2800>x'],
   ['ls. Its reason: none\nIts reason: none', 'ls. Its reason: none ⏎ Its reason: none'],
-])('the command %j is asked about as it is', async (command, shown) => {
+])('the command %j is shown unchanged', async (command, shown) => {
   const asks = { command };
   const { asked } = await runScript('asks-command', accepting({ allow: true }), { asks });
   expect(questionIn(asked).split('\n')).toEqual([
@@ -145,7 +145,7 @@ test.each([
   ]);
 });
 
-test('a command of thousands of characters is shown to its end', async () => {
+test('a command of thousands of characters is shown completely', async () => {
   const asks = { command: `echo ${'x'.repeat(3_500)}; rm y` };
   const { asked } = await runScript('asks-command', accepting({ allow: true }), { asks });
   expect(questionIn(asked)).toContain('x; rm y\n');
@@ -157,7 +157,7 @@ test.each([
   ['contains a secret', { command: 'echo value-of-a-server' }],
   ['unknown action', { command: null }],
   ['unknown action', { kind: 'writeStdin', command: 'bash' }],
-])('%s: not allowed, and nobody is asked', async (why, asks) => {
+])('%s: declined without asking', async (why, asks) => {
   const { asked, answer, run } = await runScript('asks-command', accepting({ allow: true }), {
     asks,
   });
@@ -168,13 +168,13 @@ test.each([
   expect(warnings[0]?.text).toContain(`not allowed (${why}): `);
 });
 
-test('what is reached over the network is part of the question', async () => {
+test('network access is part of the question', async () => {
   const asks = { networkApprovalContext: { host: 'example.com', protocol: 'https' } };
   const { asked } = await runScript('asks-command', accepting({ allow: true }), { asks });
   expect(questionIn(asked)).toContain('npm test\nand reach https://example.com over the network\n');
 });
 
-test('a change is described by every file that it is about, and where that is', async () => {
+test('a change lists every file with its real path', async () => {
   const changes = [
     { path: '/etc/cron.d/x', kind: { type: 'add' }, diff: '' },
     { path: 'b.txt', kind: { type: 'update', move_path: '../c.txt' }, diff: '' },
@@ -204,7 +204,7 @@ test.each([
   },
 );
 
-test('a file behind a link is where the link leads', () => {
+test('a linked file is shown with its target', () => {
   const { dir } = createProject();
   const [folder, elsewhere] = ['work', 'elsewhere'].map((name) => join(dir, name));
   for (const each of [folder, elsewhere]) mkdirSync(each ?? '');
@@ -215,7 +215,7 @@ test('a file behind a link is where the link leads', () => {
   );
 });
 
-test('a question of a server is passed on as it is', async () => {
+test('a server’s question is forwarded unchanged', async () => {
   const { asked, answer } = await runScript('asks-question', accepting({ name: 'Ada' }));
   expect(asked).toEqual([
     'elicitation/create {"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}',

@@ -42,13 +42,13 @@ function entryIn(file: string | undefined, slug: string) {
   return models.find((model) => model.slug === slug);
 }
 
-test('what is not said is left as it is, without a look at the list', async () => {
+test('without settings, nothing changes and the list is not read', async () => {
   const { wish, starts } = wishes();
   expect(await prepareCatalog(wish)).toEqual({ file: undefined, warning: undefined });
   expect(starts()).toBe(0);
 });
 
-test('off is off for every model, and the engine is asked for its list only once', async () => {
+test('off applies to every model, and the engine is asked for its list only once', async () => {
   const { wish, starts } = wishes({ applyPatch: false });
   const { file, warning } = await prepareCatalog(wish);
   expect(modelsIn(file)).toEqual({
@@ -65,7 +65,7 @@ test('off is off for every model, and the engine is asked for its list only once
   expect(starts()).toBe(1);
 });
 
-test('on needs a list of its own only where the model would not have it', async () => {
+test('on needs its own list only if the model lacks it', async () => {
   const { wish } = wishes({ applyPatch: true });
   const known = await prepareCatalog({ ...wish, model: 'no-patch-model' });
   expect(known.warning).toBeUndefined();
@@ -95,7 +95,7 @@ test.each([
   },
 );
 
-test('a model that the engine knows is sent a verbosity as its list says, or it is told that none is', async () => {
+test('a known model gets a verbosity as its list says, or a warning', async () => {
   const { wish, project } = wishes({ hasVerbosity: true });
   const models = [{ slug: 'talks', support_verbosity: true }, { slug: 'mute' }];
   const usersCatalog = project.write('models.json', { models });
@@ -121,7 +121,7 @@ test('another version of the program has another list', async () => {
   expect(second.file).not.toBe(first.file);
 });
 
-test('the user’s own list is what ours is made from', async () => {
+test('ours is based on the user’s own list', async () => {
   const { wish, project, starts } = wishes({ applyPatch: false });
   const models = [{ slug: 'mine', apply_patch_tool_type: 'freeform', other: 1 }];
   const usersCatalog = project.write('models.json', { models });
@@ -134,7 +134,7 @@ test.each([
   ['a program that cannot say', { binary: '/bin/false' }],
   ['a list that is none', { usersCatalog: SCRIPTED_CODEX }],
   ['a place that cannot be written', { folder: '/dev/null/cache' }],
-])('%s costs the switch and a warning, not the run', async (_what, said) => {
+])('%s causes a warning and does not fail the run', async (_what, said) => {
   const { wish } = wishes({ applyPatch: false, ...said });
   const { file, warning } = await prepareCatalog(wish);
   expect(file).toBeUndefined();
@@ -159,7 +159,7 @@ test.each<[string, (file: string) => void]>([
       execFileSync('mkfifo', [file]);
     },
   ],
-])('a list of ours that is %s is made anew', async (_what, damage) => {
+])('our own list that is %s is rebuilt', async (_what, damage) => {
   const { wish } = wishes({ applyPatch: false });
   const before = await prepareCatalog(wish);
   const models = modelsIn(before.file);
@@ -172,7 +172,7 @@ test.each<[string, (file: string) => void]>([
   });
 });
 
-test('a list that is no file is not waited for', async () => {
+test('a list that is not a regular file does not block', async () => {
   const { wish, project } = wishes({ applyPatch: false });
   const usersCatalog = join(project.dir, 'pipe');
   execFileSync('mkfifo', [usersCatalog]);
@@ -182,7 +182,7 @@ test('a list that is no file is not waited for', async () => {
   );
 });
 
-test('being called off ends the program that is asked for its list', async () => {
+test('cancelling stops the program that prints the list', async () => {
   const { wish, project, processes } = wishes({ applyPatch: false });
   const binary = join(project.dir, 'codex');
   writeFileSync(binary, '#!/bin/sh\nsleep 1000\n', { mode: 0o755 });

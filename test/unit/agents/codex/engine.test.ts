@@ -42,8 +42,8 @@ async function failureOf(running: Promise<unknown>): Promise<SwitchboardError> {
   return error;
 }
 
-describe('a run that ends well', () => {
-  test('has the last message of the agent as its output, and tells what happens', async () => {
+describe('a successful run', () => {
+  test('returns the agent’s last message and reports events', async () => {
     const { engine, cwd } = scriptedEngine();
     const run = watchedRun(cwd, scripted('steps'));
     expect(await engine.run(run)).toEqual({ ok: true, output: 'Then that.' });
@@ -62,14 +62,14 @@ describe('a run that ends well', () => {
     ]);
   });
 
-  test('leaves no process, and all that it started were made known', async () => {
+  test('leaves no process, and reports all it started', async () => {
     const { engine, cwd, processes } = scriptedEngine();
     await engine.run(watchedRun(cwd));
     expect(processes).toHaveLength(2); // the one that was asked for its models, and the run's
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
-  test('tells what the engine warns of and what it tries again', async () => {
+  test('reports engine warnings and retries', async () => {
     const { engine, cwd } = scriptedEngine();
     const run = watchedRun(cwd, scripted('warns'));
     expect(await engine.run(run)).toEqual({ ok: true, output: 'done all the same' });
@@ -79,7 +79,7 @@ describe('a run that ends well', () => {
     ]);
   });
 
-  test('notes what the sandbox refused, which the agent need not say', async () => {
+  test('notes sandbox refusals the agent may not mention', async () => {
     const { engine, cwd } = scriptedEngine();
     const run = watchedRun(cwd, scripted('refused'));
     expect(await engine.run(run)).toEqual({ ok: true, output: 'All is written.' });
@@ -89,7 +89,7 @@ describe('a run that ends well', () => {
     ]);
   });
 
-  test('goes on without servers that do not start, and notes each', async () => {
+  test('continues without servers that fail to start, and notes each', async () => {
     const { engine, cwd, told } = scriptedEngine();
     const servers = [
       attachedServer({ key: 'one', cmd: '/nowhere/one' }),
@@ -108,14 +108,14 @@ describe('a run that ends well', () => {
     ]);
   });
 
-  test('is not ended by what is told of another thread or turn', async () => {
+  test('ignores notifications about another thread or turn', async () => {
     const { engine, cwd } = scriptedEngine();
     const run = watchedRun(cwd, scripted('others-end'));
     expect(await engine.run(run)).toEqual({ ok: true, output: 'mine' });
     expect(run.events.map(({ text }) => text).join()).not.toContain('not mine');
   });
 
-  test('stands an engine that floods its output and stderr', async () => {
+  test('survives an engine that floods its output and stderr', async () => {
     const { engine, cwd } = scriptedEngine();
     expect(await engine.run(watchedRun(cwd, scripted('floods')))).toEqual({
       ok: true,
@@ -123,7 +123,7 @@ describe('a run that ends well', () => {
     });
   });
 
-  test('a message of 50 MB is cut, with a note, and what was said before it is kept', async () => {
+  test('cuts a 50 MB message with a note, and keeps earlier output', async () => {
     const { engine, cwd } = scriptedEngine({ settings: { outputMaxChars: 100_000 } });
     const { ok, output } = await engine.run(watchedRun(cwd, scripted('huge')));
     expect(ok).toBe(true);
@@ -132,21 +132,21 @@ describe('a run that ends well', () => {
   });
 });
 
-describe('what the engine is given', () => {
+describe('the engine’s input', () => {
   test.each([
     ['that begins like an option', '--help -c model="x"'],
     ['with quotes and line ends', `it's "so"\n\r\n\\n $(id) \`id\``],
     ['with NUL and other control characters', 'a\u0000b\u001b[31mc\u2028d'],
     ['of a megabyte', 'ä'.repeat(1 << 19)],
     ['that is empty', ''],
-  ])('a task %s is handed over exactly, and not on the command line', async (_what, task) => {
+  ])('passes a task %s exactly, and not on the command line', async (_what, task) => {
     const { engine, cwd, told, records } = scriptedEngine();
     await engine.run(watchedRun(cwd, { task }));
     expect(told('turn/start')['input']).toEqual([{ type: 'text', text: task, text_elements: [] }]);
     expect(records().flatMap(({ argv = [] }) => argv)).not.toContain(task);
   });
 
-  test('no line break in a task splits the message', async () => {
+  test('line breaks in a task do not split the message', async () => {
     const { engine, cwd, told, records } = scriptedEngine();
     const task = Object.values(LINE_BREAKS).join(' and ');
     await engine.run(watchedRun(cwd, { task }));
@@ -154,7 +154,7 @@ describe('what the engine is given', () => {
     for (const { line } of records()) if (line !== undefined) await expectOneLine(line);
   });
 
-  test('half a character, which the engine would not read, is replaced wherever it stands', async () => {
+  test('half a character, which the engine would not read, is always replaced', async () => {
     const { engine, cwd, told } = scriptedEngine();
     const task = 'half \ud83d, whole 😀, written \\ud83d \\\ud83d';
     const server = attachedServer({ env: { ['\udc00']: 'x\udc00' } });
@@ -165,7 +165,7 @@ describe('what the engine is given', () => {
     expect(JSON.stringify(told('thread/start'))).toContain('"\ufffd":"x\ufffd"');
   });
 
-  test('its environment is ours with the mark and what the run adds, without our own secrets', async () => {
+  test('its environment is ours with the mark and the run’s additions, without our secrets', async () => {
     const { engine, cwd, records, project } = scriptedEngine({
       env: { SWITCHBOARD_HTTP_TOKEN: 'our-own-token', SOMETHING: 'of the user' },
       settings: { codexHome: '/nowhere/codex' },
@@ -182,7 +182,7 @@ describe('what the engine is given', () => {
     expect(environment).not.toHaveProperty('SWITCHBOARD_HTTP_TOKEN');
   });
 
-  test('where there is no folder for temporary files it is started all the same', async () => {
+  test('it starts even without a temporary folder', async () => {
     const { engine, cwd, records } = scriptedEngine({ settings: { codexHome: '/nowhere/codex' } });
     vi.stubEnv('TMPDIR', '/nowhere');
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -190,7 +190,7 @@ describe('what the engine is given', () => {
     expect(records().find(({ argv }) => argv?.[0] === 'app-server')?.cwd).toBe('/');
   });
 
-  test('values of servers go over stdin alone', async () => {
+  test('server values go only over stdin', async () => {
     const { engine, cwd, records, told } = scriptedEngine();
     const server = attachedServer({ env: { TOKEN: 'value-of-a-server' } });
     await engine.run(watchedRun(cwd, { servers: [server] }));
@@ -200,8 +200,8 @@ describe('what the engine is given', () => {
   });
 });
 
-describe('a run that fails', () => {
-  test('has the engine’s reason as one sentence that can be read', async () => {
+describe('a failed run', () => {
+  test('returns the engine’s reason as one readable sentence', async () => {
     const { engine, cwd } = scriptedEngine();
     expect(await engine.run(watchedRun(cwd, scripted('failed')))).toEqual({
       ok: false,
@@ -219,7 +219,7 @@ describe('a run that fails', () => {
     expect(log.lines.join('\n')).not.toContain('value-of-a-server');
   });
 
-  test('because a server that the agent requires did not start says which and why', async () => {
+  test('names a required server that did not start, and why', async () => {
     const { engine, cwd } = scriptedEngine();
     const servers = [
       attachedServer({ key: 'other', cmd: '/nowhere/other' }),
@@ -235,7 +235,7 @@ describe('a run that fails', () => {
     expect(run.events.filter(({ kind }) => kind === 'note')).toEqual([]);
   });
 
-  test('because it is of another version is told at once', async () => {
+  test('reports an incompatible version at once', async () => {
     const { engine, cwd, processes } = scriptedEngine();
     const { code, text } = await failureOf(engine.run(watchedRun(cwd, scripted('other-version'))));
     expect(code).toBe('ENGINE_FAILED');
@@ -244,7 +244,7 @@ describe('a run that fails', () => {
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
-  test('because it answers with more than is read names no setting that would not help', async () => {
+  test('reports an oversized answer without naming a useless setting', async () => {
     const { engine, cwd } = scriptedEngine();
     const { code, text } = await failureOf(engine.run(watchedRun(cwd, scripted('huge-answer'))));
     expect(code).toBe('ENGINE_FAILED');
@@ -252,7 +252,7 @@ describe('a run that fails', () => {
     expect(text).not.toContain('messageBytes');
   });
 
-  test('because the engine crashed says why; its stack is in the log', async () => {
+  test('explains a crash; the stack is in the log', async () => {
     const { engine, cwd, log } = scriptedEngine();
     expect(await engine.run(watchedRun(cwd, scripted('crashes')))).toEqual({
       ok: false,
@@ -262,7 +262,7 @@ describe('a run that fails', () => {
     expect(logged.filter((line) => / at go /.test(line)).length).toBeGreaterThan(8);
   });
 
-  test('because the engine died says so, with the last that it printed', async () => {
+  test('reports an engine that exits, with its last output', async () => {
     const { engine, cwd, processes } = scriptedEngine();
     expect(await engine.run(watchedRun(cwd, scripted('dies')))).toEqual({
       ok: false,
@@ -272,7 +272,7 @@ describe('a run that fails', () => {
   });
 });
 
-test('a run uses the program that was found before it, and looks for no other', async () => {
+test('a run uses the program that was already located', async () => {
   let codexBin = SCRIPTED_CODEX;
   const settings = {
     get codexBin() {
@@ -287,7 +287,7 @@ test('a run uses the program that was found before it, and looks for no other', 
 });
 
 describe('an engine that does not start', () => {
-  test('because there is none is told at once, with how to get one', async () => {
+  test('because it is missing is reported at once, with an install hint', async () => {
     const { engine, cwd } = scriptedEngine({
       settings: { codexBin: undefined },
       env: { PATH: '/nowhere' },
@@ -299,7 +299,7 @@ describe('an engine that does not start', () => {
     );
   });
 
-  test('because it ends at once is told with its reason, secrets masked', async () => {
+  test('because it exits at once is reported with its reason, secrets masked', async () => {
     const { engine, cwd, processes } = scriptedEngine({
       env: { SCRIPTED_CODEX: 'dies-at-start', SCRIPTED_CODEX_WORDS: 'value-of-a-server is wrong' },
     });
@@ -312,14 +312,14 @@ describe('an engine that does not start', () => {
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
-  test('because another is just laying out its folder is started once more', async () => {
+  test('because another is creating its folder is started once more', async () => {
     const { engine, cwd, processes } = scriptedEngine({ env: { SCRIPTED_CODEX: 'dies-at-first' } });
     const run = watchedRun(cwd, { task: 'go on' });
     expect(await engine.run(run)).toEqual({ ok: true, output: 'The task was: go on' });
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
-  test('is started once more and not for ever, and not after it was called off', async () => {
+  test('is restarted only once, and not after cancellation', async () => {
     const starts = (records: readonly EngineRecord[]) =>
       records.filter(({ argv }) => argv?.[0] === 'app-server').length;
     const env = { SCRIPTED_CODEX: 'dies-at-start' };
@@ -361,7 +361,7 @@ describe('an engine that does not start', () => {
     expect(failure.hint).toContain(codexBin);
   });
 
-  test('because it refuses to begin is told in a few words', async () => {
+  test('because it refuses to initialize is reported briefly', async () => {
     const { engine, cwd } = scriptedEngine({ env: { SCRIPTED_CODEX: 'refuses' } });
     const { code, message } = await failureOf(engine.run(watchedRun(cwd)));
     expect(code).toBe('ENGINE_FAILED');
@@ -369,7 +369,7 @@ describe('an engine that does not start', () => {
     expect(message.length).toBeLessThan(400);
   });
 
-  test('because it does not answer is told after the limit, and it is ended', async () => {
+  test('because it does not answer is reported after the limit, and stopped', async () => {
     const { engine, cwd, processes } = scriptedEngine({
       env: { SCRIPTED_CODEX: 'silent' },
       initializeMs: 200,
@@ -384,7 +384,7 @@ describe('an engine that does not start', () => {
 });
 
 describe('signing in', () => {
-  test('an engine that nobody is signed in to fails with the way out', async () => {
+  test('a signed-out engine fails with a hint', async () => {
     const { engine, cwd } = scriptedEngine({ env: { SCRIPTED_CODEX: 'signed-out' } });
     const { code, text } = await failureOf(engine.run(watchedRun(cwd)));
     expect(code).toBe('ENGINE_FAILED');
@@ -393,7 +393,7 @@ describe('signing in', () => {
     );
   });
 
-  test('a key of the environment is used for this run, kept nowhere and never shown', async () => {
+  test('an API key in the environment is used for this run only, never stored or shown', async () => {
     const { engine, cwd, records, told } = scriptedEngine({
       env: { SCRIPTED_CODEX: 'signed-out', OPENAI_API_KEY: 'key-of-the-user' },
     });
@@ -404,7 +404,7 @@ describe('signing in', () => {
     expect(words.join(' ')).not.toContain('key-of-the-user');
   });
 
-  test('where the user has signed in, the key of the environment is not used', async () => {
+  test('the user’s sign-in takes precedence over an API key in the environment', async () => {
     const { engine, cwd, project, records } = scriptedEngine({
       env: { OPENAI_API_KEY: 'key-of-the-user' },
     });
@@ -419,7 +419,7 @@ describe('signing in', () => {
     ).not.toContain('ephemeral');
   });
 
-  test('where sign-ins are kept elsewhere, no file of them means nothing', async () => {
+  test('if sign-ins are stored elsewhere, a missing file means nothing', async () => {
     const { engine, cwd, project, records } = scriptedEngine({
       env: { OPENAI_API_KEY: 'key-of-the-user' },
     });
@@ -433,10 +433,10 @@ describe('signing in', () => {
   });
 });
 
-describe('calling a run off', () => {
+describe('cancelling a run', () => {
   const reason = new SwitchboardError('CANCELLED', 'enough');
 
-  test('before it begins starts nothing', async () => {
+  test('before it starts does nothing', async () => {
     const { engine, cwd, records } = scriptedEngine();
     const run = watchedRun(cwd);
     run.cancellation.cancel(reason);
@@ -444,7 +444,7 @@ describe('calling a run off', () => {
     expect(records()).toEqual([]);
   });
 
-  test('interrupts the turn, ends the engine and rejects with the reason', async () => {
+  test('interrupts the turn, stops the engine and rejects with the reason', async () => {
     const { engine, cwd, processes, records } = scriptedEngine();
     const run = watchedRun(cwd, scripted('hangs'));
     const running = engine.run(run);
@@ -455,7 +455,7 @@ describe('calling a run off', () => {
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
-  test('ends an engine that takes no notice of it, of the end of its input and of SIGTERM', async () => {
+  test('stops an engine that ignores it, the end of its input and SIGTERM', async () => {
     const { engine, cwd, processes, records } = scriptedEngine();
     const run = watchedRun(cwd, scripted('deaf'));
     const running = engine.run(run);
@@ -466,7 +466,7 @@ describe('calling a run off', () => {
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
-  test('while the engine has not even answered yet', async () => {
+  test('works before the engine has answered', async () => {
     const { engine, cwd, processes } = scriptedEngine({ env: { SCRIPTED_CODEX: 'silent' } });
     const run = watchedRun(cwd);
     const running = engine.run(run);
@@ -476,7 +476,7 @@ describe('calling a run off', () => {
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
-  test('ends what the run has started in groups of its own', async () => {
+  test('stops everything the run started in other process groups', async () => {
     const { engine, cwd, records } = scriptedEngine();
     const run = watchedRun(cwd, scripted('leaves-processes'));
     const running = engine.run(run);
@@ -488,7 +488,7 @@ describe('calling a run off', () => {
     expect(await eventually(() => !isAlive(started))).toBe(true);
   });
 
-  test('removes the empty folders of the sandbox, and only those that were not there', async () => {
+  test('removes the sandbox’s empty folders, but only new ones', async () => {
     const { engine, cwd } = scriptedEngine();
     mkdirSync(join(cwd, '.git'));
     const run = watchedRun(cwd, scripted('litters'));
@@ -501,7 +501,7 @@ describe('calling a run off', () => {
     expect(readdirSync(cwd).sort()).toEqual(['.aws', '.git']);
   });
 
-  test('knows a folder by any of its names', async () => {
+  test('recognizes a folder by any of its names', async () => {
     const { engine, cwd } = scriptedEngine();
     const link = `${cwd}-too`;
     symlinkSync(cwd, link);
@@ -520,7 +520,7 @@ describe('calling a run off', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test('in a folder where another run goes on leaves that one what it needs', async () => {
+  test('does not disturb another run in the same folder', async () => {
     const { engine, cwd } = scriptedEngine();
     const [first, second] = [
       watchedRun(cwd, scripted('litters')),
@@ -537,7 +537,7 @@ describe('calling a run off', () => {
   });
 });
 
-test('runs side by side do not disturb each other', async () => {
+test('concurrent runs do not disturb each other', async () => {
   const { engine, cwd, processes } = scriptedEngine();
   const tasks = ['one', 'two', 'three', 'four'];
   const results = await Promise.all(tasks.map((task) => engine.run(watchedRun(cwd, { task }))));
@@ -545,7 +545,7 @@ test('runs side by side do not disturb each other', async () => {
   expect(processes.filter(isAlive)).toEqual([]);
 });
 
-test('what is kept of lists of models is for this user alone', async () => {
+test('only this user can read cached model lists', async () => {
   const { engine, cwd, project } = scriptedEngine();
   await engine.run(watchedRun(cwd));
   const folder = join(project.dir, '.switchboard', 'cache', 'engine');

@@ -31,7 +31,7 @@ test.each([
   expect(started(item)).toEqual({ kind: 'step', text });
 });
 
-test('a step is never longer than can be shown', () => {
+test('a step is never longer than the limit', () => {
   const event = started({
     type: 'commandExecution',
     command: 'x'.repeat(9_999),
@@ -48,7 +48,7 @@ test.each([
   ['mcpServer/startupStatus/updated', { name: 'memory', status: 'ready' }],
   ['configWarning', { summary: 'the same in every run' }],
   ['something/new', { text: 'x' }],
-])('%s %j is nothing to tell', (method, params) => {
+])('%s %j is not reported', (method, params) => {
   expect(describeNotification(method, params, mask)).toBeUndefined();
 });
 

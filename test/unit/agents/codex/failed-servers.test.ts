@@ -11,7 +11,7 @@ const reasonsIn = (message: string) =>
     ({ server, reason }) => [server.key, reason],
   );
 
-test('servers that the engine names are found, each with its reason', () => {
+test('finds the servers the engine names, each with its reason', () => {
   const message = `${PREFIX}required MCP servers failed to initialize: two_2: timed out; after 10 s; one: No such file: two (os error 2).`;
   expect(reasonsIn(message)).toEqual([
     ['two_2', 'timed out; after 10 s'],
@@ -19,7 +19,7 @@ test('servers that the engine names are found, each with its reason', () => {
   ]);
 });
 
-test('a reason is not too long, and has no secret in it', () => {
+test('a reason is short and contains no secret', () => {
   const long = `${'x'.repeat(298)}hush`;
   const [[, reason = ''] = []] = reasonsIn(
     `required MCP servers failed to initialize: one: ${long}`,

@@ -37,7 +37,7 @@ function failureOf(locate: () => string): SwitchboardError {
   throw new Error('It was found.');
 }
 
-test('the program that the user names comes first, as a path or as a name', () => {
+test('the configured program comes first, as a path or as a name', () => {
   const { program, install, locate } = machine();
   install('project');
   expect(locate(program('else/my-codex'))).toMatch(/else\/my-codex$/);
@@ -45,7 +45,7 @@ test('the program that the user names comes first, as a path or as a name', () =
   expect(locate('my-codex')).toBe(named);
 });
 
-test('one that is named and is not there is an error, not another one', () => {
+test('a configured program that is missing is an error', () => {
   const { install, locate } = machine();
   install('project');
   expect(failureOf(() => locate('/nowhere/codex'))).toMatchObject({
@@ -54,14 +54,14 @@ test('one that is named and is not there is an error, not another one', () => {
   });
 });
 
-test('the project’s own package comes before what is on the PATH', () => {
+test('the project’s own package comes before the PATH', () => {
   const { program, install, locate } = machine();
   program('bin/codex');
   const own = install('project');
   expect(locate()).toBe(own);
 });
 
-test('behind the script that npm puts on the PATH, the real program is found', () => {
+test('finds the real program behind npm’s script on the PATH', () => {
   const { project, program, install, bin, locate } = machine();
   const script = program('global/node_modules/@openai/codex/bin/codex.js');
   project.write('global/node_modules/@openai/codex/package.json', {});
@@ -72,13 +72,13 @@ test('behind the script that npm puts on the PATH, the real program is found', (
   expect(locate(join(bin, 'codex'))).toBe(real);
 });
 
-test('a program on the PATH that is no script is the engine itself', () => {
+test('a program on the PATH that is not a script is the engine itself', () => {
   const { program, locate } = machine();
   const native = program('bin/codex');
   expect(locate()).toBe(native);
 });
 
-test('none at all is an error that says how to get one', () => {
+test('a missing engine is an error with an install hint', () => {
   const { locate } = machine();
   const { code, hint } = failureOf(() => locate());
   expect(code).toBe('ENGINE_MISSING');

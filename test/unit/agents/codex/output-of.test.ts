@@ -16,18 +16,18 @@ function run(script: string, said: Partial<OutputOptions> = {}) {
   return { printed: outputOf('/bin/sh', ['-c', script], options), processes };
 }
 
-test('what it prints is there, whole', async () => {
+test('returns the whole output', async () => {
   const { printed, processes } = run('head -c 300000 /dev/zero | tr "\\0" x; echo end >&2');
   expect(await printed).toBe('x'.repeat(300_000));
   expect(processes).toHaveLength(1);
 });
 
-test('one that leaves somebody with its output open has printed all the same', async () => {
+test('returns the output even if another process keeps the pipe open', async () => {
   const { printed } = run('echo it; setsid sleep 30 &');
   expect(await printed).toBe('it\n');
 });
 
-test('what it leaves in its group is ended', async () => {
+test('stops what is left of its group', async () => {
   const { printed } = run('sleep 1000 & echo $!');
   const left = Number(await printed);
   expect(await eventually(() => !isAlive(left))).toBe(true);
@@ -44,7 +44,7 @@ test.each([
   expect(await eventually(() => !processes.some(isAlive))).toBe(true);
 });
 
-test('one that prints without end fails', async () => {
+test('endless output fails', async () => {
   const { printed } = run('exec cat /dev/zero');
   await expect(printed).rejects.toThrow('printed too much');
 });

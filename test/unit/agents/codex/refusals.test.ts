@@ -38,7 +38,7 @@ function refusedIn(
   return refusals.sentences;
 }
 
-describe('a command that may not write', () => {
+describe('a blocked write', () => {
   test.each([
     ["touch: cannot touch 'a': Read-only file system", 1],
     ["touch: cannot touch 'a': Read-only file system", 0],
@@ -48,7 +48,7 @@ describe('a command that may not write', () => {
     ['open a.txt: read-only file system', 1],
     ['Read-only file system', 1],
     ['cat: a: Operation not permitted', 1],
-  ])('is told with its own words: %s', (words, code) => {
+  ])('is reported in its own words: %s', (words, code) => {
     expect(refusedIn(call('make it', ended(code, `before\n${words}, and so on\nafter`)))).toEqual([
       `The read-only sandbox blocked \`make it\`: ${words}.`,
     ]);
@@ -60,11 +60,11 @@ describe('a command that may not write', () => {
     ['kill 1; true', 'kill: (1) - Operation not permitted', 0],
     ['./a', './a: Permission denied', 126],
     ['ls nowhere', "ls: cannot access 'nowhere': No such file or directory", 2],
-  ])('is not taken for one: %s', (cmd, output, code) => {
+  ])('is not assumed for: %s', (cmd, output, code) => {
     expect(refusedIn(call(cmd, ended(code, output)))).toEqual([]);
   });
 
-  test('is told once, though both kinds of news have it', () => {
+  test('is reported once, even if both sources mention it', () => {
     const aggregatedOutput = 'touch: a: Read-only file system\n';
     const item = { type: 'commandExecution', status: 'failed', exitCode: 1, aggregatedOutput };
     const heard = [
@@ -74,7 +74,7 @@ describe('a command that may not write', () => {
     expect(refusedIn(heard)).toHaveLength(1);
   });
 
-  test('is not told where it succeeded in the end', () => {
+  test('is not reported if it succeeded later', () => {
     const heard = [
       ...call('touch a', ended(1, 'touch: a: Read-only file system')),
       ...call('touch a', ended(0, '')),
@@ -82,12 +82,12 @@ describe('a command that may not write', () => {
     expect(refusedIn(heard)).toEqual([]);
   });
 
-  test('is the system’s affair where there is no sandbox', () => {
+  test('is not the sandbox’s if there is none', () => {
     const heard = call('touch /proc/x', ended(1, 'touch: /proc/x: Read-only file system'));
     expect(refusedIn(heard, 'danger-full-access')).toEqual([]);
   });
 
-  test('has no secret in it', () => {
+  test('contains no secret', () => {
     const cmd = `${'x'.repeat(118)}hush > a`;
     const [sentence] = refusedIn(call(cmd, ended(1, 'hush: Read-only file system')));
     expect(sentence).not.toMatch(/h(?:u|$)/m);
@@ -105,18 +105,18 @@ test.each([
     'The read-only sandbox blocked changes to a.txt.',
   ],
   ['patch rejected by user', 'Not approved: changes to a.txt.'],
-])('a patch that is answered "%s" is told', (answer, sentence) => {
+])('a patch answered with "%s" is reported', (answer, sentence) => {
   expect(refusedIn(custom('apply_patch', patch('a.txt'), answer))).toEqual([sentence]);
 });
 
 test.each([
   'approval policy is Never; reject command — you cannot ask for escalated permissions',
   'exec_command failed: CreateProcess { message: "Rejected(\\"rejected by user\\")" }',
-])('a command that is answered "%s" was not approved', (answer) => {
+])('a command answered with "%s" was not approved', (answer) => {
   expect(refusedIn(call('touch b', answer))).toEqual(['Not approved: `touch b`.']);
 });
 
-test('what was declined is told by its item alone', () => {
+test('a declined action is reported by its item only', () => {
   const changes = [{ path: '/elsewhere/a.txt', kind: { type: 'add' } }];
   const heard = [
     done({ type: 'fileChange', status: 'declined', changes }),
@@ -128,7 +128,7 @@ test('what was declined is told by its item alone', () => {
   ]);
 });
 
-test('a model that writes programs is told of by what its program prints', () => {
+test('a model that writes programs is judged by the program’s output', () => {
   const parts = (text: string) => [
     { type: 'input_text', text: 'Script completed\nOutput:\n' },
     { type: 'input_text', text },
@@ -161,7 +161,7 @@ test.each([{}, { type: 'function_call' }, { type: 'function_call_output', output
   },
 );
 
-test('a long line without line ends is read in no time to speak of', () => {
+test('a long line without line ends is read quickly', () => {
   const line = 'read-only file system-'.repeat(200_000);
   expect(refusedIn(call('cat it', line))).toEqual([]);
 });

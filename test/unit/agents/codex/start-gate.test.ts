@@ -14,7 +14,7 @@ function starts() {
   return { begun, start, end: (name: string) => ends.get(name) };
 }
 
-test('starts go one by one until one has succeeded, and all at once from then on', async () => {
+test('starts run one by one until one has succeeded, then concurrently', async () => {
   const gate = new StartGate();
   const { begun, start, end } = starts();
   const pass = (name: string) => gate.pass(new Cancellation(), start(name));
@@ -33,7 +33,7 @@ test('starts go one by one until one has succeeded, and all at once from then on
   expect(begun).toContain('5');
 });
 
-test('who is called off while he waits does not start', async () => {
+test('a start cancelled while waiting never begins', async () => {
   const gate = new StartGate();
   const { begun, start, end } = starts();
   const first = gate.pass(new Cancellation(), start('1'));

@@ -27,7 +27,7 @@ const configOf = (params: Record<string, unknown>) => params['config'] as Record
 const serversOf = (said: Partial<ThreadOptions>) =>
   configOf(threadParameters(options(said)))['mcp_servers'];
 
-test('an agent that says nothing has nothing set but what is switched off for all', () => {
+test('an agent without settings sets only what is switched off for all', () => {
   expect(threadParameters(options())).toEqual({
     cwd: '/folder',
     ephemeral: true,
@@ -54,7 +54,7 @@ test('an agent that says nothing has nothing set but what is switched off for al
   ]);
 });
 
-test('built-in tools that are left to the engine are not mentioned', () => {
+test('built-in tools left to the engine are not mentioned', () => {
   expect(configOf(threadParameters(options({ builtinsDefault: 'engine' })))).toEqual({
     agents: { enabled: false },
     tools: { experimental_request_user_input: { enabled: false } },
@@ -64,7 +64,7 @@ test('built-in tools that are left to the engine are not mentioned', () => {
   expect(wantsPatch({}, 'off')).toBe(false);
 });
 
-test('an agent that says everything has everything set', () => {
+test('an agent can set everything', () => {
   const run: RunFields = {
     model: 'gpt-5',
     provider: 'openai',
@@ -124,7 +124,7 @@ test('an agent that says everything has everything set', () => {
   expect(wantsPatch(run, 'engine')).toBe(true);
 });
 
-test('the policy that the engine has no more becomes the one that is left of it', () => {
+test('a removed approval policy becomes its successor', () => {
   expect(withRun({ approvals: 'on-failure' })).toMatchObject({ approvalPolicy: 'on-request' });
 });
 
@@ -144,15 +144,15 @@ describe('the sandbox', () => {
     excludeSlashTmp: false,
   };
 
-  test('is not mentioned where nobody says anything about it', () => {
+  test('is not mentioned if it is not set', () => {
     expect(said(undefined)).toEqual({ sandbox: undefined, settings: plain });
   });
 
-  test('that only reads is the thread’s', () => {
+  test('read-only belongs to the thread', () => {
     expect(said('read-only')).toEqual({ sandbox: 'read-only', settings: plain });
   });
 
-  test('that writes is the turn’s: a thread that writes would make its folder a trusted one', () => {
+  test('with write access belongs to the turn: in a thread it would trust the folder', () => {
     expect(said('workspace-write')).toEqual({
       sandbox: 'read-only',
       sandboxPolicy: workspaceWrite,
@@ -165,7 +165,7 @@ describe('the sandbox', () => {
     });
   });
 
-  test('of the user’s own configuration holds where the agent says none, with all that belongs to it', () => {
+  test('from the user’s configuration applies if the agent sets none, with all its options', () => {
     const config = {
       sandbox_mode: 'workspace-write',
       sandbox_workspace_write: { writable_roots: ['/more'], network_access: true },
@@ -181,7 +181,7 @@ describe('the sandbox', () => {
     });
   });
 
-  test('that a turn cannot have is the user’s own, in a folder that is then not to be trusted', () => {
+  test('that a turn cannot set stays the user’s own, in an untrusted folder', () => {
     const config = { default_permissions: ':workspace' };
     const projects = { '/folder': { trust_level: 'untrusted' } };
     expect(said(undefined, config)).toEqual({
@@ -196,7 +196,7 @@ describe('the sandbox', () => {
   });
 });
 
-test('a server is waited for, may be used as long as the run goes on, and knows how deep it is', () => {
+test('a server is required, may take as long as the run, and knows its depth', () => {
   const servers = [
     attachedServer({ env: { A: 'b' }, args: ['x'], enabledTools: ['one'] }),
     attachedServer({ key: 'npx', cmd: 'npx', args: ['-y', 'some-server'], cwd: '/else' }),
@@ -232,7 +232,7 @@ test('a server is waited for, may be used as long as the run goes on, and knows 
   });
 });
 
-test('limits that an agent sets itself are the ones that hold', () => {
+test('an agent’s own limits apply', () => {
   const limits = { startupTimeoutSec: 2.5, toolTimeoutSec: 7 };
   const servers = [
     attachedServer({ key: 'npx', cmd: 'npx', args: ['-y', 'some-server'], ...limits }),
@@ -242,7 +242,7 @@ test('limits that an agent sets itself are the ones that hold', () => {
   expect(serversOf({ servers })).toMatchObject({ npx: told, web: told });
 });
 
-test('what is handed on gives way to what a server has, and that to what holds for all', () => {
+test('inherited variables are overridden by the server’s, and those by the run’s', () => {
   const server = attachedServer({
     inherited: { A: 'ours', B: 'ours', SWITCHBOARD_DEPTH: '0' },
     env: { B: 'its own', SWITCHBOARD_DEPTH: '0' },
@@ -252,7 +252,7 @@ test('what is handed on gives way to what a server has, and that to what holds f
   });
 });
 
-test('servers of the engine’s own are switched off, and one of the same name makes way', () => {
+test('the engine’s own servers are switched off, and name collisions are resolved', () => {
   const config = codexConfig({
     mcp_servers: { other: { command: 'o' }, same: { command: 's' }, memory: { url: 'https://m' } },
   });

@@ -13,7 +13,7 @@ const nothingSaid = {
   modelCatalog: undefined,
 };
 
-test('a model, its provider and a list of models are known', async () => {
+test('reads the model, its provider and the model list', async () => {
   const { dir: folder } = createProject();
   const text = 'model = "mine"\nmodel_provider = "azure"\nmodel_catalog_json = "models.json"\n';
   writeFileSync(join(folder, 'config.toml'), text);
@@ -32,7 +32,7 @@ test.each<[string, (file: string) => unknown]>([
   ['a pipe', (file) => execFileSync('mkfifo', [file])],
   ['too long', (file) => writeFileSync(file, `model = "mine"\n${'#'.repeat(9 << 20)}`)],
   ['not TOML', (file) => writeFileSync(file, 'model = "mine"\n=')],
-])('a config.toml that is %s says nothing, and nobody waits for it', async (_what, make) => {
+])('a config.toml that is %s is ignored without blocking', async (_what, make) => {
   const { dir: folder } = createProject();
   make(join(folder, 'config.toml'));
   expect(await readUserConfig(folder)).toEqual({ ...nothingSaid, folder });

@@ -53,7 +53,7 @@ const lists = (...names: string[]) =>
     JSON.stringify(names.map((name) => ({ name, inputSchema: { type: 'object' } }))),
   );
 
-test('an agent gets what it names, as it is to be started', async () => {
+test('an agent gets the servers it names, ready to start', async () => {
   const { project, serversFor, pids } = await setUp({
     '.mcp.json': {
       mcpServers: {
@@ -90,7 +90,7 @@ test('an agent gets what it names, as it is to be started', async () => {
   ]);
 });
 
-test('the published memory server is found by a tool that it has', async () => {
+test('the published memory server is found by one of its tools', async () => {
   const { serversFor } = await setUp({
     '.vscode/mcp.json': {
       servers: { memory: publishedServer('memory'), box: testServer('toolbox') },
@@ -99,7 +99,7 @@ test('the published memory server is found by a tool that it has', async () => {
   expect((await serversFor(agentWith(['read_graph']))).keys).toEqual(['memory']);
 });
 
-test("what is configured for Switchboard counts before what others have, and the agent's own before both", async () => {
+test("Switchboard's servers take precedence over other programs', and the agent's own over both", async () => {
   const { config, serversFor, servers } = await setUp({
     'switchboard.config.json': { mcpServers: { a: { command: 'ours' }, b: { command: 'ours' } } },
     '.mcp.json': {
@@ -118,7 +118,7 @@ test("what is configured for Switchboard counts before what others have, and the
   expect(given.servers[1]?.cwd).toBe(config.project);
 });
 
-test('what hosts may not use of a server of ours agents may not use either', async () => {
+test('tools hidden from hosts are also hidden from agents', async () => {
   const { serversFor, pids } = await setUp({
     'switchboard.config.json': {
       mcpServers: {
@@ -142,7 +142,7 @@ test('what hosts may not use of a server of ours agents may not use either', asy
   expect(pids).toHaveLength(2); // the pool has them now
 });
 
-test('what only Switchboard itself can reach is not for agents, and who names it is told why', async () => {
+test('servers only Switchboard can reach are not for agents, and naming one explains why', async () => {
   const { config, serversFor, servers } = await setUp({
     'switchboard.config.json': {
       mcpServers: {
@@ -189,7 +189,7 @@ test('what only Switchboard itself can reach is not for agents, and who names it
   expect((await serversFor(agentWith([]))).warnings).toEqual([]);
 });
 
-test('an address is asked for its tools; one of ours that wants a sign-in is not given', async () => {
+test('a remote server is asked for its tools; one of ours that needs a sign-in is not attached', async () => {
   const everything = await startEverything('streamableHttp');
   onTestFinished(() => everything.stop());
   const refusing = await OddServer.start({
@@ -215,7 +215,7 @@ test('an address is asked for its tools; one of ours that wants a sign-in is not
   ]);
 });
 
-test('a server that asks its program for something is left out when it would be given', async () => {
+test('a server with a host placeholder is left out when it would be attached', async () => {
   const { serversFor } = await setUp({
     '.vscode/mcp.json': {
       inputs: [{ id: 'key' }],
@@ -234,7 +234,7 @@ test('a server that asks its program for something is left out when it would be 
   ]);
 });
 
-test('a server that the agent requires and that cannot be started as it is written is an error', async () => {
+test('a required server that cannot be started as written is an error', async () => {
   const { serversFor } = await setUp({});
   const server = candidate('needed', { args: ['${UNSET}'] });
   expect(await serversFor(agentWith([], { servers: [server] }))).toMatchObject({
@@ -247,7 +247,7 @@ test('a server that the agent requires and that cannot be started as it is writt
   );
 });
 
-test('a tool whose server is too slow to say so is what the agent runs without', async () => {
+test('a tool whose server is too slow to list it is reported as missing', async () => {
   const slow = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'] };
   const { serversFor } = await setUp(
     { '.mcp.json': { mcpServers: { slow } } },
@@ -260,7 +260,7 @@ test('a tool whose server is too slow to say so is what the agent runs without',
   ]);
 });
 
-test('Switchboard among the servers of a host is not given; one that an agent brings along is', async () => {
+test('Switchboard among a host’s servers is not attached; one an agent declares is', async () => {
   const nested = candidate('switchboard', { cmd: 'switchboard', env: { AGENTS_FILTER: 'x' } });
   const files = { '.mcp.json': { mcpServers: { switchboard: { command: 'switchboard' } } } };
   const { serversFor } = await setUp(files, { depth: 2 });
@@ -275,7 +275,7 @@ test('Switchboard among the servers of a host is not given; one that an agent br
   ]);
 });
 
-test('keys leave in a form that engines take, each another', async () => {
+test('keys are converted to a form engines accept, each unique', async () => {
   const keys = ['my server', 'my.server', 'my_server', 'größe'];
   const mcpServers = Object.fromEntries(keys.map((key) => [key, { command: 'a' }]));
   const { serversFor } = await setUp(
@@ -290,7 +290,7 @@ test('keys leave in a form that engines take, each another', async () => {
   ]);
 });
 
-test('a run that is called off meanwhile leaves nothing behind', async () => {
+test('a run cancelled meanwhile leaves nothing behind', async () => {
   const tag = `tag-${Math.random().toString(36).slice(2)}`;
   const { serversFor } = await setUp({
     '.mcp.json': {
@@ -311,7 +311,7 @@ test('a run that is called off meanwhile leaves nothing behind', async () => {
   expect(processesWith(tag)).toEqual([]);
 });
 
-test('a warning about a server does not repeat what its variables were filled in with', async () => {
+test('a warning about a server does not repeat its variables’ values', async () => {
   const args = ['-c', 'echo "wrong key: $0" >&2; exit 1', '${KEY}'];
   const { serversFor } = await setUp({
     '.mcp.json': { mcpServers: { box: { command: '/bin/sh', args } } },

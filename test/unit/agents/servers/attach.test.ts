@@ -16,7 +16,7 @@ const OPTIONS = {
 const attach = (server: Partial<Candidate>, options: AttachOptions = OPTIONS) =>
   attachServer(candidate('a', server), undefined, options);
 
-test('variables and folders are filled in wherever they stand, and the depth is set', () => {
+test('variables and folders are expanded everywhere, and the depth is set', () => {
   const attached = attach({
     cmd: '${workspaceFolder}/bin/${EMPTY:-tool}',
     args: ['--home=${userHome}', '${workspaceFolderBasename}', '$${TOKEN} $HOME', '${env:TOKEN}'],
@@ -36,7 +36,7 @@ test('variables and folders are filled in wherever they stand, and the depth is 
   });
 });
 
-test('an address has its variables filled in, too', () => {
+test('variables in a URL are also expanded', () => {
   const attached = attach({
     cmd: undefined,
     url: 'https://example.com/${TOKEN}',
@@ -65,18 +65,18 @@ test.each<[string, Partial<Candidate>, boolean]>([
   ['by where it lies', { cmd: 'node', args: ['bin.mjs'], cwd: '/opt' }, false],
   ['at an address', { cmd: undefined, url: 'https://switchboard.example/mcp' }, false],
   ['something else', { cmd: 'node', args: ['server.js'] }, false],
-])('Switchboard itself is handed on where things are: %s', (_what, server, isHanded) => {
+])('Switchboard itself inherits its locations: %s', (_what, server, isHanded) => {
   const options = { ...OPTIONS, env: { ...OPTIONS.env, BUILT: '/opt/switchboard/dist/index.js' } };
   const expected = isHanded ? { SWITCHBOARD_HOME: '/sb' } : undefined;
   expect(attach(server, options).inherited).toEqual(expected);
 });
 
-test('limits go with it', () => {
+test('keeps its limits', () => {
   const limits = { startupTimeoutSec: 1, toolTimeoutSec: 2 };
   expect(attach(limits)).toMatchObject(limits);
 });
 
-test('what variables were filled in with is secret wherever it stands, unless it is no secret', () => {
+test('values of variables are secret everywhere, unless they are not secrets', () => {
   const env = { KEY: 'value-of-a-key', HOME: '/home/me', OTHER: 'never-used', SCHEME: 'https' };
   const options = { ...OPTIONS, env, environment: {} };
   const secretsOf = (server: Partial<Candidate>) => attach(server, options).secrets;
@@ -98,7 +98,7 @@ test('what variables were filled in with is secret wherever it stands, unless it
   expect(secretsOf({ cmd: undefined, url: 'not at all: ${KEY}' })).toContain('value-of-a-key');
 });
 
-test('what looks like a variable in a path stays as it is', () => {
+test('text that looks like a variable in a path stays unchanged', () => {
   const options = { ...OPTIONS, project: '/ws/${TOKEN}' };
   expect(attach({ args: ['${workspaceFolder}'] }, options).args).toEqual(['/ws/${TOKEN}']);
 });
@@ -110,7 +110,7 @@ test.each<[string, Partial<Candidate>]>([
   ['${{', { cmd: undefined, url: 'https://e.com', headers: { A: '${{ secrets.A }}' } }],
   ['the environment variable UNSET', { args: ['${UNSET}'] }],
   ['the environment variable UNSET', { cwd: '${UNSET}' }],
-])('%s keeps a server from being attached', (what, server) => {
+])('%s prevents a server from being attached', (what, server) => {
   const error = catchError(() => attach(server));
   expect(error).toBeInstanceOf(SwitchboardError);
   expect(error.text).toContain('Server "a"');

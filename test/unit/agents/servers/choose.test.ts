@@ -58,11 +58,11 @@ async function choose(agent: Agent, said: Partial<AgentSettings> = {}, given: Gi
 const own = (key: string, more: Partial<Candidate> = {}) =>
   candidate(key, { origin: AGENT_FILE, ...more });
 
-test('an agent that names nothing gets nothing, and nobody is asked', async () => {
+test('an agent that names nothing gets nothing, and no server is asked', async () => {
   expect(await choose(agentWith([]))).toMatchObject({ gets: [], asked: [], warnings: [] });
 });
 
-test('what an agent brings along it gets, whatever it names, over another of that key', async () => {
+test('an agent always gets its own servers, over others with the same key', async () => {
   const agent = agentWith([], { servers: [own('files'), own('mine')] });
   const { gets, origins, asked } = await choose(agent);
   expect(gets).toEqual(['files', 'mine']);
@@ -70,7 +70,7 @@ test('what an agent brings along it gets, whatever it names, over another of tha
   expect(asked).toEqual([]);
 });
 
-test('of what an agent brings along it may use what its declaration enables, and nobody is asked', async () => {
+test('an agent’s own servers are limited to their enabled tools, without asking', async () => {
   const servers = [own('mine', { enabledTools: ['a', 'b'] })];
   const agent = agentWith(['mine::a', 'mine::c'], { servers });
   const all = await choose(agent);
@@ -79,7 +79,7 @@ test('of what an agent brings along it may use what its declaration enables, and
   expect(filtered.tools).toEqual({ mine: ['a'] });
 });
 
-test('what we put in only fills a gap', async () => {
+test('an injected server only fills a gap', async () => {
   const injected = own('memory', { isInjected: true });
   const agent = agentWith(['memory::memory'], { servers: [injected] });
   expect(await choose(agent)).toMatchObject({ gets: ['memory'], origins: [AGENT_FILE], asked: [] });
@@ -88,7 +88,7 @@ test('what we put in only fills a gap', async () => {
   expect({ gets, origins }).toEqual({ gets: ['memory'], origins: ['/theirs'] });
 });
 
-test('a server that is named is given if it has the tool; only it is asked', async () => {
+test('a named server is granted if it has the tool; no other is asked', async () => {
   expect(await choose(agentWith(['files::read']))).toMatchObject({
     gets: ['files'],
     tools: { files: undefined },
@@ -105,12 +105,12 @@ test('a server that is named is given if it has the tool; only it is asked', asy
   ]);
 });
 
-test.each(['files::files', 'files::*'])('%s is any tool, and needs no proof', async (text) => {
+test.each(['files::files', 'files::*'])('%s matches any tool without proof', async (text) => {
   const { gets, asked } = await choose(agentWith([text]));
   expect({ gets, asked }).toEqual({ gets: ['files'], asked: [] });
 });
 
-test('a server without a tool is the whole server; without either all programs', async () => {
+test('a server without a tool means the whole server; without either, all programs', async () => {
   const whole = { server: 'files', tool: undefined, text: 'files' };
   const all = { server: undefined, tool: undefined, text: '*' };
   const url = candidate('url', { cmd: undefined, url: 'https://example.com' });
@@ -121,7 +121,7 @@ test('a server without a tool is the whole server; without either all programs',
   expect(gets).toEqual(['files', 'notes', 'web', 'other']);
 });
 
-test('a bare tool is found where it is', async () => {
+test('a bare tool is found on its server', async () => {
   expect(await choose(agentWith(['note']))).toMatchObject({
     gets: ['notes'],
     asked: ['files', 'notes', 'web', 'other'],
@@ -129,7 +129,7 @@ test('a bare tool is found where it is', async () => {
   });
 });
 
-test('a bare tool of several servers is a question of policy', async () => {
+test('a bare tool on several servers depends on the policy', async () => {
   const none = await choose(agentWith(['search']), { mcpEnumFallback: 'none' });
   expect(none.gets).toEqual([]);
   const all = await choose(agentWith(['search']), { mcpEnumFallback: 'all' });
@@ -140,7 +140,7 @@ test('a bare tool of several servers is a question of policy', async () => {
   ]);
 });
 
-test('a bare tool of a server that the agent has in any case is that one', async () => {
+test('a bare tool on a server the agent already has means that one', async () => {
   const named = await choose(agentWith(['search', 'web::get']));
   expect(named).toMatchObject({ gets: ['web'], warnings: [] });
   const agent = agentWith(['search'], { servers: [own('mine')] });
@@ -148,7 +148,7 @@ test('a bare tool of a server that the agent has in any case is that one', async
   expect(brought).toMatchObject({ gets: ['mine'], warnings: [] });
 });
 
-test('a bare tool that nobody has is told, with what is near and how it is written', async () => {
+test('a bare tool that no server has is reported, with suggestions', async () => {
   const { gets, warnings } = await choose(agentWith(['serch', 'files', 'a/files/scan']));
   expect(gets).toEqual([]);
   expect(warnings).toEqual([
@@ -158,7 +158,7 @@ test('a bare tool that nobody has is told, with what is near and how it is writt
   ]);
 });
 
-test('where a server does not tell its tools, it is not said that nobody has one', async () => {
+test('if a server does not answer, the tool may still exist', async () => {
   const has = { ...HAS, other: 'It is broken.' };
   const { gets, warnings, lacks } = await choose(agentWith(['serch']), {}, { has });
   expect([gets, warnings]).toEqual([[], []]);
@@ -167,7 +167,7 @@ test('where a server does not tell its tools, it is not said that nobody has one
   ]);
 });
 
-test('where a server was not to be asked, it is said how it is', async () => {
+test('if a server was not asked, the reason is given', async () => {
   const { warnings, lacks } = await choose(
     agentWith(['scan']),
     {},
@@ -179,7 +179,7 @@ test('where a server was not to be asked, it is said how it is', async () => {
   expect(lacks).toEqual([]);
 });
 
-test('to try them, every server that is given is asked anew, and what fails is told once', async () => {
+test('trying asks every granted server again, and reports each failure once', async () => {
   const has = { ...HAS, other: 'It is broken.', mine: 'It is gone.' };
   const agent = agentWith(['other::scan', 'files::*'], { servers: [own('mine')] });
   const { gets, asked, warnings } = await choose(agent, {}, { has, isTried: true });
@@ -191,7 +191,7 @@ test('to try them, every server that is given is asked anew, and what fails is t
   ]);
 });
 
-test('an address is only for who names its server', async () => {
+test('a remote server is only for agents that name it', async () => {
   const servers = [candidate('web', { cmd: undefined, url: 'https://example.com/mcp' })];
   const has = { web: ['get'] };
   const bare = await choose(agentWith(['get']), {}, { servers, has });
@@ -204,7 +204,7 @@ test('an address is only for who names its server', async () => {
   expect(named).toMatchObject({ gets: ['web'], asked: ['web'] });
 });
 
-test("VS Code's own names are no tools of servers", async () => {
+test("VS Code's own names are not server tools", async () => {
   const has = { files: ['usages', 'problems'] };
   const agent = agentWith(['usages', 'problems'], { kind: 'vscode' });
   for (const said of [{}, { mcpEnumerate: false }]) {
@@ -214,7 +214,7 @@ test("VS Code's own names are no tools of servers", async () => {
   expect((await choose(agentWith(['usages']), {}, { has })).gets).toEqual(['files']);
 });
 
-test('a server that is named and does not tell is given without proof, or, strictly, not', async () => {
+test('a named server that does not answer is granted without proof, or not at all if strict', async () => {
   const has = { ...HAS, files: 'It is broken.' };
   const lenient = await choose(agentWith(['files::read']), {}, { has });
   const strict = await choose(agentWith(['files::read']), { mcpEnumStrict: true }, { has });
@@ -227,7 +227,7 @@ test('a server that is named and does not tell is given without proof, or, stric
   ]);
 });
 
-test('without a limit all are given, and only those named are asked', async () => {
+test('without a filter all are granted, and only named ones are asked', async () => {
   const said = { mcpLimitReferenced: false };
   const { gets, asked, warnings } = await choose(agentWith(['search', 'files::none']), said);
   expect(gets).toEqual(['files', 'notes', 'web', 'other']);
@@ -235,7 +235,7 @@ test('without a limit all are given, and only those named are asked', async () =
   expect(warnings).toHaveLength(1);
 });
 
-test('without a limit but strictly, all are asked, and those that do not tell are not given', async () => {
+test('without a filter but strict, all are asked, and silent ones are not granted', async () => {
   const has = { ...HAS, web: 'It is broken.', mine: 'It is broken.', files: 'It is broken.' };
   const said = { mcpLimitReferenced: false, mcpEnumStrict: true };
   const agent = agentWith(['files::*'], { servers: [own('mine')] });
@@ -254,7 +254,7 @@ test.each<[string[], Partial<AgentSettings>, string[]]>([
   expect({ gets, asked }).toEqual({ gets: expected, asked: [] });
 });
 
-test('only so many are asked, those that are named first; the others are told', async () => {
+test('only so many are asked, named ones first; the others are reported', async () => {
   const said = { mcpMaxServers: 2 };
   const { gets, asked, warnings } = await choose(agentWith(['search', 'web::get']), said);
   expect(asked).toEqual(['web', 'files']);
@@ -267,7 +267,7 @@ test('only so many are asked, those that are named first; the others are told', 
   expect(none.warnings).toHaveLength(2);
 });
 
-test('a server that is not there is told with the nearest names, or with why it is not', async () => {
+test('a missing server is reported with suggestions or a reason', async () => {
   const leftOut = new Map([['so old', 'It is reached over SSE.']]);
   const agent = agentWith(['note::note', 'so_old::x', 'zzz::y', 'zzz::x']);
   const { gets, warnings } = await choose(agent, {}, { leftOut });
@@ -279,7 +279,7 @@ test('a server that is not there is told with the nearest names, or with why it 
   ]);
 });
 
-test('a key is found in the form that tool names have', async () => {
+test('a key is found in the form used in tool names', async () => {
   const servers = [candidate('my files (old)'), candidate('a.b'), candidate('a b')];
   const has = { 'my files (old)': ['read'] };
   const { gets, warnings } = await choose(
@@ -291,7 +291,7 @@ test('a key is found in the form that tool names have', async () => {
   expect(warnings).toHaveLength(1); // two are alike
 });
 
-test('an agent may be held to the tools that it names', async () => {
+test('an agent can be limited to the tools it names', async () => {
   const said = { mcpToolFilter: true };
   const agent = agentWith(['files::read', 'note', 'web::*', 'web::get'], {
     servers: [own('mine')],
@@ -307,7 +307,7 @@ test('an agent may be held to the tools that it names', async () => {
   expect(unasked.tools['web']).toEqual(['get']);
 });
 
-test('what may not be used is not found, and not given along', async () => {
+test('denied tools are neither found nor granted', async () => {
   const exposing = (allow: string[] | undefined, deny?: string[]) => [
     candidate('files', { expose: { allow, deny } }),
   ];
@@ -332,7 +332,7 @@ test('what may not be used is not found, and not given along', async () => {
   ]);
 });
 
-test('a server of which not all may be used is not given where its tools are not known', async () => {
+test('a restricted server with unknown tools is not granted', async () => {
   const has = { files: 'It is broken.' };
   const get = (allow: string[] | undefined, deny?: string[]) =>
     choose(

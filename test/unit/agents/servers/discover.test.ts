@@ -61,7 +61,7 @@ test.each(FILES.map(([file], index) => [file, index] as const))(
   },
 );
 
-test('a file of the user’s that is named and not there is a warning', async () => {
+test('a configured user file that is missing is a warning', async () => {
   const { homeFolder, discover } = setUp();
   const settings = agentSettings({ vscodeUserMcp: join(homeFolder, 'nowhere.json') });
   expect((await discover({ settings })).warnings).toEqual([
@@ -69,7 +69,7 @@ test('a file of the user’s that is named and not there is a warning', async ()
   ]);
 });
 
-test('a server has all that is said about it, and runs in the project if that declares it', async () => {
+test('a server keeps all its settings, and runs in the project if declared there', async () => {
   const entry = { command: 'a', args: ['${X}'], env: { N: 1, T: true, S: 's' } };
   const { project, homeFolder, discover } = setUp({
     '.mcp.json': { mcpServers: { here: entry, deep: { ...entry, cwd: 'sub' } } },
@@ -99,7 +99,7 @@ test('a server has all that is said about it, and runs in the project if that de
   });
 });
 
-test('nothing is found where nothing is, and nothing is looked for where that is switched off', async () => {
+test('nothing is found if there is nothing or discovery is off', async () => {
   const { discover, add } = setUp();
   const nothing = { servers: [], leftOut: new Map(), warnings: [] };
   expect(await discover()).toEqual(nothing);
@@ -109,7 +109,7 @@ test('nothing is found where nothing is, and nothing is looked for where that is
   expect(await discover({ settings })).toEqual(nothing);
 });
 
-test("Claude Code: what it has for the project counts before the user's; the user's word on .mcp.json holds", async () => {
+test("Claude Code: the project's servers come before the user's; approvals of .mcp.json apply", async () => {
   const { project, add, discover } = setUp({
     '.mcp.json': {
       mcpServers: { yes: { command: 'y' }, no: { command: 'n' }, new: { command: 'w' } },
@@ -140,7 +140,7 @@ test("Claude Code: what it has for the project counts before the user's; the use
   expect(await keys()).toEqual(['new', 'yes']);
 });
 
-test('Claude Code keeps its file elsewhere if CLAUDE_CONFIG_DIR says so', async () => {
+test('Claude Code: its file follows CLAUDE_CONFIG_DIR', async () => {
   const { homeFolder, discover } = setUp({ 'home/c/.claude.json': { mcpServers: runs('c') } });
   const { servers } = await discover({ env: { CLAUDE_CONFIG_DIR: join(homeFolder, 'c') } });
   expect(servers.map(({ cmd }) => cmd)).toEqual(['c']);
@@ -154,7 +154,7 @@ test('VS Code: either key, with comments and trailing commas', async () => {
   expect((await discover()).servers.map(({ cmd }) => cmd)).toEqual(['b']);
 });
 
-test('Codex: its own keys for variables, and `${` as it stands', async () => {
+test('Codex: its own keys for variables, and a literal `${`', async () => {
   const { homeFolder, discover } = setUp({
     'home/codex/config.toml': `
       model = "m"
@@ -198,7 +198,7 @@ test('Codex: its own keys for variables, and `${` as it stands', async () => {
   expect((await discover({ settings })).servers).toHaveLength(2);
 });
 
-test('Gemini CLI: plain variables, both kinds of address, and its lists of what may be used', async () => {
+test('Gemini CLI: plain variables, both kinds of URL, and its tool lists', async () => {
   const { discover } = setUp({
     '.gemini/settings.json': {
       mcpServers: {
@@ -223,7 +223,7 @@ test('Gemini CLI: plain variables, both kinds of address, and its lists of what 
   expect([...leftOut.keys()]).toEqual(['old']);
 });
 
-test('addresses: Streamable HTTP is kept, the others need a proxy; what is switched off is not there', async () => {
+test('URLs: Streamable HTTP is kept, the others need a proxy; disabled ones are left out', async () => {
   const url = 'https://example.com/mcp?key=s3cr3t-of-mine';
   const { discover } = setUp({
     '.mcp.json': {
@@ -265,7 +265,7 @@ test('addresses: Streamable HTTP is kept, the others need a proxy; what is switc
   expect(warnings.join()).not.toContain('s3cr3t');
 });
 
-test('a weaker file fills in for what cannot be used in a stronger one', async () => {
+test('a file with lower precedence fills in for unusable entries', async () => {
   const { discover } = setUp({
     '.vscode/mcp.json': { servers: { x: { url: 'https://example.com', type: 'sse' } } },
     '.mcp.json': { mcpServers: runs('proxy') },
@@ -273,7 +273,7 @@ test('a weaker file fills in for what cannot be used in a stronger one', async (
   expect((await discover()).servers.map(({ cmd }) => cmd)).toEqual(['proxy']);
 });
 
-test('files that are broken are named, their content is not, and the others are read', async () => {
+test('broken files are named without their content, and the others are read', async () => {
   const { project, homeFolder, discover } = setUp({
     '.mcp.json': '{ "mcpServers": { "a": { "command": "s3cr3t" ',
     '.vscode/mcp.json': [],
@@ -310,7 +310,7 @@ test('files that are broken are named, their content is not, and the others are 
   `);
 });
 
-test.skipIf(process.getuid?.() === 0)('a file that may not be read is named', async () => {
+test.skipIf(process.getuid?.() === 0)('an unreadable file is named', async () => {
   const { add, discover } = setUp();
   chmodSync(add('.mcp.json', { mcpServers: runs('a') }), 0);
   expect((await discover()).warnings).toEqual([
@@ -318,13 +318,13 @@ test.skipIf(process.getuid?.() === 0)('a file that may not be read is named', as
   ]);
 });
 
-test('keys that mean something in JavaScript are keys like any other', async () => {
+test('keys that are special in JavaScript are ordinary keys', async () => {
   const text = '{"mcpServers":{"__proto__":{"command":"p"},"constructor":{"command":"c"}}}';
   const { discover } = setUp({ '.mcp.json': text });
   expect((await discover()).servers.map(({ key }) => key)).toEqual(['__proto__', 'constructor']);
 });
 
-test('Switchboard is not found in the files of its hosts, unless that is wanted', async () => {
+test('Switchboard is not found in its hosts’ files, unless enabled', async () => {
   const { discover } = setUp({
     '.mcp.json': { mcpServers: { Switchboard: { command: 'npx', args: ['-y', 'switchboard'] } } },
     'home/.codex/config.toml': '[mcp_servers.board]\ncommand = "/opt/switchboard-mcp"\n',

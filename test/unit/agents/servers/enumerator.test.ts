@@ -57,14 +57,14 @@ test.each([
   ['memory', []],
   ['filesystem', [tmpdir()]],
   ['everything', ['stdio']],
-])('server-%s is started, asked and ended', async (name, args) => {
+])('server-%s is started, listed and stopped', async (name, args) => {
   const { ask, pids } = setUp();
   const tools = await ask(program(name, publishedServer(name, ...args)));
   expect(tools.length).toBeGreaterThan(3);
   expect(pids).toHaveLength(1);
 });
 
-test('a server is asked once: for all who ask at once, and later from what is remembered', async () => {
+test('a server is asked once for all callers, and later answered from the cache', async () => {
   const { ask, pids, catalog } = setUp();
   const server = program('toolbox', testServer('toolbox'));
   const [first, second] = await Promise.all([ask(server), ask({ ...server })]);
@@ -83,7 +83,7 @@ test('a server is asked once: for all who ask at once, and later from what is re
   expect(next.pids).toHaveLength(1);
 });
 
-test('it runs where it is to run, with its variables and how deep it is', async () => {
+test('it runs in its folder, with its variables and depth', async () => {
   const { ask, project } = setUp();
   const [file, folder] = [join(temporaryFolder(), 'seen.json'), temporaryFolder()];
   const code = `require('fs').writeFileSync(process.argv[1],
@@ -123,7 +123,7 @@ test.each([
   },
 );
 
-test('a server that dies says why, without its secrets', async () => {
+test('a server that crashes explains why, without its secrets', async () => {
   const { ask } = setUp();
   const { server } = faulty('--exit=3');
   const secret = { ...server, env: { SECRET: 'a-key-of-mine' } };
@@ -132,7 +132,7 @@ test('a server that dies says why, without its secrets', async () => {
   expect(JSON.stringify(error) + String(error)).not.toContain('a-key-of-mine');
 });
 
-test('one who leaves leaves the work to the others; the last one ends it', async () => {
+test('work continues until the last caller leaves', async () => {
   const { ask } = setUp();
   const { server, running } = faulty('--no-list', '--grandchild');
   const [first, second] = [new Cancellation(), new Cancellation()];
@@ -149,7 +149,7 @@ test('one who leaves leaves the work to the others; the last one ends it', async
   await settled;
 });
 
-test('the end of the program ends what is under way', async () => {
+test('closing cancels work in progress', async () => {
   const { ask, enumerator } = setUp();
   const { server, running } = faulty('--no-list');
   const waiting = ask(server).catch((error: unknown) => error);
@@ -159,7 +159,7 @@ test('the end of the program ends what is under way', async () => {
   expect(await waiting).toMatchObject({ code: 'CANCELLED' });
 });
 
-test('many are asked, but not all at once; who waits may leave', async () => {
+test('many are asked, but not all at once; a waiting caller may leave', async () => {
   const { ask } = setUp();
   const many = Array.from({ length: 10 }, () => faulty('--no-list'));
   const cancellation = new Cancellation();
@@ -179,7 +179,7 @@ test('many are asked, but not all at once; who waits may leave', async () => {
   expect(many.reduce((sum, { running }) => sum + running(), 0)).toBe(0);
 });
 
-test('a list with a secret in it is known and not written down', async () => {
+test('a list with a secret is cached but not written to disk', async () => {
   const folder = temporaryFolder();
   const catalog = openCatalog(folder);
   const { ask } = setUp({ catalog });
@@ -193,7 +193,7 @@ test('a list with a secret in it is known and not written down', async () => {
   expect(written.join()).not.toContain('a-key');
 });
 
-test('a server behind this Switchboard is asked through the pool, and stays', async () => {
+test('this Switchboard’s own server is asked through the pool, and keeps running', async () => {
   const { start, pids } = realServers();
   const catalog = openCatalog();
   const { command: cmd, args } = testServer('toolbox');

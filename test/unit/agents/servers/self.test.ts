@@ -44,7 +44,7 @@ test.each<Row>([
   expect(is(key, cmd, ...args)).toBe(false);
 });
 
-test('the program that runs now is found under any path', () => {
+test('the running program is recognized under any path', () => {
   const folder = realpathSync(temporaryFolder());
   mkdirSync(join(folder, 'dist'));
   const program = join(folder, 'dist', 'index.js');

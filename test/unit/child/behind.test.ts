@@ -42,14 +42,14 @@ async function printedOf(
   return lines.join();
 }
 
-test('the secrets of the server behind an assistant are as secret as its own', async () => {
+test('the secrets of the server behind an assistant are also masked', async () => {
   const text = 'hunter2hunter2 from-the-environment';
   const command = { cmd: 'x', args: [], env: { A: 'hunter2hunter2', B: '${TOKEN}' } };
   expect(await printedOf(text, undefined)).toBe(text);
   expect(await printedOf(text, childConfig({ name: 'kid', command }))).toBe('*** ***');
 });
 
-test('so are its headers, and a server that cannot be started has none', async () => {
+test('so are its headers, and a server that cannot start has none', async () => {
   const headers = { Authorization: 'Bearer hunter2' };
   const remote = { type: 'http', url: 'https://example.com', headers } as const;
   expect(await printedOf('Bearer hunter2', childConfig({ name: 'kid', remote }))).toBe('***');
@@ -57,7 +57,7 @@ test('so are its headers, and a server that cannot be started has none', async (
   expect(await printedOf('plain', childConfig({ name: 'kid', command }))).toBe('plain');
 });
 
-test('so is what was filled in for a variable in an argument, or in a part of a value', async () => {
+test('so are values of variables in arguments or parts of values', async () => {
   const text = `from-the-environment in ${process.env['HOME']}`;
   const masked = `*** in ${process.env['HOME']}`;
   expect(await printedOf(text, undefined, { args: ['--key=${TOKEN}', '${HOME}/x'] })).toBe(masked);

@@ -43,7 +43,7 @@ function createChild() {
   return { child, peer, last, receive };
 }
 
-test('a subscription that is refused is told with the name of the server, and without secrets', async () => {
+test('a refused subscription is reported with the server’s name, and without secrets', async () => {
   const { child, last, receive } = createChild();
   const watched = child.watch(new Set(['a:1']));
   const { id } = last('resources/subscribe');
@@ -52,14 +52,14 @@ test('a subscription that is refused is told with the name of the server, and wi
   await expect(watched).rejects.toMatchObject({ code: -32601, message });
 });
 
-test('a subscription in whose course the server ends is a failure of the server', async () => {
+test('a subscription during which the server exits is a server failure', async () => {
   const { child, peer } = createChild();
   const watched = child.watch(new Set(['a:1']));
   peer.close(new LinkEnded({ kind: 'exited', code: 4, signal: null }));
   await expect(watched).rejects.toMatchObject({ code: 'CHILD_EXITED' });
 });
 
-test('a result that wants input, and an error that wants a page visited, name the server', async () => {
+test('a result that needs input, and an error that sends the user to a page, name the server', async () => {
   const { child, last, receive } = createChild();
   const ask = (answer: object) => {
     const asked = child.ask('prompts/get', Verbatim.of({ name: 'p' }), {}, 'prompt "p"');

@@ -4,7 +4,7 @@ import { childConfig } from '../../support/child-config.ts';
 
 const CRASH = { kind: 'exited', code: 1, signal: null } as const;
 
-test('the error about a crashed server says how it is started again', () => {
+test('the error about a crashed server says how to restart it', () => {
   const { hint } = explainEnd(CRASH, childConfig({ name: 'kid' }), '', 'working');
   expect(hint).toBe('It restarts on next use. It printed nothing on stderr.');
 });

@@ -134,7 +134,7 @@ describe.each(Object.entries(LINE_BREAKS))('%s', (_name, lineBreak) => {
   const json = withHidden(lineBreak);
   const value = JSON.parse(json) as unknown;
 
-  test('splits no message to a process', async () => {
+  test('does not split a message to a process', async () => {
     const messages = await messagesOf(await recordBytes('newline', json));
     const expected = [
       { jsonrpc: '2.0', id: 1, method: 'ask', params: value },

@@ -41,7 +41,7 @@ async function startIn(cwd: string, env: NodeJS.ProcessEnv): Promise<string | un
   return child.greeting.serverName;
 }
 
-test("a server gets its project's environment and folder, and nothing of ours", async () => {
+test("a server gets its project's environment and folder, and nothing from this process", async () => {
   process.env['HOST_ONLY'] = 'ours';
   onTestFinished(() => void delete process.env['HOST_ONLY']);
   const folders = [temporaryFolder(), temporaryFolder()].map((folder) => realpathSync(folder));

@@ -16,7 +16,7 @@ function createReader(...secrets: string[]) {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('lines come whole, however they were cut', async () => {
+test('lines arrive whole, however they were cut', async () => {
   const { stream, lines } = createReader();
   const bytes = Buffer.from('one\nžluť 🦊\nlast');
   for (const byte of bytes) stream.write(Buffer.from([byte]));
@@ -26,7 +26,7 @@ test('lines come whole, however they were cut', async () => {
   expect(lines).toEqual(['one', 'žluť 🦊', 'last']);
 });
 
-test('a secret is masked, also where two pieces of output meet', async () => {
+test('a secret is masked, even across two chunks', async () => {
   const { stream, lines, reader } = createReader('hunter2hunter2');
   stream.write('token hunter2');
   stream.write('hunter2 refused\n');
@@ -36,7 +36,7 @@ test('a secret is masked, also where two pieces of output meet', async () => {
   expect(reader.tail).toBe('token *** refused');
 });
 
-test('a secret in a line without end is masked wherever the line is cut', async () => {
+test('a secret in an endless line is masked wherever the line is cut', async () => {
   for (const before of [16_370, 16_383, 16_384, 20_000]) {
     const { stream, lines } = createReader('hunter2hunter2');
     const line = `${'x'.repeat(before)}hunter2hunter2${'y'.repeat(20_000)}`;
@@ -48,7 +48,7 @@ test('a secret in a line without end is masked wherever the line is cut', async 
   }
 });
 
-test('a secret that is wrapped is masked on both lines', async () => {
+test('a wrapped secret is masked on both lines', async () => {
   const { stream, lines } = createReader('hunter2hunter2hunter2');
   stream.write('token hunter2hunter2\n  hunter2 refused\ntoken hunter\n2hunter2hunter2 refused\n');
   await settled();
@@ -62,7 +62,7 @@ test('a colour code inside a secret does not hide it', async () => {
   expect(lines).toEqual(['token *** refused']);
 });
 
-test('of much output the last lines are kept, shortened and without terminal sequences', async () => {
+test('the last lines are kept, shortened and without terminal sequences', async () => {
   const { stream, reader } = createReader();
   for (let line = 1; line <= 20; line++) stream.write(`\u001b[31mline ${line}\u001b[0m\n`);
   stream.write('z'.repeat(1_000));
@@ -74,7 +74,7 @@ test('of much output the last lines are kept, shortened and without terminal seq
   ]);
 });
 
-test('a secret in a line that has not ended is masked in the last lines, also half of it', async () => {
+test('a secret in an unfinished line is masked in the last lines, even half of it', async () => {
   const { stream, reader } = createReader('hunter2hunter2');
   stream.write('token=hunter2hunter2');
   await settled();

@@ -86,7 +86,7 @@ test.each([
   );
 });
 
-test('where nothing is said about parameters, any can be given', () => {
+test('without a schema, any parameters are accepted', () => {
   const given = parseArguments(['a=1', '__proto__=x'], nothing);
   const args = given.kind === 'pairs' && typeArguments(given.pairs, typeOfSchema({}));
   expect(args && args.text).toBe('{"a":1,"__proto__":"x"}');
@@ -105,7 +105,7 @@ test('parameters of all alternatives are known', () => {
   );
 });
 
-test('one word can be JSON, or ask for stdin', () => {
+test('a single word can be JSON, or ask for stdin', () => {
   const textOf = (words: string[], piped: () => string) => {
     const given = parseArguments(words, piped);
     return given.kind === 'json' && given.args.text;
@@ -123,13 +123,13 @@ test.each([
   [['a=1', 'tea'], '"tea" is not key=value or key:=json.'],
   [['=x', 'a=1'], '"=x" is not key=value or key:=json.'],
   [['5'], 'The arguments must be a JSON object.'],
-])('%j is a mistake in the command', (words, message) => {
+])('%j is a usage error', (words, message) => {
   expect(() => parseArguments(words, nothing)).toThrow(
     expect.objectContaining({ code: 'USAGE', message: expect.stringContaining(message) }),
   );
 });
 
-test('what is wrong with arguments is found', () => {
+test('finds mistakes in arguments', () => {
   const type = typeOfSchema({ ...SCHEMA, required: ['text', 'flag'] });
   expect(findMistakes({ text: 'a', flag: true, number: 1, tags: [], any: [] }, type)).toEqual([]);
   expect(

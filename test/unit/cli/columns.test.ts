@@ -34,7 +34,7 @@ test('text is wrapped between words', () => {
   expect(wrapText('', 20)).toEqual(['']);
 });
 
-test('a word that is too long is broken', () => {
+test('a long word is broken', () => {
   expect(wrapText('a abcdefghij b', 4)).toEqual(['a', 'abcd', 'efgh', 'ij b']);
   expect(wrapText('天気予報です', 5)).toEqual(['天気', '予報', 'です']);
 });

@@ -24,7 +24,7 @@ const form = (properties: object, required: string[] = Object.keys(properties)) 
   required,
 });
 
-test('without fields it is a question for yes or no', async () => {
+test('without fields it is a yes-or-no question', async () => {
   expect(await fill({}, 'y')).toEqual({
     answer: { action: 'accept', content: {} },
     shown: ['Allow it? [y/N] '],
@@ -34,7 +34,7 @@ test('without fields it is a question for yes or no', async () => {
   expect((await fill({}, undefined)).answer).toEqual({ action: 'cancel' });
 });
 
-test('one field for yes or no is asked for at once', async () => {
+test('a single yes-or-no field is asked at once', async () => {
   const schema = form({ sure: { type: 'boolean', title: 'Are you sure' } });
   expect(await fill(schema, 'YES')).toEqual({
     answer: { action: 'accept', content: { sure: true } },
@@ -59,7 +59,7 @@ test('a form can be declined before it is filled in, and cancelled at any time',
   expect((await fill(schema, '', 'x', undefined)).answer).toEqual({ action: 'cancel' });
 });
 
-test('strings and numbers are checked and asked for again', async () => {
+test('strings and numbers are checked and asked again', async () => {
   const schema = form({
     name: { type: 'string', title: 'Your name', description: 'As on the card', minLength: 2 },
     age: { type: 'integer', minimum: 18, maximum: 99 },
@@ -88,7 +88,7 @@ test('strings and numbers are checked and asked for again', async () => {
   });
 });
 
-test('optional fields can be left empty, and defaults are taken', async () => {
+test('optional fields can be left empty, and defaults are used', async () => {
   const schema = form(
     { name: { type: 'string' }, size: { type: 'number', default: 5 }, ok: { type: 'boolean' } },
     [],
@@ -109,7 +109,7 @@ test.each([
       ],
     },
   ],
-])('one of several is chosen by number, value or title: %j', async (field) => {
+])('an option is chosen by number, value or title: %j', async (field) => {
   const choose = async (...typed: string[]) => fill(form({ colour: field }), '', ...typed);
   const { answer, shown } = await choose('3', '2');
   expect(answer).toEqual({ action: 'accept', content: { colour: 'g' } });
@@ -124,7 +124,7 @@ test.each([
   expect((await choose('green')).answer.content).toEqual({ colour: 'g' });
 });
 
-test('several are chosen with commas between', async () => {
+test('several options are separated by commas', async () => {
   const field = {
     type: 'array',
     items: { type: 'string', enum: ['a', 'b', 'c'] },
@@ -139,7 +139,7 @@ test('several are chosen with commas between', async () => {
   expect((await fill(form({ which: titled }), '', 'ah')).answer.content).toEqual({ which: ['a'] });
 });
 
-test('what a server writes cannot command the terminal or fake a line', async () => {
+test('a server’s text cannot control the terminal or fake a line', async () => {
   const schema = form({
     'a\u001b[2J': {
       type: 'string',

@@ -9,7 +9,7 @@ import {
   withoutHttpSettings,
 } from '../../../src/cli/serve/http-options.ts';
 
-test('unless told otherwise it is this machine alone, with a token', () => {
+test('defaults to this machine only, with a token', () => {
   expect(readHttpSettings({ http: true }, {})).toEqual({
     host: '127.0.0.1',
     port: 8081,
@@ -20,7 +20,7 @@ test('unless told otherwise it is this machine alone, with a token', () => {
   });
 });
 
-test('flags are stronger than the environment', () => {
+test('flags override the environment', () => {
   const env = { HOST: 'localhost', PORT: '9000', SWITCHBOARD_NO_AUTH: '1' };
   expect(readHttpSettings({}, env)).toMatchObject({
     host: 'localhost',
@@ -32,7 +32,7 @@ test('flags are stronger than the environment', () => {
   expect(readHttpSettings({ auth: true }, { SWITCHBOARD_NO_AUTH: '0' }).wantsToken).toBe(true);
 });
 
-test('the environment can ask for it', () => {
+test('the environment can enable it', () => {
   expect(wantsHttp({}, {})).toBe(false);
   expect(wantsHttp({ http: true }, {})).toBe(true);
   expect(wantsHttp({}, { TRANSPORT: 'HTTP' })).toBe(true);
@@ -94,14 +94,14 @@ test.each(['x', '0', '-1', '2147484'])(
   },
 );
 
-test('an address requires --http', () => {
+test('a host or port requires --http', () => {
   expect(() => refuseHttpFlags({ auth: true })).not.toThrow();
   for (const flags of [{ port: '1' }, { host: 'h' }, { auth: false }, { allowRemote: true }]) {
     expect(() => refuseHttpFlags(flags)).toThrow('require --http');
   }
 });
 
-test('names by which hosts reach it come from both places', () => {
+test('allowed host names come from both places', () => {
   const env = { SWITCHBOARD_ALLOW_HOST: 'a.example, b.example,' };
   expect(readHttpSettings({ allowHost: ['c'] }, env).names).toEqual([
     'c',
@@ -110,7 +110,7 @@ test('names by which hosts reach it come from both places', () => {
   ]);
 });
 
-test('servers are not told what was meant for us', () => {
+test('servers do not get our own settings', () => {
   const env = { A: '1', SWITCHBOARD_HTTP_TOKEN: 'secret', PORT: '1', HOST: 'h', PING_SECS: '1' };
   expect(withoutHttpSettings(env)).toEqual({ A: '1', PORT: '1', HOST: 'h', PING_SECS: '1' });
   expect(withoutHttpSettings({ ...env, TRANSPORT: 'http' })).toEqual({ A: '1' });

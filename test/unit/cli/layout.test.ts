@@ -27,7 +27,7 @@ test('without a terminal every row is one line', () => {
   ]);
 });
 
-test('the widest columns give way and wrap', () => {
+test('the widest columns are narrowed and wrap', () => {
   expect(formatRows(ROWS, { width: 36, style: plain, indent: '  ' })).toEqual([
     '  files     suite  declared in',
     '                   /home/ada/shop/co',
@@ -37,7 +37,7 @@ test('the widest columns give way and wrap', () => {
   ]);
 });
 
-test('styles cover the text and not the blanks beside it', () => {
+test('styles cover the text but not the padding', () => {
   const cells = [{ text: 'a', style: 'bold' as const }, { text: 'b' }];
   const below = { text: 'c d', style: 'dim' as const };
   expect(formatRows([{ cells, below }], { width: 80, style: marked })).toEqual([

@@ -15,7 +15,7 @@ test.each([
   ['revew', 'Did you mean review?'],
   ['agent_revew', 'Did you mean agent_review?'],
   ['depp_research', 'Did you mean deep_research or anth_deep_research?'],
-])('%s is near a name that can be typed: %s', (name, hint) => {
+])('%s suggests a name that can be typed: %s', (name, hint) => {
   expect(() => chosenAgent(AGENTS, name)).toThrow(
     expect.objectContaining({ code: 'AGENT_UNKNOWN', hint }),
   );

@@ -146,7 +146,7 @@ test.each([1, 8, 20, 40, 60, 80, 120])('no line is longer than %i columns', (wid
   for (const line of formatReport(long, at(width))) expect(line.length).toBeLessThanOrEqual(width);
 });
 
-test('a long name and a long path give way', () => {
+test('a long name and a long path are shortened', () => {
   const report = {
     ...REPORT,
     project: `/home/ada/${'projects/'.repeat(8)}shop`,
@@ -179,7 +179,7 @@ test('wide characters take two columns', () => {
   `);
 });
 
-test('what a server says cannot command the terminal', () => {
+test('a server’s text cannot control the terminal', () => {
   const children = [
     child({ name: 'a\u001b[2Jb', state: 'error', lastError: 'x\u001b]0;title\u0007\r\ny\tz' }),
   ];
@@ -191,7 +191,7 @@ test('what a server says cannot command the terminal', () => {
   expect(text).toContain('x y z');
 });
 
-test('one that started on another day, without a host and without servers', () => {
+test('a program started on another day, without a host and without servers', () => {
   const startedAt = new Date(2026, 2, 9, 8, 5).toISOString();
   const report = { ...REPORT, startedAt, sessions: [], children: [], memoryBytes: undefined };
   expect(draw(formatReport(report, at(80)))).toMatchInlineSnapshot(`
@@ -202,7 +202,7 @@ test('one that started on another day, without a host and without servers', () =
   `);
 });
 
-test('runs of agents, with what each does and where', () => {
+test('agent runs, with their steps and folders', () => {
   const ago = (seconds: number) => new Date(NOW - seconds * 1_000).toISOString();
   const running = { state: 'running', before: undefined } as const;
   const runs: StatusReport['runs'] = [
@@ -239,7 +239,7 @@ test('runs of agents, with what each does and where', () => {
   `);
 });
 
-test('one that does not answer', () => {
+test('a program that does not answer', () => {
   const program = { pid: 77, project: '/home/ada/web', problem: 'not responding' };
   expect(draw(formatSilent(program, at(80)))).toMatchInlineSnapshot(`
     "
@@ -248,7 +248,7 @@ test('one that does not answer', () => {
   `);
 });
 
-test('servers that nobody runs', () => {
+test('servers that are not running', () => {
   const ago = (hours: number) => new Date(NOW - hours * 3_600_000).toISOString();
   const report: OfflineReport = {
     project: '/home/ada/shop',

@@ -28,7 +28,7 @@ test.each([
   expect(adviceFor(['config', word], CONFIG)).toEqual(advice);
 });
 
-test('only commands that exist are suggested, and none is for a command that exists', () => {
+test('only existing commands are suggested, and none for an existing command', () => {
   const words =
     `add new register list ls servers logs log tail ps top info monitor start up server daemon stop
     down kill quit restart refresh remove rm delete disable off enable activate on init setup install uninstall

@@ -307,7 +307,7 @@ async function settle({ read }: Pick<Flag, 'read'>, written: Written = {}) {
   };
 }
 
-test('the table here has every setting, with the variable and the key in config.toml it has', () => {
+test('this table has every setting, with its variable and its key in config.toml', () => {
   const settings = Object.entries(AGENT_KEYS).map(([key, { variable, toml, tomlAdds }]) => [
     key,
     variable,
@@ -317,7 +317,7 @@ test('the table here has every setting, with the variable and the key in config.
   expect(tested).toEqual(settings);
 });
 
-test('an empty prefix can be set in every place, and a stronger place sets another', async () => {
+test('an empty prefix can be set anywhere, and overridden', async () => {
   const prefix = FLAGS.find(({ key }) => key === 'prefixCodex');
   if (!prefix) throw new Error('no such flag');
   const toml = '[agents]\nprefix_codex = ""\n';
@@ -335,7 +335,7 @@ describe.each(FLAGS)('$variable, $key', (one) => {
   const inJson = { [key]: json[0] };
   const inToml = `[agents]\n${toml?.[0] ?? ''}\n`;
 
-  test('holds by default what is promised, and an empty variable is none, or an empty prefix', async () => {
+  test('has the documented default, and an empty variable is unset, or an empty prefix', async () => {
     expect(await settle(one, {})).toEqual({ value: standard, warnings: [] });
     const empty = key.startsWith('prefix') ? '' : standard;
     for (const text of ['', '  ']) {
@@ -344,21 +344,21 @@ describe.each(FLAGS)('$variable, $key', (one) => {
     }
   });
 
-  test('is what the variable says, whatever the files say', async () => {
+  test('is the variable’s value, over all files', async () => {
     for (const written of [{}, { json: inJson, toml: inToml }]) {
       const settled = await settle(one, { ...written, env: inEnv });
       expect(settled).toEqual({ value: env[1], warnings: [] });
     }
   });
 
-  test('is what the main file says, whatever config.toml says', async () => {
+  test('is the main file’s value, over config.toml', async () => {
     for (const written of [{}, { toml: inToml }]) {
       const settled = await settle(one, { ...written, json: inJson });
       expect(settled).toEqual({ value: json[1], warnings: [] });
     }
   });
 
-  test('is refused with its place where it is wrong in the main file', async () => {
+  test('is rejected with its location if invalid in the main file', async () => {
     const project = projectWith({ json: { [key]: { no: true } } });
     expect(await project.loadError()).toMatch(
       new RegExp(
@@ -372,7 +372,7 @@ const WITH_PLAIN_STANDARD = FLAGS.filter(({ standard }) => isPlain(standard));
 const IN_TOML = FLAGS.flatMap((one) => (one.toml ? [{ one, key: one.key, toml: one.toml }] : []));
 const CAN_BE_WRONG = FLAGS.flatMap((one) => (one.bad === undefined ? [] : [{ ...one, one }]));
 
-test.each(WITH_PLAIN_STANDARD)('$key can be put back to what it is by default', async (one) => {
+test.each(WITH_PLAIN_STANDARD)('$key can be reset to its default', async (one) => {
   const { key, variable, standard, json, toml } = one;
   const byVariable = { env: { [variable]: String(standard) }, json: { [key]: json[0] } };
   expect(await settle(one, byVariable)).toEqual({ value: standard, warnings: [] });
@@ -380,20 +380,23 @@ test.each(WITH_PLAIN_STANDARD)('$key can be put back to what it is by default', 
   expect(await settle(one, byFile)).toEqual({ value: standard, warnings: [] });
 });
 
-test.each(IN_TOML)('$key can be said in config.toml', async ({ one, toml: [line, means] }) => {
+test.each(IN_TOML)('$key can be set in config.toml', async ({ one, toml: [line, means] }) => {
   const written = { toml: `[agents]\n${line}\n` };
   expect(await settle(one, written)).toEqual({ value: means, warnings: [] });
 });
 
-test.each(IN_TOML)('$key that makes no sense in config.toml is told', async ({ one, toml }) => {
-  const [name] = toml[0].split(' ');
-  const { value, warnings } = await settle(one, { toml: `[agents]\n${name} = [1]\n` });
-  expect(value).toEqual(one.standard);
-  const { allowed } = AGENT_KEYS[one.key].kind;
-  expect(warnings).toEqual([
-    `<home>/.switchboard/config.toml: agents.${name} must be ${allowed}. Its value is ignored.`,
-  ]);
-});
+test.each(IN_TOML)(
+  '$key with an invalid value in config.toml is reported',
+  async ({ one, toml }) => {
+    const [name] = toml[0].split(' ');
+    const { value, warnings } = await settle(one, { toml: `[agents]\n${name} = [1]\n` });
+    expect(value).toEqual(one.standard);
+    const { allowed } = AGENT_KEYS[one.key].kind;
+    expect(warnings).toEqual([
+      `<home>/.switchboard/config.toml: agents.${name} must be ${allowed}. Its value is ignored.`,
+    ]);
+  },
+);
 
 test.each(CAN_BE_WRONG)(
   '$variable=$bad is told, and what holds without it holds',
@@ -423,7 +426,7 @@ test.each([
   expect((await settle({ read }, { env })).value).toEqual([means, means]);
 });
 
-test('the project is stronger than the user, key by key', async () => {
+test('the project overrides the user, key by key', async () => {
   const project = createProject({
     [MAIN]: { agents: { maxRuns: 3 } },
     '../home/.switchboard/switchboard.config.json': {
@@ -445,7 +448,7 @@ test('the project is stronger than the user, key by key', async () => {
   ]);
 });
 
-test('a misspelt key in the main file is refused with the one that was meant', async () => {
+test('a misspelt key in the main file is rejected with a suggestion', async () => {
   expect(await projectWith({ json: { enumerate: true } }).loadError()).toContain(
     'agents.enumerate: unknown key. Did you mean "mcpEnumerate"?',
   );
@@ -457,7 +460,7 @@ describe('config.toml', () => {
     return (await project.load()).warnings.map(project.plain);
   }
 
-  test('that is not TOML is told with its line, and ignored', async () => {
+  test('that is not TOML is reported with its line, and ignored', async () => {
     expect(await warningsFor('[agents]\nfilter = "sk-canary\n')).toMatchInlineSnapshot(`
       [
         "<home>/.switchboard/config.toml:2:20: Invalid TOML: control characters are not allowed in strings. The file is ignored.",
@@ -465,7 +468,7 @@ describe('config.toml', () => {
     `);
   });
 
-  test('with strange keys is told which were meant', async () => {
+  test('with unknown keys gets suggestions', async () => {
     const toml =
       'log = 1\nlogging = 7\n[agents]\nenable_codx = true\nzzzzzzzzzzzzzzzz = 1\n[agent]\n';
     expect(await warningsFor(toml)).toMatchInlineSnapshot(`
@@ -479,7 +482,7 @@ describe('config.toml', () => {
     `);
   });
 
-  test('that cannot be read is told, and ignored', async () => {
+  test('that cannot be read is reported, and ignored', async () => {
     const project = createProject({ [join(TOML, 'a-file-in-it')]: '' });
     const { warnings } = await project.load();
     expect(warnings.map(project.plain)).toEqual([
@@ -489,7 +492,7 @@ describe('config.toml', () => {
     ]);
   });
 
-  test('may begin with a byte order mark', async () => {
+  test('may start with a byte order mark', async () => {
     const read = ({ mcpEnumStrict }: AgentSettings) => mcpEnumStrict;
     const toml = '\ufeff[agents]\nenum_strict = true\n';
     expect(await settle({ read }, { toml })).toEqual({ value: true, warnings: [] });

@@ -20,7 +20,7 @@ function layOut(own: typeof OWN & object = OWN, main: object = {}): Project {
   });
 }
 
-test('behind the wrapper stands the server, as its own file says', async () => {
+test('the server behind the wrapper is declared by its own file', async () => {
   const project = layOut({ ...OWN, assistant: { model: 'm' } } as typeof OWN);
   project.write(`${FOLDER}/CLAUDE.md`, '\uFEFFYou are a librarian.\n');
   const kid = (await project.load()).children.get('kid');
@@ -32,7 +32,7 @@ test('behind the wrapper stands the server, as its own file says', async () => {
   });
 });
 
-test('rules of all places hold', async () => {
+test('rules from all places apply', async () => {
   const own = { ...OWN, expose: { allow: ['a_*', 'b_*'], deny: ['a_secret'] } };
   const suites = { kid: { expose: { allow: ['a_*', 'c_*'], deny: ['a_other'] } } };
   const kid = (await layOut(own, { suites }).load()).children.get('kid');
@@ -44,21 +44,21 @@ test('rules of all places hold', async () => {
 test.each([
   ['a wrapper that somebody has changed', `${FOLDER}/kid-claude-wrapper.mjs`, '// mine\n'],
   ['an original that is no server', `${FOLDER}/original/.mcp.json`, '[]'],
-])('%s is not taken for ours', async (_, file, text) => {
+])('%s is not recognized as ours', async (_, file, text) => {
   const project = layOut();
   project.write(file, text);
   const kid = (await project.load()).children.get('kid');
   expect(kid).toMatchObject({ behind: undefined, command: { cmd: 'node' } });
 });
 
-test('a folder that is meant counts before all else of its name', async () => {
+test('a requested folder takes precedence over others with its name', async () => {
   const project = layOut(OWN, { mcpServers: { kid: { command: 'another' } } });
   const assistantFolder = join(project.folder, FOLDER);
   const kid = (await project.load({ assistantFolder })).children.get('kid');
   expect(kid?.behind?.command?.cmd).toBe('server');
 });
 
-test('CLAUDE.md of the project is not the role of a server there', async () => {
+test('the project’s CLAUDE.md is not a server’s role', async () => {
   const project = createProject({
     'switchboard.config.json': {
       discoverGlobs: ['.mcp.json'],
@@ -84,7 +84,7 @@ const STRANGE = {
 };
 
 for (const [kind, make] of Object.entries(STRANGE)) {
-  test.each(FILES)(`${kind} in the place of %s is not waited for`, async (file) => {
+  test.each(FILES)(`${kind} in the place of %s does not block`, async (file) => {
     const project = layOut();
     const path = join(project.folder, file);
     mkdirSync(join(path, '..'), { recursive: true });
@@ -106,13 +106,13 @@ for (const [kind, make] of Object.entries(STRANGE)) {
   );
 }
 
-test('a file beyond all measure is not read', async () => {
+test('an oversized file is not read', async () => {
   const project = createProject({ 'switchboard.config.json': '' });
   truncateSync(join(project.folder, 'switchboard.config.json'), 1 << 30);
   expect(await project.loadError()).toContain('larger than 16 MiB');
 });
 
-test('of very many wrong entries only some are told', async () => {
+test('very many invalid entries are reported in part', async () => {
   const wrong = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`server-${at}`, at]));
   const project = createProject({ 'mcp-descriptions.json': { mcps: { ...wrong, kid: 'good' } } });
   const { warnings } = await project.load();

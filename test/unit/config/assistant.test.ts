@@ -19,11 +19,11 @@ test.each([
   [{ model: 'm', maxRounds: 3 }, true, { model: 'm', maxRounds: 3 }],
   [{ model: 'm', maxRounds: 3 }, { model: 'n' }, { model: 'n', maxRounds: 3 }],
   [{ model: 'm' }, false, undefined],
-])('%j where the server is declared and %j in suites', async (entry, suite, expected) => {
+])('%j in the server’s declaration and %j in suites', async (entry, suite, expected) => {
   expect(await assistantIn(entry, suite)).toEqual(expected);
 });
 
-test('an unknown setting makes only its server unusable, and is named with its place', async () => {
+test('an unknown setting disables only its server, and is reported with its location', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: { a: { command: 'x', assistant: { apiKey: 'hunter2hunter2' } } },

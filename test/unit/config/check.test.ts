@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createProject } from './temp-project.ts';
 
-test('every mistake of a file is told at once, each with its place', async () => {
+test('all mistakes in a file are reported at once, with locations', async () => {
   const project = createProject({
     'switchboard.config.json': `{
   "discoverGlobs": "x",
@@ -61,7 +61,7 @@ test('every mistake of a file is told at once, each with its place', async () =>
   `);
 });
 
-test('keys of features that do not exist are unknown keys', async () => {
+test('keys of removed features are unknown keys', async () => {
   const project = createProject({
     'switchboard.config.json': {
       suites: {
@@ -103,7 +103,7 @@ test('a value that may be a secret is not repeated', async () => {
   `);
 });
 
-test('a file in which the first level is no object is refused', async () => {
+test('a file whose top level is not an object is rejected', async () => {
   const project = createProject({ 'switchboard.config.json': '[]' });
   expect(await project.loadError()).toMatchInlineSnapshot(
     `"CONFIG_INVALID: <project>/switchboard.config.json:1:1: expected an object, got an array. For all keys and what they mean, run: switchboard config schema"`,
@@ -119,7 +119,7 @@ test('the user file is checked like the project file', async () => {
   );
 });
 
-test("unknown keys of a pasted entry are warnings, the host's as well as misspelt ones", async () => {
+test("unknown keys of a pasted entry are warnings, both the host's and misspelt ones", async () => {
   const project = createProject({
     'switchboard.config.json': {
       $schema: './switchboard.config.schema.json',

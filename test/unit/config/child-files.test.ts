@@ -16,7 +16,7 @@ test('both default places are searched, .switchboard first', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('a file without a name is ignored, one with an invalid value costs only its server', async () => {
+test('a file without a name is ignored, one with an invalid value disables only its server', async () => {
   const project = createProject({
     'mcps/a/.mcp.json': '{ "name": "a", "command": ',
     'mcps/b/.mcp.json': { description: 'no name' },
@@ -50,7 +50,7 @@ test('a file without a name is ignored, one with an invalid value costs only its
   `);
 });
 
-test('of two files with one name the first counts, and both are named', async () => {
+test('the first of two files with the same name is used, and both are reported', async () => {
   const project = createProject({
     '.switchboard/mcps/a/.mcp.json': { name: 'same', command: { cmd: 'first' } },
     'mcps/a/.mcp.json': { name: 'same', command: { cmd: 'second' } },
@@ -81,7 +81,7 @@ test('the three descriptions are kept apart', async () => {
   });
 });
 
-test('a file that nests without end, or that is no file, costs only itself', async () => {
+test('a file that nests endlessly, or is not a regular file, affects only itself', async () => {
   const project = createProject({
     'mcps/deep/.mcp.json': '['.repeat(20_000),
     'mcps/folder/.mcp.json/x': '',

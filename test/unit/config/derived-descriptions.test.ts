@@ -50,7 +50,7 @@ test.each([
   expect(remembered(first, second)).toBeUndefined();
 });
 
-test('lines are added to those that are there, and replaced', () => {
+test('descriptions are added and replaced', () => {
   const { dir } = createProject();
   const [one, two] = [server('npx one'), server('npx two')];
   rememberDerived(dir, [[one, 'first']]);
@@ -61,7 +61,7 @@ test('lines are added to those that are there, and replaced', () => {
   expect(statSync(join(dir, 'cache/descriptions.json')).mode & 0o777).toBe(0o600);
 });
 
-test('of very many the newest are kept', () => {
+test('only the newest are kept', () => {
   const { dir } = createProject();
   const many = Array.from({ length: 1_005 }, (_, n) => [server(`npx s${n}`), `${n}`] as const);
   rememberDerived(dir, many);
@@ -77,7 +77,7 @@ test.each([
   '[]',
   '{"form": 2, "servers": {"a": "b"}}',
   '{"form": 1, "servers": {"a": 5}}',
-])('a file with %j says nothing, and is written anew', (text) => {
+])('a file with %j is ignored and rewritten', (text) => {
   const { dir } = createProject();
   mkdirSync(join(dir, 'cache'));
   const file = join(dir, 'cache/descriptions.json');

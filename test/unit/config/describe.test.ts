@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describeConfig } from '../../../src/config/describe.ts';
 import { createProject } from './temp-project.ts';
 
-test('the picture is plain JSON and shows no secret', async () => {
+test('the output is plain JSON without secrets', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: {

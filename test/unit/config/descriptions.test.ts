@@ -27,8 +27,8 @@ async function textsOf(project: Project, name = 'memory') {
 
 const SOUND = { warnings: [] };
 
-describe('both shapes are read', () => {
-  test('texts for the host and for the assistant, by name', async () => {
+describe('reads both formats', () => {
+  test('descriptions for the host and for the assistant, by name', async () => {
     const project = projectWith({
       mcps: { memory: { switchboard: 'Use it to remember.', claude: 'You keep notes.' } },
     });
@@ -40,7 +40,7 @@ describe('both shapes are read', () => {
     expect((await project.load()).files).toContain(join(project.folder, FILE));
   });
 
-  test('texts alone are for the host', async () => {
+  test('plain strings are for the host', async () => {
     const project = projectWith({ type: 'object', properties: { memory: 'Use it to remember.' } });
     expect(await textsOf(project)).toEqual({
       description: 'Use it to remember.',
@@ -49,7 +49,7 @@ describe('both shapes are read', () => {
     });
   });
 
-  test('both in one file complete each other, and comments and a byte order mark do no harm', async () => {
+  test('both in one file are combined, and comments and a byte order mark are allowed', async () => {
     const project = projectWith(`\ufeff{
       // ours
       "properties": { "memory": "from properties", "other": "x", },
@@ -69,8 +69,8 @@ describe('both shapes are read', () => {
   });
 });
 
-describe('which text counts', () => {
-  test('each from the strongest file that has it', async () => {
+describe('precedence', () => {
+  test('each text comes from the file with the highest precedence that has it', async () => {
     const project = createProject({
       'switchboard.config.json': { mcpServers: { a: CHILD, b: CHILD, c: CHILD } },
       [FILE]: { mcps: { a: { switchboard: 'root' } } },
@@ -86,7 +86,7 @@ describe('which text counts', () => {
     expect(await textsOf(project, 'c')).toMatchObject({ description: 'home' });
   });
 
-  test('the very name before one that is written differently', async () => {
+  test('an exact name before a normalized one', async () => {
     const project = projectWith(
       { mcps: { 'mcp-server-memory': 'long', memory: 'short' } },
       { memory: CHILD, Memory_MCP: CHILD, memo: CHILD },
@@ -108,7 +108,7 @@ describe('which text counts', () => {
   });
 });
 
-describe('what is wrong is a warning, and the rest counts', () => {
+describe('mistakes are warnings, and the rest applies', () => {
   test('not JSON', async () => {
     const project = projectWith('{\n  "mcps": {\n    memory: 1\n}}');
     expect((await textsOf(project)).warnings).toMatchInlineSnapshot(`
@@ -119,7 +119,7 @@ describe('what is wrong is a warning, and the rest counts', () => {
     expect((await project.load()).children.size).toBe(1);
   });
 
-  test('wrong kinds and unknown keys', async () => {
+  test('wrong types and unknown keys', async () => {
     const project = projectWith(`{
   "mcps": {
     "memory": { "switchboard": "kept", "claude": 7, "cluade": "x" },
@@ -148,7 +148,7 @@ describe('what is wrong is a warning, and the rest counts', () => {
     ]);
   });
 
-  test('a folder of that name', async () => {
+  test('a folder with that name', async () => {
     const project = createProject({
       'switchboard.config.json': { mcpServers: { memory: CHILD } },
       [`${FILE}/x`]: '',
@@ -158,7 +158,7 @@ describe('what is wrong is a warning, and the rest counts', () => {
     ]);
   });
 
-  test('empty texts say nothing', async () => {
+  test('empty strings count as unset', async () => {
     const project = projectWith({ mcps: { memory: { switchboard: ' ', claude: '' } } });
     expect(await textsOf(project)).toEqual({ description: undefined, role: undefined, ...SOUND });
   });

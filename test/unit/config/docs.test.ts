@@ -20,7 +20,7 @@ async function load(files: Record<string, string | object>) {
   return { names: [...children.keys()], children, read };
 }
 
-test('the examples of docs/configuration.md load as they stand', async () => {
+test('the examples in docs/configuration.md load unchanged', async () => {
   const [, first = ''] = /^```json\n(.*?)^```/ms.exec(page) ?? [];
   expect((await load({ 'switchboard.config.json': first })).names).toEqual(['github']);
 
@@ -55,7 +55,7 @@ test('the examples of docs/configuration.md load as they stand', async () => {
   expect(types).toEqual(['http', 'http', 'ws']);
 });
 
-test('the complete example leaves no key of the first level out', async () => {
+test('the complete example has every top-level key', async () => {
   const schema: { properties: object } = JSON.parse(
     readFileSync(new URL('../../../switchboard.config.schema.json', import.meta.url), 'utf8'),
   );

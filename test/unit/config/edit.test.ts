@@ -8,8 +8,8 @@ const PATH = ['suites', 'memory', 'show'];
 /** What `switchboard show memory flip` makes of a text. */
 const setShow = (text: string) => setKey(text, PATH, 'flip');
 
-describe('a key that is there', () => {
-  test('gets the value, and nothing else is touched', async () => {
+describe('an existing key', () => {
+  test('gets the value, and nothing else changes', async () => {
     const text = `// mine
 {
   "suites": {
@@ -21,19 +21,19 @@ describe('a key that is there', () => {
     expect(await setShow(text)).toBe(text.replace('"suite"  ,', '"flip"  ,'));
   });
 
-  test('that has the value already leaves the text as it is, to the byte', async () => {
+  test('that already has the value leaves the text unchanged, byte for byte', async () => {
     const text = '\uFEFF{"suites":{"memory":{"show":"fl\\u0069p",},}}\r\n';
     expect(await setShow(text)).toBe(text);
   });
 
-  test('may be a number, and the last of several counts', async () => {
+  test('may be a number, and the last duplicate counts', async () => {
     const text = '{"a": 1, "b": 2, "a": 3}';
     expect(await setKey(text, ['a'], 0)).toBe('{"a": 1, "b": 2, "a": 0}');
     expect(await setKey('{"a":{"b":1},"a":{}}', ['a', 'b'], 2)).toBe('{"a":{"b":1},"a":{"b":2}}');
   });
 });
 
-test('a value that is replaced stays on one line, or on several', async () => {
+test('a replaced value stays on one line, or on several', async () => {
   const value = { command: 'npx', args: ['-y', 'x'] };
   expect(await setKey('{\n  "a": { "b": 1 }, // one\n}', ['a'], value)).toBe(
     '{\n  "a": { "command": "npx", "args": ["-y", "x"] }, // one\n}',
@@ -44,7 +44,7 @@ test('a value that is replaced stays on one line, or on several', async () => {
   expect(await setKey('{"a":[]}', ['a'], value)).toBe('{"a":{"command":"npx","args":["-y","x"]}}');
 });
 
-test('a list that is too long for one line has a line for each item, where there are lines', async () => {
+test('a list too long for one line has one line per item, if the file has lines', async () => {
   const [a, b] = ['a'.repeat(50), 'b'.repeat(50)];
   const args = [a, { b }];
   expect(await setKey('{\r\n\t"x": 1\r\n}', ['args'], args)).toBe(
@@ -53,7 +53,7 @@ test('a list that is too long for one line has a line for each item, where there
   expect(await setKey('{"x":1}', ['args'], args)).toBe(`{"x":1,"args":["${a}",{"b":"${b}"}]}`);
 });
 
-describe('a key that is not there is added as its neighbours are written', () => {
+describe('a missing key is added in the style of its neighbours', () => {
   test.each([
     ['{}', '{\n  "suites": {\n    "memory": {\n      "show": "flip"\n    }\n  }\n}'],
     ['{}\n', '{\n  "suites": {\n    "memory": {\n      "show": "flip"\n    }\n  }\n}\n'],
@@ -106,7 +106,7 @@ describe('a key that is not there is added as its neighbours are written', () =>
     expect(await parseJsonc(expected.replace('\uFEFF', ''))).toHaveProperty('value');
   });
 
-  test('whatever it is called', async () => {
+  test('with any name', async () => {
     const names = ['a.b', 'say "hi"', 'back\\slash', '', '__proto__', 'constructor', 'ž\u2028'];
     for (const name of names) {
       const text = await setKey('{}', ['suites', name, 'show'], 'flip');
@@ -126,7 +126,7 @@ test.each(['[]', '""', '{"suites": []}', '{"suites": {"memory": 1}}', ''])(
 );
 
 // Texts as nobody would write them: any value, with any space, comment and comma between its parts.
-describe('of any text', () => {
+describe('in any text', () => {
   const names = fc.constantFrom('suites', 'memory', 'show', '__proto__', 'a.b', '"', '1', '');
   const { value: anyObject } = fc.letrec<{ value: object; member: unknown }>((tie) => ({
     member: fc.oneof(
@@ -154,7 +154,7 @@ describe('of any text', () => {
     [1, { a: ['x'.repeat(99)] }],
   );
 
-  test('exactly this key has the value then, and all else is as before', async () => {
+  test('exactly this key gets the value, and all else is unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyObject,

@@ -49,7 +49,7 @@ async function loadChild(entry: object) {
   return { child, explain };
 }
 
-test('program, arguments and environment of a command are filled in', async () => {
+test('program, arguments and environment of a command are expanded', async () => {
   const { child } = await loadChild({
     command: '${UNSET:-node}',
     args: ['--token', '${TOKEN}'],
@@ -63,21 +63,21 @@ test('program, arguments and environment of a command are filled in', async () =
   });
 });
 
-test('a missing variable is told with the server, the place and the file', async () => {
+test('an unset variable is reported with the server, the key and the file', async () => {
   const { explain } = await loadChild({ command: 'x', env: { KEY: '${TOKEN}${UNSET}' } });
   expect(explain()).toMatchInlineSnapshot(
     `"Server "a" needs the environment variable UNSET, which is not set (env.KEY in <project>/switchboard.config.json). Set it in the environment the host starts Switchboard in, or use \${UNSET:-default}."`,
   );
 });
 
-test('a child that has neither command nor url says so', async () => {
+test('a server with neither command nor url is reported', async () => {
   const { explain } = await loadChild({});
   expect(explain()).toMatchInlineSnapshot(
     `"Server "a" has neither a "command" nor a "url". Add "command" or "url" in <project>/switchboard.config.json."`,
   );
 });
 
-test('address and headers of a server are filled in', () => {
+test('a server’s url and headers are expanded', () => {
   const remote = {
     type: 'http' as const,
     url: 'https://${HOST:-example.org}/mcp',
@@ -102,7 +102,7 @@ test.each([
   ['url', { url: 'https://x/${input:x}' }],
   ['headers.Authorization', { url: 'https://x', headers: { Authorization: 'Bearer ${input:x}' } }],
   ['oauth.clientSecret', { url: 'https://x', oauth: { clientSecret: '${input:x}' } }],
-])('a placeholder of the host in %s is rejected', async (key, entry) => {
+])('a host placeholder in %s is rejected', async (key, entry) => {
   const { child } = await loadChild(entry);
   expect(child.problem).toMatchObject({
     code: 'CONFIG_INVALID',
@@ -116,12 +116,12 @@ test.each(['${command:pick}', '${config:x.y}'])('so is %s', async (arg) => {
   expect(child.problem?.message).toContain(`uses ${arg}, which`);
 });
 
-test('a placeholder that is written as plain text is passed on', async () => {
+test('an escaped placeholder is passed through', async () => {
   const { child } = await loadChild({ command: 'x', args: ['$${input:x}', '${TOKEN}'] });
   expect(expandCommand(child, ENV).args).toEqual(['${input:x}', 's3cret']);
 });
 
-test('the variables a server needs and does not get', async () => {
+test('finds unset variables of a server', async () => {
   const { child } = await loadChild({
     command: '${TOOL}',
     args: ['${TOKEN}', '${EMPTY}', '${UNSET:-x}', '$${PLAIN}', '${env:OTHER} ${TOOL}'],

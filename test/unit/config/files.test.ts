@@ -11,7 +11,7 @@ describe('JSON', () => {
     expect((await project.load()).children.get('a')?.command?.cmd).toBe('x');
   });
 
-  test.each(['', '// with a comment\n'])('%s what nests without end is refused', async (before) => {
+  test.each(['', '// with a comment\n'])('%s endless nesting is rejected', async (before) => {
     const nested = (depth: number) => `${before}${'['.repeat(depth)}${']'.repeat(depth)}`;
     const refused = { problem: '1:1: Too deeply nested.' };
     expect(await parseJsonc(nested(100_000))).toEqual(refused);
@@ -19,7 +19,7 @@ describe('JSON', () => {
     expect(await parseJsonc(nested(100))).toHaveProperty('value');
   });
 
-  test('a file that is not JSON is refused with the place', async () => {
+  test('a file that is not JSON is rejected with the location', async () => {
     const contents = [
       '{\n  "timeouts": {\n    "rpcMs": 5',
       '',
@@ -40,14 +40,14 @@ describe('JSON', () => {
     `);
   });
 
-  test('a file in UTF-16 is refused with what to do', async () => {
+  test('a UTF-16 file is rejected with a hint', async () => {
     const text = Buffer.from('\uFEFF{ "mcpServers": {} }', 'utf16le').toString('utf8');
     expect(await parseJsonc(text)).toEqual({
       problem: '1:1: The file is UTF-16. Save it as UTF-8.',
     });
   });
 
-  test('a file that cannot be read is named', async () => {
+  test('an unreadable file is named', async () => {
     const project = createProject({ 'switchboard.config.json/file': '' });
     expect(await project.loadError()).toMatchInlineSnapshot(
       `"CONFIG_INVALID: <project>/switchboard.config.json: Not read: it is not a file. Make the file readable, or remove it."`,
@@ -74,7 +74,7 @@ describe('JavaScript', () => {
     expect(files.map(project.plain)).toEqual([`<project>/switchboard.config.${end}`]);
   });
 
-  test('a file that gives no configuration is refused by name', async () => {
+  test('a file without a configuration is rejected by name', async () => {
     const contents = [
       'throw new Error("no database")',
       'export default () => Promise.reject("no network")',
@@ -105,7 +105,7 @@ describe('JavaScript', () => {
   test.each([
     ['mjs', 'export default'],
     ['cjs', 'module.exports ='],
-  ])('a changed .%s file is read anew', async (end, beginning) => {
+  ])('a changed .%s file is read again', async (end, beginning) => {
     const file = `switchboard.config.${end}`;
     const project = createProject({ [file]: `${beginning} { limits: { messageBytes: 2000 } }` });
     expect((await project.load()).messageBytes).toBe(2000);

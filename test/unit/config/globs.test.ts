@@ -25,7 +25,7 @@ function createTree() {
   return { ...project, find };
 }
 
-test('a star stands for any name or part of one, dots included, and the order is fixed', async () => {
+test('a star matches any name or part of one, dots included, in a fixed order', async () => {
   const { find } = createTree();
   expect(await find('*/x.*')).toEqual([
     '<project>/.dot/x.json',
@@ -54,14 +54,14 @@ test('patterns keep their order, and a file is found once', async () => {
   ]);
 });
 
-test('absolute patterns and home are possible', async () => {
+test('absolute patterns and ~ are supported', async () => {
   const { find, folder } = createTree();
   expect(await find(`${folder}/b/*.txt`)).toEqual(['<project>/b/x.txt']);
   expect(await find('~/h/*.json', '~/{h,i}/x.json')).toEqual(['<home>/h/x.json']);
   expect(await find('./a/../b/*.txt')).toEqual(['<project>/b/x.txt']);
 });
 
-test('a folder that does not exist is no error', async () => {
+test('a missing folder is not an error', async () => {
   const { find } = createTree();
   expect(await find('nowhere/*/x.json', 'a/x.json/*/y', 'nowhere/**/x')).toEqual([]);
 });
@@ -72,7 +72,7 @@ test('links to folders are followed', async () => {
   expect(await find('a/*/y.json')).toEqual(['<project>/a/deep/y.json', '<project>/a/link/y.json']);
 });
 
-test('richer patterns work too', async () => {
+test('richer patterns also work', async () => {
   const { find } = createTree();
   expect(await find('a/**/*.json')).toEqual([
     '<project>/a/.hidden.json',
@@ -109,7 +109,7 @@ test.each([
   });
 });
 
-describe('a search ends', () => {
+describe('a search is limited', () => {
   const LARGE = { folders: 1_000, files: 1_000, ms: 600_000 };
 
   function createMany() {
@@ -130,7 +130,7 @@ describe('a search ends', () => {
     },
   );
 
-  test.each(['many/**', 'many/*/deep/*'])('after so many files: %s', async (pattern) => {
+  test.each(['many/**', 'many/*/deep/*'])('by files: %s', async (pattern) => {
     const { folder, homeFolder } = createMany();
     const limits = { ...LARGE, files: 10 };
     const { files, warnings } = await findFiles([pattern], folder, homeFolder, limits);
@@ -138,7 +138,7 @@ describe('a search ends', () => {
     expect(warnings).toEqual([expect.stringContaining('stopped after 10 files')]);
   });
 
-  test.each(['many/**/x.json', 'many/*/*/x.json'])('after so much time: %s', async (pattern) => {
+  test.each(['many/**/x.json', 'many/*/*/x.json'])('by time: %s', async (pattern) => {
     const { folder, homeFolder } = createMany();
     const limits = { ...LARGE, ms: -1 };
     const { files, warnings } = await findFiles([pattern], folder, homeFolder, limits);
@@ -155,7 +155,7 @@ describe('a search ends', () => {
   });
 });
 
-test('what a search says is among the warnings of the configuration', async () => {
+test('problems of a search are among the configuration’s warnings', async () => {
   const project = createProject({
     'switchboard.config.json': { discoverGlobs: ['../x/.mcp.json'] },
   });

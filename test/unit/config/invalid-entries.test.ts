@@ -41,14 +41,14 @@ async function useBoth(project: Project): Promise<Record<string, unknown>> {
 const ONLY_BAD_FAILS = { good: ['good.js'], bad: ['CONFIG_INVALID', 'bad', true] };
 
 describe.each(INVALID)('%s', (_, entry) => {
-  test('in mcpServers of the project', async () => {
+  test('in the project’s mcpServers', async () => {
     const config = { mcpServers: { bad: entry, good: GOOD } };
     expect(await useBoth(createProject({ 'switchboard.config.json': config }))).toEqual(
       ONLY_BAD_FAILS,
     );
   });
 
-  test('in mcpServers of the user', async () => {
+  test('in the user’s mcpServers', async () => {
     const config = { mcpServers: { bad: entry, good: GOOD } };
     const file = '../home/.switchboard/switchboard.config.json';
     expect(await useBoth(createProject({ [file]: config }))).toEqual(ONLY_BAD_FAILS);
@@ -89,7 +89,7 @@ describe('under suites', () => {
     { expose: { deny: 'delete_*' } },
     { expose: { denied: ['delete_*'] } },
     { assistant: 'yes' },
-  ])('%j costs only the server it is about', async (suite) => {
+  ])('%j disables only its server', async (suite) => {
     const project = createProject({
       'switchboard.config.json': {
         mcpServers: { good: GOOD, bad: { ...GOOD, show: 'direct' } },
@@ -104,7 +104,7 @@ describe('under suites', () => {
   });
 });
 
-test('the valid keys of the entry still count', async () => {
+test('the entry’s valid keys still apply', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: {
@@ -118,7 +118,7 @@ test('the valid keys of the entry still count', async () => {
   expect(children.get('b')).toMatchObject({ show: 'off' });
 });
 
-test('it keeps its name: a weaker declaration does not take its place', async () => {
+test('it keeps its name: a declaration with lower precedence does not replace it', async () => {
   const project = createProject({
     'switchboard.config.json': { mcpServers: { a: { command: 7 } } },
     '../home/.switchboard/switchboard.config.json': { mcpServers: { a: GOOD } },
@@ -128,7 +128,7 @@ test('it keeps its name: a weaker declaration does not take its place', async ()
   );
 });
 
-test('an instance of a class is invalid', async () => {
+test('a class instance is invalid', async () => {
   const project = createProject({
     'switchboard.config.mjs': `class Entry { command = 'x' }
       export default { mcpServers: { bad: new Entry(), good: ${JSON.stringify(GOOD)} } }`,
@@ -139,7 +139,7 @@ test('an instance of a class is invalid', async () => {
   );
 });
 
-test('mistakes outside of entries still refuse the file, and all mistakes are told', async () => {
+test('mistakes outside of entries still reject the file, and all are reported', async () => {
   const project = createProject({
     'switchboard.config.json': '{ "mcpServers": { "a": null }, "timeout": 5 }',
   });

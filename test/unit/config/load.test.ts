@@ -6,7 +6,7 @@ import { createProject } from './temp-project.ts';
 const CHILD = { command: 'node', args: ['a.js'] };
 
 describe('which file is read', () => {
-  test('with no file at all the defaults hold and there are no children', async () => {
+  test('without any file, the defaults apply and there are no servers', async () => {
     const project = createProject();
     expect(await project.load()).toEqual({
       project: project.folder,
@@ -33,7 +33,7 @@ describe('which file is read', () => {
     });
   });
 
-  test('JSON is taken before JavaScript, and JavaScript is not run then', async () => {
+  test('JSON takes precedence over JavaScript, which is then not run', async () => {
     const project = createProject({
       'switchboard.config.js': 'throw new Error("run")',
       'switchboard.config.jsonc': { mcpServers: { second: CHILD } },
@@ -42,7 +42,7 @@ describe('which file is read', () => {
     expect([...(await project.load()).children.keys()]).toEqual(['first']);
   });
 
-  test('the project is WORKSPACE_DIR where that is set, and nothing above it', async () => {
+  test('the project is WORKSPACE_DIR if that is set, and nothing above it', async () => {
     const project = createProject({
       'switchboard.config.json': { mcpServers: { above: CHILD } },
       'inner/switchboard.config.json': { mcpServers: { inner: CHILD } },
@@ -54,7 +54,7 @@ describe('which file is read', () => {
     expect((await project.load({ cwd: join(project.folder, 'empty') })).children.size).toBe(0);
   });
 
-  test('a named file takes the place of the project file; the flag is stronger', async () => {
+  test('a named file replaces the project file; the flag takes precedence', async () => {
     const project = createProject({
       'switchboard.config.json': { mcpServers: { own: CHILD } },
       'env.json': { mcpServers: { env: CHILD } },
@@ -79,7 +79,7 @@ describe('which file is read', () => {
     );
   });
 
-  test('the user file is found in SWITCHBOARD_HOME or beneath the home folder', async () => {
+  test('the user file is in SWITCHBOARD_HOME or in the home folder', async () => {
     const project = createProject({
       '../home/.switchboard/switchboard.config.json': { mcpServers: { standard: CHILD } },
       '../elsewhere/switchboard.config.json': { mcpServers: { elsewhere: CHILD } },
@@ -91,8 +91,8 @@ describe('which file is read', () => {
   });
 });
 
-describe('what wins', () => {
-  test('a child comes whole from its strongest source', async () => {
+describe('precedence', () => {
+  test('a server comes entirely from one declaration', async () => {
     const project = createProject({
       'switchboard.config.json': { mcpServers: { a: { command: 'project' } } },
       '../home/.switchboard/switchboard.config.json': {
@@ -120,7 +120,7 @@ describe('what wins', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('other objects merge, and a part of one keeps the other defaults', async () => {
+  test('other objects are merged, and a partial one keeps the other defaults', async () => {
     const project = createProject({
       'switchboard.config.json': {
         mcpServers: { a: { ...CHILD, framing: 'newline', expose: { deny: ['entry'] } } },
@@ -144,7 +144,7 @@ describe('what wins', () => {
     });
   });
 
-  test('suites win over the entry, and over a child file', async () => {
+  test('suites override the entry and a child file', async () => {
     const keys = {
       suiteName: 'weak',
       summaryMaxChars: 1,
@@ -190,7 +190,7 @@ describe('what wins', () => {
     }
   });
 
-  test('discoverGlobs of a file take the place of the default ones', async () => {
+  test('a file’s discoverGlobs replace the default ones', async () => {
     const project = createProject({
       'switchboard.config.json': { discoverGlobs: ['servers/*.json'] },
       'servers/a.json': { name: 'a', ...CHILD },
@@ -199,7 +199,7 @@ describe('what wins', () => {
     expect([...(await project.load()).children.keys()]).toEqual(['a']);
   });
 
-  test('suites for a server that nobody declares are a warning', async () => {
+  test('suites for an undeclared server are a warning', async () => {
     const project = createProject({
       'switchboard.config.json': { mcpServers: { github: CHILD }, suites: { githb: {}, zzz: {} } },
     });
@@ -212,8 +212,8 @@ describe('what wins', () => {
   });
 });
 
-describe('a child as it is settled', () => {
-  test('everything that nobody said has its default', async () => {
+describe('a resolved server', () => {
+  test('has defaults for everything unset', async () => {
     const project = createProject({ 'switchboard.config.json': { mcpServers: { a: CHILD } } });
     expect((await project.load()).children.get('a')).toEqual({
       name: 'a',
@@ -247,7 +247,7 @@ describe('a child as it is settled', () => {
     });
   });
 
-  test('both ways to write a command mean the same, wherever they stand', async () => {
+  test('both command forms mean the same everywhere', async () => {
     const hosts = { command: 'node', args: ['x'], env: { PORT: 80, DEBUG: true, NAME: 'n' } };
     const files = {
       command: { cmd: 'node', args: ['x'], env: { PORT: 80, DEBUG: true, NAME: 'n' } },
@@ -266,7 +266,7 @@ describe('a child as it is settled', () => {
     }
   });
 
-  test('cwd is relative to the project, or to the folder of the child file', async () => {
+  test('cwd is relative to the project, or to the child file’s folder', async () => {
     const project = createProject({
       'switchboard.config.json': {
         mcpServers: { a: { ...CHILD, cwd: 'sub' }, b: { ...CHILD, cwd: '~/x' } },
@@ -283,7 +283,7 @@ describe('a child as it is settled', () => {
     ]);
   });
 
-  test('a child file without a command runs dist/index.js where that exists', async () => {
+  test('a child file without a command runs dist/index.js if it exists', async () => {
     const project = createProject({
       'mcps/built/.mcp.json': { name: 'built' },
       'mcps/built/dist/index.js': '',
@@ -304,7 +304,7 @@ describe('a child as it is settled', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('names that JavaScript objects own already are names like any other', async () => {
+  test('names of Object.prototype are ordinary names', async () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     const servers = names.map((name) => `"${name}": {"command": "x", "env": {"__proto__": "v"}}`);
     const suites = names.map((name) => `"${name}": {"suiteName": "s_${name}"}`);

@@ -38,7 +38,7 @@ test.each<[Record<string, string>, string | undefined, string]>([
   [{}, 'pretty = true\ncompact = true', 'compact'],
   [{ TRACING_JSON: 'no' }, 'json = true\npretty = true', 'pretty'],
   [{ TRACING_COMPACT: 'yes' }, 'pretty = true', 'compact'],
-])('with %j and %j the form is %s', async (env, toml, form) => {
+])('with %j and %j the format is %s', async (env, toml, form) => {
   expect(await logging(env, toml)).toMatchObject({ form, warnings: [] });
 });
 
@@ -53,7 +53,7 @@ test.each<[Record<string, string>, string | undefined, string | undefined]>([
   expect(await logging(env, toml)).toMatchObject({ folder, warnings: [] });
 });
 
-test('what makes no sense is told, and does not count', async () => {
+test('invalid values are reported and ignored', async () => {
   const env = { TRACING_JSON: 'perhaps', LOG_TO_FILE: '2' };
   const said = await logging(env, 'level = 3\ndir = []\nfile = true\n');
   expect(said).toMatchInlineSnapshot(`

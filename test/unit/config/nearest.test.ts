@@ -40,7 +40,7 @@ describe('above a subfolder', () => {
   });
 });
 
-test('the search ends at the user’s home, whose own servers hold everywhere', () => {
+test('the search ends at the user’s home, whose servers apply everywhere', () => {
   const { folder, homeFolder, write } = createProject();
   write('../switchboard.config.json', {});
   write('../home/.switchboard/servers.json', {});

@@ -12,7 +12,7 @@ test.each([
   ['empty variables', (dir: string) => ({ HOME: dir, SWITCHBOARD_HOME: '', WORKSPACE_DIR: '' })],
   ['no HOME', (dir: string) => ({ SWITCHBOARD_HOME: join(dir, 'own') })],
   ['another project', (dir: string) => ({ HOME: dir, WORKSPACE_DIR: '~/mcps' })],
-])('the folders are those of the configuration: %s', async (_what, envIn) => {
+])('the folders match the configuration’s: %s', async (_what, envIn) => {
   const { dir } = createProject({ 'mcps/note.txt': '' });
   const env = envIn(dir);
   const { home, project } = await loadConfig({ cwd: dir, env });

@@ -14,11 +14,11 @@ test.each([
   ['mcp-server', 'mcpserver'],
   ['mcp', 'mcp'],
   ['', ''],
-])('of %j is left %j', (name, plain) => {
+])('%j becomes %j', (name, plain) => {
   expect(plainName(name)).toBe(plain);
 });
 
-test('words that only contain one of the empty ones are kept', () => {
+test('words that only contain a noise word are kept', () => {
   expect(plainName('observer')).toBe('observer');
   expect(plainName('mcpflip')).toBe('mcpflip');
 });

@@ -8,7 +8,7 @@ async function loadChild(entry: object) {
   return { ...child, says: project.plain(child.problem?.text ?? '') };
 }
 
-test('an address is taken with everything that is said about it, and with no more', async () => {
+test('a URL keeps all its settings, and no others', async () => {
   const { remote, command, problem } = await loadChild({
     url: 'https://${HOST}/mcp',
     headers: { Authorization: 'Bearer ${TOKEN}' },
@@ -44,7 +44,7 @@ test.each([
   expect((await loadChild({ type, url })).remote?.type).toBe(expected);
 });
 
-test.each(['stdio', 'grpc', ''])('the type "%s" does not go with an address', async (type) => {
+test.each(['stdio', 'grpc', ''])('the type "%s" does not fit a URL', async (type) => {
   const { remote, problem, says } = await loadChild({ type, url: 'https://x' });
   expect({ remote, code: problem?.code }).toEqual({
     remote: undefined,
@@ -66,7 +66,7 @@ test.each([{ command: 'x' }, { command: { cmd: 'x' } }])(
   },
 );
 
-test('an address is stronger than a program that lies in the folder', async () => {
+test('a URL takes precedence over a program in the folder', async () => {
   const project = createProject({
     'mcps/a/.mcp.json': { name: 'a', url: 'https://x' },
     'mcps/a/dist/index.js': '',

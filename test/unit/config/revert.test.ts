@@ -33,7 +33,7 @@ test.each(['{}', '{ }\n', '{\n}', '{ "suites": { "a": {} } }', '{ "suites": {}, 
   },
 );
 
-test('a file that was made for it goes with it', async () => {
+test('a file created for it is removed with it', async () => {
   const file = createFile();
   await file.set();
   expect(await file.revertKey()).toMatchObject({ isChanged: true, isRemoved: true });
@@ -41,7 +41,7 @@ test('a file that was made for it goes with it', async () => {
   expect(await file.revertKey()).toEqual({ isChanged: false, backup: undefined });
 });
 
-test('of a file that was changed since, the key alone is taken out', async () => {
+test('a file changed since only loses the key', async () => {
   const file = createFile('{ "suites": {} }');
   await file.set();
   writeFileSync(file.file, file.read().replace('{ "suites"', '{ "era": "auto", "suites"'));
@@ -49,7 +49,7 @@ test('of a file that was changed since, the key alone is taken out', async () =>
   expect(file.read()).toBe('{ "era": "auto" }');
 });
 
-test('a backup that has the key already is not what it was before', async () => {
+test('a backup that already has the key is not the earlier version', async () => {
   const file = createFile('{ "suites": { "a": { "assistant": true } } }');
   // Leaves a backup of the text with the key, and the same text again.
   await rewriteFile(file.file, async () => '{}', { home: join(file.file, '..'), mode: 0o600 });
@@ -58,7 +58,7 @@ test('a backup that has the key already is not what it was before', async () => 
   expect(file.read()).toBe('{}');
 });
 
-test('backups that are no configuration are passed over', async () => {
+test('backups that are not configurations are ignored', async () => {
   const file = createFile('[1, 2');
   const home = join(file.file, '..');
   await rewriteFile(file.file, async () => '[]', { home, mode: 0o600 });

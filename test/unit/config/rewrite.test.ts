@@ -27,7 +27,7 @@ function createFolder() {
   return { folder, file, home, backups, rewrite, read };
 }
 
-test('a file that is not there is created, and one that stays the same is not touched', async () => {
+test('a missing file is created, and an unchanged one is not touched', async () => {
   const { folder, backups, rewrite, read } = createFolder();
   expect(await rewrite((text) => `${text}`)).toEqual({ isChanged: true, backup: undefined });
   expect(read()).toBe('undefined');
@@ -36,7 +36,7 @@ test('a file that is not there is created, and one that stays the same is not to
   expect(existsSync(backups)).toBe(false);
 });
 
-test('a file that shall not be is removed, with a backup, and not for a second time', async () => {
+test('a file can be removed, with a backup, once', async () => {
   const { file, home, backups } = createFolder();
   writeFileSync(file, 'before');
   const remove = () => rewriteFile(file, async () => null, { home, mode: 0o600 });
@@ -48,7 +48,7 @@ test('a file that shall not be is removed, with a backup, and not for a second t
   expect(readdirSync(backups)).toHaveLength(1);
 });
 
-test('a dry run says the same and writes nothing', async () => {
+test('a dry run reports the same and writes nothing', async () => {
   const { file, home, backups, read } = createFolder();
   writeFileSync(file, 'before');
   const rehearse = (after: string | null) =>
@@ -61,7 +61,7 @@ test('a dry run says the same and writes nothing', async () => {
   expect(readdirSync(home)).toEqual([]);
 });
 
-test('a change that somebody else makes meanwhile is kept, and ours is refused', async () => {
+test('a concurrent change by another program is kept, and ours is refused', async () => {
   const { folder, file, rewrite, read } = createFolder();
   writeFileSync(file, 'before');
   const edited = rewrite((text) => {
@@ -88,7 +88,7 @@ test.each(['created', 'removed'])('so is a file that is %s meanwhile', async (wh
   expect(existsSync(file)).toBe(what === 'created');
 });
 
-test('an edit that fails leaves everything as it was, and the next one works', async () => {
+test('a failed edit leaves everything unchanged, and the next one works', async () => {
   const { folder, file, rewrite, read } = createFolder();
   writeFileSync(file, 'before');
   const failed = rewrite(() => {
@@ -100,7 +100,7 @@ test('an edit that fails leaves everything as it was, and the next one works', a
   expect(read()).toBe('after');
 });
 
-test('whoever comes second waits, and works on what the first has left', async () => {
+test('a second edit waits, and works on the first one’s result', async () => {
   const { rewrite, read } = createFolder();
   const order: string[] = [];
   let second: Promise<unknown> | undefined;
@@ -118,7 +118,7 @@ test('whoever comes second waits, and works on what the first has left', async (
   expect(read()).toBe('12');
 });
 
-test('files that lie beside it, whatever they are called, lock nobody out', async () => {
+test('other files next to it, with any name, lock no one out', async () => {
   const { folder, file, rewrite, read } = createFolder();
   for (const name of [`${file}.new`, `${file}.lock`]) writeFileSync(name, '');
   await rewrite(() => 'ours');
@@ -126,7 +126,7 @@ test('files that lie beside it, whatever they are called, lock nobody out', asyn
   expect(readdirSync(folder)).toEqual(['file.json', 'file.json.lock', 'file.json.new']);
 });
 
-test('a program that was killed while it had the lock does not lock out the next', async () => {
+test('a program killed while holding the lock does not lock out the next', async () => {
   const { file, home, read, rewrite } = createFolder();
   const module = new URL('../../../src/config/change/rewrite.ts', import.meta.url).href;
   const script = `
@@ -151,7 +151,7 @@ test('a program that was killed while it had the lock does not lock out the next
   expect(readdirSync(join(home, 'locks'))).toEqual([]);
 });
 
-test('what is not UTF-8 is left alone: as text it would lose something', async () => {
+test('a file that is not UTF-8 is left alone: as text it would lose something', async () => {
   const { file, rewrite } = createFolder();
   const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
   writeFileSync(file, bytes);
@@ -159,7 +159,7 @@ test('what is not UTF-8 is left alone: as text it would lose something', async (
   expect(readFileSync(file)).toEqual(bytes);
 });
 
-test('a link that leads in a circle is an error of the system', async () => {
+test('a link loop is a system error', async () => {
   const { folder, file, rewrite } = createFolder();
   symlinkSync(join(folder, 'other'), file);
   symlinkSync(file, join(folder, 'other'));
@@ -169,7 +169,7 @@ test('a link that leads in a circle is an error of the system', async () => {
   });
 });
 
-test('the last twenty texts of a file are kept, and those of other files', async () => {
+test('the last twenty versions of a file are kept, and those of other files', async () => {
   const { backups, rewrite } = createFolder();
   await rewrite(() => '0');
   await rewrite(() => '1');

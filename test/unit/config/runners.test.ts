@@ -33,12 +33,12 @@ test.each([
   'uv tool',
   'mynpx x',
   'cmd /c dir',
-])('%s is there already', (line) => {
+])('%s is already installed', (line) => {
   const [cmd = '', ...args] = line.split(' ');
   expect(isPackageRunner({ cmd, args, env: {} })).toBe(false);
 });
 
-test('a download has the time of a request to start in, unless a file says otherwise', async () => {
+test('a download gets a request’s time limit to start, unless configured', async () => {
   const mcpServers = { a: { command: 'npx', rpcTimeoutMs: 5 }, b: { command: 'node' } };
   const spawnMs = async (timeouts: object) => {
     const project = createProject({ 'switchboard.config.json': { mcpServers, timeouts } });

@@ -18,7 +18,7 @@ const schema: JsonSchema & { $defs: { childFile: JsonSchema } } = JSON.parse(
 
 const serversJson = schema.properties?.['mcpServers'] ?? {};
 
-test('the generated files are what the schema makes of them', () => {
+test('the generated files match the schema', () => {
   expect(findStale()).toEqual([]);
 });
 

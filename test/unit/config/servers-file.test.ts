@@ -12,7 +12,7 @@ async function namesIn(project: Project, options: Parameters<Project['load']>[0]
 }
 
 describe('which file is read', () => {
-  test('the project’s and the user’s, the project’s first; both are named', async () => {
+  test('the project’s and the user’s, the project’s first; both are reported', async () => {
     const project = createProject({
       [OWN]: { mine: CHILD, both: { command: 'project' } },
       [OF_USER]: { both: { command: 'user', description: 'user' }, yours: CHILD },
@@ -30,13 +30,13 @@ describe('which file is read', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('once, where the project’s place is the user’s', async () => {
+  test('once, if the project’s and the user’s are the same', async () => {
     const project = createProject({ [OWN]: { a: CHILD } });
     const { files } = await project.load({ env: { SWITCHBOARD_HOME: '.switchboard' } });
     expect(files).toEqual([join(project.folder, OWN)]);
   });
 
-  test('only the one that serversFile names, and before that only the one of the flag', async () => {
+  test('only the one set in serversFile, or only the flag’s', async () => {
     const project = createProject({
       [OWN]: { usual: CHILD },
       [OF_USER]: { user: CHILD },
@@ -66,7 +66,7 @@ describe('which file is read', () => {
     expect(await namesIn(project)).toEqual(['project']);
   });
 
-  test('one that is named and not there is an error that says who names it', async () => {
+  test('a named file that is missing is an error that says what names it', async () => {
     const project = createProject({ 'switchboard.config.json': { serversFile: 'no.json' } });
     expect(await project.loadError()).toMatchInlineSnapshot(
       `"CONFIG_INVALID: File not found: <project>/no.json. Correct "serversFile" in <project>/switchboard.config.json, or remove it."`,
@@ -76,7 +76,7 @@ describe('which file is read', () => {
     );
   });
 
-  test('a program is not run, whatever it is called', async () => {
+  test('a script is not run, whatever its name', async () => {
     const project = createProject({ 'gateway.js': 'throw new Error("run")' });
     expect(await project.loadError({ serversFile: 'gateway.js' })).toContain(
       'gateway.js:1:1: Invalid JSON',
@@ -84,7 +84,7 @@ describe('which file is read', () => {
   });
 });
 
-test('every other declaration of a name is stronger, and nothing of the weaker is mixed in', async () => {
+test('every other declaration takes precedence, and declarations are not merged', async () => {
   const weak = { command: 'weak', description: 'weak', suiteName: 'weak' };
   const project = createProject({
     'switchboard.config.json': { mcpServers: { main: { command: 'strong' } } },
@@ -113,8 +113,8 @@ test('every other declaration of a name is stronger, and nothing of the weaker i
   expect(warnings).toEqual([]);
 });
 
-describe('what is in it', () => {
-  test('is read with comments, trailing commas and a BOM; all keys of a server hold', async () => {
+describe('its content', () => {
+  test('may have comments, trailing commas and a BOM; all server keys apply', async () => {
     const project = createProject({
       [OWN]:
         '\uFEFF{ // mine\n"a": {"command": "x", "cwd": "sub", "env": {"A": 1}, "stderr": "drop",},\n}',
@@ -126,7 +126,7 @@ describe('what is in it', () => {
     });
   });
 
-  test('may be a host’s file with mcpServers in it', async () => {
+  test('may be a host’s file with mcpServers', async () => {
     const project = createProject({
       [OWN]: { $schema: 'x', mcpServers: { a: CHILD, command: CHILD, url: CHILD }, inputs: [] },
     });
@@ -145,7 +145,7 @@ describe('what is in it', () => {
     },
   );
 
-  test('a server beside mcpServers is a warning', async () => {
+  test('a server next to mcpServers is a warning', async () => {
     const project = createProject({ [OWN]: { mcpServers: { a: CHILD }, b: CHILD, c: {} } });
     const { children, warnings } = await project.load();
     expect([...children.keys()]).toEqual(['a']);
@@ -154,7 +154,7 @@ describe('what is in it', () => {
     ]);
   });
 
-  test('has warnings about strange keys, with where they stand', async () => {
+  test('has warnings about unknown keys, with their location', async () => {
     const project = createProject({
       [OWN]: { a: { ...CHILD, autoStart: true } },
       [OF_USER]: { mcpServers: { 'b c': { url: 'https://x', header: {}, oauth: { id: 1 } } } },
@@ -168,7 +168,7 @@ describe('what is in it', () => {
     `);
   });
 
-  test('with a mistake in an entry costs only that server, one level down as well', async () => {
+  test('with a mistake in an entry disables only that server, also one level down', async () => {
     const project = createProject({
       [OWN]: '{\n  "a": { "command": 42 },\n  "b": "npx",\n  "__proto__": { "show": "on" }\n}',
     });
@@ -187,7 +187,7 @@ describe('what is in it', () => {
     `);
   });
 
-  test('that is no object with servers is an error', async () => {
+  test('without an object of servers is an error', async () => {
     const project = createProject({ [OWN]: '{ "mcpServers": [] }' });
     expect(await project.loadError()).toMatchInlineSnapshot(
       `"CONFIG_INVALID: <project>/.switchboard/servers.json:1:3: mcpServers: expected an object, got an array. For all keys and what they mean, run: switchboard config schema"`,
@@ -200,7 +200,7 @@ describe('what is in it', () => {
     expect(await project.loadError()).toContain('deeply nested');
   });
 
-  test('names that JavaScript objects own already are names like any other', async () => {
+  test('names of Object.prototype are ordinary names', async () => {
     const names = ['__proto__', 'constructor', 'toString'];
     const servers = names.map((name) => `"${name}": {"command": "x", "env": {"__proto__": "v"}}`);
     for (const text of [`{${servers.join()}}`, `{"mcpServers": {${servers.join()}}}`]) {
@@ -240,7 +240,7 @@ describe('plain variables', () => {
     }
   });
 
-  test('are kept for when the server is reached in url and headers, and are no variables elsewhere', async () => {
+  test('in url and headers are expanded on connect, and elsewhere are plain text', async () => {
     const project = createProject({
       [OWN]: { a: { url: 'https://$HOST/', headers: { K: 'Bearer $TOKEN' } } },
       'switchboard.config.json': { mcpServers: { b: { command: 'x', args: ['$SET'] } } },

@@ -6,7 +6,7 @@ import { parseJsonc } from '../../../src/config/files/files.ts';
 
 const PATH = ['suites', 'memory', 'assistant'];
 
-describe('what was set and is taken out leaves the text as it was', () => {
+describe('setting and removing restores the text', () => {
   test.each([
     '{\n  "a": 1\n}\n',
     '{\n  "a": 1,\n}\n',
@@ -27,7 +27,7 @@ describe('what was set and is taken out leaves the text as it was', () => {
   });
 });
 
-describe('wherever it stands', () => {
+describe('removes a key anywhere', () => {
   test.each([
     ['{"a":1,"b":2,"c":3}', 'a', '{"b":2,"c":3}'],
     ['{"a":1,"b":2,"c":3}', 'b', '{"a":1,"c":3}'],
@@ -41,7 +41,7 @@ describe('wherever it stands', () => {
     expect(await unsetKey(text, [key])).toBe(expected);
   });
 
-  test('an object that is empty without it goes, too, unless it holds a comment', async () => {
+  test('an object that becomes empty is also removed, unless it has a comment', async () => {
     const text = '{ "a": 1, "suites": { "memory": { "assistant": true } } }';
     expect(await unsetKey(text, PATH)).toBe('{ "a": 1 }');
     const commented = '{ "suites": { "memory": { /* mine */ "assistant": true } } }';
@@ -56,7 +56,7 @@ describe('wherever it stands', () => {
   );
 });
 
-test('whatever is in a file, the rest of it means the same as before', async () => {
+test('in any file, the rest keeps its meaning', async () => {
   const json = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { minKeys: 1 });
   await fc.assert(
     fc.asyncProperty(

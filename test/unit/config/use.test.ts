@@ -19,7 +19,7 @@ async function usesIn(project: Project, env: Record<string, string> = {}) {
   );
 }
 
-test('without a word a server is a suite, lazy, and stopped after ten minutes', async () => {
+test('by default a server is a suite, lazy, and stopped after ten minutes', async () => {
   const project = createProject({
     'switchboard.config.json': { mcpServers: { main: CHILD } },
     'mcps/own/.mcp.json': { name: 'own', ...CHILD },
@@ -28,7 +28,7 @@ test('without a word a server is a suite, lazy, and stopped after ten minutes', 
   expect(await usesIn(project)).toEqual({ main: usual, own: usual });
 });
 
-test('what a server of each kind is, and what follows from it, comes with its reason', async () => {
+test('each kind of server has its settings with their reasons', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: {
@@ -100,7 +100,7 @@ test('what a server of each kind is, and what follows from it, comes with its re
   `);
 });
 
-test('suites.<name> is the last word, and the project says it before the user', async () => {
+test('suites.<name> takes precedence, the project’s over the user’s', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: { a: { ...CHILD, show: 'direct', start: 'eager', idleMs: 1 } },
@@ -133,7 +133,7 @@ test('suites.<name> is the last word, and the project says it before the user', 
   `);
 });
 
-test('a key that a JavaScript file leaves undefined says nothing', async () => {
+test('an undefined key in a JavaScript file counts as unset', async () => {
   const project = createProject({
     'switchboard.config.mjs':
       'export default { suites: { a: { show: undefined, start: undefined, framing: undefined, expose: { allow: undefined } } } }',
@@ -152,7 +152,7 @@ test('a key that a JavaScript file leaves undefined says nothing', async () => {
   });
 });
 
-test('a server that is off is known all the same, and hides its weaker namesakes', async () => {
+test('a server that is off is still known, and hides declarations with lower precedence', async () => {
   const project = createProject({
     'switchboard.config.json': {
       mcpServers: { on: CHILD, off: { ...CHILD, disabled: true } },
@@ -176,7 +176,7 @@ describe('SWITCHBOARD_CHILD_IDLE_MS', () => {
     },
   };
 
-  test('takes the place of the usual ten minutes, and of nothing else', async () => {
+  test('replaces only the default of ten minutes', async () => {
     const uses = await usesIn(createProject(files), { SWITCHBOARD_CHILD_IDLE_MS: '5000' });
     expect(Object.values(uses).map(([, , idle]) => idle)).toEqual([
       '5000: SWITCHBOARD_CHILD_IDLE_MS',
@@ -207,7 +207,7 @@ describe('SWITCHBOARD_CHILD_IDLE_MS', () => {
   );
 });
 
-test('flip.suites is the strongest file’s', async () => {
+test('flip.suites comes from the file with the highest precedence', async () => {
   const project = createProject({
     'switchboard.config.json': { flip: {} },
     [USER_FILE]: { flip: { suites: 'always' } },

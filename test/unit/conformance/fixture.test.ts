@@ -12,7 +12,7 @@ describe.each(Object.entries(ERAS))('in the %s era, the fixture', (era, mode) =>
     expect(client.getProtocolEra()).toBe(era);
   });
 
-  it('asks a model, and answers with its words', async () => {
+  it('asks a model, and answers with its response', async () => {
     const client = await connect(mode);
     client.setRequestHandler('sampling/createMessage', ({ params }) => ({
       role: 'assistant',
@@ -26,7 +26,7 @@ describe.each(Object.entries(ERAS))('in the %s era, the fixture', (era, mode) =>
     expect(JSON.stringify(result.content)).toContain('hello');
   });
 
-  it('asks the user with the form as it is written', async () => {
+  it('asks the user with its form unchanged', async () => {
     const client = await connect(mode);
     const asked: unknown[] = [];
     client.setRequestHandler('elicitation/create', ({ params }) => {
@@ -44,7 +44,7 @@ describe.each(Object.entries(ERAS))('in the %s era, the fixture', (era, mode) =>
     ]);
   });
 
-  it('tells of a changed list, and the list has changed', async () => {
+  it('announces a changed list, and the list has changed', async () => {
     const client = await connect(mode);
     const changed = new Promise((resolve) => {
       client.setNotificationHandler('notifications/tools/list_changed', resolve);

@@ -19,12 +19,12 @@ const OPTIONAL: Row = {
   warnings: [],
 };
 
-it('takes a scenario for passed if something passed and nothing failed', () => {
+it('a scenario passes if a check passed and none failed', () => {
   const nothingWasChecked: Row = { ...GOOD, passed: 0 };
   expect([GOOD, ADVISED, BAD, nothingWasChecked].map(isPassed)).toEqual([true, true, false, false]);
 });
 
-it('says what came of each scenario, why one that counts failed, and what is advised', () => {
+it('shows each scenario’s result, why a scored one failed, and warnings', () => {
   const part = { name: 'conformance', rows: [GOOD, BAD, ADVISED, OPTIONAL], ms: 1_234 };
   expect(formatTable(part)).toMatchInlineSnapshot(`
     "conformance: 2 of 3 passed, 1.2 s

@@ -42,7 +42,7 @@ test('every example is an agent, in the order and under the name of its page', a
   for (const { instructions } of agents.values()) expect(instructions).toMatch(/\w+/);
 });
 
-test('they have the tools and models that they name', async () => {
+test('they have the tools and models they name', async () => {
   const agents = await loadAll(() => ({ extraFormats: true }));
   expect(agents.get('agent_explain_build_failures')?.run).toEqual({
     model: 'gpt-4o-mini',
@@ -66,7 +66,7 @@ test('they have the tools and models that they name', async () => {
   expect(agents.get('agent_log_reader')?.run).toMatchObject({ builtins: { web_search: false } });
 });
 
-test('the supervisor has a Switchboard that shows the specialists and nobody else', async () => {
+test('the supervisor’s Switchboard shows only the specialists', async () => {
   const supervisor = (await loadAll(() => ({}))).get('agent_supervisor');
   expect(supervisor?.tools).toEqual([
     { server: 'specialists', tool: undefined, text: 'specialists::*' },

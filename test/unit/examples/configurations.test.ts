@@ -10,7 +10,7 @@ function load(example: string) {
   return loadConfig({ cwd: resolve('examples', example), env: { HOME: home } });
 }
 
-it('examples/playwright is one server behind one suite, with a list of what may be called', async () => {
+it('examples/playwright is one server with one suite and an allow list', async () => {
   const { children, warnings } = await load('playwright');
   expect(warnings).toEqual([]);
   expect([...children.keys()]).toEqual(['playwright']);

@@ -69,7 +69,7 @@ const FRAMINGS = [
 ];
 
 describe.each(FRAMINGS)('with $framing', ({ talk }) => {
-  it('a whole conversation is answered in kind, except for the notification', () => {
+  it('a whole conversation is answered, except for the notification', () => {
     const answers = talk([
       request(1, 'initialize', { protocolVersion: '2025-06-18' }),
       JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
@@ -95,7 +95,7 @@ describe.each(FRAMINGS)('with $framing', ({ talk }) => {
     ]);
   });
 
-  it('the list has the four tools, each with a schema, one of them long-winded', () => {
+  it('lists the four tools, each with a schema, one with a long description', () => {
     const [answer] = talk([request(1, 'tools/list')]);
     const tools = answer?.result?.tools ?? [];
     expect(tools.map((tool) => tool.name)).toEqual(['click', 'type_text', 'navigate', 'echo']);
@@ -104,14 +104,14 @@ describe.each(FRAMINGS)('with $framing', ({ talk }) => {
     expect(Math.max(...tools.map((tool) => tool.description.length))).toBeGreaterThan(300);
   });
 
-  it('a method it does not have is an error', () => {
+  it('an unknown method is an error', () => {
     expect(talk([request(7, 'foo/bar')])).toEqual([
       { jsonrpc: '2.0', id: 7, error: { code: -32601, message: 'Method not found: foo/bar' } },
     ]);
   });
 });
 
-it('a revision it does not know is answered with the oldest one', () => {
+it('an unknown revision is answered with the oldest one', () => {
   const [answer] = parseLines(
     run(request(1, 'initialize', { protocolVersion: '1999-01-01' })), // and no newline at the end
   );
@@ -136,7 +136,7 @@ describe('the commands of its README', () => {
   const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
   const alone = blocks.filter((block) => block.includes('| node examples/mock-child/index.mjs'));
 
-  it('are three that run it alone', () => {
+  it('are three that run it directly', () => {
     expect(alone).toHaveLength(3);
   });
 

@@ -55,7 +55,7 @@ function createConversation(
   return { ...scripted, conversation, call, finish, ask, idsOf };
 }
 
-test('a request reaches the server with what of _meta is meant for it, and nothing of ours', async () => {
+test('a request reaches the server with its part of _meta, and nothing of ours', async () => {
   const { conversation, sent } = createConversation();
   const text = '{ "name": "a", "arguments": { "n": 12345678901234567890 } }';
   const meta = Verbatim.of({
@@ -78,7 +78,7 @@ test('a request reaches the server with what of _meta is meant for it, and nothi
   expect(sent.map(({ params }) => params?.['name'])).toEqual(['a', 'a', 'a']);
 });
 
-test('a question goes to the one whose call is under way, and his answer comes back', async () => {
+test('a question goes to the caller of the current call, and the answer comes back', async () => {
   const { call, ask, finish } = createConversation();
   const caller = new FakeCaller();
   const answered = call('a', caller);
@@ -90,7 +90,7 @@ test('a question goes to the one whose call is under way, and his answer comes b
   expect((await answered).value).toEqual({ done: 'a' });
 });
 
-test('the time that a user takes does not count for the call', async () => {
+test('the user’s time does not count towards the call’s limit', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { call, ask, finish } = createConversation();
   let reply = (_answer: Verbatim): void => {};
@@ -110,7 +110,7 @@ test('the time that a user takes does not count for the call', async () => {
   expect((await answered).value).toEqual({ done: 'a' });
 });
 
-test('what a host cannot be asked the server is refused, and the host may hear what was missing', async () => {
+test('an unsupported question is refused, and the host learns which capability is missing', async () => {
   const { call, ask } = createConversation();
   const caller = new FakeCaller({ capabilities: { elicitation: {} } });
   void call('a', caller);
@@ -132,7 +132,7 @@ test('a host’s refusal is the server’s answer', async () => {
   });
 });
 
-test('who asks for roots while nobody has called it is answered from outside', async () => {
+test('a roots request outside a call is answered from outside', async () => {
   const asked: string[] = [];
   const { ask } = createConversation({}, async ({ method }) => {
     asked.push(method);
@@ -152,7 +152,7 @@ test('a host without roots gets no made-up ones: servers would drop their own fo
   expect(caller.asked).toEqual([]);
 });
 
-test('the roots of a shared server are the project, whoever calls it', async () => {
+test('a shared server’s roots are the project, for every caller', async () => {
   const outside = vi.fn(async () => Verbatim.of('from outside'));
   const { call, ask } = createConversation({}, outside, true);
   expect(await ask('roots/list')).toMatchObject(PROJECT);
@@ -183,13 +183,13 @@ test.each(['elicitation/create', 'sampling/createMessage'])(
   },
 );
 
-test('it may ask whether we are there, and nothing else', async () => {
+test('it may ping, and nothing else', async () => {
   const { ask } = createConversation();
   expect(await ask('ping')).toMatchObject({ result: {} });
   expect(await ask('tools/list')).toMatchObject({ error: { code: METHOD_NOT_FOUND } });
 });
 
-test('calls of two hosts that may both be asked follow each other', async () => {
+test('calls of two hosts that may both be asked run one after the other', async () => {
   const { call, ask, finish, idsOf } = createConversation();
   const [one, other] = [new FakeCaller(), new FakeCaller()];
   const first = call('a', one);
@@ -216,7 +216,7 @@ test('calls of one host do not wait for each other', async () => {
   expect([...idsOf('a'), ...idsOf('b')]).toEqual([1, 2]);
 });
 
-test('what was done once without a question is not kept apart from others', async () => {
+test('a call that once ran without a question runs alongside others', async () => {
   const { call, finish, idsOf } = createConversation();
   const quiet = call('quiet', new FakeCaller());
   finish('quiet');
@@ -227,7 +227,7 @@ test('what was done once without a question is not kept apart from others', asyn
   expect(idsOf('quiet')).toHaveLength(2);
 });
 
-test('how many calls are known to be quiet has a bound', async () => {
+test('the number of calls known to be quiet is limited', async () => {
   const { call, finish, idsOf, sent, receive } = createConversation();
   const caller = new FakeCaller();
   const quiet = call('quiet', caller);
@@ -244,7 +244,7 @@ test('how many calls are known to be quiet has a bound', async () => {
   expect(idsOf('quiet')).toHaveLength(1);
 });
 
-test('what has asked once is kept apart from then on', async () => {
+test('a call that has asked once is kept apart from then on', async () => {
   const { call, ask, finish, idsOf } = createConversation();
   const asking = call('asking', new FakeCaller());
   await ask('roots/list');
@@ -256,13 +256,13 @@ test('what has asked once is kept apart from then on', async () => {
   expect(idsOf('asking')).toHaveLength(1);
 });
 
-test('who asks while nobody has called it, and is not answered, is refused', async () => {
+test('a question outside a call without an answer is refused', async () => {
   const { ask } = createConversation({}, () => Promise.reject(new Error('The host has gone.')));
   const { error } = (await ask('roots/list')) ?? {};
   expect(error).toMatchObject({ code: -32603, message: 'Error: The host has gone.' });
 });
 
-test('where it is not known who is meant nobody is asked, and those calls run in turn from then on', async () => {
+test('an ambiguous question is refused, and those calls run in turn from then on', async () => {
   const { call, ask, finish, idsOf } = createConversation();
   for (const name of ['a', 'b']) {
     const answered = call(name, new FakeCaller());
@@ -291,7 +291,7 @@ test('where it is not known who is meant nobody is asked, and those calls run in
   }
 });
 
-test('a tool that never asked before may be the one that asks: no other host hears its question', async () => {
+test('a tool that never asked before may still ask: no other host gets its question', async () => {
   const { call, ask, finish } = createConversation();
   const [one, other] = [new FakeCaller(), new FakeCaller()];
   const first = call('quiet', one);
@@ -305,7 +305,7 @@ test('a tool that never asked before may be the one that asks: no other host hea
   expect([...one.asked, ...other.asked]).toEqual([]);
 });
 
-test('a call that was given up may still ask: no other host hears its question', async () => {
+test('an abandoned call may still ask: no other host gets its question', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { call, ask, finish } = createConversation();
   const [gone, other] = [new FakeCaller(), new FakeCaller()];
@@ -324,7 +324,7 @@ test('a call that was given up may still ask: no other host hears its question',
   expect(other.asked).toHaveLength(1);
 });
 
-test('who gives up a call that has asked may be asked by the next at once', async () => {
+test('after abandoning a call that has asked, the next one can be asked at once', async () => {
   const { call, ask } = createConversation();
   // Over HTTP every request of a modern host is a party of its own.
   const request = (more = {}) => {
@@ -343,7 +343,7 @@ test('who gives up a call that has asked may be asked by the next at once', asyn
   expect(second.caller.asked).toHaveLength(1);
 });
 
-test('a modern host that has given up a call may be asked again soon', async () => {
+test('a modern host that has abandoned a call can soon be asked again', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { call, ask } = createConversation();
   const cancellation = new Cancellation();
@@ -358,7 +358,7 @@ test('a modern host that has given up a call may be asked again soon', async () 
   expect(next.asked).toHaveLength(1);
 });
 
-test('a call that was given up does not count as one that asks nothing', async () => {
+test('an abandoned call does not count as quiet', async () => {
   const { call, idsOf } = createConversation();
   const cancellation = new Cancellation();
   const abandoned = call('a', new FakeCaller(), { cancellation });
@@ -370,7 +370,7 @@ test('a call that was given up does not count as one that asks nothing', async (
   expect(idsOf('a')).toHaveLength(1);
 });
 
-test('a call does not wait for long behind a question that nobody answers', async () => {
+test('a call does not wait long behind an unanswered question', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { call, ask, idsOf } = createConversation();
   const one = new FakeCaller();
@@ -388,7 +388,7 @@ test('a call does not wait for long behind a question that nobody answers', asyn
   expect(idsOf('b')).toEqual([]);
 });
 
-test('behind a call that only takes its time, another waits as long as a call may take', async () => {
+test('behind a slow call, another waits up to a call’s limit', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { call, finish, idsOf } = createConversation();
   const [slow, busy] = [call('a', new FakeCaller()), call('b', new FakeCaller())];
@@ -407,7 +407,7 @@ test('behind a call that only takes its time, another waits as long as a call ma
   expect(idsOf('c')).toEqual([]);
 });
 
-test('who calls the call off while it waits for its turn is not waited for', async () => {
+test('a call cancelled while waiting for its turn is dropped', async () => {
   const { call, finish, idsOf } = createConversation();
   const cancellation = new Cancellation();
   const first = call('a', new FakeCaller());
@@ -421,7 +421,7 @@ test('who calls the call off while it waits for its turn is not waited for', asy
   expect(idsOf('b')).toEqual([]);
 });
 
-test('log messages go to the only host that is being served, from his level on', async () => {
+test('log messages go to the only host being served, from its level up', async () => {
   const { call, receive } = createConversation();
   const caller = new FakeCaller({ logLevel: 'warning' });
   const log = (level: string) =>
@@ -433,7 +433,7 @@ test('log messages go to the only host that is being served, from his level on',
   expect(caller.logged).toEqual(['{"level":"error","data":"x"}']);
 });
 
-test('log messages while two hosts are served are nobody’s', async () => {
+test('log messages while two hosts are served are dropped', async () => {
   const { call, receive, finish } = createConversation();
   const quiet = call('quiet', new FakeCaller());
   finish('quiet');
@@ -445,7 +445,7 @@ test('log messages while two hosts are served are nobody’s', async () => {
   expect([...one.logged, ...other.logged]).toEqual([]);
 });
 
-test('who was sent to a page hears that it was visited, also after his call, once', async () => {
+test('the host that was sent to a page is notified once it was visited, even after its call, once', async () => {
   const { call, ask, finish, receive } = createConversation();
   const caller = new FakeCaller({ capabilities: { elicitation: { url: {} } } });
   const answered = call('a', caller);
@@ -462,13 +462,13 @@ test('who was sent to a page hears that it was visited, also after his call, onc
   expect(caller.visited).toEqual(['{"elicitationId":"page"}']);
 });
 
-test('other news are left to others', () => {
+test('other notifications are left to others', () => {
   const { conversation } = createConversation();
   expect(conversation.receive('notifications/tools/list_changed', Verbatim.of({}))).toBe(false);
   expect(conversation.receive('notifications/message', Verbatim.of({}))).toBe(true);
 });
 
-test('of resources only what is new is subscribed to, and only what is gone given up', async () => {
+test('only new resources are subscribed, and only removed ones unsubscribed', async () => {
   const { conversation, sent, receive } = createConversation();
   const told = () => {
     const messages = sent.splice(0);
@@ -483,7 +483,7 @@ test('of resources only what is new is subscribed to, and only what is gone give
   await second;
 });
 
-test('only a server that logs is told from which level on', () => {
+test('only a server with logging gets a level', () => {
   const quiet = createConversation();
   quiet.conversation.setLogLevel('debug');
   expect(quiet.sent).toEqual([]);

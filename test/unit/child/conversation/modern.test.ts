@@ -46,7 +46,7 @@ const wants = (inputRequests: object, requestState?: string) => ({
 
 const FORM = { method: 'elicitation/create', params: { message: 'Who?' } };
 
-test('a request of our own says who we are, and that we can be asked nothing', () => {
+test('our own requests identify us and declare no capabilities', () => {
   const { call, sent } = createConversation();
   void call();
   expect(sent[0]?.params?._meta).toEqual({
@@ -56,7 +56,7 @@ test('a request of our own says who we are, and that we can be asked nothing', (
   });
 });
 
-test('a request for somebody says who he is, what he can be asked and what he wants to hear', () => {
+test('a request for a caller carries its identity, capabilities and log level', () => {
   const { call, sent } = createConversation();
   const caller = new FakeCaller({
     capabilities: { sampling: { tools: {} }, tasks: {}, extensions: {} },
@@ -86,7 +86,7 @@ test('a request for somebody says who he is, what he can be asked and what he wa
   expect(sent[2]?.params?._meta).toMatchObject({ [CLIENT]: { name: 'switchboard' } });
 });
 
-test('requests for different people say each who it is for, in whatever order they come', () => {
+test('requests for different callers each carry their own identity, in any order', () => {
   const { call, sent } = createConversation();
   const one = new FakeCaller({ info: Verbatim.of({ name: 'one' }) });
   const other = new FakeCaller({ info: Verbatim.of({ name: 'other' }), logLevel: 'error' });
@@ -112,7 +112,7 @@ test('requests for different people say each who it is for, in whatever order th
   expect(heard[4]?.[CAPABILITIES]).toEqual({});
 });
 
-test('what a server wants to know a handshake host is asked, and the server is asked again', async () => {
+test('a handshake host is asked the server’s questions, and the request is repeated', async () => {
   const { call, reply, sent } = createConversation();
   const caller = new FakeCaller();
   caller.reply = async ({ method }) => new Verbatim(`{"m":"${method}","n":1.0}`, {});
@@ -139,7 +139,7 @@ test('what a server wants to know a handshake host is asked, and the server is a
   expect((await answered).value).toEqual({ resultType: 'complete', content: [] });
 });
 
-test('one that only wants to be asked again is asked again', async () => {
+test('a server that only wants a retry gets one', async () => {
   const { call, reply, sent } = createConversation();
   void call({ caller: new FakeCaller() });
   await reply({ resultType: 'input_required', requestState: 'later' });
@@ -147,7 +147,7 @@ test('one that only wants to be asked again is asked again', async () => {
   expect(sent[1]?.params).not.toHaveProperty('inputResponses');
 });
 
-test('a modern host is told itself what is wanted, and its answers are handed on', async () => {
+test('a modern host gets the questions itself, and its answers are forwarded', async () => {
   const { call, reply, sent } = createConversation();
   const caller = new FakeCaller({ era: 'modern' });
   const answered = call({ caller });
@@ -164,7 +164,7 @@ test('a modern host is told itself what is wanted, and its answers are handed on
   });
 });
 
-test('a form that nobody fills in is cancelled; without a model the request fails', async () => {
+test('an unfilled form is cancelled; without a model the request fails', async () => {
   const { call, reply, sent } = createConversation();
   const caller = new FakeCaller();
   caller.reply = () => Promise.reject(new RpcError(METHOD_NOT_FOUND, 'cannot be asked'));
@@ -176,7 +176,7 @@ test('a form that nobody fills in is cancelled; without a model the request fail
   await expect(other).rejects.toThrow('cannot be asked');
 });
 
-test('one that asks and asks is not asked any more', async () => {
+test('a server that keeps asking is given up', async () => {
   const { call, reply, sent } = createConversation();
   const caller = new FakeCaller();
   const answered = call({ caller });
@@ -189,28 +189,28 @@ test.each([
   ['something unknown', { x: { method: 'secrets/list' } }],
   ['nothing that can be read', { x: 'Who?' }],
   ['a question of nothing', { x: null }],
-])('one that asks %s is refused', async (_what, questions) => {
+])('a server that asks %s is refused', async (_what, questions) => {
   const { call, reply } = createConversation();
   const answered = call({ caller: new FakeCaller() });
   await reply(wants(questions));
   await expect(answered).rejects.toBeInstanceOf(RpcError);
 });
 
-test('what we want to know ourselves nobody is asked about', async () => {
+test('questions about our own requests are not forwarded', async () => {
   const { call, reply } = createConversation();
   const answered = call();
   await reply(wants({ who: FORM }));
   await expect(answered).rejects.toThrow('this client cannot provide it');
 });
 
-test('it has no requests of its own', () => {
+test('it cannot send requests', () => {
   const { conversation, peer } = createConversation();
   expect(peer.waiting).toEqual([]);
   const request = { id: 1, method: 'ping', params: undefined, cancellation: undefined as never };
   expect(() => conversation.answer(request)).toThrow('Method not found: ping');
 });
 
-test('log messages go to the only host that is being served, from his level on', async () => {
+test('log messages go to the only host being served, from its level up', async () => {
   const { conversation, call, reply } = createConversation();
   const [one, other] = [new FakeCaller(), new FakeCaller()];
   const log = (level: string) =>
@@ -229,7 +229,7 @@ test('log messages go to the only host that is being served, from his level on',
   await expect(Promise.race([first, Promise.resolve('open')])).resolves.toBe('open');
 });
 
-test('it is asked for news of what it has said may change, and of what is watched', async () => {
+test('subscribes to the changes it declares, and to watched resources', async () => {
   const { conversation, sent, last } = createConversation({
     tools: { listChanged: true },
     prompts: {},
@@ -249,7 +249,7 @@ test('it is asked for news of what it has said may change, and of what is watche
   expect(last('notifications/cancelled').params).toMatchObject({ requestId: listens[0]?.id });
 });
 
-test('one that changes nothing is not listened to', async () => {
+test('a server without changes is not subscribed to', async () => {
   const { conversation, sent } = createConversation({ tools: {} });
   await conversation.watch(new Set());
   expect(sent).toEqual([]);
@@ -264,7 +264,7 @@ test('a host of a shared server can always be asked for roots, which are the pro
   expect(sent[0]?.params?._meta?.[CAPABILITIES]).toEqual({ roots: {}, sampling: {} });
 });
 
-test('a host without roots of its own gets no made-up ones', async () => {
+test('a host without roots gets no made-up ones', async () => {
   const { call, sent } = createConversation();
   void call({ caller: new FakeCaller({ capabilities: { sampling: {} } }) });
   expect(sent[0]?.params?._meta?.[CAPABILITIES]).toEqual({ sampling: {} });
@@ -287,7 +287,7 @@ test.each(['handshake', 'modern'] as const)(
   },
 );
 
-test('a modern host answers a question for roots that comes with others', async () => {
+test('a modern host answers a roots question that comes with others', async () => {
   const { call, reply, sent } = createConversation({}, true);
   const answered = call({ caller: new FakeCaller({ era: 'modern' }) });
   const asked = wants({ where: ROOTS, who: FORM });

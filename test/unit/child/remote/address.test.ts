@@ -6,7 +6,7 @@ import { childConfig } from '../../../support/child-config.ts';
 const parse = (url: string, headers: Record<string, string> = {}, type: Remote['type'] = 'http') =>
   parseAddress(childConfig({ name: 'far' }), { type, url, headers });
 
-describe('secrets that everybody on the way can read', () => {
+describe('secrets sent unencrypted', () => {
   test.each([
     ['http://example.org/mcp', { Authorization: 'x' }, true],
     ['http://10.0.0.8/mcp', { 'X-Api-Key': 'x' }, true],
@@ -27,7 +27,7 @@ describe('secrets that everybody on the way can read', () => {
   });
 });
 
-test('what is secret of an address: headers, tokens behind a scheme, passwords, path and query', () => {
+test('secrets in a URL: headers, tokens after a scheme, passwords, path and query', () => {
   const { url, secrets } = parse(
     'https://user:p%C3%A4ssword@host/mcp/a-long%20segment/x?key=from%20the+query&flag',
     { Authorization: 'Bearer the-token' },
@@ -49,7 +49,7 @@ test('what is secret of an address: headers, tokens behind a scheme, passwords, 
   ]);
 });
 
-test('what was filled in for a variable is secret, except where the server is', () => {
+test('values of variables are secret, except in the origin', () => {
   const remote: Remote = {
     type: 'http',
     url: 'https://${HOST_NAME}/${env:ACCOUNT}/mcp?v=${VERSION_TAG:-1}',
@@ -69,7 +69,7 @@ test('what was filled in for a variable is secret, except where the server is', 
   expect(secrets).not.toContain('no');
 });
 
-test('the scheme of the address decides where it and the type disagree', () => {
+test('the URL’s scheme takes precedence over the type', () => {
   expect(parse('wss://host/x', {}, 'http').kind).toBe('ws');
   expect(parse('https://host/x', {}, 'sse').kind).toBe('sse');
 });

@@ -25,7 +25,7 @@ function unfinished(): HttpReply {
   return { status: 200, headers: { 'content-type': 'text/event-stream' }, body };
 }
 
-test('a server that cuts every stream is not asked without pause, nor without end', async () => {
+test('a server that cuts every stream is retried with pauses and a limit', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const times: number[] = [];
@@ -52,7 +52,7 @@ test('a server that cuts every stream is not asked without pause, nor without en
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(100);
 });
 
-test('where nothing is taken up again, a cut is the end', async () => {
+test('if streams cannot be resumed, a cut is the end', async () => {
   const read = readAnswerStream(unfinished(), {
     server,
     id: 1,

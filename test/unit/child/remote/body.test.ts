@@ -22,7 +22,7 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
 const dataOf = (events: readonly ServerEvent[]) => events.map(({ data }) => data);
 
 describe('a stream of events', () => {
-  test('comes out the same, wherever it was cut and however its lines end', () => {
+  test('parses the same, wherever it was cut and however its lines end', () => {
     const message = fc
       .record({ id: fc.nat(), text: fc.string({ unit: 'binary' }), deep: fc.jsonValue() })
       .map((value) => JSON.stringify(value));
@@ -41,12 +41,12 @@ describe('a stream of events', () => {
     );
   });
 
-  test('a message over several data lines is put together with line feeds', () => {
+  test('a message over several data lines is joined with line feeds', () => {
     const bytes = Buffer.from('data: {"a":\r\ndata: 1}\r\n\r\n');
     expect(dataOf(readEvents([bytes]))).toEqual(['{"a":\n1}']);
   });
 
-  test('an event that ends in a lone CR does not wait for what follows it', () => {
+  test('an event that ends in a lone CR does not wait for what follows', () => {
     const events: ServerEvent[] = [];
     const reader = new EventReader(1_000, { onEvent: (one) => events.push(one) });
     reader.push(Buffer.from('data: now\r\r'));
@@ -55,7 +55,7 @@ describe('a stream of events', () => {
     expect(dataOf(events)).toEqual(['now', 'next']);
   });
 
-  test('ids, types and the time to wait are told', () => {
+  test('ids, types and retry times are reported', () => {
     const waits: number[] = [];
     const events: ServerEvent[] = [];
     const reader = new EventReader(1_000, {
@@ -67,16 +67,16 @@ describe('a stream of events', () => {
     expect(waits).toEqual([25]);
   });
 
-  test('a byte order mark before it does no harm', () => {
+  test('a leading byte order mark is ignored', () => {
     expect(dataOf(readEvents([Buffer.from('\ufeffdata: a\n\n')]))).toEqual(['a']);
   });
 
-  test('its last event counts without the empty line behind it', () => {
+  test('the last event counts without a trailing empty line', () => {
     expect(dataOf(readEvents([Buffer.from('data: whole\n')]))).toEqual(['whole']);
     expect(dataOf(readEvents([Buffer.from('data: whole')]))).toEqual(['whole']);
   });
 
-  test('an event may have as many bytes as the limit says, and no more', () => {
+  test('an event may be as large as the limit, and no larger', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 200 }),
@@ -93,7 +93,7 @@ describe('a stream of events', () => {
     );
   });
 
-  test('an event without end is given up at the limit', () => {
+  test('an endless event is given up at the limit', () => {
     const reader = new EventReader(1 << 16, { onEvent: () => {} });
     let sent = 0;
     const piece = Buffer.from('x'.repeat(4_096));
@@ -104,7 +104,7 @@ describe('a stream of events', () => {
     expect(sent).toBeLessThan((1 << 16) + 2 * piece.length);
   });
 
-  test('comments without end are not kept', () => {
+  test('endless comments are not kept', () => {
     const reader = new EventReader(1_000, { onEvent: () => {} });
     const piece = Buffer.from(': still here\n'.repeat(1_000));
     const flood = (): void => {
@@ -115,7 +115,7 @@ describe('a stream of events', () => {
 });
 
 describe('a body', () => {
-  test('is one text, wherever it was cut', async () => {
+  test('is one string, wherever it was cut', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
@@ -130,7 +130,7 @@ describe('a body', () => {
     );
   });
 
-  test('beyond the limit is not read on', async () => {
+  test('is not read beyond the limit', async () => {
     const body = new PassThrough();
     body.write(Buffer.alloc(2_000));
     await expect(readText(body, 1_000)).rejects.toThrow(Oversize);
@@ -145,14 +145,14 @@ describe('a body', () => {
     await expect(read).rejects.toThrow('The response was cut off.');
   });
 
-  test('to be quoted gives what has come in time', async () => {
+  test('for quoting returns what arrives in time', async () => {
     const body = new PassThrough();
     body.write('first words');
     expect(await readBeginning(body, 1_000, 20)).toBe('first words');
     expect(body.destroyed).toBe(true);
   });
 
-  test('waits while reading is paused, also one that begins meanwhile', async () => {
+  test('waits while reading is paused, even one that starts meanwhile', async () => {
     const bodies = new OpenBodies();
     const body = new PassThrough();
     bodies.pause();

@@ -17,8 +17,8 @@ async function connectTrusting({ certFile }: Certificate, url: string, env = {})
   return stdout.trim();
 }
 
-describe.skipIf(!hasOpenssl())('the certificate of a server', () => {
-  test('that signed itself is not trusted, and nothing is sent', async () => {
+describe.skipIf(!hasOpenssl())('a server’s certificate', () => {
+  test('that is self-signed is not trusted, and nothing is sent', async () => {
     const tls = createCertificate(createProject(), 'IP:127.0.0.1');
     const server = await OddServer.start({ tls });
     const error = await failureOf(
@@ -32,7 +32,7 @@ describe.skipIf(!hasOpenssl())('the certificate of a server', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('is not trusted either where the environment says to trust all', async () => {
+  test('is not trusted even if the environment disables checks', async () => {
     const tls = createCertificate(createProject(), 'IP:127.0.0.1');
     const server = await OddServer.start({ tls });
     const env = { NODE_EXTRA_CA_CERTS: '', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
@@ -40,13 +40,13 @@ describe.skipIf(!hasOpenssl())('the certificate of a server', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('that is trusted opens the door', async () => {
+  test('that is trusted is accepted', async () => {
     const tls = createCertificate(createProject(), 'IP:127.0.0.1');
     const server = await OddServer.start({ tls });
     expect(await connectTrusting(tls, server.url)).toBe('connected');
   });
 
-  test('that belongs to another host does not', async () => {
+  test('for another host is not', async () => {
     const tls = createCertificate(createProject(), 'DNS:other.example');
     const server = await OddServer.start({ tls });
     expect(await connectTrusting(tls, server.url)).toBe(
@@ -55,7 +55,7 @@ describe.skipIf(!hasOpenssl())('the certificate of a server', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('that has expired does not', async () => {
+  test('that has expired is not', async () => {
     const tls = createCertificate(createProject(), 'IP:127.0.0.1', 'expired');
     const server = await OddServer.start({ tls });
     expect(await connectTrusting(tls, server.url)).toBe(

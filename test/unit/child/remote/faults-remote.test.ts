@@ -49,8 +49,8 @@ async function failOnce(first: Handler, options: Parameters<typeof startRemote>[
 const SOON_MS = 40_000;
 const TEST_LIMITS = { config: { timeouts: { spawnMs: 60_000, rpcMs: 3_000, stopMs: 500 } } };
 
-describe('a reply that is a failure', () => {
-  test('of the server itself names the status and quotes the page', async () => {
+describe('an error response', () => {
+  test('from the server names the status and quotes the page', async () => {
     const page = `<html>\n<h1>Bad \u001b[31mgateway\u001b[0m</h1>${'x'.repeat(3_000)}</html>`;
     const { error, tookMs } = await failOnce((_, reply) =>
       reply.writeHead(502, { 'content-type': 'text/html' }).end(page),
@@ -63,7 +63,7 @@ describe('a reply that is a failure', () => {
     expect(tookMs).toBeLessThan(SOON_MS);
   });
 
-  test('whose page does not end is not waited for', async () => {
+  test('with an endless page is not waited for', async () => {
     const { error, tookMs } = await failOnce((_, reply) => {
       reply.writeHead(500, { 'content-type': 'text/plain' });
       reply.write('first words');
@@ -72,7 +72,7 @@ describe('a reply that is a failure', () => {
     expect(tookMs).toBeLessThan(SOON_MS);
   });
 
-  test('that echoes a secret does not tell it', async () => {
+  test('that echoes a secret does not reveal it', async () => {
     const headers = { Authorization: 'Bearer abcdef-123456', 'X-Key': 'key-0987654321' };
     const { error } = await failOnce(
       ({ headers: sent }, reply) =>
@@ -88,7 +88,7 @@ describe('a reply that is a failure', () => {
     );
   });
 
-  test('that echoes the address does not tell what is secret in it', async () => {
+  test('that echoes the URL does not reveal its secrets', async () => {
     process.env['FAR_ACCOUNT'] = 'sk-1234';
     process.env['FAR_SECRET'] = 'very secret/0123456789';
     onTestFinished(() => {
@@ -137,14 +137,14 @@ describe('a reply that is a failure', () => {
     expect(error.code).toBe('CHILD_PROTOCOL');
   });
 
-  test('an answer to another request is none', async () => {
+  test('an answer to another request does not count', async () => {
     const { error } = await failOnce((_, reply) => sendJson(reply, result(4711, DONE)));
     expect(error.message).toBe('Server "far" ended its reply without an answer.');
   });
 });
 
 describe('too many requests', () => {
-  test('are not repeated before the server wants them', async () => {
+  test('are not repeated before the server allows it', async () => {
     let isBusy = true;
     const asked: number[] = [];
     const server = await OddServer.start({
@@ -201,7 +201,7 @@ describe('signing in', () => {
   const refuse = (reply: Parameters<Handler>[1], status = 401, challenge = 'Bearer realm="x"') =>
     reply.writeHead(status, { 'www-authenticate': challenge }).end();
 
-  test('is asked for where nobody has', async () => {
+  test('is suggested if the user has not signed in', async () => {
     const server = await OddServer.start({ before: (_, reply) => (refuse(reply), true) });
     const error = await failureOf(startRemote(server.url));
     expect(error).toMatchObject({
@@ -213,7 +213,7 @@ describe('signing in', () => {
     expect(server.requests.map(({ httpMethod }) => httpMethod)).toEqual(['POST']);
   });
 
-  test('would not help where the configured header was refused', async () => {
+  test('is not suggested if the configured header was rejected', async () => {
     const server = await OddServer.start({ before: (_, reply) => (refuse(reply), true) });
     const { credentials, renewals } = countingCredentials(() => true);
     const headers = { authorization: 'Bearer configured-token' };
@@ -228,7 +228,7 @@ describe('signing in', () => {
     expect(renewals()).toBe(0);
   });
 
-  test('a token that expires under fifty calls is renewed once, and each call arrives once', async () => {
+  test('a token that expires during fifty calls is renewed once, and each call arrives once', async () => {
     let valid = 'Bearer secret-token-1';
     const done: string[] = [];
     const server = await OddServer.start({
@@ -253,7 +253,7 @@ describe('signing in', () => {
     expect(renewals()).toBe(1);
   });
 
-  test('a renewal that does not help is tried once', async () => {
+  test('a useless renewal is tried once', async () => {
     const server = await OddServer.start({ before: (_, reply) => (refuse(reply), true) });
     const { credentials, renewals } = countingCredentials(() => true);
     const error = await failureOf(startRemote(server.url, { credentials }));
@@ -262,7 +262,7 @@ describe('signing in', () => {
     expect(renewals()).toBe(1);
   });
 
-  test('with more rights is asked for', async () => {
+  test('with more permissions is suggested', async () => {
     const server = await startOdd((_, reply) =>
       refuse(reply, 403, 'Bearer error="insufficient_scope", scope="files:write"'),
     );
@@ -274,7 +274,7 @@ describe('signing in', () => {
     });
   });
 
-  test('a failure of the credentials is the failure of the request', async () => {
+  test('a credentials failure fails the request', async () => {
     const server = await OddServer.start();
     const refused = new SwitchboardError('CHILD_SIGN_IN', 'The store cannot be written.');
     const credentials: Credentials = {
@@ -286,7 +286,7 @@ describe('signing in', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('tokens that were handed out are hidden', async () => {
+  test('issued tokens are masked', async () => {
     const server = await startOdd(({ headers }, reply) =>
       reply.writeHead(500).end(`bad token ${String(headers.authorization).slice(7)}`),
     );
@@ -299,7 +299,7 @@ describe('signing in', () => {
 });
 
 describe('a redirect', () => {
-  test('to another origin is not followed, and credentials stay here', async () => {
+  test('to another origin is not followed, and credentials are not sent', async () => {
     const trap = await OddServer.start();
     const { error } = await failOnce(
       (_, reply) => reply.writeHead(307, { location: `${trap.url}?x=1` }).end(),
@@ -339,7 +339,7 @@ describe('a redirect', () => {
     ]);
   });
 
-  test('in a circle is left', async () => {
+  test('loop is given up', async () => {
     const server = await OddServer.start({
       before: (_, reply) => {
         reply.writeHead(307, { location: '/mcp' }).end();
@@ -363,7 +363,7 @@ describe('a stream of events', () => {
     expect(tookMs).toBeLessThan(SOON_MS);
   });
 
-  test('that is cut in the middle of the answer is a failure', async () => {
+  test('that is cut during the answer is a failure', async () => {
     const { error, tookMs } = await failOnce(({ message }, reply) => {
       beginEvents(reply).write(event(result(message.id, DONE)).slice(0, 30));
       setTimeout(() => reply.destroy(), 20);
@@ -374,7 +374,7 @@ describe('a stream of events', () => {
     expect(tookMs).toBeLessThan(SOON_MS);
   });
 
-  test('that is cut is taken up again, where the server numbers its events', async () => {
+  test('that is cut is resumed, if the server numbers its events', async () => {
     const server = await OddServer.start({
       onRequest: (_, reply) => beginEvents(reply).end('retry: 10\nid: 1\ndata:\n\n'),
       onGet: ({ headers }, reply) => {
@@ -390,7 +390,7 @@ describe('a stream of events', () => {
     expect(server.count('tools/call')).toBe(1);
   });
 
-  test('that cannot be taken up again is a failure soon', async () => {
+  test('that cannot be resumed fails quickly', async () => {
     const { error, tookMs, server } = await failOnce((_, reply) =>
       beginEvents(reply).end(event('{"jsonrpc":"2.0","method":"note"}', '1')),
     );
@@ -401,7 +401,7 @@ describe('a stream of events', () => {
     );
   });
 
-  test('that stays open behind its answer is let go', async () => {
+  test('that stays open after its answer is closed', async () => {
     const server = await OddServer.start({
       onRequest: ({ message }, reply) => beginEvents(reply).write(event(result(message.id, DONE))),
     });
@@ -416,7 +416,7 @@ describe('a stream of events', () => {
     ['without the empty line at its end', (text: string) => `data: ${text}\n`],
     ['with CR alone', (text: string) => `: x\rdata: ${text}\r\r`],
     ['with noise between', (text: string) => `nonsense\n\ndata: {{{\n\ndata: ${text}\n\n`],
-  ])('%s is understood', async (_, write) => {
+  ])('%s is accepted', async (_, write) => {
     const server = await OddServer.start({
       onRequest: ({ message }, reply) => beginEvents(reply).end(write(result(message.id, DONE))),
     });
@@ -424,7 +424,7 @@ describe('a stream of events', () => {
     expect(await callText(child, 'any')).toBe(DONE);
   });
 
-  test('whose event never ends runs into the limit of the call, and leaves no socket', async () => {
+  test('with an endless event runs into the call’s limit, and leaves no socket', async () => {
     let hasLeft = false;
     const { error, server } = await failOnce(({ message }, reply) => {
       beginEvents(reply).write(`data: ${result(message.id, DONE)}\n`);
@@ -437,7 +437,7 @@ describe('a stream of events', () => {
     await until(() => hasLeft);
   });
 
-  test('of comments without end runs into the limit of the call', async () => {
+  test('of endless comments runs into the call’s limit', async () => {
     let sent = 0;
     const { error } = await failOnce((_, reply) => {
       beginEvents(reply);
@@ -495,13 +495,13 @@ describe('a message beyond the limit', () => {
           .writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
           .end(gzipSync(`data: ${'x'.repeat(64 << 20)}`)),
     ],
-  ])('%s fails the one request', async (_, handler) => {
+  ])('%s fails only its request', async (_, handler) => {
     const { error } = await failOnce(handler, limits);
     expect(error.message).toBe(tooLarge);
     expect(error.code).toBe('MESSAGE_TOO_LARGE');
   });
 
-  test('a packed answer of ordinary size is unpacked', async () => {
+  test('a compressed answer of ordinary size is decompressed', async () => {
     const server = await OddServer.start({
       onRequest: ({ message }, reply) =>
         reply
@@ -526,7 +526,7 @@ describe('a message beyond the limit', () => {
     },
   );
 
-  test('headers without end are a failure', async () => {
+  test('endless headers are a failure', async () => {
     const { error } = await failOnce((_, reply) => {
       const { socket } = reply;
       socket?.write('HTTP/1.1 200 OK\r\n');
@@ -539,7 +539,7 @@ describe('a message beyond the limit', () => {
   });
 });
 
-describe('a session that the server has lost', () => {
+describe('a session the server has lost', () => {
   /** `lost` are the sessions that it does not know any more; it says so with `status`. */
   function startForgetful(lost: Set<string>, status: 400 | 404) {
     return OddServer.start({
@@ -591,7 +591,7 @@ describe('a session that the server has lost', () => {
     [404, -32004],
     [404, -32000],
     [400, -32000],
-  ])('is not what an error for the call means: %d %d', async (status, code) => {
+  ])('is not assumed for a call’s error: %d %d', async (status, code) => {
     const server = await OddServer.start({
       hasSessions: true,
       onRequest: ({ message }, reply) => {
@@ -610,7 +610,7 @@ describe('a session that the server has lost', () => {
     expect(server.sessions).toEqual(['session-1']);
   });
 
-  test('and an error for the call that means it: not sent again, and the next one works', async () => {
+  test('can be a call’s error: not sent again, and the next one works', async () => {
     const lost = new Set<unknown>();
     const server = await OddServer.start({
       hasSessions: true,
@@ -636,7 +636,7 @@ describe('a session that the server has lost', () => {
     ['text/plain', 'no such session', 404],
     ['application/json', '{"jsonrpc":"2.0","id":"ID","error":{"code":-32001,"message":"?"}}', 404],
     ['application/json', '{"jsonrpc":"2.0","id":"ID","error":{"code":-32001,"message":"?"}}', 400],
-  ])('is begun anew after %s %s (%d)', async (type, text, status) => {
+  ])('is replaced after %s %s (%d)', async (type, text, status) => {
     const lost = new Set<unknown>();
     const server = await OddServer.start({
       hasSessions: true,
@@ -654,7 +654,7 @@ describe('a session that the server has lost', () => {
     expect(server.sessions).toEqual(['session-1', 'session-2']);
   });
 
-  test('and a 400 that means something else is handed on', async () => {
+  test('is not assumed for an unrelated 400, which is forwarded', async () => {
     const server = await OddServer.start({
       hasSessions: true,
       onRequest: ({ message }, reply) =>
@@ -675,7 +675,7 @@ describe('a session that the server has lost', () => {
 });
 
 describe('a server that does not answer', () => {
-  test('runs into the limit, is told, and no socket stays', async () => {
+  test('times out, is notified, and leaves no socket', async () => {
     let hasLeft = false;
     const { error, server } = await failOnce((_, reply) => {
       reply.once('close', () => {
@@ -736,7 +736,7 @@ describe('a server that does not answer', () => {
     },
   );
 
-  test('in the handshake fails the start', async () => {
+  test('during the handshake fails the start', async () => {
     const server = await OddServer.start({ before: () => true });
     const config = { timeouts: { spawnMs: 300, rpcMs: 300, stopMs: 300 } };
     const error = await failureOf(startRemote(server.url, { config }));
@@ -746,7 +746,7 @@ describe('a server that does not answer', () => {
     await until(() => server.openSockets === 0);
   });
 
-  test('is left at once when the child is stopped', async () => {
+  test('is abandoned at once when the server is stopped', async () => {
     const server = await OddServer.start({
       hasSessions: true,
       before: ({ message, httpMethod }) =>
@@ -771,15 +771,15 @@ async function startTcp(onConnection: Parameters<typeof createServer>[1]): Promi
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('an address', () => {
-  test('where nothing listens', async () => {
+describe('a URL', () => {
+  test('with nothing listening', async () => {
     const error = await failureOf(startRemote('http://127.0.0.1:9/mcp'));
     expect((error as SwitchboardError).text).toBe(
       'Server "far" can\'t be reached at http://127.0.0.1:9: nothing is listening there (ECONNREFUSED). Check that it is running, and check "url" in /project/switchboard.config.json.',
     );
   });
 
-  test('with a name that does not exist', async () => {
+  test('with an unknown host name', async () => {
     const error = await failureOf(startRemote('http://no-such-host.invalid/mcp'));
     expect(error.message).toMatch(
       /can't be reached at http:\/\/no-such-host\.invalid: (the host name doesn't exist \(ENOTFOUND\)|its name can't be resolved right now \(EAI_AGAIN\))\./,
@@ -813,13 +813,13 @@ describe('an address', () => {
       'The URL of server "far" starts with ftp:, which Switchboard doesn\'t support.',
     ],
     ['javascript:alert(1)', 'The URL of server "far" is invalid.'],
-  ])('that is none: %s', async (url, message) => {
+  ])('that is invalid: %s', async (url, message) => {
     const error = await failureOf(startRemote(url));
     expect(error).toMatchObject({ code: 'CHILD_NOT_CONFIGURED', message });
     expect((error as SwitchboardError).text).not.toContain('hunter2');
   });
 
-  test('with a name and a password sends them, and tells nobody', async () => {
+  test('with a name and a password sends them without revealing them', async () => {
     const server = await startOdd(({ headers }, reply) =>
       reply.writeHead(500).end(`${String(headers.authorization)} hunter2hunter2`),
     );
@@ -831,7 +831,7 @@ describe('an address', () => {
     expect(message).toBe('Server "far" answered with HTTP 500: *** ***');
   });
 
-  test('whose header cannot be sent', async () => {
+  test('with a header that cannot be sent', async () => {
     const headers = { Authorization: 'Bearer secret\nX-Other: 1' };
     const error = await failureOf(startRemote('http://127.0.0.1:9/mcp', { headers }));
     expect(error).toMatchObject({
@@ -841,7 +841,7 @@ describe('an address', () => {
     });
   });
 
-  test('whose variable is not set', async () => {
+  test('with an unset variable', async () => {
     const error = await failureOf(startRemote('http://${NO_SUCH_VARIABLE_HERE}/mcp'));
     expect(error.message).toBe(
       'Server "far" needs the environment variable NO_SUCH_VARIABLE_HERE, which is not set (url in /project/switchboard.config.json).',
@@ -849,7 +849,7 @@ describe('an address', () => {
   });
 });
 
-describe('a server that knows only the older transport', () => {
+describe('a server with only the older transport', () => {
   /** One that refuses POST at its address, as such servers do. */
   async function startOlder(
     onMessage: Handler,
@@ -905,7 +905,7 @@ describe('a server that knows only the older transport', () => {
     },
   );
 
-  test('ends with its stream: calls that wait fail, and it does not come back by itself', async () => {
+  test('ends with its stream: pending calls fail, and it does not reconnect by itself', async () => {
     const older = await startOlder((_, reply) => {
       reply.writeHead(202).end();
       older.stream()?.end();
@@ -920,7 +920,7 @@ describe('a server that knows only the older transport', () => {
     expect(older.server.count('tools/call')).toBe(1);
   });
 
-  test('a POST that is refused fails its request alone', async () => {
+  test('a refused POST fails only its request', async () => {
     let calls = 0;
     const older = await startOlder(({ message }, reply) => {
       calls += 1;
@@ -935,7 +935,7 @@ describe('a server that knows only the older transport', () => {
     expect(await callText(child, 'any')).toBe(DONE);
   });
 
-  test('may not send our messages elsewhere', async () => {
+  test('cannot redirect our messages elsewhere', async () => {
     const trap = await OddServer.start();
     const older = await startOlder(() => {}, { endpoint: `${trap.origin}/messages` });
     const headers = { authorization: 'Bearer secret-token' };
@@ -946,7 +946,7 @@ describe('a server that knows only the older transport', () => {
     expect(trap.requests).toEqual([]);
   });
 
-  test('an event beyond the limit fails the request and ends the connection', async () => {
+  test('an oversized event fails the request and ends the connection', async () => {
     const older = await startOlder(({ message }, reply) => {
       reply.writeHead(202).end();
       older.stream()?.write(event(result(message.id, `"${'x'.repeat(5_000)}"`)));
@@ -960,7 +960,7 @@ describe('a server that knows only the older transport', () => {
     expect(await child.ended).toEqual({ kind: 'oversized' });
   });
 
-  test('an address that knows neither reports what the newer one said', async () => {
+  test('a URL with neither transport reports the newer one’s error', async () => {
     const server = await OddServer.start({
       before: ({ httpMethod }, reply) => {
         reply.writeHead(404).end(httpMethod === 'POST' ? 'no such page' : 'nor this');

@@ -111,7 +111,7 @@ describe.each([
   ['the older transport', 'sse', startOlder],
   ['WebSocket', 'ws', startSockets],
 ] as const)('over %s', (_name, type, start) => {
-  test('only the request fails that such a message answers', async () => {
+  test('fails only the request that such a message answers', async () => {
     const { child } = await startRemote(await start(), { type, config });
     const calls = [
       callText(child, 'any'),
@@ -127,7 +127,7 @@ describe.each([
   });
 });
 
-test("on a server's own stream it is ignored", async () => {
+test("is ignored on a server's own stream", async () => {
   const server = await OddServer.start({
     onGet: (_, reply) =>
       beginEvents(reply).write(event(NOTE) + event('{"jsonrpc":"2.0","method":"next"}')),
@@ -138,7 +138,7 @@ test("on a server's own stream it is ignored", async () => {
   expect(await callText(child, 'any')).toContain('done');
 });
 
-test('a refusal of that kind is quoted, not read', async () => {
+test('such a refusal is quoted, not parsed', async () => {
   const server = await OddServer.start({
     onRequest: ({ message }, reply) =>
       sendJson(

@@ -70,8 +70,8 @@ function open(
 
 const call = (name: string, args: object = {}) => ({ name, arguments: args, _meta: META });
 
-describe('a server without handshakes', () => {
-  test('is asked with headers that say what the body says, and with nothing else', async () => {
+describe('a modern server', () => {
+  test('gets headers that match the body, and no others', async () => {
     const server = await startModern('reject');
     const { link, ask } = open(server.url);
 
@@ -108,7 +108,7 @@ describe('a server without handshakes', () => {
     ]);
   });
 
-  test('is told arguments in headers where the schema of the tool wants it', async () => {
+  test('gets arguments in headers if the tool’s schema asks for it', async () => {
     const server = await startModern('reject');
     const schemas = new Map<string, unknown>();
     const { ask } = open(server.url, { inputSchemaOf: (tool) => schemas.get(tool) });
@@ -136,7 +136,7 @@ describe('a server without handshakes', () => {
     expect(await ask('tools/list')).toHaveProperty('tools');
   });
 
-  test('sees by the end of the connection that a call is not wanted any more', async () => {
+  test('sees a cancelled call by its closed connection', async () => {
     const server = await startModern('reject');
     const { ask } = open(server.url);
     const cancellation = new Cancellation();
@@ -152,7 +152,7 @@ describe('a server without handshakes', () => {
     ]);
   });
 
-  test('tells those who listen of changes, on the stream of their request', async () => {
+  test('reports changes to subscribers, on the stream of their request', async () => {
     const server = await startModern('reject');
     const { ask, notifications, link } = open(server.url);
     const cancellation = new Cancellation();
@@ -168,7 +168,7 @@ describe('a server without handshakes', () => {
     expect(server.requests.length).toBe(1);
   });
 
-  test('whose answer is cut does not get the call again, nor a question for the rest', async () => {
+  test('whose answer is cut does not get the call again, nor a resume request', async () => {
     const server = await OddServer.start({
       onRequest: (_, reply) =>
         beginEvents(reply).end(event('{"jsonrpc":"2.0","method":"note"}', '1')),
@@ -180,7 +180,7 @@ describe('a server without handshakes', () => {
     expect(server.requests.length).toBe(1);
   });
 
-  test('has no session, whatever it says', async () => {
+  test('has no session, whatever it returns', async () => {
     const server = await OddServer.start({
       onRequest: ({ message }, reply) => {
         reply.setHeader('Mcp-Session-Id', 'one');
@@ -200,7 +200,7 @@ describe('a server without handshakes', () => {
   });
 });
 
-describe('asked whether it knows the era without handshakes', () => {
+describe('probed for the modern era', () => {
   /** Asks, hears that it does not, and shakes hands over the same link. */
   async function fallBack(url: string, type: Remote['type'] = 'http') {
     const { ask, link } = open(url, {}, type);
@@ -215,7 +215,7 @@ describe('asked whether it knows the era without handshakes', () => {
     [404, -32601],
     [400, -32022],
     [200, -32601],
-  ])('a server that says no (%d, %d) is greeted over the same link', async (status, code) => {
+  ])('a server that refuses (%d, %d) gets a handshake over the same link', async (status, code) => {
     const server = await OddServer.start({
       hasSessions: true,
       onRequest: ({ message }, reply) =>
@@ -251,7 +251,7 @@ describe('asked whether it knows the era without handshakes', () => {
     [200, 'application/json', '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"?"}}'],
     [202, 'text/plain', ''],
     [200, 'text/event-stream', ': nothing\n\n'],
-  ])('a server that is confused (%d, %s, %s) is greeted, too', async (status, type, text) => {
+  ])('a confused server (%d, %s, %s) also gets a handshake', async (status, type, text) => {
     const server = await OddServer.start({
       before: ({ message }, reply) => {
         if (message.method !== 'server/discover') return false;
@@ -263,14 +263,14 @@ describe('asked whether it knows the era without handshakes', () => {
     expect(greeting['protocolVersion']).toBe('2025-11-25');
   });
 
-  test('a server that knows both answers in both', async () => {
+  test('a server with both eras answers in both', async () => {
     const server = await startModern('stateless');
     const { ask } = open(server.url);
     await ask('server/discover');
     expect((await ask('initialize', HANDSHAKE))['protocolVersion']).toBe('2025-11-25');
   });
 
-  test('a server that does not answer is greeted meanwhile, and its late refusal does no harm', async () => {
+  test('a silent server gets a handshake meanwhile, and its late refusal is harmless', async () => {
     let refuse = (): void => {};
     const server = await OddServer.start({
       before: ({ message }, reply) => {
@@ -304,7 +304,7 @@ describe('asked whether it knows the era without handshakes', () => {
     },
   );
 
-  test('a server over the older transport that refuses the question is greeted', async () => {
+  test('a server over the older transport that refuses the probe gets a handshake', async () => {
     let stream: Parameters<typeof beginEvents>[0] | undefined;
     const server = await OddServer.start({
       before: ({ httpMethod, message }, reply) => {

@@ -10,11 +10,11 @@ test.each([
   ['a\nb', '=?base64?YQpi?='],
   ['ü', '=?base64?w7w=?='],
   ['=?base64?YQ==?=', '=?base64?PT9iYXNlNjQ/WVE9PT89?='],
-])('%j travels as %s', (text, value) => {
+])('%j is sent as %s', (text, value) => {
   expect(headerValue(text)).toBe(value);
 });
 
-test('arguments whose schema wants it are headers, from properties of properties alone', () => {
+test('arguments become headers if their schema asks for it, only from nested properties', () => {
   const wants = (name: unknown, more: object = {}) => ({ 'x-mcp-header': name, ...more });
   const schema = {
     properties: {

@@ -41,7 +41,7 @@ describe.each([
   });
   afterAll(() => server.stop());
 
-  test('lists and answers as it does over stdio', async () => {
+  test('lists and answers as over stdio', async () => {
     const { command, args } = publishedServer('everything', 'stdio');
     const [near, far] = await Promise.all([
       startLocal(command, args),
@@ -57,7 +57,7 @@ describe.each([
     }
   });
 
-  test('many calls at once each get their own answer', async () => {
+  test('many concurrent calls each get their own answer', async () => {
     const { child } = await startRemote(server.url, { type });
     const numbers = Array.from({ length: 100 }, (_, index) => index);
     const calls = numbers.map((a) => callText(child, 'get-sum', { a, b: 1_000 }));
@@ -83,7 +83,7 @@ describe.each([
     expect(progress).toEqual([1, 2, 3, 4]);
   });
 
-  test('a call that is cancelled ends at once, and the next one works', async () => {
+  test('a cancelled call ends at once, and the next one works', async () => {
     const { child } = await startRemote(server.url, { type });
     const cancellation = new Cancellation();
     const slow = { duration: 600, steps: 600 };
@@ -100,7 +100,7 @@ describe.each([
   });
 });
 
-test('a published server that was started anew is greeted anew, and the call arrives', async () => {
+test('a restarted published server gets a new handshake, and the call arrives', async () => {
   const first = await startEverything('streamableHttp');
   const { child } = await startRemote(first.url);
   expect(await callText(child, 'echo', { message: 'one' })).toContain('Echo: one');
@@ -121,8 +121,8 @@ test('a published server that was started anew is greeted anew, and the call arr
 const EXACT =
   '{"content":[{"type":"text","text":"\\u00fc","new":1.0}],"big":18446744073709551615,"_meta":{"x":[1e400,-0]},"zzz":{}}';
 
-describe('what passes through stays the same', () => {
-  test.each(['json', 'events'])('a result as %s arrives as it was sent', async (kind) => {
+describe('passes values through unchanged', () => {
+  test.each(['json', 'events'])('a result as %s arrives as sent', async (kind) => {
     const server = await OddServer.start({
       onRequest: ({ message }, reply) => {
         const text = `{"stray":true,"result":${EXACT},"id":${JSON.stringify(message.id)},"jsonrpc":"2.0"}`;
@@ -134,7 +134,7 @@ describe('what passes through stays the same', () => {
     expect(await callText(child, 'any')).toBe(EXACT);
   });
 
-  test('arguments arrive as they were given', async () => {
+  test('arguments arrive as given', async () => {
     const server = await OddServer.start();
     const { child } = await startRemote(server.url);
     const args = new Verbatim('{"n":18446744073709551615,  "x":1.0}', undefined);
@@ -143,7 +143,7 @@ describe('what passes through stays the same', () => {
     expect(call?.text).toContain('"arguments":{"n":18446744073709551615,  "x":1.0}');
   });
 
-  test('an error keeps its code and data, whatever the HTTP status', async () => {
+  test('an error keeps its code and data, regardless of the HTTP status', async () => {
     const server = await OddServer.start({
       onRequest: ({ message }, reply) =>
         sendJson(
@@ -163,7 +163,7 @@ describe('what passes through stays the same', () => {
     }
   });
 
-  test('a batch and an id that comes back as a string are understood', async () => {
+  test('a batch and an id returned as a string are accepted', async () => {
     const server = await OddServer.start({
       onRequest: ({ message }, reply) => sendJson(reply, `[${result(String(message.id), EXACT)}]`),
     });
@@ -172,7 +172,7 @@ describe('what passes through stays the same', () => {
   });
 });
 
-test('a list comes from all its pages', async () => {
+test('a list includes all its pages', async () => {
   const server = await OddServer.start({
     onRequest: ({ message }, reply) => {
       const page = Number(message.params?.['cursor'] ?? 0);
@@ -191,7 +191,7 @@ test('a list comes from all its pages', async () => {
   ]);
 });
 
-test('what the server says unasked arrives, and what it asks is answered', async () => {
+test('the server’s own messages arrive, and its requests are answered', async () => {
   const server = await OddServer.start({
     onGet: (_, reply) => {
       beginEvents(reply);
@@ -211,7 +211,7 @@ test('what the server says unasked arrives, and what it asks is answered', async
   await until(() => server.openSockets === 0);
 });
 
-test('the stream for that is opened again where it was cut, behind what has come', async () => {
+test('its own stream is reopened after the last event', async () => {
   const server = await OddServer.start({
     onGet: ({ headers }, reply) => {
       beginEvents(reply);
@@ -225,7 +225,7 @@ test('the stream for that is opened again where it was cut, behind what has come
   expect(notifications.map(({ method }) => method)).toEqual(['first', 'after-a']);
 });
 
-test('session and revision are told with every request behind the handshake, and its end', async () => {
+test('session and revision are sent with every request after the handshake, and at its end', async () => {
   const server = await OddServer.start({ hasSessions: true });
   const { child } = await startRemote(server.url, { headers: { 'X-Key': 'a-configured-value' } });
   await callText(child, 'any');
@@ -246,7 +246,7 @@ test('session and revision are told with every request behind the handshake, and
   await until(() => server.openSockets === 0);
 });
 
-test('nothing reaches the server between the handshake and its end', async () => {
+test('nothing is sent to the server during the handshake', async () => {
   const order: string[] = [];
   const server = await OddServer.start({
     before: ({ message }, reply) => {
@@ -270,7 +270,7 @@ test('nothing reaches the server between the handshake and its end', async () =>
   ]);
 });
 
-test('connections are used again', async () => {
+test('connections are reused', async () => {
   const ports = new Set<number | undefined>();
   const server = await OddServer.start({
     onRequest: ({ message }, reply) => {
@@ -283,7 +283,7 @@ test('connections are used again', async () => {
   expect(ports.size).toBeLessThan(5);
 });
 
-test('while nobody takes what comes, it is not read', async () => {
+test('nothing is read while the host does not read', async () => {
   let sent = 0;
   const server = await OddServer.start({
     onRequest: ({ message }, reply) => {

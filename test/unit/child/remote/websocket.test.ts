@@ -63,7 +63,7 @@ async function startSockets(
 const EXACT = '{"content":[],"big":18446744073709551615,"x":1.0,"unknown":{}}';
 
 describe('a server over WebSocket', () => {
-  test('is spoken to exactly, with the configured headers', async () => {
+  test('receives exact messages, with the configured headers', async () => {
     const server = await startSockets(({ id }, socket) => {
       socket.send(`{"stray":1,"jsonrpc":"2.0","id":${id},"result":${EXACT}}`);
     });
@@ -81,7 +81,7 @@ describe('a server over WebSocket', () => {
     await until(() => server.sockets.size === 0);
   });
 
-  test('tells of progress and of changes, and is told of a cancellation', async () => {
+  test('reports progress and changes, and is notified of a cancellation', async () => {
     const server = await startSockets(({ method, params }, socket) => {
       if (method !== 'tools/call' || !params) return;
       const { progressToken } = params['_meta'] as { progressToken: number };
@@ -110,7 +110,7 @@ describe('a server over WebSocket', () => {
     await until(() => server.texts.some((text) => text.includes('notifications/cancelled')));
   });
 
-  test('that closes ends the link: calls that wait fail, and were sent once', async () => {
+  test('that closes ends the link: pending calls fail, and were sent once', async () => {
     const server = await startSockets((_, socket) => socket.close(1011, 'out of order'));
     const { child } = await startRemote(server.url, { type: 'ws' });
     const error = await failureOf(callText(child, 'any'));
@@ -121,7 +121,7 @@ describe('a server over WebSocket', () => {
     expect(server.texts.filter((text) => text.includes('tools/call')).length).toBe(1);
   });
 
-  test('that sends too much at once fails the request', async () => {
+  test('that sends an oversized message fails the request', async () => {
     const server = await startSockets(({ id }, socket) =>
       socket.send(result(id, `"${'x'.repeat(10_000)}"`)),
     );
@@ -134,7 +134,7 @@ describe('a server over WebSocket', () => {
     expect(await child.ended).toEqual({ kind: 'oversized' });
   });
 
-  test('that wants a token is not for signing in, but for headers', async () => {
+  test('that requires a token needs headers, not a sign-in', async () => {
     const server = await startSockets(
       () => {},
       () => 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n',
@@ -176,14 +176,14 @@ describe('a server over WebSocket', () => {
     expect(server.upgrades.length).toBe(1);
   });
 
-  test('that is not there', async () => {
+  test('that is unreachable', async () => {
     const error = await failureOf(startRemote('ws://127.0.0.1:9/mcp', { type: 'ws' }));
     expect(error.message).toBe(
       'Server "far" can\'t be reached at ws://127.0.0.1:9: nothing is listening there (ECONNREFUSED).',
     );
   });
 
-  test('that never answers the handshake is left', async () => {
+  test('that never answers the handshake is abandoned', async () => {
     const server = await startSockets(
       () => {},
       () => '',

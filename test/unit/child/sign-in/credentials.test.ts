@@ -75,14 +75,14 @@ async function failureOf({ issuer, folder }: Kept, promise: Promise<unknown>): P
     .replaceAll(folder, 'FOLDER');
 }
 
-test('where nobody has signed in there is nothing to send, and nothing to renew', async () => {
+test('without a sign-in there is nothing to send or renew', async () => {
   const folder = join(tmpdir(), 'switchboard-no-such-folder');
   const credentials = openCredentials({ childName: 'files', url: 'https://a.example/', folder });
   expect(await credentials.authorization()).toBeUndefined();
   expect(await credentials.renew(undefined)).toBeUndefined();
 });
 
-test('a token that has not expired is sent without asking anybody', async () => {
+test('a valid token is sent without any request', async () => {
   const { credentials, issuer, first } = await signedIn('fresh');
   const asked = issuer.received.length;
   expect(await credentials.authorization()).toBe(first);
@@ -90,7 +90,7 @@ test('a token that has not expired is sent without asking anybody', async () => 
   expect(issuer.received.length).toBe(asked);
 });
 
-test('50 calls at once with a token that has expired: one renewal', async () => {
+test('50 concurrent calls with an expired token: one renewal', async () => {
   const { credentials, issuer, first, read, file, folder } = await signedIn('expired');
 
   const values = await Promise.all(Array.from({ length: 50 }, () => credentials.authorization()));
@@ -104,7 +104,7 @@ test('50 calls at once with a token that has expired: one renewal', async () => 
   expect(readdirSync(folder)).toHaveLength(1);
 });
 
-test('50 calls whose token is refused: one renewal, and none for those who come late', async () => {
+test('50 calls with a refused token: one renewal, and none for late ones', async () => {
   const { credentials, issuer, first } = await signedIn('fresh');
 
   const values = await Promise.all(Array.from({ length: 50 }, () => credentials.renew(first)));
@@ -115,7 +115,7 @@ test('50 calls whose token is refused: one renewal, and none for those who come 
   expect(issuer.refreshes()).toBe(1);
 });
 
-test('a renewal under way for an older token does not serve one who has the newer', async () => {
+test('a renewal in progress for an older token does not serve a newer one', async () => {
   const { credentials, issuer, first, read } = await signedIn('fresh');
   const second = await credentials.renew(first);
   const [late, third] = await Promise.all([credentials.renew(first), credentials.renew(second)]);
@@ -136,7 +136,7 @@ test('each renewal uses the newest refresh token', async () => {
   expect(issuer.wasReused).toBe(false);
 });
 
-test('two programs at once with a token that has expired: one renewal', async () => {
+test('two concurrent programs with an expired token: one renewal', async () => {
   // Slow enough for the other to come while the first is at it.
   const onToken = () => new Promise<void>((resolve) => setTimeout(resolve, 300));
   const { issuer, folder } = await signedIn('expired');
@@ -152,7 +152,7 @@ test('two programs at once with a token that has expired: one renewal', async ()
   expect(issuer.refreshes()).toBe(1);
 });
 
-test('a program that dies during a renewal does not lock out the others', async () => {
+test('a program that crashes during a renewal does not lock out the others', async () => {
   const { issuer, folder, file, credentials } = await signedIn('expired');
   let reached: () => void = () => {};
   const isReached = new Promise<void>((resolve) => {
@@ -178,7 +178,7 @@ test('a program that dies during a renewal does not lock out the others', async 
   expect(readdirSync(folder)).toHaveLength(1);
 });
 
-test('who waits for another program takes what that has renewed', async () => {
+test('a program waiting for another uses its renewed token', async () => {
   const { issuer, file, credentials, change } = await signedIn('expired');
   let waiting: Promise<string | undefined> = Promise.resolve(undefined);
   await withLock(file, async () => {
@@ -189,7 +189,7 @@ test('who waits for another program takes what that has renewed', async () => {
   expect(issuer.refreshes()).toBe(0);
 });
 
-test('a lock that is older than any renewal takes is taken over', async () => {
+test('a stale lock is taken over', async () => {
   const { issuer, file, credentials } = await signedIn('expired');
   const owner = { pid: process.pid, place: processPlace(), id: 'x' };
   writeFileSync(`${file}.lock`, JSON.stringify(owner));
@@ -198,13 +198,13 @@ test('a lock that is older than any renewal takes is taken over', async () => {
   expect(issuer.accepts(await credentials.authorization())).toBe(true);
 });
 
-test('a sign-in by another program counts at once', async () => {
+test('a sign-in by another program applies at once', async () => {
   const { credentials, change } = await signedIn('fresh');
   change({ accessToken: 'new-one' });
   expect(await credentials.authorization()).toBe('Bearer new-one');
 });
 
-test('a refusal for good: not signed in any more', async () => {
+test('a final refusal: signed out', async () => {
   const kept = await signedIn('expired');
   kept.change({ refreshToken: 'refresh-that-nobody-gave' });
   expect(await failureOf(kept, kept.credentials.authorization())).toBe(
@@ -215,7 +215,7 @@ test('a refusal for good: not signed in any more', async () => {
   expect(readdirSync(kept.folder)).toEqual([]);
 });
 
-test('trouble at the issuer is not the end of a sign-in', async () => {
+test('an issuer failure does not end a sign-in', async () => {
   const kept = await signedIn('expired');
   kept.issuer.faults.token = { status: 503, body: '{"error":"temporarily_unavailable"}' };
   expect(await failureOf(kept, kept.credentials.authorization())).toBe(
@@ -225,7 +225,7 @@ test('trouble at the issuer is not the end of a sign-in', async () => {
   expect(kept.issuer.accepts(await kept.credentials.authorization())).toBe(true);
 });
 
-test('50 calls at once ask an issuer that is in trouble once', async () => {
+test('50 concurrent calls ask a failing issuer once', async () => {
   const { credentials, issuer } = await signedIn('expired');
   issuer.faults.token = { status: 503, body: '{"error":"temporarily_unavailable"}' };
   const outcomes = await Promise.allSettled(
@@ -235,7 +235,7 @@ test('50 calls at once ask an issuer that is in trouble once', async () => {
   expect(issuer.refreshes()).toBe(1);
 });
 
-test('an issuer that repeats what it was sent does not make us repeat it', async () => {
+test('secrets echoed by an issuer are not repeated', async () => {
   const kept = await signedIn('expired');
   kept.issuer.faults.onToken = (form) => {
     const error_description = `Got ${form.get('refresh_token')}.`;
@@ -247,7 +247,7 @@ test('an issuer that repeats what it was sent does not make us repeat it', async
   expect(await failureOf(kept, kept.credentials.authorization())).toMatch(/\(x\): Got \*\*\*\.$/);
 });
 
-test('what was renewed and cannot be saved is said, and the old token is not used again', async () => {
+test('a renewed token that cannot be saved is reported, and the old one is not reused', async () => {
   const kept = await signedIn('expired');
   const { issuer, folder, credentials } = kept;
   const copy = `${folder}-copy`;
@@ -271,7 +271,7 @@ test('what was renewed and cannot be saved is said, and the old token is not use
   expect(issuer.wasReused).toBe(false);
 });
 
-test('nothing of a sign-in goes to another issuer', async () => {
+test('nothing from a sign-in goes to another issuer', async () => {
   const kept = await signedIn('expired');
   const other = await startAuthorizationServer();
   onTestFinished(() => other[Symbol.asyncDispose]());
@@ -294,7 +294,7 @@ test('nothing of a sign-in goes to another issuer', async () => {
   expect(kept.issuer.accepts(await kept.credentials.authorization())).toBe(true);
 });
 
-test('a server that calls itself something else needs a new sign-in', async () => {
+test('a server with another resource name needs a new sign-in', async () => {
   const kept = await signedIn('expired');
   kept.issuer.faults.resourceMetadata = { resource: kept.issuer.issuer };
   expect(await failureOf(kept, kept.credentials.authorization())).toBe(
@@ -317,7 +317,7 @@ test.each(['', '{', '[]', '{"version": 1}', '{"version": 2}', 'null'])(
   },
 );
 
-test('without a refresh token only a new sign-in helps', async () => {
+test('without a refresh token, only a new sign-in helps', async () => {
   const { credentials, issuer, first } = await signedIn('expired', { withoutRefresh: true });
   expect(await credentials.authorization()).toBeUndefined();
   expect(await credentials.renew(first)).toBeUndefined();

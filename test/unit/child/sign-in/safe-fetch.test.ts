@@ -136,7 +136,7 @@ const PLACES = [
   '255.255.255.255',
 ];
 
-test('a server on the internet cannot send us into the private network, however that is written', async () => {
+test('a server on the internet cannot send us to the private network, however it is written', async () => {
   const { port, connections } = await startTrap();
   const serverUrl = new URL('https://server.example/mcp');
   const net = createSafeFetch({ childName: 'files', serverUrl, resolve });
@@ -166,13 +166,13 @@ test.each([
     'https://unknown.example/',
     'unknown.example could not be reached (unknown.example is not known).',
   ],
-])('%s is not asked', async (address, text) => {
+])('%s is not contacted', async (address, text) => {
   const serverUrl = new URL('https://server.example/mcp');
   const net = createSafeFetch({ childName: 'files', serverUrl, resolve });
   expect(await failureOf(net.fetch(address))).toBe(text);
 });
 
-test('a server on this machine may send us to this machine, and not into the network', async () => {
+test('a server on this machine may send us to this machine, but not to the network', async () => {
   const origin = await serve((_, response) => response.end('{}'));
   const net = createSafeFetch({ childName: 'files', serverUrl: new URL(`${origin}/mcp`), resolve });
   expect(await (await net.fetch(`${origin}/a`)).text()).toBe('{}');
@@ -182,7 +182,7 @@ test('a server on this machine may send us to this machine, and not into the net
   expect(await failureOf(net.fetch('http://public.example/'))).toMatch(/only https is allowed/);
 });
 
-test('the address that was checked is the one that is connected to', async () => {
+test('connects to the address that was checked', async () => {
   const origin = await serve((_, response) => response.end('{}'));
   const asked: string[] = [];
   const net = createSafeFetch({
@@ -207,7 +207,7 @@ test.each([
   ['one address', ['127.255.255.255']],
   ['several addresses', ['127.255.255.255', '127.255.255.255']],
   ['no address', []],
-])('a name with %s that refuses connections at once is a failure like others', async (_, found) => {
+])('a name with %s that refuses connections at once is an ordinary failure', async (_, found) => {
   const net = createSafeFetch({
     childName: 'files',
     serverUrl: new URL('https://server.example'),
@@ -218,7 +218,7 @@ test.each([
   );
 });
 
-test('a redirect is not followed, not even to the same place', async () => {
+test('a redirect is not followed, not even to the same URL', async () => {
   const { port, connections } = await startTrap();
   const paths: (string | undefined)[] = [];
   const origin = await serve((request, response) => {
@@ -235,7 +235,7 @@ test('a redirect is not followed, not even to the same place', async () => {
   expect(connections()).toBe(0);
 });
 
-test('a document has a megabyte at most', async () => {
+test('a document is limited to a megabyte', async () => {
   const origin = await serve((request, response) => {
     response.end('x'.repeat(request.url === '/fits' ? 1 << 20 : (1 << 20) + 1));
   });
@@ -244,7 +244,7 @@ test('a document has a megabyte at most', async () => {
   expect(await failureOf(net.fetch(`${origin}/`))).toMatch(/sent more than a megabyte/);
 });
 
-test('a document is not unpacked', async () => {
+test('a document is not decompressed', async () => {
   const packed = gzipSync('x'.repeat(10 << 20));
   const origin = await serve((request, response) => {
     expect(request.headers['accept-encoding']).toBe('identity');
@@ -263,7 +263,7 @@ test.each<[string, RequestListener]>([
   expect(await failureOf(net.fetch(origin))).toMatch(/did not answer within 300 ms/);
 });
 
-test('a resolver that says nothing is given up, too', async () => {
+test('a resolver that does not answer is also given up', async () => {
   const net = createSafeFetch({
     childName: 'files',
     serverUrl: new URL('https://server.example'),
@@ -273,7 +273,7 @@ test('a resolver that says nothing is given up, too', async () => {
   expect(await failureOf(net.fetch('https://server.example'))).toMatch(/did not answer/);
 });
 
-test('a stream without end is enough to be knocked at', async () => {
+test('probing works with an endless stream', async () => {
   const origin = await serve((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n');
   });
@@ -281,7 +281,7 @@ test('a stream without end is enough to be knocked at', async () => {
   expect((await net.probe(origin)).headers.get('content-type')).toBe('text/event-stream');
 });
 
-test('what is under way can be called off', async () => {
+test('requests in progress can be cancelled', async () => {
   const cancellation = new Cancellation();
   const origin = await serve(() => cancellation.cancel(new SwitchboardError('CANCELLED', 'Stop.')));
   const net = createSafeFetch({ childName: 'files', serverUrl: new URL(origin), cancellation });

@@ -59,7 +59,7 @@ async function failureOf({ issuer }: Attempt, promise: Promise<unknown>): Promis
   return `${error.code} ${error.text}`.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST');
 }
 
-test('somebody signs in, and what comes out opens the server', async () => {
+test('signs in, and the server accepts the token', async () => {
   const attempt = await prepare();
 
   const signedIn = await attempt.run();
@@ -83,7 +83,7 @@ test('somebody signs in, and what comes out opens the server', async () => {
   ]);
 });
 
-test('the file is for its user alone, and is all that is left', async () => {
+test('the file is private, and nothing else is left', async () => {
   const attempt = await prepare();
 
   const signedIn = await attempt.run();
@@ -95,7 +95,7 @@ test('the file is for its user alone, and is all that is left', async () => {
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(JSON.stringify(signedIn)));
 });
 
-test('the address to come back to is closed afterwards, and took no other path', async () => {
+test('the callback is closed afterwards, and accepted no other path', async () => {
   const attempt = await prepare();
   const others: (number | undefined)[] = [];
   let back = '';
@@ -121,7 +121,7 @@ function statusOf(port: string, path: string): Promise<number | undefined> {
   });
 }
 
-test('a program that was registered by hand comes with its own name and secret', async () => {
+test('a registered client uses its own id and secret', async () => {
   const attempt = await prepare({ metadata: { registration_endpoint: undefined } });
 
   const signedIn = await attempt.run({
@@ -132,7 +132,7 @@ test('a program that was registered by hand comes with its own name and secret',
   expect(attempt.visited[0]?.searchParams.get('scope')).toBe('a b');
 });
 
-test('the port to come back to can be fixed', async () => {
+test('the callback port can be fixed', async () => {
   const probe = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => probe.once('listening', resolve));
   const { port } = probe.address() as AddressInfo;
@@ -150,13 +150,13 @@ test('the port to come back to can be fixed', async () => {
   );
 });
 
-test('a server that lets everybody in wants no sign-in', async () => {
+test('an open server needs no sign-in', async () => {
   const attempt = await prepare({ open: true });
   expect(await attempt.run()).toBeUndefined();
   expect(attempt.visited).toEqual([]);
 });
 
-test('an older server that says nothing of itself is its own issuer', async () => {
+test('an older server without metadata is its own issuer', async () => {
   const attempt = await prepare({ hideResourceMetadata: true });
   const signedIn = await attempt.run();
   expect(signedIn?.issuer).toBe(attempt.issuer.issuer);
@@ -180,7 +180,7 @@ test.each<[string, Record<string, string | undefined>, string]>([
   ],
   ['no code', { code: undefined }, 'the answer in the browser has no code'],
   ['a wrong code', { code: 'wrong' }, 'the code that came back was refused (invalid_grant)'],
-])('an answer with %s is no sign-in', async (_, answer, reason) => {
+])('an answer with %s fails the sign-in', async (_, answer, reason) => {
   const attempt = await prepare({ answer });
   expect(await failureOf(attempt, attempt.run())).toBe(
     `SIGN_IN_FAILED Signing in to server "files" failed: ${reason}.`,
@@ -191,7 +191,7 @@ test.each<[string, Record<string, string | undefined>, string]>([
 test.each([
   ['a wrong state', 'A'.repeat(43)],
   ['no state', undefined],
-])('an answer with %s is turned away, and the right one is waited for', async (_, state) => {
+])('an answer with %s is rejected, and the right one is awaited', async (_, state) => {
   const attempt = await prepare();
   const turnedAway: number[] = [];
   const signedIn = await attempt.run({
@@ -206,7 +206,7 @@ test.each([
   expect(attempt.issuer.accepts(`Bearer ${signedIn?.accessToken}`)).toBe(true);
 });
 
-test('an issuer that promises no `iss` need not send it', async () => {
+test('an issuer that does not promise `iss` need not send it', async () => {
   const attempt = await prepare({
     metadata: { authorization_response_iss_parameter_supported: undefined },
     answer: { iss: undefined },
@@ -237,7 +237,7 @@ test.each([
     `https://host.example/${'a'.repeat(100_000)}`,
     notOpened('is longer than 8000 characters', `https://host.example/${'a'.repeat(79)}`),
   ],
-])('nobody is sent to a hostile address: %s', async (_, authorization_endpoint, reason) => {
+])('no user is sent to a hostile URL: %s', async (_, authorization_endpoint, reason) => {
   const attempt = await prepare({ metadata: { authorization_endpoint } });
   expect(await failureOf(attempt, attempt.run())).toBe(
     `SIGN_IN_FAILED Signing in to server "files" failed: ${reason}`,
@@ -246,7 +246,7 @@ test.each([
   expect(attempt.issuer.received.map(({ path }) => path)).not.toContain('/register');
 });
 
-test('what would mean something to a shell arrives as part of an address', async () => {
+test('shell characters arrive as part of the URL', async () => {
   const authorization_endpoint = 'https://host.example/`touch x`;"$(touch x)';
   const attempt = await prepare({ metadata: { authorization_endpoint } });
   const visit = async (address: URL): Promise<void> => {
@@ -310,7 +310,7 @@ test.each<[string, Faults, string]>([
     { token: { status: 200, body: '{"access_token":"a\\r\\nb","token_type":"bearer"}' } },
     'the access token contains invalid characters.',
   ],
-])('%s is a failure that says so', async (_, faults, text) => {
+])('%s is a failure with a message', async (_, faults, text) => {
   const attempt = await prepare(faults);
   expect(await failureOf(attempt, attempt.run())).toBe(
     `SIGN_IN_FAILED Signing in to server "files" failed: ${text}`,
@@ -318,12 +318,12 @@ test.each<[string, Faults, string]>([
   expect(readdirSync(join(attempt.folder, '..'))).toEqual([]);
 });
 
-test('a token endpoint without https is sent nothing', async () => {
+test('a token endpoint without https gets nothing', async () => {
   const attempt = await prepare({ metadata: { token_endpoint: 'http://host.example/token' } });
   expect(await failureOf(attempt, attempt.run())).toContain('non-https token endpoint');
 });
 
-test('a web page in the place of tokens is quoted, but not at length', async () => {
+test('a web page instead of tokens is quoted briefly', async () => {
   const body = `<html>${'x'.repeat(10_000)}</html>`;
   const attempt = await prepare({ token: { status: 500, body } });
   const failure = await failureOf(attempt, attempt.run());
@@ -331,7 +331,7 @@ test('a web page in the place of tokens is quoted, but not at length', async () 
   expect(failure.length).toBeLessThan(600);
 });
 
-test('an issuer that repeats what it was sent does not make us repeat it', async () => {
+test('secrets echoed by an issuer are not repeated', async () => {
   const attempt = await prepare();
   attempt.issuer.faults.onToken = (form) => {
     attempt.issuer.faults.token = {
@@ -343,7 +343,7 @@ test('an issuer that repeats what it was sent does not make us repeat it', async
   expect(failure).toContain('Got grant_type=authorization_code&code=***');
 });
 
-test('nobody who comes back is a failure, too', async () => {
+test('a user who never returns is also a failure', async () => {
   const attempt = await prepare();
   let back = '';
   const visit = async (address: URL): Promise<void> => {
@@ -355,7 +355,7 @@ test('nobody who comes back is a failure, too', async () => {
   await expect(fetch(back)).rejects.toThrow('fetch failed');
 });
 
-test('a sign-in that is called off leaves nothing behind', async () => {
+test('a cancelled sign-in leaves nothing behind', async () => {
   const attempt = await prepare();
   let back = '';
   const visit = async (address: URL): Promise<void> => {
@@ -369,14 +369,14 @@ test('a sign-in that is called off leaves nothing behind', async () => {
   expect(readdirSync(join(attempt.folder, '..'))).toEqual([]);
 });
 
-test('a folder that cannot be written is said', async () => {
+test('an unwritable folder is reported', async () => {
   const attempt = await prepare();
   writeFileSync(attempt.folder, '');
   const failure = await failureOf(attempt, attempt.run());
   expect(failure).toMatch(/^SIGN_IN_FAILED .* it could not be saved in .*EEXIST/);
 });
 
-test('who signs out is forgotten here and there', async () => {
+test('signing out removes tokens locally and at the issuer', async () => {
   const attempt = await prepare();
   const signedIn = await attempt.run();
 
@@ -407,7 +407,7 @@ test.each<[string, Faults, string]>([
     { metadata: { revocation_endpoint: 'https://10.0.0.1/' } },
     'it points to https://10.0.0.1, which is in a private network',
   ],
-])('who signs out is forgotten here, though the issuer %s', async (_, faults, reason) => {
+])('signing out removes tokens locally, even if the issuer %s', async (_, faults, reason) => {
   const attempt = await prepare(faults);
   await attempt.run();
   const { note, ...rest } = await signOut(attempt.options);

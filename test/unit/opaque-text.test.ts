@@ -86,7 +86,7 @@ function openWire(url: URL, create: typeof StreamableWire | typeof OlderSseWire)
   return { wire, received, failures };
 }
 
-test('over Streamable HTTP, headers and answers go by what a message is', async () => {
+test('over Streamable HTTP, headers and answers depend on the message’s description', async () => {
   const { url, posts, nth } = await startServer();
   const { wire, received, failures } = openWire(url, StreamableWire);
 
@@ -140,7 +140,7 @@ async function textOf(host: { port: number }, sent: Sent) {
   return { status: response.statusCode, headers: response.headers, text };
 }
 
-test("a modern response's status goes by the error code", async () => {
+test("a modern response's status depends on the error code", async () => {
   const codes: Record<string, number> = { lost: -32601, incapable: -32021, other: -32603 };
   const openSession = answering((method, id) =>
     asAnswer(id, { error: { code: codes[method] ?? 0, message: '' } }),
@@ -151,7 +151,7 @@ test("a modern response's status goes by the error code", async () => {
   }
 });
 
-test("a session's revision goes by the result of its handshake", async () => {
+test("a session's revision depends on its handshake's result", async () => {
   const result = { protocolVersion: '2025-03-26' };
   const host = await openTestHost({ openSession: answering((_, id) => asAnswer(id, { result })) });
   const { headers, text } = await textOf(host, { body: rpc('initialize') });

@@ -66,7 +66,7 @@ function createBox(...args: string[]): Folder {
   });
 }
 
-test('two projects live in one process, each with its own folder, environment and home', async () => {
+test('two projects coexist in one process, each with its own folder, environment and home', async () => {
   const [one, two] = [createBox('first'), createBox('second')];
   const first = await openProject(one, { SECRET: 'of the first' });
   const second = await openProject(two, { OTHER: 'of the second' });
@@ -96,7 +96,7 @@ test('two projects live in one process, each with its own folder, environment an
   expect(isAlive(there.pid)).toBe(false);
 });
 
-test('after a reload nothing is left of the configuration before', async () => {
+test('after a reload nothing of the previous configuration is left', async () => {
   const { command, args } = testServer('toolbox');
   const box = { command, args };
   const folder = createProject({

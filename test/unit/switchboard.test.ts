@@ -9,7 +9,7 @@ import { createProject } from './config/temp-project.ts';
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {}, child() {} };
 
-test('after a reload, everything is done where the new configuration says', async () => {
+test('after a reload, everything uses the new configuration’s paths', async () => {
   const { command, args } = testServer('toolbox');
   const project = createProject({
     'switchboard.config.json': {

@@ -83,7 +83,7 @@ function connectTo(address: string) {
 const ECHO = '{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":1}}\n';
 const ECHOED = '{"jsonrpc":"2.0","id":1,"result":{"a":1}}';
 
-test('a method that was handed in is answered, and one that was not is refused', async () => {
+test('a provided method is answered, and an unknown one is refused', async () => {
   const home = createHome();
   await open(home, {
     methods: {
@@ -106,7 +106,7 @@ test('a method that was handed in is answered, and one that was not is refused',
   }
 });
 
-test('a method with a bug is answered and logged, and the next is answered all the same', async () => {
+test('a method with a bug is answered and logged, and the next one still works', async () => {
   const home = createHome();
   const { logged } = await open(home, {
     methods: {
@@ -122,7 +122,7 @@ test('a method with a bug is answered and logged, and the next is answered all t
   expect(await askRunning(home, 'works', LIMIT_MS)).toMatchObject([{ value: 1 }]);
 });
 
-test('socket, note and folder are for this user alone, also where the folder was open', async () => {
+test('socket, note and folder are private, even if the folder was open', async () => {
   const home = createHome();
   mkdirSync(join(home, 'run'), { recursive: true });
   chmodSync(join(home, 'run'), 0o777);
@@ -136,7 +136,7 @@ test('socket, note and folder are for this user alone, also where the folder was
   }
 });
 
-test('where the home has a long path, the socket is among the temporary files', async () => {
+test('if the home’s path is long, the socket is in a temporary folder', async () => {
   const home = createHome('a'.repeat(100));
   const temporary = useTemporaryFolder();
   const { address, close } = await open(home);
@@ -149,7 +149,7 @@ test('where the home has a long path, the socket is among the temporary files', 
   expect(readdirSync(join(home, 'run'))).toEqual([]);
 });
 
-test('among the temporary files, what somebody else may have left is refused', async () => {
+test('in a temporary folder, another user’s leftovers are refused', async () => {
   const home = createHome('a'.repeat(100));
   const elsewhere = createHome();
   const temporary = useTemporaryFolder();
@@ -158,13 +158,13 @@ test('among the temporary files, what somebody else may have left is refused', a
   expect(readdirSync(join(home, 'run'))).toEqual([]);
 });
 
-test('where no path is short enough, it is not opened', async () => {
+test('if no path is short enough, it is not opened', async () => {
   const home = createHome('a'.repeat(100));
   useTemporaryFolder('b'.repeat(100));
   await expect(open(home)).rejects.toThrow('is also too long for a socket');
 });
 
-test('a folder that is a link, as somebody else may have left it, is refused', async () => {
+test('a folder that is a link, as another user may have left it, is refused', async () => {
   const home = createHome();
   mkdirSync(join(home, 'elsewhere'), { recursive: true });
   symlinkSync(join(home, 'elsewhere'), join(home, 'run'));
@@ -172,7 +172,7 @@ test('a folder that is a link, as somebody else may have left it, is refused', a
   expect(readdirSync(join(home, 'elsewhere'))).toEqual([]);
 });
 
-test.skipIf(process.getuid?.() !== 0)('a folder of another user is refused', async () => {
+test.skipIf(process.getuid?.() !== 0)('another user’s folder is refused', async () => {
   const { chownSync } = await import('node:fs');
   const home = createHome();
   mkdirSync(join(home, 'run'), { recursive: true });
@@ -180,7 +180,7 @@ test.skipIf(process.getuid?.() !== 0)('a folder of another user is refused', asy
   await expect(open(home)).rejects.toThrow('is not owned by this user.');
 });
 
-test('an address in a folder that is not this user’s is not asked', async () => {
+test('an endpoint in another user’s folder is not contacted', async () => {
   const home = createHome();
   const { address } = await open(home);
   const link = join(home, 'link');
@@ -193,7 +193,7 @@ test('an address in a folder that is not this user’s is not asked', async () =
   expect(await askRunning(home, 'echo', LIMIT_MS)).toHaveLength(1);
 });
 
-test('closing it cuts connections off and leaves nothing', async () => {
+test('closing it cuts connections and leaves nothing', async () => {
   const home = createHome();
   const { address, close } = await open(home, { methods: { hang: () => new Promise(() => {}) } });
   const { socket, closed } = connectTo(address);
@@ -204,7 +204,7 @@ test('closing it cuts connections off and leaves nothing', async () => {
   expect(readdirSync(join(home, 'run'))).toEqual([]);
 });
 
-test('closing it leaves no listener at the process', async () => {
+test('closing it removes its process listeners', async () => {
   const before = process.listenerCount('exit');
   const { close } = await open(createHome());
   expect(process.listenerCount('exit')).toBe(before + 1);
@@ -220,7 +220,7 @@ test.each(['EOF', 'SIGTERM', 'SIGINT'] as const)('%s leaves nothing', async (by)
   expect(readdirSync(join(home, 'run'))).toEqual([]);
 });
 
-test('what a killed program left is removed by who asks, and by the next that opens', async () => {
+test('leftovers of a killed program are removed by a client, and by the next program', async () => {
   const home = createHome();
   const run = join(home, 'run');
   const killed = async () => {
@@ -238,7 +238,7 @@ test('what a killed program left is removed by who asks, and by the next that op
   expect(readdirSync(run)).not.toContain(left[0]);
 });
 
-test('a note whose process number is another’s by now is removed, one of elsewhere is left', async () => {
+test('a note whose pid belongs to another process is removed, one from elsewhere is kept', async () => {
   const home = createHome();
   const run = join(home, 'run');
   const { address, close } = await open(home);
@@ -255,7 +255,7 @@ test('a note whose process number is another’s by now is removed, one of elsew
   expect(existsSync(address)).toBe(false);
 });
 
-test('a note is no licence to remove other files', async () => {
+test('a note cannot make us remove other files', async () => {
   const home = createHome();
   const run = join(home, 'run');
   const { close } = await open(home);
@@ -272,7 +272,7 @@ test('a note is no licence to remove other files', async () => {
   expect(existsSync(precious)).toBe(true);
 });
 
-test('ending what killed runs left behind does not touch endpoints', async () => {
+test('stopping orphans does not touch endpoints', async () => {
   const home = createHome();
   await open(home);
   const before = readdirSync(join(home, 'run'));
@@ -281,7 +281,7 @@ test('ending what killed runs left behind does not touch endpoints', async () =>
   expect(lstatSync(readNote(home).address).isSocket()).toBe(true);
 });
 
-test('a program that is alive and out of reach, or hangs, does not answer', async () => {
+test('a program that is unreachable or hangs does not answer', async () => {
   const home = createHome();
   const { address } = await open(home, { methods: { hang: () => new Promise(() => {}) } });
   const pid = process.pid;
@@ -302,7 +302,7 @@ test.each([
   ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"echo"}]\n'],
   ['an object that is no message', '{"a":1}\n'],
   ['bytes', Buffer.from([0xff, 0xfe, 0x80, 0x0a, 0x00, 0x0a])],
-])('%s ends the connection, and others are served', async (_what, garbage) => {
+])('%s closes the connection, and others are served', async (_what, garbage) => {
   const home = createHome();
   const { address } = await open(home);
   const { socket, closed, lines } = connectTo(address);
@@ -319,7 +319,7 @@ test.each([
     'one announced body',
     () => Buffer.from(`Content-Length: 99999999\n\n{"a":${'1'.repeat(60_000)}`),
   ],
-])('100 MB as %s are not read', async (_what, piece) => {
+])('100 MB as %s is not read', async (_what, piece) => {
   const home = createHome();
   const { address } = await open(home);
   const { socket, closed } = connectTo(address);
@@ -334,7 +334,7 @@ test.each([
   expect(await askRunning(home, 'echo', LIMIT_MS)).toMatchObject([{ value: 'nothing' }]);
 });
 
-test('a request of nearly the largest size is answered', async () => {
+test('a request of nearly the maximum size is answered', async () => {
   const { address } = await open(createHome(), {
     methods: { size: (params) => String(params).length },
   });
@@ -345,7 +345,7 @@ test('a request of nearly the largest size is answered', async () => {
   expect(lines()).toEqual(['{"jsonrpc":"2.0","id":1,"result":1000000}']);
 });
 
-test('a request beyond it is refused, also behind another', async () => {
+test('a larger request is refused, even after another', async () => {
   const { address } = await open(createHome(), { idleMs: 600_000 });
   const { socket, closed, lines } = connectTo(address);
   socket.write(`${ECHO}{"jsonrpc":"2.0","id":2,"method":"${'x'.repeat(1 << 20)}"}\n`);
@@ -356,7 +356,7 @@ test('a request beyond it is refused, also behind another', async () => {
   ]);
 });
 
-test('one that asks much and reads nothing is cut off', async () => {
+test('a client that sends much and reads nothing is disconnected', async () => {
   const { address } = await open(createHome(), { methods: { much: () => 'x'.repeat(1 << 20) } });
   const socket = connect(address);
   onTestFinished(() => void socket.destroy());
@@ -372,7 +372,7 @@ test('one that asks much and reads nothing is cut off', async () => {
   expect(id).toBeLessThan(1_000);
 });
 
-test('more requests at once than a few are refused, one by one', async () => {
+test('concurrent requests beyond a limit are refused, one by one', async () => {
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -388,7 +388,7 @@ test('more requests at once than a few are refused, one by one', async () => {
   expect(await eventually(() => lines().length === 20)).toBe(true);
 });
 
-test('no more than 32 connections are held; when they go, others are served', async () => {
+test('at most 32 connections are kept; when they close, others are served', async () => {
   const home = createHome();
   const { address } = await open(home, { idleMs: 600_000 });
   const held = Array.from({ length: 32 }, () => connectTo(address));
@@ -406,7 +406,7 @@ test('no more than 32 connections are held; when they go, others are served', as
   expect(served).toBe(true);
 });
 
-test('1,000 connections at once do no harm', async () => {
+test('1,000 concurrent connections are harmless', async () => {
   const home = createHome();
   const { address } = await open(home, { idleMs: 200 });
   const crowd = Array.from({ length: 1_000 }, () => connectTo(address));
@@ -414,7 +414,7 @@ test('1,000 connections at once do no harm', async () => {
   expect(await askRunning(home, 'echo', LIMIT_MS)).toMatchObject([{ value: 'nothing' }]);
 });
 
-test('a connection that asks nothing is closed, also one that sends a byte now and then', async () => {
+test('an idle connection is closed, even one that sends a byte now and then', async () => {
   const { address } = await open(createHome(), { idleMs: 100 });
   const mute = connectTo(address);
   const slow = connectTo(address);
@@ -424,7 +424,7 @@ test('a connection that asks nothing is closed, also one that sends a byte now a
   expect(mute.lines()).toEqual([]);
 });
 
-test('a connection that waits for its answer is not idle', async () => {
+test('a connection waiting for its answer is not idle', async () => {
   const { address } = await open(createHome(), {
     idleMs: 50,
     methods: { slow: () => new Promise((resolve) => setTimeout(resolve, 400, 'done')) },
@@ -435,7 +435,7 @@ test('a connection that waits for its answer is not idle', async () => {
   expect(lines()).toEqual(['{"jsonrpc":"2.0","id":1,"result":"done"}']);
 });
 
-test('opened later, it can be closed before, while and after it opens', async () => {
+test('a delayed opening can be closed before, during and after it', async () => {
   const home = createHome();
   const { log, logged, close } = await open(createHome());
   await close();
@@ -457,7 +457,7 @@ test('opened later, it can be closed before, while and after it opens', async ()
   expect(logged).toEqual([]);
 });
 
-test('where it cannot be opened, that is one line in the log', async () => {
+test('if it cannot be opened, that is one log line', async () => {
   const project = createProject();
   const logged: string[] = [];
   const note = (line: string): void => void logged.push(line);

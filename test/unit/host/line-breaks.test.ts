@@ -67,7 +67,7 @@ describe.each(Object.entries(LINE_BREAKS))('%s', (_name, lineBreak) => {
   const answer = `{"jsonrpc":"2.0","id":1,"result":${json}}`;
   const news = `{"jsonrpc":"2.0","method":"news","params":${json}}`;
 
-  test('splits no message over stdio', async () => {
+  test('does not split a message over stdio', async () => {
     expect(await messagesOf(await writtenFor('newline', news, answer))).toEqual([
       { jsonrpc: '2.0', method: 'news', params: value },
       { jsonrpc: '2.0', id: 1, result: value },
@@ -94,7 +94,7 @@ describe.each(Object.entries(LINE_BREAKS))('%s', (_name, lineBreak) => {
     expect(JSON.parse(reader.text)).toMatchObject({ result: value });
   });
 
-  test.each(['handshake', 'modern'])('splits no event of a POST (%s)', async (era) => {
+  test.each(['handshake', 'modern'])('does not split an event of a POST (%s)', async (era) => {
     const host = await openTestHost();
     const headers = era === 'modern' ? undefined : await begin(host);
     const sent = headers ? { headers, body: rpc('wait') } : modern('wait');
@@ -106,7 +106,7 @@ describe.each(Object.entries(LINE_BREAKS))('%s', (_name, lineBreak) => {
     expect(await readEvents(reader.text)).toMatchObject([{ params: value }, { result: value }]);
   });
 
-  test("splits no event of the session's own stream, nor of one that is resumed", async () => {
+  test("does not split an event of the session's own stream, or of a resumed one", async () => {
     const host = await openTestHost();
     const headers = await begin(host);
     host.sessions[0]?.tell(news); // kept until there is a stream

@@ -41,7 +41,7 @@ const FACTS: Facts = {
   ],
 };
 
-test('a report has the memory of the program and of each server that runs', async () => {
+test('a report has the memory of the program and of each running server', async () => {
   const child = await spawnGroup({ cmd: 'cat', args: [], cwd: '/', env: process.env });
   const pid = child.pid ?? 0;
   onTestFinished(() => signalGroup(pid, 'SIGKILL'));
@@ -66,7 +66,7 @@ test('a report has the memory of the program and of each server that runs', asyn
   expect(parseReport(JSON.parse(JSON.stringify(report)))).toEqual(report);
 });
 
-test('without a running Switchboard, servers are as configured and as remembered', () => {
+test('without a running Switchboard, servers are as configured and cached', () => {
   const problem = new SwitchboardError('CHILD_NOT_CONFIGURED', 'It has no command.');
   const children = [
     childConfig({ name: 'known', show: 'flip' }),
@@ -116,7 +116,7 @@ test('without a running Switchboard, servers are as configured and as remembered
   });
 });
 
-test('a report of another version is read as far as it goes', () => {
+test('a report from another version is read as far as possible', () => {
   const strange = { children: [{ name: 'a', state: 'asleep', pid: '1' }, null, 7], runs: [{}, 1] };
   expect(parseReport(strange)).toEqual({
     version: 'unknown',

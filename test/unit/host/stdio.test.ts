@@ -28,7 +28,7 @@ function createHost() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('messages, broken ones and too large ones are handed on in order', async () => {
+test('valid, broken and oversized messages are delivered in order', async () => {
   const { input, listening, received } = createHost();
   input.write('{"a":1}\nnoise\n{"b":\n{"jsonrpc":"2.0","c":3}\n');
   input.write(`{"big":"${'x'.repeat(5_000)}"}\n{"d":4}\n`);
@@ -52,7 +52,7 @@ test('a message that ends with the stream instead of a line is read', async () =
   expect(received).toEqual([{ last: 1 }]);
 });
 
-test('a host that does not read is noticed, and also when it reads again', async () => {
+test('a host that stops reading is noticed, and also when it reads again', async () => {
   const { host, output, backlog } = createHost();
   host.send(JSON.stringify('x'.repeat(5 << 20)), 'newline');
   await settled();
@@ -64,7 +64,7 @@ test('a host that does not read is noticed, and also when it reads again', async
   expect(backlog).toEqual(['full', 'drained']);
 });
 
-test('a host that lets its queue grow beyond the bound loses its connection', async () => {
+test('a host whose queue exceeds the limit loses its connection', async () => {
   const { host, listening, backlog } = createHost();
   const json = JSON.stringify('x'.repeat(60 << 20));
   for (let sent = 0; sent < 4; sent++) {
@@ -80,7 +80,7 @@ test('a host that lets its queue grow beyond the bound loses its connection', as
   expect(backlog).toEqual(['full', 'given up']);
 });
 
-test('a broken output ends the listening', async () => {
+test('a broken output stops listening', async () => {
   const { output, listening } = createHost();
   output.destroy(new Error('EPIPE'));
   await expect(listening).resolves.toBeUndefined();

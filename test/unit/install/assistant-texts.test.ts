@@ -26,7 +26,7 @@ test.each([
   expect(wrapperName(name)).toBe(file);
 });
 
-test('a long name keeps apart what begins alike', () => {
+test('long names with the same start stay distinct', () => {
   const [a, b] = [wrapperName(`${'x'.repeat(300)}a`), wrapperName(`${'x'.repeat(300)}b`)];
   expect(a).not.toBe(b);
   expect(a.length).toBeLessThan(140);
@@ -44,7 +44,7 @@ describe('the file that starts the wrapper', () => {
     cwd: 'sub',
   };
 
-  test('shows the host the same, and has nothing of what is started', () => {
+  test('shows the host the same, and contains nothing about the command', () => {
     expect(JSON.parse(wrapperFile(original))).toEqual({
       name: 'memory',
       description: 'notes',
@@ -57,7 +57,7 @@ describe('the file that starts the wrapper', () => {
     });
   });
 
-  test('is known by what it starts', () => {
+  test('is recognized by its command', () => {
     expect(wrapperIn(JSON.parse(wrapperFile(original)))).toBe('memory-claude-wrapper.mjs');
     const elsewhere = { cmd: 'node', args: ['../x-claude-wrapper.mjs'] };
     for (const command of ['node', undefined, original.command, elsewhere]) {
@@ -80,13 +80,13 @@ describe('the wrapper', () => {
 
   const RUNTIME = 'export const runAssistant = async ({ folder }) => console.log(folder);\n';
 
-  test('runs the runtime where it was installed, with its own folder', async () => {
+  test('runs the installed runtime with its own folder', async () => {
     const file = createProject().write('a b/assistant.mjs', RUNTIME);
     const wrapper = await run(pathToFileURL(file).href);
     expect(await wrapper.start()).toEqual({ status: 0, stdout: `${wrapper.dir}\n`, stderr: '' });
   });
 
-  test('or the one of a package that Node finds', async () => {
+  test('or that of a package Node finds', async () => {
     const { dir, start } = await run('file:///nowhere/dist/assistant.js');
     const pack = join(dir, 'node_modules/switchboard');
     mkdirSync(pack);
@@ -96,7 +96,7 @@ describe('the wrapper', () => {
     expect(await start()).toEqual({ status: 0, stdout: `${dir}\n`, stderr: '' });
   });
 
-  test('or says what to do, also where the package is one without a runtime', async () => {
+  test('or says what to do, even if the package has no runtime', async () => {
     const { dir, start } = await run('file:///nowhere/dist/assistant.js');
     const missing = {
       status: 1,
@@ -111,20 +111,20 @@ describe('the wrapper', () => {
     expect(await start()).toEqual(missing);
   });
 
-  test('does not hide that a runtime is broken', async () => {
+  test('does not hide a broken runtime', async () => {
     const file = createProject().write('assistant.mjs', 'throw new Error("broken inside");\n');
     const { status, stderr } = await (await run(pathToFileURL(file).href)).start();
     expect(status).toBe(1);
     expect(stderr).toContain('broken inside');
   });
 
-  test('runs nothing that a name says', async () => {
+  test('does not run code from a name', async () => {
     const name = 'x\u2028console.log("run");//\n console.log("run"); `${console.log("run")}`"';
     const { start } = await run('file:///nowhere/dist/assistant.js', name);
     expect(await start()).toMatchObject({ status: 1, stdout: '' });
   });
 
-  test('knows whether somebody has changed it or the role, but for line ends', () => {
+  test('detects changes to itself or the role, except for line ends', () => {
     const script = wrapperScript('memory', 'file:///x/assistant.js', 'a role\n');
     const onWindows = script.replaceAll('\n', '\r\n');
     for (const text of [script, onWindows]) {
@@ -140,7 +140,7 @@ describe('the wrapper', () => {
   });
 });
 
-test('a role for a server that nobody knows has its name and what it says of itself', () => {
+test('an unknown server’s role has its name and description', () => {
   expect(templateRole('ours', ' the stock of our shops ')).toMatchInlineSnapshot(`
     "You are the assistant for the MCP server "ours". Another model sends you requests in plain language. Carry them
     out with this server's tools.

@@ -19,7 +19,7 @@ test.each([
   expect(launchCommand(program, '/n')).toEqual(command);
 });
 
-test('assistants load what lies beside the program', () => {
+test('assistants load the module next to the program', () => {
   expect(assistantRuntime('/opt/a b/dist/index.js')).toBe('file:///opt/a%20b/dist/assistant.js');
   expect(assistantRuntime('/opt/x/dist/switchboard')).toBe('file:///opt/x/dist/assistant.js');
   expect(assistantRuntime('/opt/x/src/index.ts')).toBe('file:///opt/x/dist/assistant.js');

@@ -23,7 +23,7 @@ describe('the folder in which a host starts the servers of', () => {
   });
 });
 
-describe('an entry of a project', () => {
+describe('a project’s entry', () => {
   const createFolder = () => {
     const { dir } = createProject({ 'server.js': '', 'src/x.js': '' });
     mkdirSync(join(dir, 'data'));
@@ -40,7 +40,7 @@ describe('an entry of a project', () => {
     { command: 'npx', args: ['-y', 'server-filesystem', '.'] },
     { command: 'npx', args: ['-y', 'server-filesystem', 'data'] },
     { command: 'node', args: ['/abs/server.js', '--data=./data'] },
-  ])('that uses a relative path gets its folder: %j', (entry) => {
+  ])('with a relative path gets its folder: %j', (entry) => {
     const folder = createFolder();
     expect(withOrigin(entry, folder)).toEqual({ ...entry, cwd: folder });
   });
@@ -55,11 +55,11 @@ describe('an entry of a project', () => {
     { command: 'node', args: ['server.js'], cwd: '~/elsewhere' },
     { command: 'node', args: ['server.js'], cwd: '${workspaceFolder}' },
     'no entry',
-  ])('is taken as it is: %j', (entry) => {
+  ])('stays unchanged: %j', (entry) => {
     expect(withOrigin(entry, createFolder())).toEqual(entry);
   });
 
-  test('keeps a relative cwd, from its own folder', () => {
+  test('keeps a relative cwd, based on its own folder', () => {
     const folder = createFolder();
     const entry = { command: 'node', args: ['x.js'], cwd: 'src' };
     expect(withOrigin(entry, folder)).toEqual({ ...entry, cwd: join(folder, 'src') });

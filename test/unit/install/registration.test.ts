@@ -38,7 +38,7 @@ describe('SWITCHBOARD_HOME', () => {
     env,
   });
 
-  test('is registered with the program, as a whole path', async () => {
+  test('is registered with the program, as an absolute path', async () => {
     const { state, command, entry, dir } = await registerWith('my-home');
     expect(state).toBe('registered');
     expect(command).toBe(
@@ -47,13 +47,13 @@ describe('SWITCHBOARD_HOME', () => {
     expect(entry).toEqual(entryWith({ SWITCHBOARD_HOME: join(dir, 'my-home') }));
   });
 
-  test('is left out if it is not set', async () => {
+  test('is left out if unset', async () => {
     const { command, entry } = await registerWith(undefined);
     expect(command).toBe('claude mcp add -s user switchboard -- /n /program/index.js');
     expect(entry).toEqual(entryWith({}));
   });
 
-  test('changes only itself in a registration that exists', async () => {
+  test('changes only itself in an existing registration', async () => {
     const earlier = { ...entryWith({ TOKEN: 'mine', SWITCHBOARD_HOME: '/old' }), timeout: 5 };
     expect(await registerWith('/new', earlier)).toMatchObject({
       state: 'registered',
@@ -70,7 +70,7 @@ describe('SWITCHBOARD_HOME', () => {
   });
 });
 
-test('a claude that does not end is ended, and the command to run by hand is right for a shell', async () => {
+test('a hanging claude is stopped, and the manual command is quoted for a shell', async () => {
   const project = createProject();
   const claude = createClaude(project);
   const env = { ...project.env, ...claude.env, CLAUDE_FAILS: 'hang' };

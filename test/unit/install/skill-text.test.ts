@@ -31,7 +31,7 @@ function misplaced(text: string, words: readonly string[]): string[] {
   });
 }
 
-test('its head says what it is, and that only the user starts it', () => {
+test('the front matter describes it, and only the user starts it', () => {
   expect(parse(frontMatter)).toEqual({
     name: 'switchboard',
     description: expect.stringMatching(/^.{20,200}$/),
@@ -40,28 +40,28 @@ test('its head says what it is, and that only the user starts it', () => {
   });
 });
 
-test('it fits into a prompt', () => {
+test('fits into a prompt', () => {
   expect(SKILL.length).toBeLessThan(10_000);
 });
 
-test('it has a section for each command, and no other but the rules', () => {
+test('has a section for each command, and otherwise only the rules', () => {
   const titles = [...body.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
   expect(titles).toEqual(['Rules', ...COMMANDS]);
   for (const command of COMMANDS) expect(section('help')).toContain(`/switchboard ${command}`);
 });
 
-test('it reads the subcommand; none is help, an unknown one has a fixed answer', () => {
+test('reads the subcommand; none means help, an unknown one has a fixed answer', () => {
   expect(body).toContain('/switchboard $ARGUMENTS');
   expect(body).toContain('| none | same as `help` |');
   expect(body).toContain('Unknown command "<word>". Type /switchboard help.');
 });
 
-test('nothing in it would be filled in or run by Claude Code, besides the arguments', () => {
+test('nothing but the arguments would be expanded or run by Claude Code', () => {
   expect(body.replace('$ARGUMENTS', '')).not.toMatch(/\$ARGUMENTS|\$\d|!`/);
 });
 
 describe('the rules', () => {
-  test('a name is matched here, since the gateway takes exact names only', () => {
+  test('names are matched here, because the gateway accepts only exact names', () => {
     const words = [
       'exact names only',
       '`gateway_status`',
@@ -82,17 +82,17 @@ describe('the rules', () => {
 });
 
 describe('the commands', () => {
-  test('activate looks at the state before it calls the gateway', () => {
+  test('activate checks the state before it calls the gateway', () => {
     const words = ['No argument', 'already active', 'warming', 'error', 'gateway_activate'];
     expect(misplaced(section('activate'), words)).toEqual([]);
   });
 
-  test('deactivate does so, too', () => {
+  test('so does deactivate', () => {
     const words = ['No argument', 'not active', 'gateway_deactivate'];
     expect(misplaced(section('deactivate'), words)).toEqual([]);
   });
 
-  test('add checks what it got, asks before it overwrites, then reloads', () => {
+  test('add checks its input, asks before it overwrites, then reloads', () => {
     const words = [
       'Usage: /switchboard add <alias> -- <command> [args]',
       'letters, digits and hyphens',
@@ -105,7 +105,7 @@ describe('the commands', () => {
     expect(misplaced(section('add'), words)).toEqual([]);
   });
 
-  test('setup compares by command, writes before it removes, and goes on after a failure', () => {
+  test('setup compares by command, writes before it removes, and continues after a failure', () => {
     const words = [
       '.claude.json',
       '--dry-run',
@@ -120,7 +120,7 @@ describe('the commands', () => {
     expect(misplaced(section('setup'), words)).toEqual([]);
   });
 
-  test('uninstall offers the servers back, shows what goes, and asks', () => {
+  test('uninstall offers to restore the servers, shows what it removes, and asks', () => {
     const words = [
       'move them back',
       'claude mcp add-json',
@@ -131,7 +131,7 @@ describe('the commands', () => {
     expect(misplaced(section('uninstall'), words)).toEqual([]);
   });
 
-  test('update leaves the servers alone', () => {
+  test('update does not touch the servers', () => {
     expect(section('update')).toContain('`servers.json` is not touched');
     expect(section('update')).toContain('CHANGELOG.md');
   });

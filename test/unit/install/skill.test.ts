@@ -14,7 +14,7 @@ function refuse(code: string): () => never {
   };
 }
 
-test('a copy takes the place of the link, is brought up to date, and is removed again', () => {
+test('a copy replaces the link, is updated, and is removed again', () => {
   const { dir, env } = createProject();
   const places = findInstallPlaces(dir, env);
   const options = { places, dryRun: false };
@@ -29,7 +29,7 @@ test('a copy takes the place of the link, is brought up to date, and is removed 
   expect(uninstallSkill(options).changes.map(({ action }) => action)).toEqual(['remove', 'remove']);
 });
 
-test('any other refusal is told', () => {
+test('any other error is reported', () => {
   const { dir, env } = createProject();
   const options = { places: findInstallPlaces(dir, env), dryRun: false };
   expect(() => installSkill(options, refuse('EACCES'))).toThrow(
@@ -37,7 +37,7 @@ test('any other refusal is told', () => {
   );
 });
 
-test('a link takes the place of a copy as soon as it can be made', () => {
+test('a link replaces a copy as soon as it can be created', () => {
   const { dir, env } = createProject();
   const places = findInstallPlaces(dir, env);
   installSkill({ places, dryRun: false }, refuse('EPERM'));

@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { freeName, toToolName } from '../../../src/mcp/names.ts';
 
-test('what hosts do not accept becomes an underscore', () => {
+test('characters hosts do not accept become underscores', () => {
   expect(toToolName('../../évil name_suite')).toBe('_______vil_name_suite');
 });
 
-test('a name beyond 46 characters keeps 41 and gains a digest that tells it from others', () => {
+test('a name beyond 46 characters keeps 41 and gains a unique digest', () => {
   const one = toToolName(`${'a'.repeat(60)}1_suite`);
   const other = toToolName(`${'a'.repeat(60)}2_suite`);
 
@@ -14,7 +14,7 @@ test('a name beyond 46 characters keeps 41 and gains a digest that tells it from
   expect(one).not.toBe(other);
 });
 
-test('for any name the result is one that every host accepts', () => {
+test('any name becomes one that every host accepts', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), (name) => {
       expect(toToolName(name)).toMatch(/^[A-Za-z0-9_-]{1,46}$/);
@@ -22,7 +22,7 @@ test('for any name the result is one that every host accepts', () => {
   );
 });
 
-test('a name that is taken gets the first free number, within the length', () => {
+test('a taken name gets the first free number, within the length', () => {
   const taken = new Set(['x', 'x_2', 'y'.repeat(46)]);
 
   expect(freeName('z', taken)).toBe('z');

@@ -31,7 +31,7 @@ test.each([
   expect(canAnswer(capabilities, method, params)).toBe(isPossible);
 });
 
-test('what we tell servers that we can do, we can be asked', () => {
+test('servers can ask everything in the capabilities we declare', () => {
   for (const method of ['roots/list', 'sampling/createMessage', 'elicitation/create'] as const) {
     expect(canAnswer(CHILD_FACING_CAPABILITIES, method, {})).toBe(true);
   }
@@ -50,7 +50,7 @@ test.each([
   expect(canAnswer({}, method, params)).toBe(false);
 });
 
-test('only what we can hand on is said to a server', () => {
+test('servers see only capabilities we can forward', () => {
   const elicitation = { form: {}, url: {} };
   const capabilities = {
     elicitation,
@@ -62,7 +62,7 @@ test('only what we can hand on is said to a server', () => {
   expect(forwardedCapabilities(capabilities)).toEqual({ elicitation, sampling: { tools: {} } });
 });
 
-test('other methods are no questions', () => {
+test('other methods are not questions', () => {
   expect(questionMethod('elicitation/create')).toBe('elicitation/create');
   for (const method of ['ping', 'tools/call', 'toString', '']) {
     expect(questionMethod(method)).toBeUndefined();
@@ -99,7 +99,7 @@ test.each([
   expect(signed?.text).toBe(expected);
 });
 
-test('a server can neither leave its name out nor put another before it', () => {
+test('a server can neither omit its name nor fake another', () => {
   const sign = (message: string, server: string) => {
     const signed = signQuestion('elicitation/create', Verbatim.of({ message }), server);
     return signed?.member('message')?.value;
@@ -112,7 +112,7 @@ test('a server can neither leave its name out nor put another before it', () => 
   expect(sign('Server "box" asks: Who?', 'box')).toBe('Server "box" asks: Who?');
 });
 
-test('the questions in a result are signed, whatever else is in it stays', () => {
+test('the questions in a result are signed, and the rest stays', () => {
   const text =
     '{"resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?"}},' +
     '"where":{"method":"roots/list"},"odd":7},"requestState":"s","n":1.0}';
@@ -121,7 +121,7 @@ test('the questions in a result are signed, whatever else is in it stays', () =>
   expect(signQuestionsIn(Verbatim.of({ content: [] }), 'box').value).toEqual({ content: [] });
 });
 
-test('the pages that an error sends the user to are signed', () => {
+test('the pages in an error are signed', () => {
   const data = Verbatim.of({ elicitations: [{ message: 'Sign in.', url: 'https://a' }], n: 1 });
   expect(signElicitationsIn(data, 'box').value).toEqual({
     elicitations: [{ message: 'Server "box" asks: Sign in.', url: 'https://a' }],

@@ -10,7 +10,7 @@ import { Verbatim } from '../../../src/rpc/verbatim.ts';
 const parse = (text: string) => new Verbatim(text, JSON.parse(text) as unknown);
 const SERVER = 'io.modelcontextprotocol/serverInfo';
 
-test('a modern result says that it is complete and who gave it, and is else as it was', () => {
+test('a modern result is marked as complete and with its server, and otherwise unchanged', () => {
   const result = toModernResult(parse('{ "n": 12345678901234567890, "_meta": { "own": 1.0 } }'));
   expect(JSON.parse(result.text)).toEqual({
     resultType: 'complete',
@@ -22,18 +22,18 @@ test('a modern result says that it is complete and who gave it, and is else as i
   expect(result.value).toEqual(JSON.parse(result.text));
 });
 
-test('what a server says of itself stays', () => {
+test('a server’s own identity stays', () => {
   const text = `{"resultType":"task","_meta":{"${SERVER}":{"name":"own"}}}`;
   expect(toModernResult(parse(text)).text).toBe(text);
 });
 
-test('a _meta that is none is replaced', () => {
+test('an invalid _meta is replaced', () => {
   expect(JSON.parse(toModernResult(parse('{"_meta":[1]}')).text)).toMatchObject({
     _meta: { [SERVER]: { name: 'switchboard' } },
   });
 });
 
-test('a list may be kept for a while, for as long as its server says', () => {
+test('a list may be cached for as long as its server says', () => {
   expect(toCacheableResult(parse('{"tools":[]}')).value).toMatchObject({
     tools: [],
     ttlMs: 60_000,
@@ -55,7 +55,7 @@ test.each(['"text"', '[1]', 'null', '7', 'true'])(
   },
 );
 
-test('a handshake result has nothing that only the modern era knows', () => {
+test('a handshake result has nothing modern', () => {
   const own = '{"content":[{"n":12345678901234567890}]}';
   const modern = toCacheableResult(parse(own));
   const back = toHandshakeResult(modern);
@@ -63,12 +63,12 @@ test('a handshake result has nothing that only the modern era knows', () => {
   expect(back.value).toEqual(JSON.parse(own));
 });
 
-test('what else a server has put into _meta reaches a handshake host', () => {
+test('a server’s other _meta reaches a handshake host', () => {
   const modern = toModernResult(parse('{"_meta":{"own":1.0}}'));
   expect(toHandshakeResult(modern).text).toBe('{"_meta":{"own":1.0}}');
 });
 
-test('a result of the handshake era goes on as it is, though its keys look modern', () => {
+test('a handshake-era result passes through, even if its keys look modern', () => {
   const text = '{ "ttlMs": 1, "_meta": {} }';
   expect(toHandshakeResult(parse(text)).text).toBe(text);
 });
@@ -79,6 +79,6 @@ test.each([
   [{}, false],
   [null, false],
   ['input_required', false],
-])('%j wants to know more: %s', (result, isWanting) => {
+])('%j needs input: %s', (result, isWanting) => {
   expect(isInputRequired(result)).toBe(isWanting);
 });

@@ -74,11 +74,11 @@ test.each([
     { type: 'object', oneOf: [{ properties: { a: {} } }, { properties: { b: {} } }] },
     't({a?: any} | {b?: any})',
   ],
-])('a tool that takes %j is %s', (schema, signature) => {
+])('a tool with %j is %s', (schema, signature) => {
   expect(of(schema)).toBe(signature);
 });
 
-test('names are quoted where they could be misread, and hidden characters escaped', () => {
+test('names are quoted if they could be misread, and hidden characters escaped', () => {
   const properties = { 'resource-group': {}, 'a b': {}, 'c?': {}, 'd\u202ee': {}, 天気: {} };
   expect(of({ properties }, 'do it')).toBe(
     String.raw`"do it"(resource-group?: any, "a b"?: any, "c?"?: any, "d\u202ee"?: any, 天気?: any)`,
@@ -95,7 +95,7 @@ test.each(['constructor', '__proto__', 'toString'])('a parameter can be called %
 });
 
 describe('references', () => {
-  test('are resolved, wherever they lead in the schema', () => {
+  test('are resolved anywhere in the schema', () => {
     const $defs = { 'a/b': { type: 'string', default: 'z' } };
     expect(taking({ $ref: '#/$defs/a~1b' }, { $defs })).toBe('t(x: string = "z")');
     expect(taking({ $ref: '#/$defs/a~1b', default: 'own' }, { $defs })).toContain('= "own"');
@@ -112,7 +112,7 @@ describe('references', () => {
     },
   );
 
-  test('that lead back are cut, and marked', () => {
+  test('that are recursive are cut and marked', () => {
     const node = {
       type: 'object',
       properties: { value: { type: 'string' }, next: { $ref: '#/$defs/node' } },
@@ -124,7 +124,7 @@ describe('references', () => {
     expect(taking({ $ref: '#/$defs/a' }, { $defs: { a: { $ref: '#/$defs/a' } } })).toBe('t(x: …)');
   });
 
-  test('that multiply do not take for ever', () => {
+  test('that multiply are limited', () => {
     const level = (next: number) => ({
       properties: Object.fromEntries([1, 2, 3].map((n) => [n, { $ref: `#/$defs/${next}` }])),
     });
@@ -133,8 +133,8 @@ describe('references', () => {
   });
 });
 
-describe('what is too long', () => {
-  test('values of an enum beyond a line are counted', () => {
+describe('too long', () => {
+  test('enum values beyond a line are counted', () => {
     const values = Array.from({ length: 200 }, (_, n) => `value-${n}`);
     const signature = taking({ enum: values });
     expect(signature).toMatch(/^t\(x: "value-0" \| .* \| … 18\d more\)$/);
@@ -146,7 +146,7 @@ describe('what is too long', () => {
     expect(taking({ default: 'x'.repeat(1_000) })).toBe('t(x: any = …)');
   });
 
-  test('what is nested deepest is left out first', () => {
+  test('the most deeply nested parts are left out first', () => {
     const wide = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`property_${n}`, {}]));
     const schema = { properties: { a: { type: 'object', properties: wide }, b: {} } };
     expect(of(schema)).toBe('t(a?: {…}, b?: any)');
@@ -160,7 +160,7 @@ describe('what is too long', () => {
   });
 });
 
-test('a signature agrees with its schema, by the judgement of a validator', () => {
+test('a signature agrees with its schema, according to a validator', () => {
   const leaf = fc.oneof(
     fc.constantFrom({ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { type: 'null' }),
     fc.record({ enum: fc.uniqueArray(fc.oneof(fc.string(), fc.integer()), { minLength: 1 }) }),
@@ -201,7 +201,7 @@ function objectSchema(schema: fc.Arbitrary<object>): fc.Arbitrary<object> {
   );
 }
 
-test('whatever a server lists, there is a signature that can be read', () => {
+test('every tool has a readable signature', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string({ minLength: 1 }), (schema, name) => {
       expect(readSignature(of(schema, name)).name).toBe(name);

@@ -4,14 +4,14 @@ import { Verbatim } from '../../../src/rpc/verbatim.ts';
 
 const parse = (text: string) => new Verbatim(text, JSON.parse(text) as unknown);
 
-test('a tool result passes as it came', () => {
+test('a tool result passes through unchanged', () => {
   const answer = parse(
     '{"content":[{"type":"image","data":"","x":1.0}],"isError":true,"more":12345678901234567890}',
   );
   expect(toToolResult(answer)).toBe(answer);
 });
 
-test('an object that is no tool result keeps its keys and gains content and structured content', () => {
+test('an object that is not a tool result keeps its keys and gains content and structured content', () => {
   const text = '{"ok":true,"big":12345678901234567890}';
   const result = toToolResult(parse(text));
 
@@ -24,14 +24,14 @@ test('an object that is no tool result keeps its keys and gains content and stru
   });
 });
 
-test('an empty object gains content, too', () => {
+test('an empty object also gains content', () => {
   expect(JSON.parse(toToolResult(parse('{ }'))?.text ?? '')).toEqual({
     content: [{ type: 'text', text: '{ }' }],
     structuredContent: {},
   });
 });
 
-test('text, numbers and lists become text', () => {
+test('strings, numbers and lists become text', () => {
   expect(toToolResult(parse('[1,2]'))?.value).toEqual({
     content: [{ type: 'text', text: '[1,2]' }],
   });
@@ -43,17 +43,17 @@ test.each([
   '{"content":[],"isError":"maybe"}',
   '{"content":["text"]}',
   '{"content":[{}]}',
-])('%s cannot be made a tool result', (text) => {
+])('%s cannot become a tool result', (text) => {
   expect(toToolResult(parse(text))).toBeUndefined();
 });
 
-test('wrapped as JSON the whole answer is one text', () => {
+test('as JSON the whole answer is one text block', () => {
   expect(toJsonResult(parse('{"content":[]}')).value).toEqual({
     content: [{ type: 'text', text: '{"content":[]}' }],
   });
 });
 
-test('what a child lists that has no name is no tool', () => {
+test('a listed item without a name is not a tool', () => {
   expect(parseTools([{ name: 'a' }, null, 7, {}, { name: '' }, { name: 3 }])).toEqual([
     { name: 'a' },
   ]);

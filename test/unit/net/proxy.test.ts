@@ -85,7 +85,7 @@ function useProxy(address: string): void {
 
 const portOf = ({ origin }: OddServer): number => Number(new URL(origin).port);
 
-test('plain http is forwarded, and the proxy alone sees its credentials', async () => {
+test('plain http is forwarded, and only the proxy sees its credentials', async () => {
   const server = await OddServer.start();
   const proxy = await startProxy(portOf(server));
   useProxy(`me:p%40ss@${proxy.address}`);
@@ -149,7 +149,7 @@ describe('a proxy that', () => {
     });
   });
 
-  test.each(['http', 'https'])('is not there (%s)', async (scheme) => {
+  test.each(['http', 'https'])('is unreachable (%s)', async (scheme) => {
     useProxy('127.0.0.1:9');
     expect((await failureOf(startRemote(`${scheme}://far.example/mcp`))).message).toBe(
       `Server "far" can't be reached at ${scheme}://far.example: the proxy 127.0.0.1:9 can't be reached (ECONNREFUSED).`,
@@ -167,7 +167,7 @@ describe('a proxy that', () => {
 });
 
 describe.skipIf(!hasOpenssl())('TLS inside a tunnel', () => {
-  test('is checked against the name of the server', async () => {
+  test('is checked against the server’s name', async () => {
     const tls = createCertificate(createProject(), 'DNS:far.example');
     const server = await OddServer.start({ tls });
     const proxy = await startProxy(portOf(server));
@@ -186,7 +186,7 @@ describe.skipIf(!hasOpenssl())('TLS inside a tunnel', () => {
     expect(await connectTo('other.example')).toContain('is for another host name');
   });
 
-  test('documents of a sign-in come through the proxy, which may know more names than we do', async () => {
+  test('sign-in documents come through the proxy, which may resolve more names than we can', async () => {
     const tls = createCertificate(createProject(), 'DNS:issuer.example');
     const server = await OddServer.start({ tls });
     const proxy = await startProxy(portOf(server));

@@ -30,13 +30,13 @@ function openCatalog(folder = join(temporaryFolder(), 'deep/catalog')) {
   return { folder, problems, catalog: new Catalog(folder, (problem) => problems.push(problem)) };
 }
 
-test('nothing is known of what was never remembered, and nothing is written for asking', () => {
+test('an unknown server has no lists, and asking writes nothing', () => {
   const { catalog, folder } = openCatalog();
   expect(catalog.get(kid)).toEqual(NOTHING);
   expect(existsSync(folder)).toBe(false);
 });
 
-test('what is remembered is known at once, and in the next run', async () => {
+test('lists are available at once, and in the next run', async () => {
   const { catalog, folder } = openCatalog();
   const tools = [{ name: 'a', inputSchema: { properties: { ['__proto__']: {} } } }, { name: 'é"' }];
   catalog.rememberList(kid, 'tools', tools);
@@ -48,7 +48,7 @@ test('what is remembered is known at once, and in the next run', async () => {
   expect(Date.parse(next.get(kid).listedAt ?? '')).toBeGreaterThan(0);
 });
 
-test('a list with a secret in it is known, and never written, whatever is written after it', async () => {
+test('a list with a secret is available but never written, whatever is written after it', async () => {
   const { catalog, folder } = openCatalog();
   const tools = [{ name: 'a', description: 'key s3cr3t' }];
   catalog.rememberList(kid, 'tools', tools, { isSecret: true });
@@ -65,7 +65,7 @@ test('a list with a secret in it is known, and never written, whatever is writte
   expect(next.get(kid)).toMatchObject({ lists: { prompts: [{ name: 'p' }] } });
 });
 
-test('each list is kept beside the others', async () => {
+test('each list is stored separately', async () => {
   const { catalog, folder } = openCatalog();
   catalog.rememberList(kid, 'prompts', [{ name: 'p' }]);
   expect(catalog.get(kid).listedAt).toBeUndefined();
@@ -81,7 +81,7 @@ test('each list is kept beside the others', async () => {
   });
 });
 
-test('the era of a server is taken for granted for a week, and then asked for again', async () => {
+test('a server’s era is trusted for a week, then probed again', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const { catalog, folder } = openCatalog();
@@ -98,7 +98,7 @@ test('the era of a server is taken for granted for a week, and then asked for ag
   expect(next.eraOf(kid)).toBe('modern');
 });
 
-test('refused tools are remembered with the list, except with a secret one', async () => {
+test('refused tools are stored with the list, unless it is secret', async () => {
   const { catalog, folder } = openCatalog();
   const refused = [{ name: 'a\u200bb', where: 'name' }] as const;
   catalog.rememberList(kid, 'tools', [], { refused });
@@ -111,7 +111,7 @@ test('refused tools are remembered with the list, except with a secret one', asy
   expect(openCatalog(folder).catalog.get(kid).refused).toEqual([]);
 });
 
-test('it is for its owner alone', async () => {
+test('only its owner can read it', async () => {
   const { catalog, folder } = openCatalog();
   catalog.rememberList(kid, 'tools', []);
   await catalog.written();
@@ -138,7 +138,7 @@ test("a user's server shares its lists between projects", async () => {
   expect(openCatalog(folder).catalog.get(one).lists.tools).toEqual([{ name: 'b' }]);
 });
 
-test('whether something may be known is told by the name alone', async () => {
+test('mayKnow depends only on the name', async () => {
   const { catalog, folder } = openCatalog();
   const odd = childConfig({ name: 'an odd-name/1' });
   expect(catalog.mayKnow(kid)).toBe(false);
@@ -151,7 +151,7 @@ test('whether something may be known is told by the name alone', async () => {
   expect(next.mayKnow(childConfig({ name: 'other' }))).toBe(false);
 });
 
-test('what was known of a declaration that now means another server is not found, and goes', async () => {
+test('lists of a declaration that now means another server are ignored and removed', async () => {
   const { catalog, folder } = openCatalog();
   catalog.rememberList(kid, 'tools', [{ name: 'old' }]);
   const changed = childConfig({ name: 'kid', command: { cmd: 'other', args: [], env: {} } });
@@ -162,7 +162,7 @@ test('what was known of a declaration that now means another server is not found
   expect(openCatalog(folder).catalog.get(kid)).toEqual(NOTHING);
 });
 
-test('servers of the same name in different projects and files keep apart', async () => {
+test('servers with the same name in different projects and files stay apart', async () => {
   const { catalog, folder } = openCatalog();
   const others = [
     kid,
@@ -209,7 +209,7 @@ test.each([
   '{"form":2,"lists":{"tools":[{"name":"a"}]}}',
   '{"form":4,"lists":{"tools":[{"name":"a"}]}}',
   '{"lists":{"tools":[{"name":"a"}]}}',
-])('a file with %j in it is as good as none', async (text) => {
+])('a file with %j in it is ignored', async (text) => {
   const { catalog, folder } = openCatalog();
   catalog.rememberList(kid, 'tools', [{ name: 'a' }]);
   await catalog.written();
@@ -218,7 +218,7 @@ test.each([
   expect(openCatalog(folder).catalog.get(kid)).toEqual(NOTHING);
 });
 
-test('what is not of the right kind in a file is left out of it', async () => {
+test('invalid parts of a file are dropped', async () => {
   const { catalog, folder } = openCatalog();
   catalog.rememberList(kid, 'tools', []);
   await catalog.written();
@@ -236,7 +236,7 @@ test('what is not of the right kind in a file is left out of it', async () => {
   expect(openCatalog(folder).catalog.get(kid)).toEqual({ ...NOTHING, lists: { prompts } });
 });
 
-test('a folder that is a file is said once, and everything is still known', async () => {
+test('a folder that is a file is reported once, and everything stays in memory', async () => {
   const folder = join(temporaryFolder(), 'catalog');
   writeFileSync(folder, '');
   const { catalog, problems } = openCatalog(folder);
@@ -248,7 +248,7 @@ test('a folder that is a file is said once, and everything is still known', asyn
   expect(catalog.get(kid).lists.tools).toEqual([{ name: 'b' }]);
 });
 
-test.skipIf(process.getuid?.() === 0)('a folder that may only be read is said once', async () => {
+test.skipIf(process.getuid?.() === 0)('a read-only folder is reported once', async () => {
   const { catalog, folder, problems } = openCatalog(temporaryFolder());
   chmodSync(folder, 0o500);
   catalog.rememberList(kid, 'tools', [{ name: 'a' }]);
@@ -258,7 +258,7 @@ test.skipIf(process.getuid?.() === 0)('a folder that may only be read is said on
   expect(catalog.get(kid).lists.tools).toEqual([{ name: 'a' }]);
 });
 
-test('where a file cannot be put in its place, nothing half done is left', async () => {
+test('if a file cannot be renamed, nothing unfinished is left', async () => {
   const first = openCatalog();
   first.catalog.rememberList(kid, 'tools', []);
   await first.catalog.written();
@@ -271,7 +271,7 @@ test('where a file cannot be put in its place, nothing half done is left', async
   expect(readdirSync(folder)).toEqual([file]);
 });
 
-test('programs that write at once never leave a file that is not whole', async () => {
+test('concurrent writers never leave an incomplete file', async () => {
   const folder = temporaryFolder();
   const program = join(FIXTURES, 'programs/writes-catalog.mjs');
   const tsx = join(ROOT, 'node_modules/tsx/dist/cli.mjs');

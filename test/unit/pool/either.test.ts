@@ -27,7 +27,7 @@ function createWays() {
   return { cancellation, ends, cancelled, discarded, outcome, tryOther: () => tryOther() };
 }
 
-test('the other way is not tried unless the first asks for it', async () => {
+test('the second way is not tried unless the first asks for it', async () => {
   const { ends, outcome, cancelled } = createWays();
   ends.get('first')?.resolve();
   expect(await outcome).toBe('first');
@@ -37,7 +37,7 @@ test('the other way is not tried unless the first asks for it', async () => {
 test.each([
   ['first', 'other'],
   ['other', 'first'],
-])('where the %s one succeeds, the %s one is cancelled', async (winner, loser) => {
+])('if the %s one succeeds, the %s one is cancelled', async (winner, loser) => {
   const { ends, outcome, cancelled, discarded, tryOther } = createWays();
   tryOther();
   ends.get(winner)?.resolve();
@@ -51,7 +51,7 @@ test.each([
 test.each([
   ['first', 'other'],
   ['other', 'first'],
-])('where the %s one fails, the %s one goes on', async (failing, other) => {
+])('if the %s one fails, the %s one continues', async (failing, other) => {
   const { ends, outcome, cancelled, tryOther } = createWays();
   tryOther();
   ends.get(failing)?.reject(new Error('no luck'));
@@ -64,7 +64,7 @@ test.each([
 test.each([
   ['first', 'other'],
   ['other', 'first'],
-])('where both fail, %s before %s, it fails as the first way does', async (...order) => {
+])('if both fail, %s before %s, it fails with the first way’s error', async (...order) => {
   const { ends, outcome, tryOther } = createWays();
   tryOther();
   for (const name of order) {
@@ -74,7 +74,7 @@ test.each([
   await expect(outcome).rejects.toThrow('first has failed');
 });
 
-test('who cancels it cancels both', async () => {
+test('cancelling it cancels both', async () => {
   const { cancellation, cancelled, tryOther } = createWays();
   tryOther();
   cancellation.cancel(new Error('never mind'));

@@ -14,7 +14,7 @@ function writePackage(folder: string, version: string): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ version }));
 }
 
-test('the same declaration is the same server, whatever it is called and however it is shown', () => {
+test('the same declaration is the same server, with any name and show mode', () => {
   const same = { ...kid({ command }), name: 'other', description: 'x', show: 'flip' as const };
   expect(identityOf(same)).toBe(identityOf(kid({ command })));
   expect(identityOf(kid({ command }))).toMatch(/^[0-9a-f]{16}$/);
@@ -30,7 +30,7 @@ test.each<[string, Partial<ChildConfig>]>([
   expect(identityOf(kid(some))).not.toBe(identityOf(kid({ command })));
 });
 
-test('values of variables and headers make no difference, nor does their order', () => {
+test('values and order of variables and headers do not matter', () => {
   const env = { OTHER: 'y', KEY: 'two' };
   expect(identityOf(kid({ command: { ...command, env } }))).toBe(identityOf(kid({ command })));
   const remote = (headers: Record<string, string>) =>
@@ -61,7 +61,7 @@ test.each<[string, (folder: string) => { cmd: string; args: string[] }, string]>
   expect(identityOf(config)).not.toBe(first);
 });
 
-test('a version that cannot be found out is no obstacle', () => {
+test('an unknown version is not a problem', () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'package.json'));
   writeFileSync(join(folder, 'x.js'), '');

@@ -35,7 +35,7 @@ function createPool(
 
 const use = async (pool: Pool, name = 'kid') => pool.use(name, new Cancellation());
 
-test('everybody who asks while a child starts gets the same one', async () => {
+test('concurrent uses of a starting server get the same one', async () => {
   const { pool, attempts } = createPool(async () => new FakeChild());
   const [first, second] = await Promise.all([use(pool), use(pool)]);
 
@@ -44,7 +44,7 @@ test('everybody who asks while a child starts gets the same one', async () => {
   expect(attempts).toHaveLength(1);
 });
 
-test('after a child has ended the next use starts a new one', async () => {
+test('after a server has exited, the next use starts a new one', async () => {
   const { pool } = createPool(async () => new FakeChild());
   const first = (await use(pool)) as unknown as FakeChild;
   first.end({ kind: 'exited', code: 1, signal: null });
@@ -53,7 +53,7 @@ test('after a child has ended the next use starts a new one', async () => {
   expect(await use(pool)).not.toBe(first);
 });
 
-test('a failed start is told to all who waited, and tried again by the next use', async () => {
+test('a failed start rejects all waiting uses, and the next use tries again', async () => {
   const { pool } = createPool(async (_attempt, count) => {
     if (count === 1) throw new Error('no luck');
     return new FakeChild();
@@ -64,7 +64,7 @@ test('a failed start is told to all who waited, and tried again by the next use'
   await expect(use(pool)).resolves.toBeInstanceOf(FakeChild);
 });
 
-test('five starts in quick succession park the child, and the error says until when', async () => {
+test('five quick starts park the server, and the error says until when', async () => {
   const { pool, attempts } = createPool(async () => {
     throw new Error('no luck');
   });
@@ -80,7 +80,7 @@ test('five starts in quick succession park the child, and the error says until w
 const silent = () =>
   new SwitchboardError('CHILD_START_FAILED', 'silence', { data: { silent: true } });
 
-test('where a package runner was silent, its next start is in the other framing', async () => {
+test('if a package runner was silent, its next start uses the other framing', async () => {
   const npx = childConfig({ name: 'kid', command: { cmd: 'npx', args: ['server'], env: {} } });
   const { pool, attempts } = createPool(async (_attempt, count) => {
     if (count > 1) return new FakeChild();
@@ -93,7 +93,7 @@ test('where a package runner was silent, its next start is in the other framing'
   expect(attempts.map(({ silence }) => silence)).toEqual([undefined, undefined]);
 });
 
-test('a server that stays silent is started beside that in the other framing, within the same start', async () => {
+test('a silent server is also started in the other framing, within the same start', async () => {
   const stopped: string[] = [];
   const { pool, catalog, attempts } = createPool(({ silence, framing, cancellation }) => {
     if (framing === 'content-length') return Promise.resolve(new FakeChild());
@@ -113,7 +113,7 @@ test('a server that stays silent is started beside that in the other framing, wi
   expect(catalog.get(kid).framing).toBe('content-length');
 });
 
-test('a server that was only slow is used, and the one beside it stopped', async () => {
+test('a server that was only slow is used, and the second one stopped', async () => {
   const late = new FakeChild();
   const { pool, catalog, attempts } = createPool(
     ({ silence, framing, cancellation }) =>
@@ -131,7 +131,7 @@ test('a server that was only slow is used, and the one beside it stopped', async
   expect(catalog.get(kid).framing).toBe('newline');
 });
 
-test('a framing that has worked is not doubted again, until a start ends in silence', async () => {
+test('a framing that has worked is kept, until a start ends in silence', async () => {
   const { pool, attempts } = createPool(async (_attempt, count) => {
     if (count === 2) throw silent();
     return new FakeChild();
@@ -146,7 +146,7 @@ test('a framing that has worked is not doubted again, until a start ends in sile
   expect(attempts.map(({ framing }) => framing)).toEqual(['newline', 'newline', 'newline']);
 });
 
-test('where the framing is set, no other is tried', async () => {
+test('if the framing is configured, no other is tried', async () => {
   const fixed = childConfig({ name: 'kid', framing: 'newline' });
   const { pool, attempts } = createPool(async () => {
     throw silent();
@@ -157,7 +157,7 @@ test('where the framing is set, no other is tried', async () => {
   expect(attempts.map(({ silence }) => silence)).toEqual([undefined, undefined]);
 });
 
-test('who gives up waiting for a start is answered at once; the start goes on for the others', async () => {
+test('a cancelled use rejects at once; the start continues for the others', async () => {
   const { pool } = createPool(
     () => new Promise((resolve) => setTimeout(() => resolve(new FakeChild()), 50)),
   );
@@ -170,7 +170,7 @@ test('who gives up waiting for a start is answered at once; the start goes on fo
   await expect(patient).resolves.toBeInstanceOf(FakeChild);
 });
 
-test('closing stops what runs, calls off what starts, and refuses what comes after', async () => {
+test('closing stops running servers, cancels starts, and refuses new uses', async () => {
   let aborted = false;
   const { pool } = createPool(
     ({ cancellation }) =>
@@ -190,7 +190,7 @@ test('closing stops what runs, calls off what starts, and refuses what comes aft
   await expect(use(pool)).rejects.toThrow('shutting down');
 });
 
-test('an unknown name is an error that names the near ones', async () => {
+test('an unknown name is an error with suggestions', async () => {
   const { pool } = createPool(async () => new FakeChild());
   await expect(use(pool, 'kit')).rejects.toMatchObject({
     code: 'CHILD_UNKNOWN',
@@ -198,7 +198,7 @@ test('an unknown name is an error that names the near ones', async () => {
   });
 });
 
-test('what keeps a child from being started at all is said each time, and never parks it', async () => {
+test('a configuration problem is reported each time, and never parks the server', async () => {
   const pool = new Pool(byName([kid]), {
     start: async () => {
       throw new SwitchboardError('CHILD_NOT_CONFIGURED', 'no variable');
@@ -210,7 +210,7 @@ test('what keeps a child from being started at all is said each time, and never 
   for (let time = 0; time < 8; time++) await expect(use(pool)).rejects.toThrow('no variable');
 });
 
-test('the next process starts when the one before is gone', async () => {
+test('the next process starts once the previous one is gone', async () => {
   const gone: string[] = [];
   const { pool } = createPool(async (attempt, count) => {
     if (count === 2) return new FakeChild();
@@ -231,7 +231,7 @@ test('the next process starts when the one before is gone', async () => {
   expect(gone).toEqual(['the first']);
 });
 
-test('all are warmed up, a few at a time, and one that fails concerns nobody else', async () => {
+test('all are warmed up, a few at a time, and a failure affects no other', async () => {
   const children = Array.from({ length: 100 }, (_, index) => childConfig({ name: `kid${index}` }));
   let running = 0;
   let most = 0;
@@ -250,7 +250,7 @@ test('all are warmed up, a few at a time, and one that fails concerns nobody els
   expect(pool.errorOf('kid7')?.message).toBe('no luck');
 });
 
-test('those that hang keep their turn only for a moment', async () => {
+test('servers that hang keep their turn only briefly', async () => {
   vi.useFakeTimers();
   const hangs = Array.from({ length: 40 }, (_, index) => childConfig({ name: `mute${index}` }));
   const { pool } = createFakePool([...hangs, kid], ({ name }, { cancellation }) =>
@@ -266,7 +266,7 @@ test('those that hang keep their turn only for a moment', async () => {
   expect(pool.report('mute0').state).toBe('warming');
 });
 
-test('what is asked for in between need not wait for its turn', async () => {
+test('a use during warm-up does not wait for its turn', async () => {
   const hangs = Array.from({ length: 40 }, (_, index) => childConfig({ name: `mute${index}` }));
   const { pool } = createFakePool([...hangs, kid], ({ name }, { cancellation }) =>
     name === 'kid'
@@ -296,7 +296,7 @@ test('closing ends a warm-up: nothing more is started', async () => {
   expect(before).toBeLessThan(100);
 });
 
-test('a new configuration leaves alone what it only shows otherwise, and stops the rest', async () => {
+test('a new configuration keeps servers that are only shown differently, and stops the rest', async () => {
   const names = ['same', 'shown', 'changed', 'off', 'gone'];
   const started = new Map<string, FakeChild>();
   const { pool, news } = createFakePool(
@@ -328,7 +328,7 @@ test('a new configuration leaves alone what it only shows otherwise, and stops t
   expect(news).toEqual([]);
 });
 
-test('one that gives its last answers is read again as the others are', async () => {
+test('a retiring server is read again like the others', async () => {
   const child = new FakeChild();
   const { pool } = createPool(async () => child);
   await use(pool);
@@ -358,7 +358,7 @@ test('a server that starts while no host reads is not read either', async () => 
   expect(child.isPaused).toBe(false);
 });
 
-test('only servers that work for nobody but the slow host have to wait', async () => {
+test('only servers that work for the slow host alone have to wait', async () => {
   const { pool } = createPool(async () => new FakeChild());
   const slow = {};
   const child = (await use(pool)) as unknown as FakeChild;

@@ -13,7 +13,7 @@ test('the sixth start within ten seconds waits until the first is ten seconds ol
   expect(limit.parkedMs(10_000)).toBe(0);
 });
 
-test('the wait before a start doubles with each failure in a row, up to two seconds', () => {
+test('the wait before a start doubles with each consecutive failure, up to two seconds', () => {
   const limit = new RestartLimit();
   const waits = Array.from({ length: 9 }, () => {
     const { waitMs } = limit;
@@ -24,7 +24,7 @@ test('the wait before a start doubles with each failure in a row, up to two seco
   expect(waits).toEqual([0, 0, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
 });
 
-test('a life that has worked is followed by a start without a wait', () => {
+test('after a process that worked, the next start does not wait', () => {
   const limit = new RestartLimit();
   for (let failure = 0; failure < 5; failure++) limit.noteEnd('failed');
   limit.noteEnd('worked');

@@ -43,7 +43,7 @@ function createSlot(
   return { slot, news, attempts, use };
 }
 
-test('one that nobody has asked for is idle, or warming if it starts by itself', () => {
+test('an unused server is idle, or warming if eager', () => {
   expect(createSlot().slot.state).toBe('idle');
   expect(createSlot({ start: 'eager' }).slot.state).toBe('warming');
 });
@@ -59,7 +59,7 @@ test('it is warming until its tools are listed, then ready', async () => {
   expect(news).toEqual(['other tools']);
 });
 
-test('all who warm it up at once share one start and one list', async () => {
+test('concurrent warm-ups share one start and one list', async () => {
   const child = new FakeChild();
   const { slot, attempts } = createSlot({}, async () => child);
   await Promise.all([slot.warm(), slot.warm(), slot.warm()]);
@@ -67,7 +67,7 @@ test('all who warm it up at once share one start and one list', async () => {
   expect(child.lists).toBe(1);
 });
 
-test('a failed start is an error until one succeeds; what it said last is still known then', async () => {
+test('a failed start is an error until one succeeds; the last list is still known', async () => {
   const { slot } = createSlot({}, async (_attempt, count) => {
     if (count === 1) throw new Error('no luck');
     return new FakeChild();
@@ -81,7 +81,7 @@ test('a failed start is an error until one succeeds; what it said last is still 
   expect(slot.report.lastError).toBe('no luck');
 });
 
-test('a list that fails is an error though it runs, and the next list mends it', async () => {
+test('a failed list is an error even if the server runs, and the next list clears it', async () => {
   const child = new FakeChild();
   const list = vi.spyOn(child, 'listTools').mockRejectedValueOnce(new Error('no list'));
   const { slot, attempts } = createSlot({}, async () => child);
@@ -93,7 +93,7 @@ test('a list that fails is an error though it runs, and the next list mends it',
   expect(attempts).toHaveLength(1);
 });
 
-test('one that knows no tools has none', async () => {
+test('a server that does not know tools has none', async () => {
   const child = new FakeChild();
   vi.spyOn(child, 'listTools').mockRejectedValue(new RpcError(METHOD_NOT_FOUND, 'unknown'));
   const { slot } = createSlot({}, async () => child);
@@ -102,7 +102,7 @@ test('one that knows no tools has none', async () => {
   expect(slot.state).toBe('ready');
 });
 
-test('only other tools are news', () => {
+test('only changed tools are reported', () => {
   const { slot, news } = createSlot();
   slot.remember('tools', [{ name: 'a' }]);
   slot.remember('tools', [{ name: 'a' }]);
@@ -111,7 +111,7 @@ test('only other tools are news', () => {
   expect(news).toHaveLength(2);
 });
 
-test('an end of its own makes it lost and an error; a new use starts it again', async () => {
+test('an exit makes it lost and an error; a new use restarts it', async () => {
   const { slot, news, use } = createSlot();
   const first = await use();
   first.calls = 3;
@@ -127,7 +127,7 @@ test('an end of its own makes it lost and an error; a new use starts it again', 
   expect(slot.report.calls).toBe(5);
 });
 
-test('one that is stopped because it is idle is neither lost nor an error', async () => {
+test('a server stopped when idle is neither lost nor an error', async () => {
   vi.useFakeTimers();
   const { slot, news, use, attempts } = createSlot({ idleMs: 500 });
   const child = await use();
@@ -140,7 +140,7 @@ test('one that is stopped because it is idle is neither lost nor an error', asyn
   expect(attempts).toHaveLength(2);
 });
 
-test('one that is used is not stopped, however long that takes', async () => {
+test('a server in use is not stopped, however long that takes', async () => {
   vi.useFakeTimers();
   const { use } = createSlot({ idleMs: 500 });
   const child = await use();
@@ -151,7 +151,7 @@ test('one that is used is not stopped, however long that takes', async () => {
   expect(child.stopped).toBe(true);
 });
 
-test('one that is to tell of changes stays for as long as somebody watches', async () => {
+test('a server with watched resources keeps running', async () => {
   vi.useFakeTimers();
   const { slot, use } = createSlot({ idleMs: 500 });
   const child = await use();
@@ -164,7 +164,7 @@ test('one that is to tell of changes stays for as long as somebody watches', asy
   expect(child.stopped).toBe(true);
 });
 
-test('a new configuration may have it stay, or go sooner', async () => {
+test('a new configuration may keep it running, or stop it sooner', async () => {
   vi.useFakeTimers();
   const { slot, use } = createSlot({ idleMs: 500 });
   const child = await use();
@@ -177,7 +177,7 @@ test('a new configuration may have it stay, or go sooner', async () => {
   expect(child.stopped).toBe(true);
 });
 
-test('a storm of changes costs one list', async () => {
+test('a flood of changes causes one list', async () => {
   vi.useFakeTimers();
   const child = new FakeChild();
   const { slot, attempts, news } = createSlot({}, async () => child);
@@ -191,7 +191,7 @@ test('a storm of changes costs one list', async () => {
   expect(news).toEqual(['other tools', 'other tools']);
 });
 
-test('a change while the list is under way is asked for after it', async () => {
+test('a change during a list is fetched after it', async () => {
   vi.useFakeTimers();
   const child = new FakeChild();
   const { slot, attempts } = createSlot({}, async () => child);
@@ -214,7 +214,7 @@ test('a change while the list is under way is asked for after it', async () => {
   expect(slot.lists.tools).toEqual([{ name: 'newest' }]);
 });
 
-test('tools that are shown are looked at again in each life', async () => {
+test('listed tools are fetched again by each process', async () => {
   vi.useFakeTimers();
   const child = new FakeChild('now');
   const { slot, use } = createSlot({ show: 'flip' }, async () => child);
@@ -224,7 +224,7 @@ test('tools that are shown are looked at again in each life', async () => {
   expect(slot.lists.tools).toEqual([{ name: 'now' }]);
 });
 
-test('closing calls a start off and is no error', async () => {
+test('closing cancels a start, which is not an error', async () => {
   const { slot, news } = createSlot(
     {},
     ({ cancellation }) =>
@@ -241,7 +241,7 @@ test('closing calls a start off and is no error', async () => {
   expect(news).toEqual([]);
 });
 
-test('one that is to go gives its answers first', async () => {
+test('a retiring server answers first', async () => {
   const { slot, news, use } = createSlot();
   const child = await use();
   let finish = (): void => {};
@@ -257,7 +257,7 @@ test('one that is to go gives its answers first', async () => {
   expect(news).toEqual([]);
 });
 
-test('what it speaks is found out once, and said with each start after that', async () => {
+test('its era is probed once, and used for each later start', async () => {
   const { attempts, use } = createSlot();
   const first = await use();
   first.crash();
@@ -266,7 +266,7 @@ test('what it speaks is found out once, and said with each start after that', as
   expect(attempts.map(({ era }) => era)).toEqual([undefined, 'handshake']);
 });
 
-test('one that ends of the question what it speaks is started again without it', async () => {
+test('a server that exits because of the probe is restarted without it', async () => {
   const { slot, attempts, use } = createSlot({}, async ({ era }) => {
     if (era === undefined) throw diedOfProbe();
     return new FakeChild();
@@ -277,7 +277,7 @@ test('one that ends of the question what it speaks is started again without it',
   expect(slot.report.lastError).toBeUndefined();
 });
 
-test('one that ends whatever it is asked is started twice the first time, then once', async () => {
+test('a server that always exits is started twice the first time, then once', async () => {
   const { attempts, use } = createSlot({}, async () => {
     throw diedOfProbe();
   });
@@ -287,14 +287,14 @@ test('one that ends whatever it is asked is started twice the first time, then o
   expect(attempts).toHaveLength(3);
 });
 
-test('who needs it first decides in which era one that speaks both is started', async () => {
+test('the first caller decides the era of a server with both', async () => {
   const { slot, attempts } = createSlot();
   await slot.use(new Cancellation(), 'modern');
   await slot.use(new Cancellation(), 'handshake');
   expect(attempts.map(({ preferredEra }) => preferredEra)).toEqual(['modern']);
 });
 
-test('prompts and resources are known with the tools, where it has said that it has some', async () => {
+test('prompts and resources are fetched with the tools, if declared', async () => {
   const child = new FakeChild();
   child.others = {
     prompts: [{ name: 'p' }],
@@ -312,7 +312,7 @@ test('prompts and resources are known with the tools, where it has said that it 
   expect(news.at(-1)).toBe('other tools');
 });
 
-test('of what it says has changed, and of nothing else, it is asked for the list', async () => {
+test('only announced lists are fetched again', async () => {
   vi.useFakeTimers();
   const child = new FakeChild();
   const { slot, attempts, news } = createSlot({ idleMs: 0 }, async () => child);
@@ -335,7 +335,7 @@ test('of what it says has changed, and of nothing else, it is asked for the list
   expect(news.at(-1)).toBe('updated {"uri":"a:1"}');
 });
 
-test('what is watched, and how much is logged, holds for later lives', async () => {
+test('watched resources and the log level apply to later processes', async () => {
   const { slot, use } = createSlot();
   await slot.watch(new Set(['a:1']));
   slot.setLogLevel('warning');
@@ -355,7 +355,7 @@ test('what is watched, and how much is logged, holds for later lives', async () 
   expect([second.watched, second.logLevels]).toEqual([[['a:2']], ['debug']]);
 });
 
-test('a list with a secret of its own is not written down', async () => {
+test('a list with a secret is not written to disk', async () => {
   const child = new FakeChild('tell-s3cr3t');
   child.secret = 's3cr3t';
   const folder = temporaryFolder();

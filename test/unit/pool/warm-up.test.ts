@@ -27,7 +27,7 @@ function begin(countWorking: () => Promise<number | undefined>) {
   return { names, underway, begun, warmed };
 }
 
-test('starts that are work are made a few at a time', async () => {
+test('busy starts run a few at a time', async () => {
   const { begun, underway } = begin(async () => FEW);
   await vi.advanceTimersByTimeAsync(1_900);
   expect(begun).toHaveLength(FEW);
@@ -36,20 +36,20 @@ test('starts that are work are made a few at a time', async () => {
   expect(begun).toHaveLength(FEW + 1);
 });
 
-test('where starts only wait more are made, up to a bound', async () => {
+test('more starts run if they only wait, up to a limit', async () => {
   const { begun } = begin(async () => 0);
   await vi.advanceTimersByTimeAsync(1_900);
   expect(begun).toHaveLength(MANY);
 });
 
-test('where some work, so many more are made as leave room for them', async () => {
+test('if some are busy, only as many run as leave room for them', async () => {
   const looks = [FEW, FEW - 2, FEW + 5];
   const { begun } = begin(async () => looks.shift() ?? FEW);
   await vi.advanceTimersByTimeAsync(1_900);
   expect(begun).toHaveLength(FEW + 2);
 });
 
-test('where nobody can tell, a start gives up its turn after two seconds', async () => {
+test('if load is unknown, a start gives up its turn after two seconds', async () => {
   const { begun } = begin(async () => undefined);
   await vi.advanceTimersByTimeAsync(1_900);
   expect(begun).toHaveLength(FEW);
@@ -57,7 +57,7 @@ test('where nobody can tell, a start gives up its turn after two seconds', async
   expect(begun).toHaveLength(2 * FEW);
 });
 
-test('all are started, in order, and it is over when the last one is', async () => {
+test('all are started, in order, and it resolves when the last one is done', async () => {
   const { names, begun, underway, warmed } = begin(async () => 0);
   let isOver = false;
   void warmed.then(() => {

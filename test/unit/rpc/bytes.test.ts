@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decode, PieceList } from '../../../src/rpc/bytes.ts';
 
-test('pieces of any size come out joined, again and again', () => {
+test('pieces of any size are joined, repeatedly', () => {
   const pieces = fc.array(fc.nat({ max: 40_000 }), { maxLength: 12 });
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 4 }), (messages) => {
@@ -20,7 +20,7 @@ test('pieces of any size come out joined, again and again', () => {
   );
 });
 
-test('what was kept of a chunk does not change when the chunk is used again', () => {
+test('kept bytes do not change when their chunk is reused', () => {
   const list = new PieceList();
   const chunk = Buffer.from('small');
   list.append(chunk);
@@ -28,7 +28,7 @@ test('what was kept of a chunk does not change when the chunk is used again', ()
   expect(list.take().toString()).toBe('small');
 });
 
-test('text is decoded alike, whatever is chosen for speed', () => {
+test('text is decoded the same, whichever path is faster', () => {
   for (const text of ['a', '\u0080', 'é', 'ÿ', 'Ā', '漢', '\ufeff', '🦊', '\u{10ffff}']) {
     for (const long of [
       `${'x'.repeat(5_000)}${text}`,
@@ -41,14 +41,14 @@ test('text is decoded alike, whatever is chosen for speed', () => {
   expect(decode(Buffer.from([0x61, 0xff]))).toBe('a\ufffd');
 });
 
-test('what is no UTF-8 is decoded as Node does, however long it is', () => {
+test('invalid UTF-8 is decoded as Node does, at any length', () => {
   for (const wrong of [[0xff], [0xc3], [0xe6, 0xbc], [0xed, 0xa0, 0x80], [0xc0, 0x80]]) {
     const bytes = Buffer.concat([Buffer.from('é'.repeat(5_000)), Buffer.from(wrong)]);
     expect(decode(bytes) === bytes.toString()).toBe(true);
   }
 });
 
-test('any text is decoded alike', () => {
+test('any text is decoded the same', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1 }), (text) => {
       const long = text.repeat(Math.ceil(5_000 / text.length));

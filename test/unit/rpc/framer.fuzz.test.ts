@@ -233,7 +233,7 @@ const bytesOf = (items: readonly Item[]) => Buffer.concat(items.map(({ bytes }) 
 const messagesOf = (items: readonly Item[]): unknown =>
   JSON.parse(JSON.stringify(items.flatMap(({ messages }) => messages)));
 
-describe('every message that goes in comes out, in order, and nothing else', () => {
+describe('delivers every message, in order, and nothing else', () => {
   test.each([
     ['child', 'content-length', fromChild],
     ['host', 'any', fromHost],
@@ -251,7 +251,7 @@ describe('every message that goes in comes out, in order, and nothing else', () 
     );
   });
 
-  test('but for those beyond the limit, which cost only themselves', () => {
+  test('except oversized ones, which affect only themselves', () => {
     const limitBytes = 20_000;
     const filler = 'x'.repeat(limitBytes);
     const list = Array.from({ length: limitBytes / 4 }, (_, index) => index);
@@ -280,7 +280,7 @@ describe('every message that goes in comes out, in order, and nothing else', () 
   });
 });
 
-test('no bytes make it throw, or depend on where they are cut', () => {
+test('no bytes make it throw, or depend on chunk boundaries', () => {
   const fragments = [
     ['{', '}', '[', ']', '"', '\\', ':', ',', '\n', '\r\n', ' ', '\u001b[', '\u001b]', '\u0000'],
     ['{"', '":', '"jsonrpc"', '"2.0"', '"id"', '1', 'true', '\ufeff', 'x', 'é', '{"jsonrpc":1}'],

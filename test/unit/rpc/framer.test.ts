@@ -14,7 +14,7 @@ const textsOf = (input: string | Buffer, headers: 'any' | 'content-length' = 'co
 const withLength = (body: string) => encodeMessage(body, 'content-length');
 
 describe('a message on a line', () => {
-  test('comes with its text, its value and its framing', () => {
+  test('has its text, its value and its framing', () => {
     expect(frameAll(`${PING}\n`)).toEqual({
       messages: [{ text: PING, value: JSON.parse(PING), framing: 'newline' }],
       noise: [],
@@ -23,7 +23,7 @@ describe('a message on a line', () => {
     });
   });
 
-  test('keeps its text to the letter, so that it can be passed on', () => {
+  test('keeps its exact text, for forwarding', () => {
     const text = '{ "jsonrpc":"2.0", "id":12345678901234567890, "result":1.0 }';
     expect(textsOf(` ${text} \r\n`)).toEqual([text]);
   });
@@ -35,7 +35,7 @@ describe('a message on a line', () => {
     ]);
   });
 
-  test('is delivered without any member of JSON-RPC too: whether it is one is for the peer', () => {
+  test('is also delivered without JSON-RPC members: the peer decides whether it is valid', () => {
     expect(textsOf('{"level":"info"}\n')).toEqual(['{"level":"info"}']);
   });
 
@@ -81,11 +81,11 @@ describe('a message on a line', () => {
     },
   );
 
-  test('may share the line with a second one even without "jsonrpc" in them', () => {
+  test('may share the line with a second one, even without "jsonrpc"', () => {
     expect(textsOf('{"id":1,"result":{}}{"id":2,"result":{}}\n')).toHaveLength(2);
   });
 
-  test('that a log line only talks about is not taken for one', () => {
+  test('that is only quoted in a log line is not delivered', () => {
     const { messages, noise } = frameAll(`INFO {"id":1,"method":"x"}\nSENT {"body":${PING}}\n`);
     expect({ messages, noise }).toEqual({
       messages: [],
@@ -122,7 +122,7 @@ describe('a message over several lines', () => {
     expect(textsOf(`${batch}\n${PING}\n`)).toEqual([batch, PING]);
   });
 
-  test('is no message without any member of JSON-RPC', () => {
+  test('is not a message without JSON-RPC members', () => {
     expect(frameAll('{\n  "level": "info"\n}\n').broken).toEqual([
       { reason: 'not-an-object', framing: 'newline', excerpt: '{\n  "level": "info"\n}' },
     ]);
@@ -139,7 +139,7 @@ describe('a message over several lines', () => {
     PRETTY.slice(0, PRETTY.indexOf('"params"')),
     'function () {',
     "{'python': True,",
-  ])('that never ends, as %j, swallows none behind it', (half) => {
+  ])('that never ends, as %j, does not swallow later ones', (half) => {
     const zeroIndent = PRETTY.replace(/^ +/gm, '');
     for (const next of [PING, PRETTY, zeroIndent, `\ufeff${PING}`, `[info] ${PING}`]) {
       const messages = textsOf(`${half}\n${next}\n${PONG}\n${withLength(PING)}`);
@@ -148,19 +148,19 @@ describe('a message over several lines', () => {
     }
   });
 
-  test('that breaks inside a string is broken, and the line with the break is looked at anew', () => {
+  test('that breaks inside a string is broken, and the line with the break is read again', () => {
     const { messages, broken } = frameAll(`{"a":\n${PING} "open\n`);
     expect(messages.map(({ text }) => text)).toEqual([PING]);
     expect(broken.map(({ excerpt }) => excerpt)).toEqual(['{"a":']);
   });
 
-  test('may hold an array of objects that begin at the first column', () => {
+  test('may contain an array of objects that start in the first column', () => {
     const text = '{\n"jsonrpc": "2.0",\n"id": 1,\n"result": [\n{\n"a": 1\n},\n{\n"id": 2\n}\n]\n}';
     expect(textsOf(`${text}\n{"half":\n${text}\n`)).toEqual([text, text]);
   });
 });
 
-describe('a message behind a header', () => {
+describe('a message after a header', () => {
   test('is as many bytes as the header says, not characters', () => {
     expect(frameAll(withLength(NOTE)).messages).toEqual([
       { text: NOTE, value: JSON.parse(NOTE), framing: 'content-length' },
@@ -185,11 +185,11 @@ describe('a message behind a header', () => {
     expect(textsOf(`${input}${PONG}\n`)).toEqual([PING, PONG]);
   });
 
-  test('of a host may begin with any header', () => {
+  test('from a host may start with any header', () => {
     expect(textsOf(`X-Trace: 1\r\n${withLength(PING)}`, 'any')).toEqual([PING]);
   });
 
-  test('of a child does not begin with a log line', () => {
+  test('from a server does not start with a log line', () => {
     const { messages, noise } = frameAll(`Warning: x\n\n${PING}\n`);
     expect(messages).toHaveLength(1);
     expect(noise).toEqual(['Warning: x']);
@@ -207,7 +207,7 @@ describe('a message behind a header', () => {
     ]);
   });
 
-  test('of a child is only a log line when another line follows instead of a body', () => {
+  test('from a server is only a log line if another line follows instead of a body', () => {
     const { messages, noise, broken } = frameAll(`Content-Length: 5\nContent-Type: x\n${PING}\n`);
     expect(messages).toHaveLength(1);
     expect({ noise, broken }).toEqual({
@@ -216,7 +216,7 @@ describe('a message behind a header', () => {
     });
   });
 
-  test('of a child is only a log line when what follows does not begin as JSON does', () => {
+  test('from a server is only a log line if the following text does not start like JSON', () => {
     const { messages, noise } = frameAll(`Content-Length: 5\r\n\r\n hello\n${PING}\n`);
     expect(messages).toHaveLength(1);
     expect(noise).toEqual(['Content-Length: 5', 'hello']);
@@ -227,7 +227,7 @@ describe('a message behind a header', () => {
     ['not json', 'invalid-json'],
     ['', 'invalid-json'],
     ['null', 'not-an-object'],
-  ])('of a host is broken when its body is %j, and the next is read', (body, reason) => {
+  ])('from a host is broken if its body is %j, and the next is read', (body, reason) => {
     const { messages, broken } = frameAll(`${withLength(body)}${withLength(PING)}`, {
       headers: 'any',
     });
@@ -235,14 +235,14 @@ describe('a message behind a header', () => {
     expect(broken).toEqual([{ reason, framing: 'content-length', excerpt: body }]);
   });
 
-  test('whose length was counted in characters costs only itself', () => {
+  test('whose length was counted in characters affects only itself', () => {
     const wrong = `Content-Length: ${NOTE.length}\r\n\r\n${NOTE}`;
     expect(textsOf(`${wrong}${withLength(PING)}${withLength(PONG)}`)).toEqual([PING, PONG]);
   });
 });
 
-describe('what is not a message', () => {
-  test('is noise when it is text', () => {
+describe('other input', () => {
+  test('is noise if it is text', () => {
     expect(frameAll('Server ready\n[info] x\n[12:30] y\n}\n\u001b[1mhi\u001b[0m\n')).toEqual({
       messages: [],
       noise: ['Server ready', '[info] x', '[12:30] y', '}', '\u001b[1mhi\u001b[0m'],
@@ -256,7 +256,7 @@ describe('what is not a message', () => {
     expect(frameAll(`{${'x'.repeat(5000)}\n`).broken[0]?.excerpt).toHaveLength(200);
   });
 
-  test.each(['{oops}', '[{"jsonrpc":}]', '{"jsonrpc":"2.0"'])('is broken when it is %j', (line) => {
+  test.each(['{oops}', '[{"jsonrpc":}]', '{"jsonrpc":"2.0"'])('is broken if it is %j', (line) => {
     expect(frameAll(`${line}\n`).broken).toEqual([
       { reason: 'invalid-json', framing: 'newline', excerpt: line },
     ]);
@@ -301,7 +301,7 @@ describe('the end of the stream', () => {
   });
 });
 
-describe('a message beyond the limit', () => {
+describe('an oversized message', () => {
   const limitBytes = 10_000;
   const head = '{"jsonrpc":"2.0","id":7,"result":"';
   const huge = `${head}${'x'.repeat(34_000)}"}`;
@@ -338,20 +338,20 @@ describe('a message beyond the limit', () => {
     ['over several lines', `${hugePretty}\n`],
     ['over several lines with a huge one', `${JSON.stringify(JSON.parse(huge), null, 2)}\n`],
     ['over several lines, never ended', `${hugePretty.slice(0, -1)}\n`],
-  ])('%s costs only itself, and its id is known at once', (_, input) => {
+  ])('%s affects only itself, and its id is known at once', (_, input) => {
     const { messages, oversize } = frameAll(`${PING}\n${input}${PONG}\n`, { limitBytes });
     expect(messages.map(({ text }) => text)).toEqual([PING, PONG]);
     expect(idFromOversize(oversize[0]?.head ?? '', undefined)).toEqual({ id: 7, kind: 'response' });
   });
 
-  test('does not exist at the limit itself', () => {
+  test('is accepted at the limit itself', () => {
     const limitBytes = PING.length;
     expect(frameAll(`${PING}\n${withLength(PING)}`, { limitBytes }).messages).toHaveLength(2);
     expect(frameAll(`${PING} \n`, { limitBytes }).messages).toHaveLength(0);
   });
 });
 
-describe('the id of a message beyond the limit', () => {
+describe('the id of an oversized message', () => {
   const tail = 'xxx';
   test.each([
     ['{"jsonrpc":"2.0","id":7,"result":{"id":8', tail, { id: 7, kind: 'response' }],
@@ -402,7 +402,7 @@ describe('a message beyond the limits on depth and members', () => {
     ['behind other text', `ready: ${answer(deep)}\n`, 'depth', 'newline'],
     ['in colours', `\u001b[32m${answer(deep)}\u001b[0m\n`, 'depth', 'newline'],
     ['in a batch', `[${answer(deep)},${PONG}]\n`, 'depth', 'newline'],
-  ])('%s costs only itself', (_where, input, name, framing) => {
+  ])('%s affects only itself', (_where, input, name, framing) => {
     const { messages, oversize, ...others } = frameAll(`${PING}\n${input}${PONG}\n`, { shape });
     expect(messages.map(({ text }) => text)).toEqual([PING, PONG]);
     expect(oversize).toMatchObject([
@@ -411,7 +411,7 @@ describe('a message beyond the limits on depth and members', () => {
     expect(others.broken).toEqual([]);
   });
 
-  test.each([deep, wide])('has its id known', (result) => {
+  test.each([deep, wide])('has a known id', (result) => {
     const first = `{"jsonrpc":"2.0","id":7,"result":${result}}`;
     const last = `{"result":${result},"id":7,"jsonrpc":"2.0"}`;
     for (const text of [first, last]) {
@@ -424,24 +424,24 @@ describe('a message beyond the limits on depth and members', () => {
   });
 });
 
-test('a deep message without indentation is found behind half a one', () => {
+test('a deep message without indentation is found after half a message', () => {
   const deep = { jsonrpc: '2.0', method: 'x', params: { a: [[[[[[{ b: [[{}]] }]]]]]] } };
   const pretty = JSON.stringify(deep, null, '\n').replaceAll(/\n+/g, '\n');
   expect(frameAll(`{"half":\n${pretty}\n`).messages.map(({ value }) => value)).toEqual([deep]);
 });
 
-describe('a message is written', () => {
+describe('writes a message', () => {
   test('as a line', () => {
     expect(encodeMessage(NOTE, 'newline')).toBe(`${NOTE}\n`);
   });
 
-  test('as one line when it came over several', () => {
+  test('as one line if it arrived over several', () => {
     const written = encodeMessage(PRETTY.replaceAll('\n', '\r\n'), 'newline');
     expect(written.indexOf('\n')).toBe(written.length - 1);
     expect(JSON.parse(written)).toEqual(JSON.parse(PRETTY));
   });
 
-  test('behind a header that counts bytes', () => {
+  test('after a header that counts bytes', () => {
     expect(encodeMessage('{"a":"é🎉"}', 'content-length')).toBe(
       'Content-Length: 14\r\n\r\n{"a":"é🎉"}',
     );
@@ -473,7 +473,7 @@ function largeMessage(bytes: number): string {
   return `{"jsonrpc":"2.0","id":1,"result":"${'x'.repeat(bytes)}"}`;
 }
 
-describe('time grows with the bytes, not with their square', () => {
+describe('takes linear time', () => {
   test.each([
     ['a line', (scale: number) => `${largeMessage(1_250_000 * scale)}\n`, 65_536],
     ['a body', (scale: number) => withLength(largeMessage(1_250_000 * scale)), 65_536],
@@ -490,7 +490,7 @@ describe('time grows with the bytes, not with their square', () => {
     ['unfinished objects on one line', '{"half":{"jsonrpc":['],
     ['lines that look like headers', 'Content-Length: 5\n'],
     ['escape characters', '{"\u001b['],
-  ])('for %s, which hold no message', (_, unit) => {
+  ])('for %s, without a message', (_, unit) => {
     const inputOf = (scale: number) => unit.repeat(Math.ceil((600_000 * scale) / unit.length));
     expect(frameChunks([Buffer.from(inputOf(1))]).messages).toEqual([]);
     expect(growthOver8(inputOf, 65_536)).toBeLessThan(32);

@@ -16,25 +16,25 @@ import {
 describe.each(Object.entries(LINE_BREAKS))('%s', (_name, lineBreak) => {
   const json = withHidden(lineBreak);
 
-  test('is gone from the message; values and number literals are not', async () => {
+  test('is removed from the message; values and number literals stay', async () => {
     const line = toOneLine(json);
     await expectOneLine(line);
     expect(JSON.parse(line)).toEqual(JSON.parse(json));
     expect(line).toContain('"big":12345678901234567890,"one":1.0');
   });
 
-  test('splits no message in newline framing', async () => {
+  test('does not split a message in newline framing', async () => {
     const bytes = Buffer.from(encodeMessage(json, 'newline') + encodeMessage(json, 'newline'));
     expect(await messagesOf(bytes)).toEqual([JSON.parse(json), JSON.parse(json)]);
   });
 
-  test('does not reach the body in Content-Length framing, and the length is that of the body', async () => {
+  test('does not reach the body in Content-Length framing, and the length matches the body', async () => {
     const [header = '', body = ''] = encodeMessage(json, 'content-length').split('\r\n\r\n');
     await expectOneLine(body);
     expect(header).toBe(`Content-Length: ${Buffer.byteLength(body)}`);
   });
 
-  test('is gone from JSON that was written inside a string', async () => {
+  test('is removed from JSON inside a string', async () => {
     const { text, value } = Verbatim.parse(json);
     await expectOneLine(text);
     expect(value).toEqual(JSON.parse(json));
@@ -55,19 +55,19 @@ test.each(CONTROL_BREAKS)('%j cannot reach a message: it makes JSON invalid', (l
   expect(() => Verbatim.parse(`{"x":"${lineBreak}"}`)).toThrow(SyntaxError);
 });
 
-test('a message without line breaks goes out as it is', () => {
+test('a message without line breaks is unchanged', () => {
   const json = '{ "a\\n" : "\\u2028 \\r é 漢 😀" , "b" : 1.0 }';
   expect(toOneLine(json)).toBe(json);
   expect(toLine(json)).toBe(`${json}\n`);
 });
 
-test('line breaks at megabytes of distance are all found', () => {
+test('line breaks megabytes apart are all found', () => {
   const filler = 'é'.repeat(1 << 20);
   const json = `[\r"${filler}\u2028${filler}",\n"${filler}\u0085"\r\n]`;
   expect(toOneLine(json)).toBe(`[ "${filler}\\u2028${filler}", "${filler}\\u0085"  ]`);
 });
 
-test('for any value, however it is laid out, the line means the same', () => {
+test('any value in any layout keeps its meaning as one line', () => {
   const text = fc.string({
     unit: fc.oneof(
       fc.constantFrom(...Object.values(LINE_BREAKS), ...CONTROL_BREAKS, '\\', '"', 'é', '漢', '😀'),

@@ -16,7 +16,7 @@ function createOutbox() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what is sent in one turn leaves in one write, in order', async () => {
+test('messages sent in one turn share one write, in order', async () => {
   const { outbox, writes } = createOutbox();
   outbox.send('{"a":1}', 'newline');
   await Promise.resolve();

@@ -31,7 +31,7 @@ function createPeer(options: Partial<PeerOptions> = {}) {
 const LONG = { timeoutMs: 60_000 };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('answers reach the request they belong to, in whatever order they come', async () => {
+test('answers reach their requests in any order', async () => {
   const { peer, sent, receive } = createPeer();
   const first = peer.request('a', undefined, LONG);
   const second = peer.request('b', undefined, LONG);
@@ -43,7 +43,7 @@ test('answers reach the request they belong to, in whatever order they come', as
   expect((await second).value).toBe('second');
 });
 
-test('a request says when it is sent and when it is settled', async () => {
+test('a request reports when it is sent and when it is settled', async () => {
   const { peer, receive } = createPeer();
   const noted: string[] = [];
   const begin = (name: string) => {
@@ -64,7 +64,7 @@ test('a request says when it is sent and when it is settled', async () => {
   expect(await third).toBe('refused');
 });
 
-test('a request that is not sent is neither sent nor settled', async () => {
+test('an unsent request reports neither', async () => {
   const { peer } = createPeer();
   peer.close(new Error('gone'));
   const noted = vi.fn();
@@ -73,7 +73,7 @@ test('a request that is not sent is neither sent nor settled', async () => {
   expect(noted).not.toHaveBeenCalled();
 });
 
-test('each message comes with what it is', async () => {
+test('each message comes with its description', async () => {
   const messages: Outgoing[] = [];
   const { peer, receive } = createPeer({
     send: (_, message) => messages.push(message),
@@ -103,7 +103,7 @@ test('each message comes with what it is', async () => {
   ]);
 });
 
-test('an answer that nobody waits for, or that comes twice, changes nothing', async () => {
+test('an unknown or duplicate answer changes nothing', async () => {
   const { peer, receive } = createPeer();
   const request = peer.request('a', undefined, LONG);
 
@@ -114,7 +114,7 @@ test('an answer that nobody waits for, or that comes twice, changes nothing', as
   expect((await request).value).toBe('right');
 });
 
-test('a number that comes back as a string is the same id', async () => {
+test('a number returned as a string is the same id', async () => {
   const { peer, receive } = createPeer();
   const request = peer.request('a', undefined, LONG);
   receive({ id: '1', result: 'ok' });
@@ -139,7 +139,7 @@ test('an answer without result and error is an error, not a hang', async () => {
   await expect(request).rejects.toThrow('neither a result nor an error');
 });
 
-test('a request without an answer fails at its limit, and the other side is told', async () => {
+test('a request without an answer times out, and the other side is notified', async () => {
   const { peer, sent, receive } = createPeer();
 
   await expect(peer.request('slow', undefined, { timeoutMs: 5 })).rejects.toThrow(RpcTimeout);
@@ -148,7 +148,7 @@ test('a request without an answer fails at its limit, and the other side is told
   expect(peer.waiting).toEqual([]);
 });
 
-test('a request that its caller cancels fails with the reason, and the other side is told', async () => {
+test('a cancelled request fails with the reason, and the other side is notified', async () => {
   const { peer, sent } = createPeer();
   const cancellation = new Cancellation();
   const request = peer.request('a', undefined, { ...LONG, cancellation });
@@ -158,7 +158,7 @@ test('a request that its caller cancels fails with the reason, and the other sid
   expect(sent.map(({ method }) => method)).toEqual(['a', 'notifications/cancelled']);
 });
 
-test('a request that is cancelled before it is sent is not sent', async () => {
+test('a request cancelled before it is sent is not sent', async () => {
   const { peer, sent } = createPeer();
   const cancellation = new Cancellation();
   cancellation.cancel(new Error('too late'));
@@ -166,7 +166,7 @@ test('a request that is cancelled before it is sent is not sent', async () => {
   expect(sent).toEqual([]);
 });
 
-test('progress reaches its request, in order, also right before the answer', async () => {
+test('progress reaches its request, in order, even right before the answer', async () => {
   const { peer, receive } = createPeer();
   const steps: unknown[] = [];
   const onProgress = (params: Verbatim) => steps.push(params.member('progress')?.value);
@@ -183,7 +183,7 @@ test('progress reaches its request, in order, also right before the answer', asy
   expect(steps).toEqual([1, 2]);
 });
 
-test('when the connection ends, what waits fails and what runs is cancelled', async () => {
+test('when the connection ends, pending requests fail and running ones are cancelled', async () => {
   let cancellation: Cancellation | undefined;
   const { peer, sent, receive } = createPeer({
     onRequest: (request) => {
@@ -215,7 +215,7 @@ test('a request is answered once, with its own id', async () => {
   ]);
 });
 
-test('a request that the other side cancels is not answered', async () => {
+test('a request the other side cancels is not answered', async () => {
   let finish: (result: Verbatim) => void = () => {};
   const { sent, receive } = createPeer({
     onRequest: () =>
@@ -231,7 +231,7 @@ test('a request that the other side cancels is not answered', async () => {
   expect(sent).toEqual([]);
 });
 
-test('an error of ours is answered as it is; any other is a bug that is logged and not shown', async () => {
+test('an RpcError is the answer; any other error is a bug that is logged and not shown', async () => {
   const onBug = vi.fn();
   const { sent, receive } = createPeer({
     onBug,
@@ -249,7 +249,7 @@ test('an error of ours is answered as it is; any other is a bug that is logged a
   expect(onBug).toHaveBeenCalledOnce();
 });
 
-test('a message that is no JSON-RPC 2.0 request is refused under its id', async () => {
+test('an invalid JSON-RPC 2.0 request is refused under its id', async () => {
   const { peer, sent } = createPeer();
   peer.receive(Verbatim.of({ jsonrpc: '1.0', id: 5, method: 'ping' }));
   peer.receive(Verbatim.of({ jsonrpc: '2.0', id: { a: 1 }, method: 'ping' }));
@@ -261,7 +261,7 @@ test('a message that is no JSON-RPC 2.0 request is refused under its id', async 
   ]);
 });
 
-test('an id of more digits than JavaScript keeps comes back as it was written', async () => {
+test('an id with more digits than JavaScript supports comes back as written', async () => {
   const sent: string[] = [];
   const peer = new Peer({
     send: (json) => sent.push(json),
@@ -276,7 +276,7 @@ test('an id of more digits than JavaScript keeps comes back as it was written', 
   expect(sent).toEqual(['{"jsonrpc":"2.0","id":12345678901234567891,"result":{}}']);
 });
 
-test('an object that only happens to have an id, such as a line of a log, answers nothing', async () => {
+test('an object that happens to have an id, such as a log line, answers nothing', async () => {
   const { peer, receive } = createPeer();
   const request = peer.request('a', undefined, LONG);
   peer.receive(Verbatim.of({ level: 30, id: 1, msg: 'started' }));
@@ -284,7 +284,7 @@ test('an object that only happens to have an id, such as a line of a log, answer
   expect((await request).value).toBe('right');
 });
 
-test('while its limit is suspended a request waits as long as it takes', async () => {
+test('a request with a suspended limit waits as long as it takes', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { peer, receive } = createPeer();
@@ -298,7 +298,7 @@ test('while its limit is suspended a request waits as long as it takes', async (
   expect((await suspended).value).toBe('late');
 });
 
-test('when its limit is restarted a request has its whole time again', async () => {
+test('a restarted limit gives a request its full time again', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { peer, sent } = createPeer();
@@ -319,14 +319,14 @@ test('when its limit is restarted a request has its whole time again', async () 
   });
 });
 
-test('the limit of a request that is answered concerns nobody', () => {
+test('the limit of an answered request has no effect', () => {
   const { peer } = createPeer();
   peer.suspendLimit(7);
   peer.restartLimit(7);
   expect(peer.waiting).toEqual([]);
 });
 
-test('an answer that did not come before a greeting is not called off: nobody cancels that', async () => {
+test('a timed out handshake is not cancelled: MCP does not allow it', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { peer, sent } = createPeer();
@@ -341,7 +341,7 @@ test('an answer that did not come before a greeting is not called off: nobody ca
   expect(called.map(({ params }) => params?.['requestId'])).toEqual([3]);
 });
 
-test('a peer that may leave out the version is answered, one that may not is refused', async () => {
+test('a peer that may omit the version is answered, others are refused', async () => {
   const lenient = createPeer({ mayOmitVersion: true });
   lenient.peer.receive(Verbatim.of({ id: 0, method: 'approve', params: {} }));
   const strict = createPeer();
@@ -359,7 +359,7 @@ test('a peer that may leave out the version is answered, one that may not is ref
 
 const TOO_LATE = new RpcError(-32_000, 'too late');
 
-test('at the end of the other side’s input, what finishes in time is answered', async () => {
+test('at the end of the other side’s input, requests that finish in time are answered', async () => {
   let finish = (_result: Verbatim): void => {};
   const { peer, sent, receive } = createPeer({
     onRequest: () =>
@@ -402,7 +402,7 @@ test('at the end of the other side’s input, the rest is cancelled and answered
   ]);
 });
 
-test('a side that sends nothing more answers nothing either', async () => {
+test('a side that sends nothing more also gets no requests answered', async () => {
   const { peer, receive } = createPeer({ onRequest: () => new Promise(() => {}) });
   receive({ id: 1, method: 'slow' });
   const before = peer.request('question', undefined, LONG);
@@ -414,7 +414,7 @@ test('a side that sends nothing more answers nothing either', async () => {
   await finished;
 });
 
-test('who is told to end at once does not wait for the last answers', async () => {
+test('closing at once does not wait for the last answers', async () => {
   const { peer, sent, receive } = createPeer({ onRequest: () => new Promise(() => {}) });
   receive({ id: 1, method: 'slow' });
   const finished = peer.finish(600_000, TOO_LATE);

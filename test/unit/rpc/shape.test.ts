@@ -49,7 +49,7 @@ function measure(value: unknown): { depth: number; members: number } {
   };
 }
 
-test('for any value, the count is the same as on the value itself', () => {
+test('the count matches that of the parsed value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
       const json = JSON.stringify(value, null, indent);
@@ -71,7 +71,7 @@ test('any bytes can be counted', () => {
   );
 });
 
-test('text up to 64 KB is parsed whatever it holds, larger text within the limits', () => {
+test('text up to 64 KB is always parsed, larger text within the limits', () => {
   const limits = { depth: 10, members: 100 };
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
   expect(parseWithin(nested(30_000), limits)).toBeInstanceOf(Array);

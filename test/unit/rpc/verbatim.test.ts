@@ -4,21 +4,21 @@ import { nestingDepth, Verbatim } from '../../../src/rpc/verbatim.ts';
 
 const parse = (text: string) => new Verbatim(text, JSON.parse(text) as unknown);
 
-test('a member keeps the digits and blanks it was written with', () => {
+test('a member keeps its digits and whitespace', () => {
   const message = parse('{ "id" : 1 , "result" : { "big": 12345678901234567890, "one": 1.0 } }');
 
   expect(message.member('result')?.text).toBe('{ "big": 12345678901234567890, "one": 1.0 }');
   expect(message.member('result', 'big')?.text).toBe('12345678901234567890');
 });
 
-test('of two members with one key the last counts, as for JSON.parse', () => {
+test('the last duplicate key counts, as in JSON.parse', () => {
   const message = parse('{"args":{"a":1},"args":{"a":2}}');
 
   expect(message.member('args')?.text).toBe('{"a":2}');
   expect(message.member('args')?.value).toEqual({ a: 2 });
 });
 
-test('of two with one key the last counts on the way to a member as well', () => {
+test('the last duplicate key also counts along a path', () => {
   const texts = [
     '{"params":{"a":{"b":1},"a":{"b":2}},"params":{"a":{"b":3},"c":{"b":4}}}',
     '{"params":{"a":{"b":1}},"params":{"a":0,"a":{"b":0,"b":3}}, "a":{"b":5}}',
@@ -27,7 +27,7 @@ test('of two with one key the last counts on the way to a member as well', () =>
   for (const text of texts) expect(parse(text).member('params', 'a', 'b')?.text).toBe('3');
 });
 
-test('no text is longer than what it may have at most', () => {
+test('maxLength is an upper bound', () => {
   const message = parse('{"params":{"a":"some text"}}');
   const member = message.member('params', 'a');
   expect(member?.maxLength).toBe(message.text.length);
@@ -36,12 +36,12 @@ test('no text is longer than what it may have at most', () => {
   expect(Verbatim.of([1, 2]).maxLength).toBe(5);
 });
 
-test('a key that is written with escapes is found', () => {
+test('a key with escapes is found', () => {
   expect(parse('{"\\u0061rgs":[1]}').member('args')?.text).toBe('[1]');
   expect(parse('{"ar\\u0067s":[1]}').member('args')?.text).toBe('[1]');
 });
 
-test('an escape is not taken for the characters it is written with', () => {
+test('an escape differs from the characters it is written with', () => {
   const message = parse(String.raw`{"a\\tb":1,"a\tb":2,"":3}`);
 
   expect(message.member(String.raw`a\tb`)?.text).toBe('1');
@@ -49,26 +49,26 @@ test('an escape is not taken for the characters it is written with', () => {
   expect(message.member('')?.text).toBe('3');
 });
 
-test('the value of a text of our own is read when it is wanted', () => {
+test('our own text is parsed on first use', () => {
   expect(Verbatim.fromText('{"a":1.0}').text).toBe('{"a":1.0}');
   expect(Verbatim.fromText('{"a":1.0}').value).toEqual({ a: 1 });
   expect(parse('{"b":2.0}').prepend(parse('{"a":1}')).value).toEqual({ a: 1, b: 2 });
 });
 
-test('quotes and brackets inside strings end nothing', () => {
+test('quotes and brackets inside strings are ignored', () => {
   const message = parse('{"a":"}\\"]{\\\\","b":[["]"]]}');
 
   expect(message.member('a')?.text).toBe('"}\\"]{\\\\"');
   expect(message.member('b')?.text).toBe('[["]"]]');
 });
 
-test('a member that is not there, or of something that is no object, is undefined', () => {
+test('a missing member, or one of something that is not an object, is undefined', () => {
   expect(parse('{"a":1}').member('b')).toBeUndefined();
   expect(parse('{"a":1}').member('a', 'b')).toBeUndefined();
   expect(parse('{"a":1}').member('toString')).toBeUndefined();
 });
 
-test('for any object, every member is found with a text that means its value', () => {
+test('every member of any object is found with a text for its value', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue());
   fc.assert(
     fc.property(object, fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
@@ -80,12 +80,12 @@ test('for any object, every member is found with a text that means its value', (
   );
 });
 
-test('depth counts brackets of both kinds, and none inside strings', () => {
+test('depth counts both kinds of brackets, and none inside strings', () => {
   expect(nestingDepth('{"a":[[{"b":"[[[["}]],"c":[1]}')).toBe(4);
   expect(nestingDepth('"[[["')).toBe(0);
 });
 
-test('a member that is set is replaced in its place, or added; the rest keeps its text', () => {
+test('a set member is replaced in place or added; the rest keeps its text', () => {
   const object = parse('{ "a" : 1.0 , "b" : 12345678901234567890 }');
   expect(object.set('a', Verbatim.of('x')).text).toBe('{ "a" : "x" , "b" : 12345678901234567890 }');
   expect(object.set('c', parse('2.0')).text).toBe(
@@ -101,17 +101,17 @@ test.each(['{}', '{"b":1}', '{"x":{"a":1}}', '[{"a":1}]', '"a"'])(
   },
 );
 
-test('of members that are taken out, all that were written twice go', () => {
+test('removing a member removes its duplicates', () => {
   expect(parse('{"a":1,"\\u0061":2,"b":1.0,"a":3}').without('a').text).toBe('{"b":1.0}');
   expect(parse('{"a":1,"b":2}').without('a', 'b', 'c').text).toBe('{}');
 });
 
-test('an object that has none of them is the same object', () => {
+test('an object without any of them stays the same object', () => {
   const object = parse('{ "a": 1.0 }');
   expect(object.without('b', 'toString')).toBe(object);
 });
 
-test('for any object, setting and leaving out mean what they do to a value', () => {
+test('set and without match the operations on a value', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue());
   const indent = fc.constantFrom(undefined, 1, '\t');
   fc.assert(

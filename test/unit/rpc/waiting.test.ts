@@ -11,7 +11,7 @@ function createWaiting() {
   return { waiting, begin };
 }
 
-test('each is found by its own number alone', () => {
+test('each entry is found only by its own id', () => {
   const { waiting, begin } = createWaiting();
   const first = begin();
   const second = begin();
@@ -23,7 +23,7 @@ test('each is found by its own number alone', () => {
   for (const other of others) expect(waiting.get(other)).toBeUndefined();
 });
 
-test('what has left is not found, and leaves once', () => {
+test('a removed entry is not found, and removal works once', () => {
   const { waiting, begin } = createWaiting();
   const entry = begin();
   const other = begin();
@@ -35,7 +35,7 @@ test('what has left is not found, and leaves once', () => {
   expect(waiting.size).toBe(1);
 });
 
-test('numbers only grow, also where one waits much longer than all others', () => {
+test('ids only increase, even if one waits much longer than all others', () => {
   const { waiting, begin } = createWaiting();
   const patient = begin();
   let last = patient.id;
@@ -50,7 +50,7 @@ test('numbers only grow, also where one waits much longer than all others', () =
   expect(waiting.get(patient.id)).toBe(patient);
 });
 
-test('there is room for many, and all are found, oldest first', () => {
+test('many entries fit, and all are found, oldest first', () => {
   const { waiting, begin } = createWaiting();
   for (let count = 0; count < 100; count++) waiting.remove(begin());
   const entries = Array.from({ length: 5_000 }, begin);

@@ -75,14 +75,14 @@ describe.each([
     methods: ['prompts/get', 'resources/read', 'completion/complete'],
   },
 ])('a host of the $era era', ({ _meta, methods }) => {
-  test.each(methods)('is told why %s has failed', async (method) => {
+  test.each(methods)('learns why %s has failed', async (method) => {
     const { ask, bugs } = openSession();
     expect(await ask(method, { name: 'p', uri: 'a:1', _meta })).toMatchObject({ error: told });
     expect(bugs).toEqual([]);
   });
 });
 
-test('a question that nobody answers in time is refused to the server that has asked it', async () => {
+test('an unanswered question is refused to its server in time', async () => {
   const outcomes: unknown[] = [];
   const asking: Surface = {
     ...failing,

@@ -28,7 +28,7 @@ function settle(changes: ListChanges, cancellation = new Cancellation()) {
   return outcome;
 }
 
-test('a host is told at once, and the answer waits until it has fetched the list and a little longer', async () => {
+test('a host is notified at once, and the answer waits until it has fetched the list and a little longer', async () => {
   const { changes, told } = createListChanges();
   const outcome = settle(changes);
   expect(told.times).toBe(1);
@@ -41,7 +41,7 @@ test('a host is told at once, and the answer waits until it has fetched the list
   expect(outcome.afterMs).toBeGreaterThanOrEqual(400);
 });
 
-test('who fetches it late is not given more time than that', async () => {
+test('a host that fetches late gets no extra time', async () => {
   const { changes } = createListChanges();
   const outcome = settle(changes);
   await vi.advanceTimersByTimeAsync(980);
@@ -50,7 +50,7 @@ test('who fetches it late is not given more time than that', async () => {
   expect(outcome.afterMs).toBeLessThanOrEqual(1_001);
 });
 
-test('who does not fetch it is waited for once, and again after it has fetched one', async () => {
+test('a host that does not fetch is waited for once, and again after it has fetched', async () => {
   const { changes, told } = createListChanges();
   const first = settle(changes);
   await vi.advanceTimersByTimeAsync(1_000);
@@ -65,7 +65,7 @@ test('who does not fetch it is waited for once, and again after it has fetched o
   expect(told.times).toBe(3);
 });
 
-test('a kind of host that never fetches it again is known by name', async () => {
+test('hosts that do not refresh their tool list are known by name', async () => {
   const { changes } = createListChanges();
   expect(changes.neverRelists).toBe(false);
   changes.noteClient('codex-mcp-client');
@@ -79,7 +79,7 @@ test('a kind of host that never fetches it again is known by name', async () => 
   }
 });
 
-test('who calls the call off is not waited for, and is not taken for deaf', async () => {
+test('a cancelled call does not wait, and does not make the host count as deaf', async () => {
   const { changes } = createListChanges();
   const cancellation = new Cancellation();
   const first = settle(changes, cancellation);
@@ -92,7 +92,7 @@ test('who calls the call off is not waited for, and is not taken for deaf', asyn
   expect(second.afterMs).toBeUndefined();
 });
 
-test('several that wait go on with one list', async () => {
+test('several waiting calls continue with one list', async () => {
   const { changes, told } = createListChanges();
   const outcomes = [settle(changes), settle(changes), settle(changes)];
   await vi.advanceTimersByTimeAsync(50);
@@ -102,7 +102,7 @@ test('several that wait go on with one list', async () => {
   expect(told.times).toBe(3);
 });
 
-test('changes that are not urgent are told once for all of them', async () => {
+test('changes that are not urgent are announced together', async () => {
   const { changes, told } = createListChanges();
   for (let time = 0; time < 100; time++) changes.announceSoon();
   expect(told.times).toBe(0);
@@ -114,7 +114,7 @@ test('changes that are not urgent are told once for all of them', async () => {
   expect(told.times).toBe(2);
 });
 
-test('nobody waits for a host that has gone, and it is told nothing', async () => {
+test('a host that is gone is neither waited for nor notified', async () => {
   const { changes, told } = createListChanges();
   const outcome = settle(changes);
   changes.announceSoon();
@@ -124,7 +124,7 @@ test('nobody waits for a host that has gone, and it is told nothing', async () =
   expect(told.times).toBe(1);
 });
 
-test('each kind of list is told by its own name', async () => {
+test('each kind of list has its own notification', async () => {
   const { changes, told } = createListChanges();
   changes.announceSoon('prompts');
   changes.announceSoon('resources');

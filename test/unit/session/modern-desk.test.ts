@@ -65,7 +65,7 @@ const said = (call: CallContext | undefined) => ({
   wantsProgress: call?.onProgress !== undefined,
 });
 
-test('each request is taken at its own word, whatever the one before has said', async () => {
+test('each request uses its own envelope, not the previous one', async () => {
   const { desk, call, levels } = createDesk();
   const plain = {
     capabilities: {},
@@ -97,7 +97,7 @@ test('each request is taken at its own word, whatever the one before has said', 
   expect(desk.report.client).toBe('other');
 });
 
-test('a request without its envelope is refused, also after others that had one', async () => {
+test('a request without an envelope is refused, even after others with one', async () => {
   const { call } = createDesk();
   await call(PLAIN);
   await expect(call({})).rejects.toThrow(VERSION);

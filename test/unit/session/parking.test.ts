@@ -29,7 +29,7 @@ function createCall() {
 const questionsIn = (next: Awaited<ReturnType<ParkedCall['next']>>): unknown =>
   'questions' in next ? JSON.parse(next.questions.text) : next;
 
-test('a call that asks nothing ends with its result, or its error', async () => {
+test('a call without questions ends with its result or error', async () => {
   const one = createCall();
   one.finish(Verbatim.of('done'));
   expect(await one.call.next()).toMatchObject({ result: { value: 'done' } });
@@ -38,7 +38,7 @@ test('a call that asks nothing ends with its result, or its error', async () => 
   await expect(other.call.next()).rejects.toThrow('no luck');
 });
 
-test('questions that are asked together are handed on together, word for word', async () => {
+test('questions asked together are forwarded together, unchanged', async () => {
   const { call, ask } = createCall();
   const next = call.next();
   ask({ message: 'Who?' });
@@ -49,7 +49,7 @@ test('questions that are asked together are handed on together, word for word', 
   });
 });
 
-test('each answer goes to its question; what is not answered is asked again', async () => {
+test('each answer goes to its question; unanswered ones are asked again', async () => {
   const { call, ask, finish } = createCall();
   const [one, other] = [ask({ number: 1 }), ask({ number: 2 })];
   await call.next();
@@ -75,7 +75,7 @@ test.each([undefined, Verbatim.of(null), Verbatim.of('x'), Verbatim.of([1])])(
   },
 );
 
-test('a question that the server takes back is not asked any more', async () => {
+test('a question the server cancels is not asked again', async () => {
   const { call, ask } = createCall();
   const [one] = [ask({ number: 1 }), ask({ number: 2 })];
   one.cancellation.cancel(new Error('never mind'));
@@ -85,7 +85,7 @@ test('a question that the server takes back is not asked any more', async () => 
   });
 });
 
-test('giving up calls the call off, and its questions with it', async () => {
+test('giving up cancels the call and its questions', async () => {
   const { call, ask } = createCall();
   const [one, other] = [ask({}), ask({})];
   const reason = new Error('the host has gone');
@@ -95,7 +95,7 @@ test('giving up calls the call off, and its questions with it', async () => {
   expect(call.cancellation.reason).toBe(reason);
 });
 
-test('a handle serves once, and others do not serve', () => {
+test('a handle works once, and others do not work', () => {
   const parking = new Parking();
   const { call } = createCall();
   const handle = parking.park(call, 1_000);
@@ -104,7 +104,7 @@ test('a handle serves once, and others do not serve', () => {
   expect(() => parking.resume(handle)).toThrow('requestState');
 });
 
-test('a call that nobody comes back for in time is called off', async () => {
+test('a call the host does not return for in time is cancelled', async () => {
   const parking = new Parking();
   const { call, ask } = createCall();
   const { answer } = ask({});
@@ -117,7 +117,7 @@ test('a call that nobody comes back for in time is called off', async () => {
   expect(() => parking.resume(handle)).toThrow('requestState');
 });
 
-test('one that was come back for is not called off later', () => {
+test('a call the host returned for is not cancelled later', () => {
   const parking = new Parking();
   const { call } = createCall();
   parking.resume(parking.park(call, 1_000));
@@ -125,7 +125,7 @@ test('one that was come back for is not called off later', () => {
   expect(call.cancellation.reason).toBeUndefined();
 });
 
-test('a hundred calls may wait; one more is called off, and there is room again later', () => {
+test('a hundred calls can be parked; one more is cancelled, and there is room again later', () => {
   const parking = new Parking();
   const handles = Array.from({ length: 100 }, () => parking.park(createCall().call, 1_000));
   expect(new Set(handles).size).toBe(100);
@@ -136,7 +136,7 @@ test('a hundred calls may wait; one more is called off, and there is room again 
   parking.park(createCall().call, 1_000);
 });
 
-test('closing calls off all that wait', async () => {
+test('closing cancels all parked calls', async () => {
   const parking = new Parking();
   const { call, ask } = createCall();
   const { answer } = ask({});

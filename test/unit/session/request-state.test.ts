@@ -20,12 +20,12 @@ test.each<RequestState>([
   { kind: 'relay', state: 'of the server "é"' },
   { kind: 'relay', state: '' },
   { kind: 'relay', state: undefined },
-])('%j comes back as it was', (state) => {
+])('%j comes back unchanged', (state) => {
   const seal = new StateSeal();
   expect(seal.open(seal.seal(state, DIGEST), DIGEST)).toEqual(state);
 });
 
-test('a text that is changed in any place is refused', () => {
+test('a changed text is refused', () => {
   const seal = new StateSeal();
   const text = seal.seal({ kind: 'parked', handle: 'h' }, DIGEST);
   for (let at = 0; at < text.length; at++) {
@@ -51,11 +51,11 @@ test.each([
   expect(refusalOf(seal, change(text))).toMatchObject(REFUSAL);
 });
 
-test.each([undefined, null, 7, {}, ['a.b']])('%j is no text, and is refused', (value) => {
+test.each([undefined, null, 7, {}, ['a.b']])('%j is not a string, and is refused', (value) => {
   expect(refusalOf(new StateSeal(), value)).toMatchObject(REFUSAL);
 });
 
-test('what was made up, with a signature of another seal, is refused', () => {
+test('a forged text with another seal’s signature is refused', () => {
   const text = new StateSeal().seal({ kind: 'parked', handle: 'h' }, DIGEST);
   expect(refusalOf(new StateSeal(), text)).toMatchObject(REFUSAL);
 });
@@ -67,18 +67,18 @@ test.each([
   ['no arguments', 'tools/call', { name: 'mail' }],
   ['a resource', 'tools/call', { ...PARAMS, uri: 'a:b' }],
   ['no parameters', 'tools/call', undefined],
-])('it does not serve for %s', (_what, method, params) => {
+])('it is invalid for %s', (_what, method, params) => {
   const seal = new StateSeal();
   const text = seal.seal({ kind: 'relay', state: 's' }, DIGEST);
   expect(refusalOf(seal, text, digestOf(method, params))).toMatchObject(REFUSAL);
 });
 
-test('a request is the same whatever it carries beside what it asks for', () => {
+test('a request’s digest ignores its other members', () => {
   const repeated = { ...PARAMS, _meta: { a: 1 }, inputResponses: {}, requestState: 'x' };
   expect(digestOf('tools/call', repeated)).toBe(DIGEST);
 });
 
-test('it serves for an hour, and no longer', () => {
+test('it is valid for an hour', () => {
   vi.useFakeTimers();
   const seal = new StateSeal();
   const text = seal.seal({ kind: 'relay', state: 's' }, DIGEST);

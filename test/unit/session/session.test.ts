@@ -43,14 +43,14 @@ function createSession(offered: 'both' | Era) {
   return { offer, request };
 }
 
-test('a session that began in the modern era stays in it, whatever is offered later', async () => {
+test('a session that started in the modern era stays in it, whatever is offered later', async () => {
   const { offer, request } = createSession('both');
   await request('server/discover', { _meta: ENVELOPE });
   offer.eras = 'handshake';
   expect(await request('tools/list', { _meta: ENVELOPE })).toMatchObject({ result: { tools: [] } });
 });
 
-test('a session that was refused the modern era is not offered it later', async () => {
+test('a session refused the modern era is not offered it later', async () => {
   const { offer, request } = createSession('handshake');
   await request('server/discover', { _meta: ENVELOPE });
   offer.eras = 'both';
@@ -62,7 +62,7 @@ test('a session that was refused the modern era is not offered it later', async 
   });
 });
 
-test('a host that only looked at the modern era may still shake hands', async () => {
+test('a host that only probed the modern era may still start a handshake', async () => {
   const { request } = createSession('both');
   await request('server/discover', { _meta: ENVELOPE });
   expect(await request('initialize', GREETING)).toMatchObject({

@@ -32,7 +32,7 @@ function createSubscriptions() {
   return { subscriptions, listen, told, sent, about, watched };
 }
 
-test('a subscription is acknowledged with what was understood of it, under its id', async () => {
+test('a subscription is acknowledged with what it includes, under its id', async () => {
   const { listen, sent, about } = createSubscriptions();
   listen('s', {
     toolsListChanged: true,
@@ -55,13 +55,13 @@ test('a subscription is acknowledged with what was understood of it, under its i
   expect(about).toEqual(['s']);
 });
 
-test.each([undefined, null, [], 'tools'])('a wish of %j is refused', async (wish) => {
+test.each([undefined, null, [], 'tools'])('a filter of %j is refused', async (wish) => {
   const { listen, told } = createSubscriptions();
   await expect(listen(1, wish).ended).rejects.toMatchObject({ code: -32602 });
   expect(told()).toEqual([]);
 });
 
-test('each hears what it has asked for, and nothing else', async () => {
+test('each gets only what it asked for', async () => {
   const { subscriptions, listen, told } = createSubscriptions();
   listen(1, { toolsListChanged: true, resourcesListChanged: true });
   listen(2, { promptsListChanged: true });
@@ -79,7 +79,7 @@ test('each hears what it has asked for, and nothing else', async () => {
   ]);
 });
 
-test('many changes are told once', async () => {
+test('many changes are announced once', async () => {
   const { subscriptions, listen, told } = createSubscriptions();
   listen(1, { toolsListChanged: true });
   await turn();
@@ -94,7 +94,7 @@ test('many changes are told once', async () => {
   expect(told()).toEqual(['1 tools/list_changed']);
 });
 
-test('a change of a resource goes to those who watch it, with what the server said of it', async () => {
+test('a resource change goes to its subscribers, with the server’s parameters', async () => {
   const { subscriptions, listen, sent } = createSubscriptions();
   listen(1, { resourceSubscriptions: ['a:1', 'a:2'] });
   listen(2, { resourceSubscriptions: ['a:2'] });
@@ -117,7 +117,7 @@ test('a change of a resource goes to those who watch it, with what the server sa
   ]);
 });
 
-test('servers are told of the resources that anybody watches', async () => {
+test('servers get the resources that anyone watches', async () => {
   const { listen, watched } = createSubscriptions();
   const one = listen(1, { resourceSubscriptions: ['a:1', 'a:2'] });
   listen(2, { resourceSubscriptions: ['a:2'] });
@@ -127,7 +127,7 @@ test('servers are told of the resources that anybody watches', async () => {
   expect(watched).toEqual([['a:1', 'a:2'], ['a:1', 'a:2'], ['a:2']]);
 });
 
-test('one that the host calls off hears nothing more', async () => {
+test('a cancelled subscription gets nothing more', async () => {
   const { subscriptions, listen, told } = createSubscriptions();
   const one = listen(1, { toolsListChanged: true });
   listen(2, { toolsListChanged: true });
@@ -167,7 +167,7 @@ test('closing ends all of them, each with a result under its id', async () => {
   expect(told()).toEqual([]);
 });
 
-test('a hundred may be open; one more is refused, and there is room again later', async () => {
+test('a hundred can be open; one more is refused, and there is room again later', async () => {
   const { listen } = createSubscriptions();
   const all = Array.from({ length: 100 }, (_, index) => listen(index, {}));
   await turn();

@@ -55,7 +55,7 @@ describe('a host that reads agents itself', () => {
   const own = agent('own', { host: 'claude-code' });
   const names = (tools: AgentTools) => tools.listTools().map(({ name }) => name);
 
-  test('is not shown them, and others are, under the same names', () => {
+  test('does not see them, and others do, under the same names', () => {
     const tools = createTools([own, agent('one'), agent('own', { toolName: 'agent_own' })]);
     expect(names(tools)).toEqual(['agent_own', 'agent_one', 'agent_own_2']);
     expect(names(tools.shownTo('codex-mcp-client'))).toEqual(names(tools));
@@ -64,7 +64,7 @@ describe('a host that reads agents itself', () => {
     expect(tools.has('agent_own')).toBe(true);
   });
 
-  test('is shown no suite of nothing', async () => {
+  test('does not see an empty suite', async () => {
     const tools = createTools([own], 'suite');
     expect(names(tools)).toEqual(['agents_suite']);
     expect(names(tools.shownTo('claude-code'))).toEqual([]);
@@ -75,7 +75,7 @@ describe('a host that reads agents itself', () => {
   });
 });
 
-test('what the caller has to know follows the output, in the promised shape', async () => {
+test('notes for the caller follow the output, in the documented shape', async () => {
   const notes = ['The sandbox blocked it.', 'A server was missing.'];
   const tools = createTools([agent('one')], 'direct', async () => ({
     ok: true,
@@ -129,7 +129,7 @@ test.each([
   expect(createTools([agent('one', { description })]).listTools()[0]?.['description']).toBe(shown);
 });
 
-test('a manual as description is cut', () => {
+test('a long description is cut', () => {
   const [tool] = createTools([agent('one', { description: 'x'.repeat(50_000) })]).listTools();
   expect(String(tool?.['description']).length).toBeLessThan(1_100);
 });
@@ -168,7 +168,7 @@ test('a failure is marked as one', async () => {
   });
 });
 
-test('a name that is taken gets a number, and the run goes by the name that the host sees', async () => {
+test('a taken name gets a number, and the run uses the name the host sees', async () => {
   const tell: RunAgent = async ({ name, toolName }) => ({
     ok: true,
     output: `${name}, ${toolName}`,
@@ -178,7 +178,7 @@ test('a name that is taken gets a number, and the run goes by the name that the 
   expect((await call(tools, 'agent_one_2', { task: 'x' })).text).toContain('one, agent_one_2');
 });
 
-test('as a suite they are one tool that tells about them and calls them', async () => {
+test('as a suite they are one tool with introspect and call', async () => {
   const tools = createTools([agent('one'), agent('two')], 'suite');
   expect(tools.listTools().map(({ name }) => name)).toEqual(['agents_suite']);
   const { value } = await call(tools, 'agents_suite', { action: 'introspect' });
@@ -197,7 +197,7 @@ test('as a suite they are one tool that tells about them and calls them', async 
   expect((await call(tools, 'agents_suite', args)).text).toContain('two: go');
 });
 
-test('an agent that is not there is named, with the near ones', async () => {
+test('an unknown agent is reported with suggestions', async () => {
   const tools = createTools([agent('reviewer')], 'suite');
   const args = { action: 'call', subtool: 'agent_reviewr', args: {} };
   await expect(call(tools, 'agents_suite', args)).rejects.toMatchObject({
@@ -206,7 +206,7 @@ test('an agent that is not there is named, with the near ones', async () => {
   });
 });
 
-test('off is off', () => {
+test('agents can be switched off', () => {
   const tools = createTools([agent('one')], 'off');
   expect([tools.listTools(), tools.names, tools.has('agent_one')]).toEqual([[], [], false]);
 });
@@ -215,7 +215,7 @@ test('without agents a suite has no tool', () => {
   expect(createTools([], 'suite').listTools()).toEqual([]);
 });
 
-test('what happens is told as progress, not too often, and never nothing for long', async () => {
+test('events are reported as progress, not too often, and never silent for long', async () => {
   vi.useFakeTimers();
   const told: unknown[] = [];
   let end: () => void = () => {};
@@ -243,7 +243,7 @@ test('what happens is told as progress, not too often, and never nothing for lon
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a warning is told at once, behind what had to wait, and nothing comes after the answer', async () => {
+test('a warning is sent at once, after the waiting event, and nothing follows the answer', async () => {
   vi.useFakeTimers();
   const told: unknown[] = [];
   const run: RunAgent = async (_agent, _args, { onEvent }) => {

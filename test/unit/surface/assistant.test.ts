@@ -40,18 +40,18 @@ test.each([
     { suiteDescription: 'no', switchboardDescription: 'Keep \u200bnotes' },
     'Keep notes: say in plain words what you want.',
   ],
-])('the tool says what its server is good for: %j', (some, description) => {
+])('the tool describes its server: %j', (some, description) => {
   expect(open(some).listTools()).toMatchObject([{ name: 'natural_language', description }]);
 });
 
-test('words by which hosts find it go along', () => {
+test('includes search words for hosts', () => {
   expect(open({ keywords: ['notes', 'graph'] }).listTools()[0]?.['_meta']).toEqual({
     'anthropic/alwaysLoad': true,
     'anthropic/searchHint': 'notes graph',
   });
 });
 
-test.each([{}, { query: '' }, { query: ' ' }, { query: 7 }])('no query is %j', async (args) => {
+test.each([{}, { query: '' }, { query: ' ' }, { query: 7 }])('%j is not a query', async (args) => {
   await expect(open().callTool(...call('natural_language', args))).rejects.toMatchObject({
     code: 'TOOL_ARGUMENTS',
   });
@@ -62,7 +62,7 @@ test('without a model the server is not started', async () => {
   await expect(asked).rejects.toMatchObject({ code: 'ASSISTANT_NOT_CONFIGURED' });
 });
 
-test('it has nothing but the one tool, and that is no task', async () => {
+test('has only the one tool, which does not support tasks', async () => {
   const surface = open();
   await expect(surface.callTool(...call('read_graph'))).rejects.toMatchObject({
     code: 'TOOL_UNKNOWN',

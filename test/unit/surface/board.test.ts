@@ -38,7 +38,7 @@ async function begun(board: Board): Promise<void> {
   for (let time = 0; time < 5; time++) await turn();
 }
 
-test('what starts by itself is started once, however often it begins', async () => {
+test('eager servers are started once, however often it begins', async () => {
   let starts = 0;
   const { board, pool } = createBoard([flip('a'), childConfig({ name: 'b' })], async () => {
     starts++;
@@ -50,7 +50,7 @@ test('what starts by itself is started once, however often it begins', async () 
   expect(pool.report('b').state).toBe('idle');
 });
 
-test('of what is shown directly only those are started whose tools are not known', async () => {
+test('only direct servers with unknown tools are started', async () => {
   const started: string[] = [];
   const [known, unknown] = ['known', 'unknown'].map((name) =>
     childConfig({ name, show: 'direct' }),
@@ -68,7 +68,7 @@ test('of what is shown directly only those are started whose tools are not known
   expect(audience.toldSoon).toBe(1);
 });
 
-test('each session switches for itself', async () => {
+test('each session switches independently', async () => {
   const { board } = createBoard([flip('a'), flip('b')]);
   await begun(board);
   const [one, other] = [openView(board), openView(board)];
@@ -82,7 +82,7 @@ test('each session switches for itself', async () => {
   expect(board.isActive('a')).toBe(false);
 });
 
-test('a call of a tool that is on goes to its server; of one that is off it is said how', async () => {
+test('a call to a switched-on tool goes to its server; for others the error says how to switch it on', async () => {
   const child = new FakeChild('find');
   const { board } = createBoard([flip('a')], async () => child);
   await begun(board);
@@ -98,7 +98,7 @@ test('a call of a tool that is on goes to its server; of one that is off it is s
   await expect(say(view, 'find')).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' });
 });
 
-test('one that ends is off in every session, and each is told', async () => {
+test('a server that exits is off in every session, and each is notified', async () => {
   const child = new FakeChild('find');
   const { board, pool } = createBoard([flip('a')], async () => child);
   await begun(board);
@@ -136,7 +136,7 @@ test('a tool call that crashes a switched-on server says how to get its tools ba
   await expect(suite).rejects.toMatchObject({ hint: 'Why.' });
 });
 
-test('one that ends while the host takes the list in is said not to be ready', async () => {
+test('a server that exits while the host fetches the list is reported as not ready', async () => {
   const child = new FakeChild('find');
   const { board } = createBoard([flip('a')], async () => child);
   await begun(board);
@@ -149,7 +149,7 @@ test('one that ends while the host takes the list in is said not to be ready', a
   expect(view.active).toEqual([]);
 });
 
-test('one that is switched off while the host takes the list in was on all the same', async () => {
+test('a server switched off while the host fetches the list counts as switched on', async () => {
   const { board } = createBoard([flip('a')]);
   await begun(board);
   const { view, audience } = openView(board);
@@ -158,7 +158,7 @@ test('one that is switched off while the host takes the list in was on all the s
   expect(view.active).toEqual([]);
 });
 
-test('one that waits for its turn is started when it is asked for', async () => {
+test('a server waiting for its warm-up turn is started when requested', async () => {
   const { board, pool } = createBoard([flip('a')]);
   const { view } = openView(board);
   expect(await say(view, 'gateway_status')).toBe('◐ a: warming');
@@ -247,7 +247,7 @@ test('a direct server is listed as its suite until its tools are known', async (
   );
 });
 
-test('a reload keeps what can still be switched, and lists what it has now', async () => {
+test('a reload keeps switchable servers on, and lists their current tools', async () => {
   const { board, update } = createBoard(
     [flip('a'), flip('b'), flip('c')],
     async ({ name, command }) => new FakeChild(`${name}_${command?.args[0] ?? 'tool'}`),
@@ -263,7 +263,7 @@ test('a reload keeps what can still be switched, and lists what it has now', asy
   expect(audience.toldSoon).toBeGreaterThan(0);
 });
 
-test('one that cannot be started after a reload is off', async () => {
+test('a server that cannot start after a reload is off', async () => {
   let isBroken = false;
   const { board, update } = createBoard([flip('a')], async () => {
     if (isBroken) throw new Error('no luck');
@@ -279,7 +279,7 @@ test('one that cannot be started after a reload is off', async () => {
   expect(await say(view, 'gateway_status')).toBe('✗ a: error — no luck');
 });
 
-test('one that is gone from the configuration while it starts is not on', async () => {
+test('a server removed from the configuration while it starts is not on', async () => {
   let finish = (_child: FakeChild): void => {};
   const lazy = flip('a', { start: 'lazy' });
   const { board, update } = createBoard(
@@ -313,7 +313,7 @@ test.each([
   },
 );
 
-test('what is off is nowhere', async () => {
+test('servers that are off appear nowhere', async () => {
   const { board } = createBoard([flip('a', { show: 'off' }), childConfig({ name: 'b' })]);
   await begun(board);
   const { view } = openView(board);
@@ -330,7 +330,7 @@ test('without servers, gateway_status is not listed but answers', async () => {
   expect(await activate(view, 'a')).toBe('Unknown server "a". No servers configured.');
 });
 
-test('prompts and resources are announced to every session, tools only where they are shown', async () => {
+test('prompts and resources are announced to every session, tools only if they are listed', async () => {
   const child = new FakeChild('find');
   child.greeting = { ...child.greeting, capabilities: { prompts: {}, resources: {} } };
   child.others = { prompts: [{ name: 'p' }], resources: [{ uri: 'a:1' }] };
@@ -343,7 +343,7 @@ test('prompts and resources are announced to every session, tools only where the
   expect(audience.toldSoon).toBe(0);
 });
 
-test('a session whose list must not change gets suites, and activation names what is in them', async () => {
+test('a session with a static list gets suites, and activation names their tools', async () => {
   const expose = { allow: undefined, deny: ['hidden'] };
   const start = async () => new FakeChild('find', 'hidden');
   const { board } = createBoard([flip('a', { start: 'lazy', expose })], start);
@@ -362,7 +362,7 @@ test('a session whose list must not change gets suites, and activation names wha
   expect(audience.told).toBe(0);
 });
 
-test('who switches on what has to be started first hears that it is starting', async () => {
+test('activating a server that has to start first reports that it is starting', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { board } = createBoard([flip('a', { start: 'lazy' })], async () => {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -379,7 +379,7 @@ test('who switches on what has to be started first hears that it is starting', a
   expect(told).toEqual([{ progress: -1, message: 'Starting server "a"' }]);
 });
 
-test('what cannot start says so where the list must not change', async () => {
+test('a server that cannot start is reported in a session with a static list', async () => {
   const { board } = createBoard([flip('a')], async () => {
     throw new Error('It is broken.');
   });
@@ -389,7 +389,7 @@ test('what cannot start says so where the list must not change', async () => {
   expect(await activate(board.open(audience), 'a')).toBe('"a" is not ready: It is broken.');
 });
 
-test('a server is told of the resources that any session watches, as long as one does', async () => {
+test('a server is subscribed to resources as long as any session watches them', async () => {
   const child = new FakeChild();
   child.greeting = { ...child.greeting, capabilities: { resources: {} } };
   child.others = { resources: [{ uri: 'a:1' }, { uri: 'a:2' }] };
@@ -406,7 +406,7 @@ test('a server is told of the resources that any session watches, as long as one
   expect(child.watched).toEqual([['a:1'], ['a:1', 'a:2'], ['a:1'], []]);
 });
 
-test('what a session watches is watched on when its server becomes another, or is known only later', async () => {
+test('a session keeps watching when its server changes, or is known only later', async () => {
   const children: FakeChild[] = [];
   const { board, pool, update } = createBoard([childConfig({ name: 'a' })], async () => {
     const child = new FakeChild();
@@ -427,7 +427,7 @@ test('what a session watches is watched on when its server becomes another, or i
   ]);
 });
 
-test('a server that refuses to forget a resource takes nobody down with it', async () => {
+test('a server that refuses to unsubscribe affects no one else', async () => {
   const child = new FakeChild();
   child.greeting = { ...child.greeting, capabilities: { resources: {} } };
   child.others = { resources: [{ uri: 'a:1' }] };
@@ -446,7 +446,7 @@ test('a server that refuses to forget a resource takes nobody down with it', asy
   expect(uncaught).not.toHaveBeenCalled();
 });
 
-test('news of a resource reach those who watch it, from the server that has it', async () => {
+test('resource updates reach their subscribers, from the owning server', async () => {
   const { board, pool } = createBoard(
     [childConfig({ name: 'a' }), childConfig({ name: 'b' })],
     async ({ name }) => {
@@ -466,7 +466,7 @@ test('news of a resource reach those who watch it, from the server that has it',
   expect(other.audience.updated).toEqual([]);
 });
 
-test('a running server is told a log level when it changes, not by every session that wants the same', async () => {
+test('a running server gets a log level when it changes, not for every session', async () => {
   const child = new FakeChild();
   const { board, pool } = createBoard([childConfig({ name: 'a' })], async () => child);
   await pool.warm('a');
@@ -484,7 +484,7 @@ test('a running server is told a log level when it changes, not by every session
   expect(child.logLevels).toEqual(['info', 'error', 'warning', 'debug']);
 });
 
-test('a session that fails to take news does not keep them from the others', async () => {
+test('a session that throws does not keep events from the others', async () => {
   const { board, pool } = createBoard([childConfig({ name: 'a', show: 'direct' })]);
   const [one, other] = [openView(board), openView(board)];
   one.audience.announceSoon = () => {
@@ -494,7 +494,7 @@ test('a session that fails to take news does not keep them from the others', asy
   expect(other.audience.toldSoon).toBe(1);
 });
 
-test('a question out of the blue goes to the only host there is, and to nobody where there are two', async () => {
+test('a question outside any call goes to the only host, and to none if there are two', async () => {
   const { board } = createBoard([]);
   const cancellation = new Cancellation();
   const question = { method: 'roots/list', params: undefined, cancellation } as const;
@@ -700,7 +700,7 @@ describe('with readOnlyTool', () => {
   });
 });
 
-describe('what Claude Code loads at once', () => {
+describe('loaded by Claude Code at once', () => {
   const LOADED = { 'anthropic/alwaysLoad': true };
   const metasIn = (view: Surface) =>
     Object.fromEntries(view.listTools().map(({ name, _meta }) => [name, _meta]));

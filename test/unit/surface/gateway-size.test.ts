@@ -3,7 +3,7 @@ import { countTextTokens, countToolTokens } from '../../../scripts/bench/count.t
 import { createGatewayTools } from '../../../src/surface/gateway.ts';
 
 // They are part of every message of every session that has a server to switch.
-test('the three tools are small, and another server adds its name and little more', () => {
+test('the three tools are small, and another server adds little more than its name', () => {
   const one = countToolTokens(createGatewayTools(['memory']));
   expect(one).toBeLessThanOrEqual(200);
 
@@ -13,7 +13,7 @@ test('the three tools are small, and another server adds its name and little mor
   expect(hundred - one).toBeLessThanOrEqual(ofNames + 3 * names.length);
 });
 
-test('nothing but the names of the servers can change them', () => {
+test('only the servers’ names can change them', () => {
   const [tool, ...others] = createGatewayTools(['memory', 'files']);
   const [changed, ...unchanged] = createGatewayTools(['files', 'memory', 'time']);
   expect(unchanged).toEqual(others);

@@ -13,7 +13,7 @@ test.each([
   ['gateway_activate', 'activate'],
   ['mcpflip_deactivate', 'deactivate'],
   ['gateway_status', 'status'],
-])('%s means %s, and is kept for the gateway', (name, action) => {
+])('%s means %s, and is reserved for the gateway', (name, action) => {
   expect(gatewayAction(name)).toBe(action);
   expect(isGatewayName(name)).toBe(true);
 });
@@ -27,12 +27,12 @@ test.each([
   'x_gateway_status',
   'gateway_status\n',
   'constructor',
-])('%j is nothing to the gateway', (name) => {
+])('%j is not a gateway name', (name) => {
   expect(gatewayAction(name)).toBeUndefined();
   expect(isGatewayName(name)).toBe(false);
 });
 
-test('the three tools name the servers, on one line and without what cannot be seen', () => {
+test('the three tools name the servers, on one line and without hidden characters', () => {
   const tools = createGatewayTools(['box', 'two\nlines', 'hid\u200bden']);
   expect(tools.map(({ name }) => name)).toEqual([
     'gateway_activate',
@@ -48,7 +48,7 @@ test('the same servers give the same bytes', () => {
   expect(text()).toBe(text());
 });
 
-test('a call names its server, and one that does not is told how', () => {
+test('a call names its server, or gets an error that says how', () => {
   expect(nameIn({ name: ' box ' })).toBe(' box ');
   for (const args of [{}, { name: '' }, { name: 7 }, { name: null }, { server: 'box' }, []]) {
     expect(() => nameIn(args)).toThrow('needs a server name');

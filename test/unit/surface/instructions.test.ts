@@ -34,7 +34,7 @@ test('each server has a line that says how this host uses it', () => {
   );
 });
 
-test('instructions leave out what the host cannot do', () => {
+test('instructions leave out what the host does not support', () => {
   const children = [childConfig({ name: 'a', show: 'flip' })];
   expect(instruct(children)).not.toContain('gateway');
   const switching = instruct(children, { hides: ['a'], modes: ['Use gateway_activate.'] });
@@ -56,7 +56,7 @@ test.each([1, 20, 50, 500])(
   },
 );
 
-test('without servers there is nothing to say', () => {
+test('without servers there are no instructions', () => {
   expect(instruct([])).toBe('');
 });
 

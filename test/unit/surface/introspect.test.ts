@@ -35,7 +35,7 @@ test('the full form adds description, title, output schema and annotations', () 
   });
 });
 
-test('hidden characters go from descriptions and schema prose, but not from enums', () => {
+test('hidden characters are removed from descriptions and schema prose, but not from enums', () => {
   const hidden = 'Weather.\u001b[8m\u200b\u202e\u{e0041}';
   const poisoned = {
     name: 'weather',
@@ -67,7 +67,7 @@ test('a description of megabytes is cut', () => {
   expect(tools[0]?.description).toHaveLength(2_000);
 });
 
-test('names that repeat or cannot be shown are left out, and the answer says so', () => {
+test('duplicate and unprintable names are left out, with a note', () => {
   const names = ['echo', 'echo', 'x'.repeat(300), 'ok'];
   expect(
     describeSubtools(
@@ -92,7 +92,7 @@ test('a missing schema becomes one that accepts any object', () => {
   ]);
 });
 
-test('a list too long for schemas keeps every name and says how to see one whole', () => {
+test('a list too long for schemas keeps every name and says how to see one in full', () => {
   const many = Array.from({ length: 500 }, (_, index) => ({
     name: `tool_${index}`,
     inputSchema: { type: 'object', description: 'x'.repeat(500) },
@@ -112,7 +112,7 @@ test('a list too long even for names is cut, and says how many there are', () =>
   expect(note).toContain(`Only the first ${tools.length} of 20000`);
 });
 
-test('null, and prose inside data, stay what they are', () => {
+test('null, and prose inside data, stay unchanged', () => {
   const data = { description: 'x'.repeat(3_000), title: 'a\u200bb' };
   const inputSchema = {
     type: 'object',

@@ -49,7 +49,7 @@ function createLibrary(servers: Record<string, Lists>) {
   return { library, configs, pool, change, conflicts, ask, asked, ownerOf, children };
 }
 
-test('everything that any server has is listed as it is, without starting one', () => {
+test('all prompts and resources are listed unchanged, without starting a server', () => {
   const prompt = { name: 'p', description: 'x', arguments: [] };
   const resource = { uri: 'a:1', name: 'one' };
   const template = { uriTemplate: 'b:{id}', name: 'two' };
@@ -64,7 +64,7 @@ test('everything that any server has is listed as it is, without starting one', 
   expect(children.size).toBe(0);
 });
 
-test('what is not what it should be is not listed', () => {
+test('invalid items are not listed', () => {
   const { library } = createLibrary({
     a: {
       prompts: [null, 'p', { name: 7 }, { title: 'no name' }],
@@ -79,7 +79,7 @@ test('what is not what it should be is not listed', () => {
   ]);
 });
 
-test('of two prompts with one name the second is named after its server, and both can be had', async () => {
+test('the second of two prompts with the same name is renamed after its server, and both work', async () => {
   const { library, ask, asked } = createLibrary({
     a: { prompts: [{ name: 'p', title: 'of a' }] },
     b: { prompts: [{ name: 'p', title: 'of b' }] },
@@ -96,7 +96,7 @@ test('of two prompts with one name the second is named after its server, and bot
   expect(asked('a')).toEqual(['prompts/get {"name":"p"}']);
 });
 
-test('a name that a new one would take from another stays with the other', () => {
+test('a renamed prompt never takes another’s name', () => {
   const { library } = createLibrary({
     a: { prompts: [{ name: 'p' }, { name: 'b_p' }] },
     b: { prompts: [{ name: 'p' }] },
@@ -104,7 +104,7 @@ test('a name that a new one would take from another stays with the other', () =>
   expect(library.listPrompts()).toEqual([{ name: 'p' }, { name: 'b_p' }]);
 });
 
-test('of two resources with one address the first counts', async () => {
+test('the first of two resources with the same URI is used', async () => {
   const { library, ask, asked } = createLibrary({
     a: { resources: [{ uri: 'x:1', name: 'of a' }] },
     b: { resources: [{ uri: 'x:1', name: 'of b' }] },
@@ -133,7 +133,7 @@ test.each([
   expect(ownerOf(uri)).toBe(owner);
 });
 
-test('what is listed counts before what a template only may mean', () => {
+test('a listed resource takes precedence over a template', () => {
   const { ownerOf } = createLibrary({
     a: { templates: [{ uriTemplate: 'x:{any}' }] },
     b: { resources: [{ uri: 'x:1' }] },
@@ -142,7 +142,7 @@ test('what is listed counts before what a template only may mean', () => {
   expect(ownerOf('x:2')).toBe('a');
 });
 
-test('a template without any variable means itself alone, whatever signs are in it', () => {
+test('a template without variables matches only itself, with any characters', () => {
   const { ownerOf } = createLibrary({
     a: { templates: [{ uriTemplate: 'x://a.b/(c)+' }] },
     b: { resources: [{ uri: 'x:1' }] },
@@ -151,7 +151,7 @@ test('a template without any variable means itself alone, whatever signs are in 
   expect(ownerOf('x://aXb/(c)+')).toBeUndefined();
 });
 
-test('an address that nobody has listed belongs to the only server with such addresses', () => {
+test('an unlisted URI belongs to the only server with its scheme', () => {
   const { ownerOf } = createLibrary({
     a: { resources: [{ uri: 'notes://1' }, { uri: 'shared:1' }] },
     b: { resources: [{ uri: 'shared:2' }], templates: [{ uriTemplate: 'Maps:{place}/{zoom}' }] },
@@ -164,7 +164,7 @@ test('an address that nobody has listed belongs to the only server with such add
   expect(ownerOf('other:1')).toBeUndefined();
 });
 
-test('completions go to the server that has the prompt, under its own name for it, or the resource', async () => {
+test('completions go to the server that owns the prompt, under its own name, or the resource', async () => {
   const { ask, asked } = createLibrary({
     a: { prompts: [{ name: 'p' }] },
     b: { prompts: [{ name: 'p' }], templates: [{ uriTemplate: 'b:{id}' }] },
@@ -190,7 +190,7 @@ test.each([
   await expect(ask(method, params)).rejects.toMatchObject({ code, message });
 });
 
-test('what a server that has just been started is still being asked for is waited for', async () => {
+test('lists that are being fetched from a new server are awaited', async () => {
   const { pool, ask, asked, children } = createLibrary({ a: {} });
   await pool.use('a', new Cancellation());
   const child = children.get('a');
@@ -292,7 +292,7 @@ describe('the first to list something keeps it', () => {
   });
 });
 
-test('the most specific of several matching templates wins', () => {
+test('the most specific of several matching templates is used', () => {
   const { ownerOf } = createLibrary({
     greedy: { templates: [{ uriTemplate: 'db://{+any}' }] },
     users: { templates: [{ uriTemplate: 'db://users/{id}' }] },
@@ -300,7 +300,7 @@ test('the most specific of several matching templates wins', () => {
   expect([ownerOf('db://users/7'), ownerOf('db://rows/7')]).toEqual(['users', 'greedy']);
 });
 
-test('a template without a scheme only matches schemes that nobody else uses', () => {
+test('a template without a scheme only matches schemes no one else uses', () => {
   const { ownerOf } = createLibrary({
     greedy: { templates: [{ uriTemplate: '{+uri}' }] },
     files: { resources: [{ uri: 'file:///a' }] },
@@ -309,7 +309,7 @@ test('a template without a scheme only matches schemes that nobody else uses', (
   expect(ownerOf('web://b')).toBe('greedy');
 });
 
-test('each conflict is reported once, and a hundred at most', () => {
+test('each conflict is reported once, up to a hundred', () => {
   const prompts = Array.from({ length: 500 }, (_, index) => ({ name: `p${index}` }));
   const { library, change, conflicts } = createLibrary({ a: { prompts }, b: { prompts } });
   library.listPrompts();

@@ -27,7 +27,7 @@ test('tools keep their names, in an order that does not depend on the server', (
   expect(namesOf(own, [listed('a', ['z', 'b']), listed('c', ['a'])])).toEqual(['b', 'z', 'a']);
 });
 
-test('a definition is handed on as it is, but for a name that had to be another', () => {
+test('a definition is unchanged, except for a replaced name', () => {
   const own = new OwnTools();
   const children = [listed('a', ['find']), listed('b', ['find'])];
   const [first, second] = [...own.arrange(children, none).values()];
@@ -38,7 +38,7 @@ test('a definition is handed on as it is, but for a name that had to be another'
   });
 });
 
-test('names of the gateway and of suites are not given', () => {
+test('names of the gateway and of suites are reserved', () => {
   const own = new OwnTools();
   const names = namesOf(
     own,
@@ -58,7 +58,7 @@ test('names that differ only in dots and underscores are kept apart', () => {
   expect(names).toEqual(['a_gateway_status', 'x.y', 'a_x_y', 'b_b_suite', 'b_x_y']);
 });
 
-test('a name goes to whoever had it, and is free when that one has gone', () => {
+test('a name stays with its tool, and is free once that is gone', () => {
   const own = new OwnTools();
   const [a, b] = [listed('a', ['find']), listed('b', ['find'])];
   expect(namesOf(own, [b])).toEqual(['find']);
@@ -68,7 +68,7 @@ test('a name goes to whoever had it, and is free when that one has gone', () => 
   expect(namesOf(own, [a, b])).toEqual(['find', 'b_find']);
 });
 
-test('what may not be used is not there, nor is a name twice', () => {
+test('denied tools and duplicate names are left out', () => {
   const own = new OwnTools();
   const expose = { allow: ['a*'], deny: ['ab'] };
   expect(namesOf(own, [listed('x', ['aa', 'ab', 'b', 'aa', 'ac'], { expose })])).toEqual([
@@ -91,7 +91,7 @@ test.each([
   expect(subtool).toBe(tool);
 });
 
-test('thousands of names that look alike are told apart without delay', () => {
+test('thousands of similar names are kept apart without delay', () => {
   const tools = Array.from({ length: 5_000 }, (_, index) =>
     String.fromCodePoint(0x4e00 + index, 0x4e00 + ((index * 7) % 5_000)),
   );
@@ -121,7 +121,7 @@ const step = fc.oneof(
 );
 const SUITES = new Set(['a_suite', 'a_b_suite', 'gateway_suite', 'b_suite', 'status']);
 
-test('whatever is switched and changed, names are unique, ours are kept, and a name never moves', () => {
+test('under any changes, names are unique, ours are reserved, and a name never moves', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const own = new OwnTools();

@@ -19,7 +19,7 @@ test.each([
   ['localhost.evil.example', false],
   ['192.168.1.5', false],
   ['::ffff:127.0.0.1', false],
-])('whether %j is this machine alone: %j', (host, expected) => {
+])('whether %j is only this machine: %j', (host, expected) => {
   expect(isLoopbackHost(host)).toBe(expected);
 });
 
@@ -69,12 +69,12 @@ test.each([
   expect(isOurOrigin(value, '127.0.0.1:8081', address)).toBe(expected);
 });
 
-test('behind a name of its own, pages of that name are ours', () => {
+test('with a custom name, pages with that name are ours', () => {
   expect(isOurOrigin('https://switchboard.example', 'Switchboard.example', everywhere)).toBe(true);
   expect(isOurOrigin('https://other.example', 'switchboard.example', everywhere)).toBe(false);
 });
 
-test('the address that is shown is one that can be reached', () => {
+test('the printed URL can be reached', () => {
   expect(urlOf(local, '/mcp')).toBe('http://127.0.0.1:8081/mcp');
   expect(urlOf({ ...local, host: '::1' }, '/mcp')).toBe('http://[::1]:8081/mcp');
   expect(urlOf(everywhere, '/mcp')).toBe('http://switchboard.example:8081/mcp');

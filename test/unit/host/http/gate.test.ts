@@ -133,7 +133,7 @@ test.each(FOREIGN)('%s: refused, and nothing is run', async (_why, sent, status)
   expect(got.text).not.toContain(TOKEN);
 });
 
-test('the same call without anything wrong is run', async () => {
+test('the same valid call is run', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   for (const [name, value] of [
@@ -152,7 +152,7 @@ test('the same call without anything wrong is run', async () => {
   expect(host.executed()).toHaveLength(9);
 });
 
-test('who shows no token is told how to', async () => {
+test('a missing token is answered with instructions', async () => {
   const { status, headers, messages } = await send(await openTestHost(), {
     headers: { authorization: undefined },
   });
@@ -163,7 +163,7 @@ test('who shows no token is told how to', async () => {
   );
 });
 
-test.each(['/', '/mcp/', '/sse'])('at %s the answer names the path for MCP', async (path) => {
+test.each(['/', '/mcp/', '/sse'])('at %s the answer names the MCP path', async (path) => {
   const host = await openTestHost();
   const ask = async (authorization: string | undefined) => {
     const { status, messages } = await send(host, { path, headers: { authorization } });
@@ -178,7 +178,7 @@ test.each(['/', '/mcp/', '/sse'])('at %s the answer names the path for MCP', asy
   expect(await ask(`Bearer ${TOKEN}`)).toEqual([404, 'Not found. The MCP endpoint is /mcp.']);
 });
 
-test('a header that counts may not come twice', async () => {
+test('an important header must not appear twice', async () => {
   const host = await openTestHost();
   const body = JSON.stringify(rpc('initialize'));
   const lines = [
@@ -211,7 +211,7 @@ test('a header that counts may not come twice', async () => {
   expect(host.sessions).toHaveLength(1);
 });
 
-test('health is told to everybody, and nothing else', async () => {
+test('health is public, and nothing else', async () => {
   const host = await openTestHost();
   const ask = (sent: Sent) =>
     send(host, {
@@ -230,7 +230,7 @@ test('health is told to everybody, and nothing else', async () => {
   expect((await ask({ method: 'DELETE' })).headers.allow).toBe('GET, HEAD');
 });
 
-test('without a token wanted, everything else is still looked at', async () => {
+test('without a token, everything else is still checked', async () => {
   const host = await openTestHost({ token: undefined });
   const ask = (headers: Record<string, string>) =>
     send(host, { body: rpc('initialize'), headers: { authorization: undefined, ...headers } });

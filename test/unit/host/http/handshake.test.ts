@@ -7,7 +7,7 @@ import { eventually } from '../../../support/processes.ts';
 
 const note = (method: string, params: object = {}) => ({ jsonrpc: '2.0', method, params });
 
-test('initialize begins a session with an id of its own, which the others need', async () => {
+test('initialize starts a session with its own id, which later requests need', async () => {
   const host = await openTestHost();
   const one = await begin(host);
   const other = await begin(host);
@@ -20,7 +20,7 @@ test('initialize begins a session with an id of its own, which the others need',
   expect(host.sessions.map(({ received }) => received.length)).toEqual([1, 2]);
 });
 
-test('a message reaches the session as the text it came as', async () => {
+test('a message reaches the session as its original text', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const body =
@@ -29,7 +29,7 @@ test('a message reaches the session as the text it came as', async () => {
   expect(host.sessions[0]?.texts[1]).toBe(body);
 });
 
-test('whatever does not begin with initialize is refused without a session', async () => {
+test('anything but initialize is refused without a session', async () => {
   const host = await openTestHost();
   for (const body of [rpc('echo'), note('notifications/initialized'), [rpc('echo')]]) {
     expect((await send(host, { body })).status).toBe(400);
@@ -45,7 +45,7 @@ test('whatever does not begin with initialize is refused without a session', asy
   expect(host.sessions).toEqual([]);
 });
 
-test('a refusal says which request it is about', async () => {
+test('a refusal names its request', async () => {
   const { messages } = await send(await openTestHost(), { body: rpc('echo', {}, 'mine') });
   expect(messages).toEqual([
     {
@@ -59,14 +59,14 @@ test('a refusal says which request it is about', async () => {
   ]);
 });
 
-test('a session begins once', async () => {
+test('a session starts only once', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   expect((await send(host, { headers, body: rpc('initialize') })).status).toBe(400);
   expect(host.sessions).toHaveLength(1);
 });
 
-test('a session whose handshake is refused is none', async () => {
+test('a refused handshake creates no session', async () => {
   const host = await openTestHost();
   const error = { code: -32602, message: 'No.' };
   const { status, headers, messages } = await send(host, { body: rpc('initialize', { error }) });
@@ -78,7 +78,7 @@ test('a session whose handshake is refused is none', async () => {
   expect(got.status).toBe(404);
 });
 
-test('DELETE ends a session, and what still runs in it', async () => {
+test('DELETE ends a session and its running requests', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const waiting = send(host, { headers, body: rpc('wait') });
@@ -92,7 +92,7 @@ test('DELETE ends a session, and what still runs in it', async () => {
   expect((await send(host, { method: 'DELETE', headers })).status).toBe(404);
 });
 
-test('notifications and responses are taken without a word', async () => {
+test('notifications and responses are accepted with an empty body', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   for (const body of [
@@ -107,7 +107,7 @@ test('notifications and responses are taken without a word', async () => {
   expect(host.executed()).toHaveLength(5);
 });
 
-test('what is no message is refused', async () => {
+test('an invalid message is refused', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   for (const [body, code] of [
@@ -137,7 +137,7 @@ test('what is no message is refused', async () => {
   expect(host.executed()).toHaveLength(2);
 });
 
-test('a host must take both forms of an answer', async () => {
+test('a host must accept both response types', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   for (const [accept, status] of [
@@ -158,7 +158,7 @@ test('a host must take both forms of an answer', async () => {
   expect(got.status).toBe(406);
 });
 
-test('a revision that is not spoken is refused with those that are', async () => {
+test('an unsupported revision is refused with the supported ones', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const wrong = { ...headers, 'mcp-protocol-version': '1999-01-01' };
@@ -186,7 +186,7 @@ test('a revision that is not spoken is refused with those that are', async () =>
   expect((await send(host, { headers: early, body: rpc('initialize') })).status).toBe(200);
 });
 
-test('an answer with something before it comes as a stream, in order', async () => {
+test('an answer after other messages is a stream, in order', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const got = await send(host, { headers, body: rpc('progress', { count: 3 }, 'p') });
@@ -213,7 +213,7 @@ test('a message with line breaks is one event', async () => {
   ]);
 });
 
-test('answers find their own POST, whatever order they come in', async () => {
+test('answers reach their own POST, in any order', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const ids = ['1', 1, 2, 'two', 1.5, -3];
@@ -226,7 +226,7 @@ test('answers find their own POST, whatever order they come in', async () => {
   );
 });
 
-test('an id that is under way is not taken a second time', async () => {
+test('an id in use is refused', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const first = send(host, { headers, body: rpc('wait', {}, 9) });
@@ -238,7 +238,7 @@ test('an id that is under way is not taken a second time', async () => {
   expect((await send(host, { headers, body: rpc('echo', {}, 9) })).status).toBe(200);
 });
 
-test('a second answer to one request goes nowhere', async () => {
+test('a second answer to a request is dropped', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const stream = new StreamReader(await open(host, { method: 'GET', headers }));
@@ -249,7 +249,7 @@ test('a second answer to one request goes nowhere', async () => {
   expect(stream.messages).toEqual([{ jsonrpc: '2.0', method: 'last' }]);
 });
 
-test('a second answer does not take the place of one that is missing', async () => {
+test('a second answer does not replace a missing one', async () => {
   const host = await openTestHost();
   const headers = await begin(host, '2025-03-26');
   const batch = send(host, { headers, body: [rpc('wait', {}, 1), rpc('wait', {}, 2)] });
@@ -258,7 +258,7 @@ test('a second answer does not take the place of one that is missing', async () 
   expect((await batch).messages.map(({ id }) => id)).toEqual([1, 2]);
 });
 
-test('a request that is called off has its POST ended without an answer', async () => {
+test('a cancelled request’s POST ends without an answer', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const waiting = send(host, { headers, body: rpc('wait', {}, 6) });
@@ -269,7 +269,7 @@ test('a request that is called off has its POST ended without an answer', async 
   expect({ status, messages }).toEqual({ status: 200, messages: [] });
 });
 
-test('a POST whose connection is closed is not called off', async () => {
+test('closing a POST’s connection does not cancel it', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const cut = open(host, { headers, body: rpc('wait', {}, 8) });
@@ -287,7 +287,7 @@ test('a POST whose connection is closed is not called off', async () => {
   expect((await send(host, { headers, body: rpc('echo', {}, 8) })).status).toBe(200);
 });
 
-test('batches belong to one revision', async () => {
+test('batches exist in one revision only', async () => {
   const host = await openTestHost();
   const batch = [rpc('echo', { n: 1 }, 1), note('notifications/x'), rpc('echo', { n: 2 }, 2)];
   const newer = await begin(host);
@@ -317,7 +317,7 @@ test('batches belong to one revision', async () => {
   expect(host.sessions[1]?.received).toHaveLength(1 + 3 + 3 + 2);
 });
 
-test('a session that nobody uses ends; one with an open stream or a running call does not', async () => {
+test('an unused session expires; one with an open stream or a running call does not', async () => {
   const host = await openTestHost({ limits: { sessionIdleMs: 3_000 } });
   const [idle, watched, busy] = [await begin(host), await begin(host), await begin(host)];
   const stream = new StreamReader(await open(host, { method: 'GET', headers: watched }));

@@ -54,7 +54,7 @@ function flood(
   return { sentBytes: () => bytes, text: () => text, closed };
 }
 
-test('a body that says it is too large is refused before it comes', async () => {
+test('a body with a too large Content-Length is refused before it arrives', async () => {
   const host = await openTestHost({
     messageLimits: { limitBytes: 1_000, shape: DEFAULTS.messageShape },
   });
@@ -65,7 +65,7 @@ test('a body that says it is too large is refused before it comes', async () => 
   expect(host.sessions).toEqual([]);
 });
 
-test('a body that does not say how large it is, is refused where it becomes too large', async () => {
+test('a body without a length is refused once it exceeds the limit', async () => {
   const host = await openTestHost({
     messageLimits: { limitBytes: 100_000, shape: DEFAULTS.messageShape },
   });
@@ -76,7 +76,7 @@ test('a body that does not say how large it is, is refused where it becomes too 
   expect(host.sessions).toEqual([]);
 });
 
-test('the limit is what is allowed', async () => {
+test('a body at the limit is accepted', async () => {
   const host = await openTestHost({
     messageLimits: { limitBytes: 200, shape: DEFAULTS.messageShape },
   });
@@ -115,7 +115,7 @@ test.each([
   expect(host.executed().map(({ method }) => method)).toEqual(['initialize', 'echo']);
 });
 
-test('the limit may change, and the next request gets the new one', async () => {
+test('a changed limit applies to the next request', async () => {
   const messageLimits = { limitBytes: 200, shape: DEFAULTS.messageShape };
   const host = await openTestHost({ messageLimits });
   const body = JSON.stringify(rpc('initialize')).padEnd(300, ' ');
@@ -124,7 +124,7 @@ test('the limit may change, and the next request gets the new one', async () => 
   expect((await send(host, { body })).status).toBe(200);
 });
 
-test('who asks before he sends is told to go on, or why not', async () => {
+test('Expect: 100-continue is answered with continue or a refusal', async () => {
   const host = await openTestHost({
     messageLimits: { limitBytes: 1_000, shape: DEFAULTS.messageShape },
   });
@@ -137,7 +137,7 @@ test('who asks before he sends is told to go on, or why not', async () => {
   expect(refused).toMatch(/^HTTP\/1\.1 413 /);
 });
 
-test('headers without end are refused', async () => {
+test('endless headers are refused', async () => {
   const host = await openTestHost();
   const client = flood(host.port, 'POST /mcp HTTP/1.1\r\nX: ', Buffer.alloc(65_536, 0x61));
   await client.closed;
@@ -145,7 +145,7 @@ test('headers without end are refused', async () => {
   expect(client.sentBytes()).toBeLessThan(16 << 20);
 });
 
-test('a request that does not come to its end in time is cut off', async () => {
+test('an unfinished request is cut off in time', async () => {
   const host = await openTestHost({ limits: { headersMs: 200, requestMs: 400 } });
   const slow = ['POST /mcp HTTP/1.1\r\nHost: x\r\n', startOf(host.port, 'Content-Length: 50')];
   const texts = await Promise.all(slow.map((start) => sendRaw(host.port, start)));
@@ -172,7 +172,7 @@ function openSilent(port: number, count: number) {
   return { closed: () => closed };
 }
 
-test('connections without a request keep nobody out: the oldest are closed', async () => {
+test('connections without a request lock no one out: the oldest are closed', async () => {
   const host = await openTestHost({ limits: { connections: 40, headersMs: 60_000 } });
   const headers = await begin(host);
   const stream = await open(host, { method: 'GET', headers });
@@ -185,7 +185,7 @@ test('connections without a request keep nobody out: the oldest are closed', asy
   expect(stream.destroyed).toBe(false);
 });
 
-test('a wrong token and /healthz do not make a connection an authorized one', async () => {
+test('a wrong token and /healthz do not authorize a connection', async () => {
   const host = await openTestHost({ limits: { connections: 4 } });
   const keepsOpen = async (request: string) => {
     const socket = connect(host.port, '127.0.0.1');
@@ -203,7 +203,7 @@ test('a wrong token and /healthz do not make a connection an authorized one', as
   expect(right.destroyed).toBe(false);
 });
 
-test('headers must come within two seconds', async () => {
+test('headers must arrive within two seconds', async () => {
   const usual = await openTestHost();
   const patient = await openTestHost({ limits: { headersMs: 8_000 } });
   const [one, other] = [openSilent(usual.port, 2), openSilent(patient.port, 2)];
@@ -211,7 +211,7 @@ test('headers must come within two seconds', async () => {
   expect(other.closed()).toBe(0);
 });
 
-test('connections beyond the limit are closed as they come', async () => {
+test('connections beyond the limit are closed at once', async () => {
   const host = await openTestHost({ limits: { connections: 4 } });
   const streams: IncomingMessage[] = [];
   while (streams.length < 4) {
@@ -227,7 +227,7 @@ test('connections beyond the limit are closed as they come', async () => {
   await vi.waitFor(() => begin(host), { timeout: 60_000 });
 });
 
-test('more requests of one session than anybody waits for are refused', async () => {
+test('too many requests in one session are refused', async () => {
   const host = await openTestHost();
   const headers = await begin(host, '2025-03-26');
   const batch = (count: number, from: number) =>
@@ -240,7 +240,7 @@ test('more requests of one session than anybody waits for are refused', async ()
   expect((await send(host, { headers, body: rpc('echo', {}, 'one more') })).status).toBe(200);
 });
 
-test('there may be so many sessions; the one that is idle for longest makes room', async () => {
+test('sessions are limited; the longest idle one makes room', async () => {
   const host = await openTestHost();
   const first = await begin(host);
   const second = await begin(host);
@@ -252,7 +252,7 @@ test('there may be so many sessions; the one that is idle for longest makes room
   expect(host.sessions.filter(({ isClosed }) => isClosed)).toHaveLength(1);
 });
 
-test('a port that is taken is said in a sentence', async () => {
+test('a port in use is reported in a sentence', async () => {
   const { port } = await openTestHost();
   await expect(openTestHost({ port })).rejects.toMatchObject({
     code: 'LISTEN_FAILED',

@@ -70,7 +70,7 @@ function createServer() {
   return { openSession, toolSchema, held, calledOff };
 }
 
-test('it lists, calls, hears of progress, repeats arguments in headers, and calls off', async () => {
+test('lists, calls, gets progress, repeats arguments in headers, and cancels', async () => {
   const { held, calledOff, ...server } = createServer();
   const host = await openTestHost(server);
   const client = new Client(

@@ -24,7 +24,7 @@ const errorOf = async (host: { port: number }, sent: Sent) => {
   return [status, messages[0]?.error?.code];
 };
 
-test('each request is a session of its own, which ends with it', async () => {
+test('each request is its own session, which ends with it', async () => {
   const host = await openTestHost();
   for (const n of [1, 2]) {
     const { status, headers, messages } = await send(host, modern('echo', { n }, 'same'));
@@ -39,7 +39,7 @@ test('each request is a session of its own, which ends with it', async () => {
   ]);
 });
 
-test('both eras live side by side, and a session id means nothing here', async () => {
+test('both eras coexist, and a session id means nothing here', async () => {
   const host = await openTestHost();
   const session = await begin(host);
   const both = withHeaders(modern('echo'), { 'mcp-session-id': session['mcp-session-id'] });
@@ -51,7 +51,7 @@ test('both eras live side by side, and a session id means nothing here', async (
   ]);
 });
 
-test('what comes before the answer makes a stream of it, without ids', async () => {
+test('messages before the answer make it a stream, without ids', async () => {
   const { headers, text, messages } = await send(await openTestHost(), modern('progress'));
   expect(headers['content-type']).toBe('text/event-stream');
   expect(messages.map(({ method }) => method)).toEqual([
@@ -62,7 +62,7 @@ test('what comes before the answer makes a stream of it, without ids', async () 
   expect(text).not.toMatch(/^id:/m);
 });
 
-test('there is nothing to get, to delete or to tell', async () => {
+test('GET, DELETE and notifications have no use', async () => {
   const host = await openTestHost();
   const { headers = {} } = modern('echo');
   for (const method of ['GET', 'DELETE']) {
@@ -79,7 +79,7 @@ test('there is nothing to get, to delete or to tell', async () => {
   expect(host.sessions).toEqual([]);
 });
 
-test('a request must say who asks', async () => {
+test('a request must identify its client', async () => {
   const host = await openTestHost();
   const { headers } = modern('echo');
   const version = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
@@ -99,7 +99,7 @@ test('a request must say who asks', async () => {
   expect(host.sessions).toEqual([]);
 });
 
-test('a revision that is not spoken, and one that header and body do not agree about', async () => {
+test('an unsupported revision, and one on which header and body disagree', async () => {
   const host = await openTestHost();
   const claiming = (claimed: string): object => {
     const { body } = modern('echo');
@@ -121,7 +121,7 @@ test('a revision that is not spoken, and one that header and body do not agree a
   expect(host.sessions).toEqual([]);
 });
 
-test('where only handshakes are spoken, a modern request is told so', async () => {
+test('a modern request is refused if only handshakes are offered', async () => {
   const host = await openTestHost({ eras: () => ['handshake'] });
   const { status, messages } = await send(host, modern('server/discover'));
   expect(status).toBe(400);
@@ -132,7 +132,7 @@ test('where only handshakes are spoken, a modern request is told so', async () =
   expect(host.sessions).toEqual([]);
 });
 
-test('what is offered may change: hosts that begin get the new era, the others keep theirs', async () => {
+test('the offer may change: new hosts get the new era, the others keep theirs', async () => {
   let eras: readonly Era[] = ['handshake', 'modern'];
   const host = await openTestHost({ eras: () => eras });
   const statusOf = async (sent: Sent) => (await send(host, sent)).status;
@@ -152,7 +152,7 @@ test('what is offered may change: hosts that begin get the new era, the others k
   expect(await statusOf(modern('server/discover'))).toBe(404);
 });
 
-test('headers and body must say the same', async () => {
+test('headers and body must match', async () => {
   const host = await openTestHost();
   const call = modern('tools/call', { name: 'búsqueda' });
   const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
@@ -184,7 +184,7 @@ test('headers and body must say the same', async () => {
   );
 });
 
-test('arguments that a tool wants repeated must be', async () => {
+test('arguments a tool wants repeated must be repeated', async () => {
   const inputSchema = {
     type: 'object',
     properties: {
@@ -221,7 +221,7 @@ test('arguments that a tool wants repeated must be', async () => {
   expect(host.sessions).toHaveLength(4);
 });
 
-test('the status says what an error means, unless a server behind us said it', async () => {
+test('the status reflects an error, unless it came from a server behind us', async () => {
   const host = await openTestHost();
   const fail = (code: number) => errorOf(host, modern('fail', { code, message: 'no' }));
   expect(await errorOf(host, modern('unknown/method'))).toEqual([404, -32601]);
@@ -239,7 +239,7 @@ test('the status says what an error means, unless a server behind us said it', a
   expect((await send(host, modern('echo', { error: { code: -32601 } }))).status).toBe(200);
 });
 
-test('initialize with everything that a modern request has is a method that does not exist', async () => {
+test('initialize with a complete modern envelope is an unknown method', async () => {
   const host = await openTestHost();
   const { status } = await send(host, { ...modern('no-handshake') });
   expect(status).toBe(404);
@@ -247,7 +247,7 @@ test('initialize with everything that a modern request has is a method that does
   expect(host.sessions.map(({ era }) => era)).toEqual(['modern', 'modern']);
 });
 
-test('closing the connection calls the request off, before and in the middle of its answer', async () => {
+test('closing the connection cancels the request, before and during its answer', async () => {
   const host = await openTestHost();
   const begun = open(host, modern('wait', {}, 1));
   expect(await eventually(() => host.sessions.length === 1)).toBe(true);
@@ -286,7 +286,7 @@ test('a subscription keeps its stream open until either side ends it', async () 
   expect(session?.isClosed).toBe(true);
 });
 
-test('the end breaks off what is under way', async () => {
+test('closing ends requests in progress', async () => {
   const host = await openTestHost();
   const waiting = send(host, modern('wait'));
   expect(await eventually(() => host.sessions.length === 1)).toBe(true);

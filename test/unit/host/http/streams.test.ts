@@ -36,7 +36,7 @@ function sessionOf({ sessions: [session] }: TestHost): FakeSession {
   return session;
 }
 
-test('what is about no request goes to the stream of the session, with ids that differ', async () => {
+test('messages about no request go to the session’s stream, with unique ids', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const stream = await openStream(host, headers);
@@ -49,7 +49,7 @@ test('what is about no request goes to the stream of the session, with ids that 
   expect(new Set(stream.events.map(({ id }) => id)).size).toBe(3);
 });
 
-test('what comes while no stream is open waits for one', async () => {
+test('messages without an open stream are queued', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   tell(host, 1, 2);
@@ -73,7 +73,7 @@ async function eventuallyOpen(host: TestHost, headers: Record<string, string>) {
   }
 }
 
-test('how much waits is bounded: the oldest goes', async () => {
+test('the queue is limited: the oldest message is dropped', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   for (let n = 1; n <= 1_500; n++) tell(host, n);
@@ -93,7 +93,7 @@ test('how much waits is bounded: the oldest goes', async () => {
   expect(numbers(kept)).toEqual([8, 9, 10, 0]);
 });
 
-test('there is one stream at a time; who has lost his takes its place', async () => {
+test('there is one stream at a time; a resuming client replaces it', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const first = await openStream(host, headers);
@@ -108,7 +108,7 @@ test('there is one stream at a time; who has lost his takes its place', async ()
   expect(second.events[0]?.id).toBe(first.events[1]?.id);
 });
 
-test('the stream of a POST that broke off is taken up again, to the answer', async () => {
+test('a POST’s broken stream is resumed until the answer', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const post = open(host, { headers, body: rpc('wait', {}, 7) });
@@ -141,7 +141,7 @@ test('the stream of a POST that broke off is taken up again, to the answer', asy
   ]);
 });
 
-test('hosts of older revisions are sent no event without a message', async () => {
+test('hosts of older revisions get no events without a message', async () => {
   const host = await openTestHost();
   for (const [revision, isPrimed] of [
     ['2025-11-25', true],
@@ -157,7 +157,7 @@ test('hosts of older revisions are sent no event without a message', async () =>
   }
 });
 
-test('an id of an event that is none is refused', async () => {
+test('an invalid event id is refused', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   for (const id of ['x', '1', '1-2-3', '-1-2', '1-2; x', '9'.repeat(40)]) {
@@ -166,7 +166,7 @@ test('an id of an event that is none is refused', async () => {
   }
 });
 
-test('events of one session are not seen by another', async () => {
+test('a session’s events are not visible to another', async () => {
   const host = await openTestHost();
   const [mine, other] = [await begin(host), await begin(host)];
   tell(host, 1, 2, 3);
@@ -178,7 +178,7 @@ test('events of one session are not seen by another', async () => {
   expect(await eventually(() => own.events.length === 3)).toBe(true);
 });
 
-test('an open stream says something now and then, and a slow answer becomes one', async () => {
+test('an open stream sends keep-alives, and a slow answer becomes a stream', async () => {
   const host = await openTestHost({ limits: { keepAliveMs: 50, slowAnswerMs: 50 } });
   const headers = await begin(host);
   const stream = await openStream(host, headers);
@@ -193,7 +193,7 @@ test('an open stream says something now and then, and a slow answer becomes one'
   expect(slow.messages).toEqual([{ jsonrpc: '2.0', id: 3, result: { late: true } }]);
 });
 
-test('an answer that may take its time is plain JSON, and a stream only for what comes before', async () => {
+test('without a limit, a slow answer is plain JSON, and a stream only if other messages come first', async () => {
   const host = await openTestHost({ limits: { keepAliveMs: 10, slowAnswerMs: undefined } });
   const headers = await begin(host);
   const own = await openStream(host, headers);
@@ -208,7 +208,7 @@ test('an answer that may take its time is plain JSON, and a stream only for what
   expect((await chatty).headers['content-type']).toBe('text/event-stream');
 });
 
-test('a host that does not read its stream loses it, and nobody else is concerned', async () => {
+test('a host that does not read its stream loses it, without affecting others', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const unread = await open(host, { method: 'GET', headers });
@@ -254,7 +254,7 @@ test.each([
   },
 );
 
-test('an answer larger than what may be unread arrives whole', async () => {
+test('an answer larger than the unread limit arrives whole', async () => {
   const host = await openTestHost({
     messageLimits: { limitBytes: 32 << 20, shape: DEFAULTS.messageShape },
   });
@@ -271,7 +271,7 @@ test('an answer larger than what may be unread arrives whole', async () => {
   expect(stream.messages[1]?.result?.['text']).toBe(text);
 });
 
-test('the end: streams end, requests are refused, and nothing listens any more', async () => {
+test('closing: streams end, requests are refused, and nothing listens', async () => {
   const host = await openTestHost();
   const headers = await begin(host);
   const stream = await openStream(host, headers);

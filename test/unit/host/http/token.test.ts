@@ -8,7 +8,7 @@ import { checkToken, httpTokenFile, keptToken } from '../../../../src/host/http/
 import { eventually } from '../../../support/processes.ts';
 import { createProject, FIXTURES } from '../../../support/project.ts';
 
-test('it is made once, of 256 random bits, and only its user can read it', () => {
+test('is generated once, from 256 random bits, and only its user can read it', () => {
   const home = join(createProject().dir, 'new', 'home');
   const token = keptToken(home);
   expect(token).toMatch(/^[0-9a-f]{64}$/);
@@ -19,7 +19,7 @@ test('it is made once, of 256 random bits, and only its user can read it', () =>
   expect(keptToken(join(createProject().dir, 'other'))).not.toBe(token);
 });
 
-test('a file that others can read is closed to them', () => {
+test('a file others can read is made private', () => {
   const { dir } = createProject();
   const token = keptToken(dir);
   chmodSync(httpTokenFile(dir), 0o644);
@@ -27,7 +27,7 @@ test('a file that others can read is closed to them', () => {
   expect(statSync(httpTokenFile(dir)).mode & 0o777).toBe(0o600);
 });
 
-test('a file without a token is not overwritten, and not taken for one', () => {
+test('a file without a token is neither overwritten nor used', () => {
   for (const text of ['', '\n', 'short', 'a token with spaces that is long enough for one']) {
     const { dir } = createProject({ 'http-token': text });
     expect(() => keptToken(dir)).toThrow(/does not contain a valid token/);
@@ -35,7 +35,7 @@ test('a file without a token is not overwritten, and not taken for one', () => {
   }
 });
 
-test('a home that cannot be used is said in a sentence', () => {
+test('an unusable home is reported in a sentence', () => {
   const { dir } = createProject({ home: 'a file' });
   expect(() => keptToken(join(dir, 'home'))).toThrow(/^Cannot store the HTTP token: /);
 });
@@ -63,7 +63,7 @@ function refusalOf(token: string): string {
   }
 }
 
-test('programs that make it at once all get the same', async () => {
+test('programs that generate it at once all get the same', async () => {
   const { dir } = createProject();
   const home = join(dir, 'home');
   mkdirSync(home);

@@ -7,7 +7,7 @@ const sending = (authorization: string | undefined): Sent => ({
   body: rpc('initialize'),
 });
 
-test('after ten wrong tokens from an address it is told to wait, and the right one still works', async () => {
+test('after ten wrong tokens an address has to wait, and the right one still works', async () => {
   const host = await openTestHost();
   for (let count = 0; count < 10; count++) {
     expect((await send(host, sending(`Bearer guess-${count}`))).status).toBe(401);
@@ -29,7 +29,7 @@ test('a missing token is not a guess', async () => {
   expect((await send(host, sending('Bearer guess'))).status).toBe(401);
 });
 
-test('addresses are counted apart, and each anew after a minute', () => {
+test('addresses are counted separately, and again after a minute', () => {
   const tokens = new WrongTokens();
   for (let count = 0; count < 10; count++) expect(tokens.note('a', 0)).toBeUndefined();
   expect(tokens.note('a', 1_000)).toBe(59);

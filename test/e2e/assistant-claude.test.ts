@@ -255,7 +255,7 @@ test('the next assistant cleans up after a killed one', async () => {
 });
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-  'an assistant that is ended with %s leaves neither claude nor its folder',
+  'an assistant stopped with %s leaves neither claude nor its folder',
   async (signal) => {
     const { host, folder, isRunning } = await startAsking();
     host.process.kill(signal);

@@ -77,7 +77,7 @@ test('answers with Content-Length if the host uses it', async () => {
 });
 
 test.each([['serve'], ['assistant', 'serve', 'kid']])(
-  'a server that takes its time to leave has it: %s %s',
+  'a server that is slow to exit gets its time: %s %s',
   async (...args) => {
     const script: Script = ({ results }) =>
       results[0] ? { text: 'Done.' } : { calls: [{ name: 'work', args: {} }] };

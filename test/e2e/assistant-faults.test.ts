@@ -333,7 +333,7 @@ test('two queries at once are kept apart', async () => {
 
 describe('an assistant started directly', () => {
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    'and ended with %s takes its server with it, and its request',
+    'and stopped with %s also stops its server and its request',
     async (signal) => {
       const scene = await createScene(() => 'never', memoryServer);
       const args = ['assistant', 'serve', 'kid'];
@@ -350,7 +350,7 @@ describe('an assistant started directly', () => {
 });
 
 test.each(['inherit', 'minimal'])(
-  'a server that is Switchboard again, with the same assistant, does not go on without end: %s',
+  'a nested Switchboard with the same assistant does not recurse endlessly: %s',
   async (environment) => {
     const call = { action: 'call', subtool: 'natural_language', args: QUERY };
     const model = await startModelServer(({ results }) =>

@@ -736,7 +736,7 @@ test('doctor reports unused descriptions, and config check the files it read', a
 });
 
 test.each(['memory-claude-wrapper.mjs', 'CLAUDE.md'])(
-  'a folder in the place of %s is refused before anything is changed',
+  'a folder in the place of %s is refused before anything changes',
   async (name) => {
     const project = createProject({
       [`${FOLDER}/.mcp.json`]: MEMORY,

@@ -248,31 +248,28 @@ describe('the model’s tools', () => {
 describe('a call in the model’s answer text', () => {
   const told = '```json\n{"subtool": "read_text_file", "args": {"path": "PATH"}}\n```';
 
-  test.each(['loop', 'single'])(
-    'is carried out, and its result is the answer: %s',
-    async (mode) => {
-      const scene = await createScene(
-        () => ({ text: told.replace('PATH', join(scene.project.dir, 'tea.txt')) }),
-        // The project's folder, which the server also gets as a root.
-        (folder) => ({ ...publishedServer('filesystem', folder), assistant: { mode } }),
-      );
-      scene.project.write('tea.txt', 'Darjeeling');
-      const host = await connect(V1, 'suite', scene);
-      const answer = await ask(host, 'suite', { query: 'what is in tea.txt?' });
-      expect(answer).toEqual({
-        content: [{ type: 'text', text: 'Darjeeling' }],
-        structuredContent: { content: 'Darjeeling' },
-      });
-      const [request, ...more] = scene.model.requests;
-      expect(more).toEqual([]);
-      expect(request?.tools.length === 0).toBe(mode === 'single');
-      expect(request?.system.includes('"name":"read_text_file"')).toBe(mode === 'single');
-    },
-  );
+  test.each(['loop', 'single'])('is made, and its result is the answer: %s', async (mode) => {
+    const scene = await createScene(
+      () => ({ text: told.replace('PATH', join(scene.project.dir, 'tea.txt')) }),
+      // The project's folder, which the server also gets as a root.
+      (folder) => ({ ...publishedServer('filesystem', folder), assistant: { mode } }),
+    );
+    scene.project.write('tea.txt', 'Darjeeling');
+    const host = await connect(V1, 'suite', scene);
+    const answer = await ask(host, 'suite', { query: 'what is in tea.txt?' });
+    expect(answer).toEqual({
+      content: [{ type: 'text', text: 'Darjeeling' }],
+      structuredContent: { content: 'Darjeeling' },
+    });
+    const [request, ...more] = scene.model.requests;
+    expect(more).toEqual([]);
+    expect(request?.tools.length === 0).toBe(mode === 'single');
+    expect(request?.system.includes('"name":"read_text_file"')).toBe(mode === 'single');
+  });
 });
 
 test.each(['loop', 'single'])(
-  'what came of a call that was told is known to a follow-up: %s',
+  'a follow-up knows the result of a call in text: %s',
   async (mode) => {
     const script: Script = () => ({ text: '{"subtool": "read_graph", "args": {}}' });
     const scene = await createScene(script, (dir) => ({

@@ -207,7 +207,7 @@ describe('a question from the server', () => {
   });
 
   test.each(['javascript:alert(1)', 'file:///etc/passwd', 'nowhere'])(
-    'for a page at %s is declined',
+    'about a page at %s is declined',
     async (url) => {
       const { screen } = await askOnTerminal({ mode: 'url', message: 'Go.', url }, {});
       expect(screen).toContain('Declined: not an http or https URL.');

@@ -361,7 +361,7 @@ describe('the handshake with a server', () => {
   });
 
   test.each(['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18'])(
-    'accepts a child that answers with revision %s',
+    'accepts a server that answers with revision %s',
     async (revision) => {
       const project = createProject(configWith({ old: testServer('revision', revision) }));
       const host = await RawHost.connect(project);
@@ -370,7 +370,7 @@ describe('the handshake with a server', () => {
   );
 
   test.each([{}, { name: 'mock', capabilities: {} }, { protocolVersion: null }])(
-    'accepts a child that answers %j, without a revision',
+    'accepts a server that answers %j, without a revision',
     async (greeting) => {
       const project = createProject();
       const script = project.write(

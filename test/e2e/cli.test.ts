@@ -664,7 +664,7 @@ describe('servers that are off', () => {
   ];
 
   test.each([[['tools']], [['doctor']], [['config', 'check']]])(
-    'are left out by %j, which says so and why',
+    'are left out by %j, with a reason',
     async (words) => {
       const { status, stdout } = await run(createCliProject(OFF), words);
       expect(status).toBe(0);
@@ -720,7 +720,7 @@ describe('without a terminal', () => {
 
 describe('an interruption', () => {
   test.each([[['tools']], [['doctor']], [['call', 'slow', 'echo']]])(
-    'of %j while a server starts ends with 130 and leaves nothing',
+    'of %j while a server starts exits with 130 and leaves nothing',
     async (args) => {
       const project = createCliProject({ slow: testServer('starts-slowly', '600000') });
       const program = spawn(process.execPath, [PROGRAM, ...args], {

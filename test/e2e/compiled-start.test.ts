@@ -118,7 +118,7 @@ test.each(LOOSENINGS)('is replaced instead of used if %s', async (_, loosen) => 
 });
 
 test.each(hasOwnGroup ? [0o757] : [0o775, 0o757])(
-  'nothing is kept or used in a folder with mode %o',
+  'nothing is saved or used in a folder with mode %o',
   async (mode) => {
     const copy = copyProgram();
     const file = await runUntilKept(copy);

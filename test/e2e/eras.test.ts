@@ -28,7 +28,7 @@ function starting(when: string, project: Project, program: string, ...args: stri
 const programOf = (era: string) => eraServer(era).args[0] ?? '';
 
 test.each([AT_ONCE, SLOWLY])(
-  'a modern server %s is spoken to in its era, by a host of the other one',
+  'a modern server %s is used in its era by a handshake host',
   async (when) => {
     const project = createProject();
     const modern = starting(when, project, programOf('modern'), project.dir);
@@ -39,7 +39,7 @@ test.each([AT_ONCE, SLOWLY])(
 );
 
 test.each([AT_ONCE, SLOWLY])(
-  'a server %s and ends when it is asked is started again without, and never asked again',
+  'a server %s and exits on the probe is restarted without it, and never probed again',
   async (when) => {
     const project = createProject();
     const log = join(project.dir, 'log.txt');
@@ -58,7 +58,7 @@ test.each([AT_ONCE, SLOWLY])(
 );
 
 test.each([AT_ONCE, SLOWLY])(
-  'a server %s and speaks both is spoken to in the era of the host that needs it first',
+  'a server %s and supports both is used in the era of its first host',
   async (when) => {
     const project = createProject();
     const both = starting(when, project, programOf('both'), project.dir);

@@ -154,7 +154,7 @@ test('a busy server does not delay others', () =>
   }));
 
 test.for(['sampling/createMessage', 'roots/list', 'elicitation/create'])(
-  'a server that asks for %s is told that there is no such method',
+  'a server that requests %s gets a method-not-found error',
   (method) =>
     withFaults({ kid: {} }, async (trial) => {
       const answer = await trial.host.call('kid', 'ask', { method });

@@ -60,7 +60,7 @@ test('blank lines and NULs are not messages', () =>
   }));
 
 test.for(['"jsonrpc":"1.0",', ''])(
-  'a request that begins with {%s is refused under its id',
+  'a request that starts with {%s is refused under its id',
   (version) =>
     withFaults({}, async (trial) => {
       const answers = await answersTo(trial, `{${version}"id":"old","method":"ping"}\n`);
@@ -209,7 +209,7 @@ test('member names are compared exactly, and the last duplicate counts', () =>
   }));
 
 test.for(['first', 'last'])(
-  'a request over the limit, with its id %s, is refused under this id',
+  'an oversized request with its id %s is refused under this id',
   (place) =>
     withFaults({}, async (trial) => {
       const text = 'x'.repeat(LIMIT + (4 << 20));

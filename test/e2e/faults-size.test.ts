@@ -25,7 +25,7 @@ const ORDERS = {
 };
 
 test.for(Object.entries(ORDERS))(
-  'an answer of 100 MiB with %s fails alone, while another call of the server succeeds',
+  'an answer of 100 MiB with %s fails only its call, while another one succeeds',
   ([, order]) =>
     withFaults({ kid: {} }, async (trial) => {
       const { host } = trial;
@@ -54,7 +54,7 @@ const COMPLEX = {
 };
 
 test.for(Object.entries(COMPLEX))(
-  'an answer of 15 MiB beyond limits.%s fails alone',
+  'an answer of 15 MiB beyond limits.%s fails only its call',
   ([limit, { fill, what }]) =>
     withFaults({ kid: {} }, async (trial) => {
       const { host } = trial;
@@ -75,7 +75,7 @@ test.for(Object.entries(COMPLEX))(
 );
 
 test.for(Object.entries(COMPLEX))(
-  'twelve notifications of 15 MiB beyond limits.%s cost no call',
+  'twelve notifications of 15 MiB beyond limits.%s fail no call',
   ([, { fill }]) =>
     withFaults({ kid: {} }, async (trial) => {
       const { host } = trial;

@@ -176,7 +176,7 @@ test('a server that never lists its tools times out, and Switchboard’s list do
   }));
 
 test.for(['stderr', 'stdout'])(
-  'npx that asks on %s whether to proceed is told to say --yes',
+  'npx that asks on %s whether to proceed results in a hint about --yes',
   (stream) =>
     withFaults(
       { kid: { faults: [`ask-to-proceed=${stream}`] } },

@@ -91,7 +91,7 @@ test('a host that disappears during a large answer leaves nothing behind', () =>
   }));
 
 test.for(['SIGTERM', 'SIGINT'] as const)(
-  '%s ends the program and the most stubborn of its servers',
+  '%s stops the program and its most stubborn servers',
   (signal) =>
     withFaults({ kid: STUBBORN }, async (trial) => {
       await startFamily(trial);

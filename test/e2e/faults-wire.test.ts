@@ -106,7 +106,7 @@ test('an answer with neither a result nor an error is a server failure', () =>
   }));
 
 test.for(['7', '"text"', '{}', '[null]', '[{"text":"no type"}]'])(
-  'a result whose content is %s is a failure of the server',
+  'a result whose content is %s is a server failure',
   (content) =>
     withFaults({ kid: {} }, async (trial) => {
       const line = `{"jsonrpc":"2.0","id":%ID%,"result":{"content":${content}}}\n`;

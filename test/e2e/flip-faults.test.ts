@@ -352,7 +352,7 @@ test('a flood of changes during a switch causes few lists and notifications', as
 });
 
 test.each(['SIGTERM', 'SIGINT', 'end of input'])(
-  '%s in the middle of warm-up leaves no process',
+  '%s during warm-up leaves no process',
   async (how) => {
     const tag = `warm-${Math.random().toString(36).slice(2)}`;
     const servers = Object.fromEntries(

@@ -313,7 +313,7 @@ describe.each(SDK_CLIENTS)('$client', ({ connect }) => {
   });
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s: all servers are gone before the program is',
+    '%s: all servers exit before the program does',
     async (signal) => {
       const [project] = createFlipProject(published);
       const host = await connectHost(connect, switchboardIn(project));

@@ -55,7 +55,7 @@ test('a server stopped when idle is not in error; a switched-on one stays listed
 });
 
 test.each([{ show: 'flip' }, { start: 'eager' }, { idleMs: 0 }])(
-  '%o stays up whatever the usual time is',
+  '%o keeps running whatever the default time is',
   async (keys) => {
     const tag = tagged();
     const host = await connect({ ...toolbox(tag), ...keys }, { SWITCHBOARD_CHILD_IDLE_MS: '100' });

@@ -31,7 +31,7 @@ test.each([
 });
 
 test.each([[['tools', 'one']], [['call', 'one', 'click']], [['doctor', 'one']], [['show', 'one']]])(
-  '%j says so in its error',
+  '%j mentions it in its error',
   async (args) => {
     const { below, says } = createSubfolder();
     const { status, stderr } = await runSwitchboard(below, args);

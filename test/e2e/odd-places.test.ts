@@ -31,7 +31,7 @@ test('reports a missing project folder', () => {
 });
 
 test.each(['--help', '--version', 'config print', 'config schema', 'config check'])(
-  '%s ends quietly when nobody reads what it prints',
+  '%s exits quietly if its output is not read',
   (args) => {
     expect(runIn(`switchboard ${args} | (exec 0<&-; sleep 0.3); exit \${PIPESTATUS[0]}`)).toEqual({
       status: 0,

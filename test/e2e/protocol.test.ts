@@ -157,7 +157,7 @@ describe.each(['newline', 'content-length'] as const)('with %s framing', (framin
   });
 
   test.each([0, -7, 1.5, 9007199254740991, '', 'a', '7', '🦊 and \n "quotes"'])(
-    'the id %j comes back as it is',
+    'the id %j comes back unchanged',
     async (id) => {
       const host = start({ framing });
       expect(await host.request('ping', {}, id)).toEqual({ jsonrpc: '2.0', id, result: {} });
@@ -422,7 +422,7 @@ describe('failures', () => {
   });
 
   test.each(['newline', 'content-length'] as const)(
-    'an error that a child answers keeps its code and data with %s framing, and the connection goes on',
+    'a server’s error keeps its code and data with %s framing, and the connection stays open',
     async (framing) => {
       const host = start({ framing });
       const failure = { code: -32123, message: 'Out of tea.', data: { kettle: ['cold', 1] } };
@@ -439,7 +439,7 @@ describe('failures', () => {
 
 describe('the end', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s ends the program and its children',
+    '%s stops the program and its servers',
     async (signal) => {
       const host = start();
       const { pid } = JSON.parse(textOf(await host.call('toolbox', 'where_am_i'))) as {

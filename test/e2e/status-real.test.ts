@@ -110,7 +110,7 @@ test('reload makes the running program read its configuration again', async () =
 });
 
 test.each(['SIGTERM', 'SIGINT', 'end of input'] as const)(
-  'nothing of the endpoint stays after %s',
+  'nothing of the endpoint is left after %s',
   async (end) => {
     const project = createProject({ 'switchboard.config.json': { mcpServers: { box: toolbox } } });
     const host = await connect(project);

@@ -491,7 +491,7 @@ describe('call', () => {
   });
 
   test.each(['null', '{"content":"no array"}', '{"content":[{"no":"type"}]}'])(
-    'the result %s, which no host could read, is told as the server’s mistake',
+    'the unreadable result %s is reported as the server’s mistake',
     async (result) => {
       const { host } = await connectRecording({}, result);
       const answer = await host.call('rec', 'other');
@@ -502,7 +502,7 @@ describe('call', () => {
   );
 
   test.each(['for this server', 'for all'])(
-    'with results.wrap "json" %s the whole result is one text',
+    'with results.wrap "json" %s the whole result is one text block',
     async (where) => {
       const results = { wrap: 'json' };
       const isCommon = where === 'for all';

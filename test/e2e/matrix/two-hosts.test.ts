@@ -74,7 +74,7 @@ test('a tool that asks only for some arguments never asks another host', async (
 });
 
 test.each(SERVERS)(
-  'a host that cannot be asked beside one that can: %s server',
+  'a host that cannot be asked next to one that can: %s server',
   { timeout: TEST_MS },
   async (server) => {
     const [mute, able] = (await connectAll(server, [V2_MODERN, V1], [{}, undefined])) as Pair;
@@ -104,20 +104,17 @@ test.each(SERVERS)(
   },
 );
 
-test.each(SERVERS)(
-  'progress and logs go to the host that has called: %s server',
-  async (server) => {
-    const [one, other] = (await connectAll(server, [V1, V2_MODERN])) as Pair;
-    await one.setLogLevel('debug');
-    await other.setLogLevel('debug');
-    const before = other.received.length;
-    await one.callTool('progress', { steps: 3 }, { onProgress: () => {} });
-    await one.callTool('log', { levels: ['info', 'error'] });
-    await other.callTool('echo', { text: 'mine' });
-    // All that the other has heard is the answer to its own call.
-    expect(heardSince(other, before).map(({ id }) => id)).toEqual([other.sent.at(-1)?.id]);
-  },
-);
+test.each(SERVERS)('progress and logs go to the calling host: %s server', async (server) => {
+  const [one, other] = (await connectAll(server, [V1, V2_MODERN])) as Pair;
+  await one.setLogLevel('debug');
+  await other.setLogLevel('debug');
+  const before = other.received.length;
+  await one.callTool('progress', { steps: 3 }, { onProgress: () => {} });
+  await one.callTool('log', { levels: ['info', 'error'] });
+  await other.callTool('echo', { text: 'mine' });
+  // All that the other has heard is the answer to its own call.
+  expect(heardSince(other, before).map(({ id }) => id)).toEqual([other.sent.at(-1)?.id]);
+});
 
 /** Has the server ask once, so that it is known to. */
 async function haveAsked(hosts: readonly Host[]): Promise<void> {

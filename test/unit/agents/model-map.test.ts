@@ -62,7 +62,7 @@ test.each(BUILT_IN)('%s is openai’s %s, in any case', async (token, model) => 
 });
 
 test.each(['gpt-5', 'gpt-5-mini', 'GPT-5'])(
-  '%s already is a model of the engine, so no provider is set',
+  '%s is already an engine model, so no provider is set',
   async (model) => {
     expect(await mapped({ model })).toEqual({ model: model.toLowerCase(), warnings: [] });
   },

@@ -102,7 +102,7 @@ test.each([
 });
 
 test.each(['--help', '"quoted" $HOME `id`', 'nul \0 inside', 'x'.repeat(1 << 20)])(
-  'a task reaches the engine as it is',
+  'a task reaches the engine unchanged',
   async (task) => {
     const { run, seen } = createRuns();
     await run({ task, cwd: FOLDER }).result;

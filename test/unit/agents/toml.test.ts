@@ -176,15 +176,12 @@ describe('tools', () => {
     ['web_search', { builtins: { web_search: true } }],
     ['web-search', { builtins: { web_search: true } }],
     ['PLAN', { builtins: { plan: true } }],
-  ])(
-    '%s is a switch, in a list or a text, also without the mapping of other names',
-    async (tool, run) => {
-      for (const written of [`["${tool}"]`, `"${tool}"`]) {
-        const { loadOnly } = createAgents({ [FILE]: `name = "A"\ntools = ${written}\n` });
-        expect(await loadOnly({ toolmapEnable: false })).toMatchObject({ run, tools: [] });
-      }
-    },
-  );
+  ])('%s is a switch, in a list or a string, even without tool mapping', async (tool, run) => {
+    for (const written of [`["${tool}"]`, `"${tool}"`]) {
+      const { loadOnly } = createAgents({ [FILE]: `name = "A"\ntools = ${written}\n` });
+      expect(await loadOnly({ toolmapEnable: false })).toMatchObject({ run, tools: [] });
+    }
+  });
 
   test('a list and a string mean the same', async () => {
     const list = await loadToml('name = "A"\ntools = ["plan", "memory::*", "find"]\n');
@@ -234,16 +231,13 @@ describe('instructions', () => {
     ['prompts/blank.md', 'instructions = "inline"', 'inline', 'Using "instructions" instead.'],
     ['gone.md', 'instructions = "inline"', 'inline', 'Using "instructions" instead.'],
     ['prompts', '', undefined, 'The agent has no instructions.'],
-  ])(
-    'of a file %s that is of no use give way, with a warning',
-    async (file, said, expected, says) => {
-      const agent = await loadToml(`name = "A"\ninstructions_file = "${file}"\n${said}\n`, PROMPTS);
-      expect(agent.instructions).toBe(expected);
-      expect(agent.warnings).toEqual([
-        `${FILE}: instructions_file: "${file}" is blank or can't be read. ${says}`,
-      ]);
-    },
-  );
+  ])('in an unusable file %s are replaced, with a warning', async (file, said, expected, says) => {
+    const agent = await loadToml(`name = "A"\ninstructions_file = "${file}"\n${said}\n`, PROMPTS);
+    expect(agent.instructions).toBe(expected);
+    expect(agent.warnings).toEqual([
+      `${FILE}: instructions_file: "${file}" is blank or can't be read. ${says}`,
+    ]);
+  });
 
   test('are read again when the agent runs', async () => {
     const { list, load, write } = createAgents({ [FILE]: 'name = "A"\ninstructions = "old"\n' });

@@ -101,7 +101,7 @@ describe.each(Object.entries(TABLE))('%s', (dialect, rows) => {
 });
 
 test.each(['claude', 'chatmode', 'copilot'] as const)(
-  'without mapping all that %s names stays as it is',
+  'without mapping, every name in %s stays unchanged',
   (dialect) => {
     const names = TABLE[dialect]
       .flatMap(([, ...each]) => each)

@@ -30,7 +30,7 @@ describe('the library', () => {
   });
 
   test.each(entries.map((entry) => [entry.names[0] ?? '', entry] as const))(
-    '%s is described in one short line, and its role in a paragraph',
+    '%s has a one-line description and a role of one paragraph',
     (_, { switchboard, claude }) => {
       expect(switchboard).toMatch(/^Use this tool (?:to|for) [^\n]+\.$/);
       expect(switchboard.length).toBeLessThanOrEqual(160);
@@ -41,7 +41,7 @@ describe('the library', () => {
   );
 
   test.each(entries.map((entry) => [entry.names[0] ?? '', entry] as const))(
-    'the role of %s names only tools that every known package of it has',
+    'the role of %s names only tools that all its known packages have',
     (_, entry) => {
       for (const name of entry.packages) {
         const tools = listed[name];

@@ -43,7 +43,7 @@ const looks = (count: number, name = 'look') => ({
 });
 
 test.each(['anthropic', 'openai'])(
-  'what an answer wants to do that was refused is not done: %s',
+  'tool calls in a refused answer are not made: %s',
   async (api) => {
     const { task, called } = await createTask(() => ({ ...looks(1), stop: 'refused' }), {}, api);
     await expect(runLoop(task)).rejects.toThrow('refused to answer');
@@ -67,7 +67,7 @@ test('calls are limited, and the model gets an error', async () => {
   });
 });
 
-test('unknown tool names are limited', async () => {
+test('errors about unknown tools are short and limited in number', async () => {
   const { task, model } = await createTask((_request, index) =>
     index === 0 ? looks(150, 'n'.repeat(2_000)) : { text: 'Done.' },
   );
@@ -89,7 +89,7 @@ test('the results of one round are limited together', async () => {
   ]);
 });
 
-test('progress counts rounds', async () => {
+test('the error counts rounds, not calls', async () => {
   const { task } = await createTask(() => looks(3), { maxRounds: 2 });
   await expect(runLoop(task)).rejects.toThrow(
     "The assistant's model did not reach an answer within 2 rounds of tool calls.",
@@ -105,7 +105,7 @@ test('a tool is also found by its own name', async () => {
 });
 
 test.each(['page.open', toProviderName('page.open')])(
-  'so is one in a call that is told: %s',
+  'also in a call in text: %s',
   async (subtool) => {
     const { task, called, work } = await createTask(() => ({ text: 'unused' }));
     await carryOut(JSON.stringify({ subtool, args: {} }), task.toolbox, work);
@@ -114,7 +114,7 @@ test.each(['page.open', toProviderName('page.open')])(
 );
 
 test.each(['anthropic', 'openai'])(
-  'an answer that was cut off before it began says what to raise: %s',
+  'an answer cut off before it starts says which limit to raise: %s',
   async (api) => {
     const { task } = await createTask(() => ({ text: '', stop: 'limit' }), { maxTokens: 50 }, api);
     await expect(runLoop(task)).rejects.toMatchObject({

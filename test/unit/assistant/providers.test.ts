@@ -127,16 +127,13 @@ describe.each(APIS)('$name', ({ create }) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test.each(['no JSON', '{"a": 1}', '[]', 'null', ''])(
-    'an answer that is none: %s',
-    async (body) => {
-      const { provider } = await open(() => ({ body }));
-      await expect(provider.complete(request())).rejects.toMatchObject({
-        name: 'ModelFailure',
-        isUnreadable: true,
-      });
-    },
-  );
+  test.each(['no JSON', '{"a": 1}', '[]', 'null', ''])('an unreadable answer: %s', async (body) => {
+    const { provider } = await open(() => ({ body }));
+    await expect(provider.complete(request())).rejects.toMatchObject({
+      name: 'ModelFailure',
+      isUnreadable: true,
+    });
+  });
 
   test.each([301, 302, 307, 308])('does not follow a redirect: %i', async (status) => {
     const other = await startModelServer(() => ({ text: 'Thank you.' }));
@@ -237,7 +234,7 @@ describe.each(APIS)('$name', ({ create }) => {
   });
 
   test.each(['geheim', 'ge heim', 'g@heim', 'geh%65im-und-lang'])(
-    'a password in its address is in no failure: %s',
+    'a password in its URL appears in no error: %s',
     async (password) => {
       const provider = await create({ url: `http://ada:${password}@127.0.0.1:9` });
       const failure: unknown = await provider.complete(request()).catch((error: unknown) => error);
@@ -353,7 +350,7 @@ describe('moves unsupported parts of a tool into its description', () => {
   });
 
   test.each([{ enum: [{}] }, { const: {} }, { not: {} }, { oneOf: [] }, { allOf: [] }])(
-    'and whatever else makes it more than an object: %j',
+    'and anything else that is not a plain object: %j',
     async (more) => {
       for (const { schema, description } of await send({ inputSchema: more })) {
         expect(schema).toMatchObject({ type: 'object' });
@@ -535,17 +532,14 @@ test('caches the start of the next round at Anthropic', async () => {
 test.each([
   [true, undefined],
   [false, 'for the gateway'],
-])(
-  'headers for where Anthropic is usually reached go nowhere else: %s',
-  async (isElsewhere, sent) => {
-    vi.stubEnv('ANTHROPIC_CUSTOM_HEADERS', 'X-Gateway: for the gateway\nnonsense');
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const server = await startModelServer(() => ({ text: 'Hi.' }));
-    const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url, isElsewhere });
-    await provider.complete(request());
-    expect(server.requests[0]?.headers['x-gateway']).toBe(sent);
-  },
-);
+])('headers for Anthropic’s default URL are not sent elsewhere: %s', async (isElsewhere, sent) => {
+  vi.stubEnv('ANTHROPIC_CUSTOM_HEADERS', 'X-Gateway: for the gateway\nnonsense');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const server = await startModelServer(() => ({ text: 'Hi.' }));
+  const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url, isElsewhere });
+  await provider.complete(request());
+  expect(server.requests[0]?.headers['x-gateway']).toBe(sent);
+});
 
 test('a model that only knows the limit’s new name is asked with that', async () => {
   const error = { message: 'Use the other.', param: 'max_tokens', code: 'unsupported_parameter' };

@@ -41,7 +41,7 @@ test.each([429, 503, 529])('%i means "not now", and is retried', async (status) 
 });
 
 test.each([400, 401, 404, 500, 502, 504])(
-  '%i is not: it may have been paid for',
+  '%i is not retried: it may have been charged',
   async (status) => {
     const headers = { 'retry-after-ms': '5' };
     const { server, answer } = await ask(() => ({ status, headers }));

@@ -24,7 +24,7 @@ test('leaves an existing folder unchanged', () => {
 });
 
 test.each(['file', 'file/below', 'nowhere', 'nowhere/below'])(
-  'what is in the way is said: %s',
+  'names what is in the way: %s',
   (path) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'file'), '');

@@ -146,7 +146,7 @@ describe('a secret split across two lines', () => {
   const mask = createLineMask([SECRET, 'short-01']);
 
   test.each(Array.from({ length: SECRET.length - 1 }, (_, index) => index + 1))(
-    'shows less than half of itself if it breaks after %d characters',
+    'reveals less than half of itself if it breaks after %d characters',
     (at) => {
       const lines = [`token: ${SECRET.slice(0, at)}`, `    ${SECRET.slice(at)} is wrong`];
       const shown = lines.map(mask).join('\n');

@@ -123,7 +123,7 @@ function createParts() {
 type Parts = ReturnType<typeof createParts>;
 
 test.each(Object.entries(WAYS))(
-  'who waits for %s hears that it is starting',
+  'a caller waiting for %s gets progress about the start',
   async (_title, way) => {
     const { told, onProgress } = listen();
     const parts = createParts();

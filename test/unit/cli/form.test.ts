@@ -152,7 +152,7 @@ test('a server’s text cannot control the terminal or fake a line', async () =>
 });
 
 test.each([[form({ deep: { type: 'object' } })], [form({ list: { type: 'array' } })]])(
-  'a field that cannot be typed cannot be asked for: %j',
+  'an unsupported field type cannot be asked for: %j',
   async (schema) => {
     expect(await fill(schema)).toEqual({
       answer: { action: 'decline' },

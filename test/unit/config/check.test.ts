@@ -61,7 +61,7 @@ test('all mistakes in a file are reported at once, with locations', async () => 
   `);
 });
 
-test('keys of removed features are unknown keys', async () => {
+test('keys of nonexistent features are unknown keys', async () => {
   const project = createProject({
     'switchboard.config.json': {
       suites: {

@@ -118,7 +118,7 @@ describe('a search is limited', () => {
   }
 
   test.each(['many/**/x.json', 'many/*/*/x.json', '/**/x.json'])(
-    'after so many folders, with a warning: %s',
+    'by folders, with a warning: %s',
     async (pattern) => {
       const { folder, homeFolder } = createMany();
       const limits = { ...LARGE, folders: 30 };

@@ -56,7 +56,7 @@ test.each(['stdio', 'grpc', ''])('the type "%s" does not fit a URL', async (type
 });
 
 test.each([{ command: 'x' }, { command: { cmd: 'x' } }])(
-  'a url beside %j is an error of that server',
+  'a url next to %j is an error for that server',
   async (entry) => {
     const { problem, says } = await loadChild({ ...entry, url: 'https://x' });
     expect(problem?.code).toBe('CONFIG_INVALID');

@@ -23,7 +23,7 @@ function createFile(content?: string) {
 }
 
 test.each(['{}', '{ }\n', '{\n}', '{ "suites": { "a": {} } }', '{ "suites": {}, }\r\n'])(
-  '%j is what it was, which the text alone does not tell',
+  '%j is restored, which the text alone could not tell',
   async (text) => {
     const file = createFile(text);
     await file.set();

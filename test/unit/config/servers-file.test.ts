@@ -138,7 +138,7 @@ describe('its content', () => {
   });
 
   test.each([{ command: 'x' }, { command: { cmd: 'x' } }, { url: 'https://x' }])(
-    'may be a server that is called mcpServers: %j',
+    'may be a server named mcpServers: %j',
     async (entry) => {
       const project = createProject({ [OWN]: { mcpServers: entry, a: CHILD } });
       expect(await namesIn(project)).toEqual(['mcpServers', 'a']);

@@ -49,7 +49,7 @@ describe('removes a key anywhere', () => {
   });
 
   test.each(['{}', '{"suites": 1}', '{"suites": {"memory": {}}}', '[]', ''])(
-    'there is none in %j, which stays',
+    '%j without the key stays unchanged',
     async (text) => {
       expect(await unsetKey(text, PATH)).toBe(text);
     },

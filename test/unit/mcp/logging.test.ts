@@ -14,7 +14,7 @@ test('without a level there are no messages', () => {
 });
 
 test.each([{ level: 'loud' }, { level: 3 }, {}, null, 'info'])(
-  'a message of no known level, %j, is nobody’s',
+  'a message with an unknown level, %j, is dropped',
   (params) => {
     expect(isWanted(Verbatim.of(params), 'debug')).toBe(false);
   },

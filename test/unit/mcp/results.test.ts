@@ -47,7 +47,7 @@ test('a list may be cached for as long as its server says', () => {
 });
 
 test.each(['"text"', '[1]', 'null', '7', 'true'])(
-  'a result of %s is no object: whatever becomes of it, it is JSON',
+  'a result of %s is not an object, but always becomes JSON',
   (text) => {
     for (const change of [toModernResult, toCacheableResult, toHandshakeResult]) {
       expect(() => JSON.parse(change(parse(text)).text) as unknown).not.toThrow();

@@ -74,12 +74,9 @@ describe('a message on a line', () => {
     ]);
   });
 
-  test.each(['', ' ', ' and ', ','])(
-    'may share the line with a second one behind %j',
-    (between) => {
-      expect(textsOf(`${PING}${between}${NOTE}\n`)).toEqual([PING, NOTE]);
-    },
-  );
+  test.each(['', ' ', ' and ', ','])('may share the line with a second one after %j', (between) => {
+    expect(textsOf(`${PING}${between}${NOTE}\n`)).toEqual([PING, NOTE]);
+  });
 
   test('may share the line with a second one, even without "jsonrpc"', () => {
     expect(textsOf('{"id":1,"result":{}}{"id":2,"result":{}}\n')).toHaveLength(2);
@@ -168,7 +165,7 @@ describe('a message after a header', () => {
   });
 
   test.each(['any', 'content-length'] as const)(
-    'may be followed at once by one of either framing (%s)',
+    'may be followed directly by one of either framing (%s)',
     (headers) => {
       const input = `${withLength(NOTE)}${withLength(PING)}${PONG}\n${withLength(PING)}\r\n${PONG}\n`;
       expect(textsOf(input, headers)).toEqual([NOTE, PING, PONG, PING, PONG]);
@@ -263,7 +260,7 @@ describe('other input', () => {
   });
 
   test.each(['null', '42', '-1.5e3', 'true', '"x"', '"a{b"'])(
-    'is broken, though JSON, when it is %s',
+    'is broken, though valid JSON, if it is %s',
     (line) => {
       expect(frameAll(`${line}\n`).broken).toEqual([
         { reason: 'not-an-object', framing: 'newline', excerpt: line },

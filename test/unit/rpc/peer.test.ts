@@ -402,7 +402,7 @@ test('at the end of the other side’s input, the rest is cancelled and answered
   ]);
 });
 
-test('a side that sends nothing more also gets no requests answered', async () => {
+test('our requests fail once the other side has ended its input', async () => {
   const { peer, receive } = createPeer({ onRequest: () => new Promise(() => {}) });
   receive({ id: 1, method: 'slow' });
   const before = peer.request('question', undefined, LONG);

@@ -66,7 +66,7 @@ test('each answer goes to its question; unanswered ones are asked again', async 
 });
 
 test.each([undefined, Verbatim.of(null), Verbatim.of('x'), Verbatim.of([1])])(
-  'answers that are none leave the question open',
+  'invalid answers leave the question open',
   async (responses) => {
     const { call, ask } = createCall();
     ask({});

@@ -149,7 +149,7 @@ test('a server that exits while the host fetches the list is reported as not rea
   expect(view.active).toEqual([]);
 });
 
-test('a server switched off while the host fetches the list counts as switched on', async () => {
+test('a server switched off while the host fetches the list is still reported as activated', async () => {
   const { board } = createBoard([flip('a')]);
   await begun(board);
   const { view, audience } = openView(board);

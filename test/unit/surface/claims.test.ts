@@ -71,7 +71,7 @@ test('a changed catalog makes the claims outdated', async () => {
 });
 
 test.each(['', '{', '[]', '{"form":2,"claims":{"kid":{}}}', '{"form":1,"claims":[]}'])(
-  'a file with %j in it is as good as none',
+  'a file with %j in it is ignored',
   (text) => {
     const { claims, folder, path } = openClaims();
     mkdirSync(join(folder, 'claims'));

@@ -157,7 +157,7 @@ test('under any changes, names are unique, ours are reserved, and a name never m
 const namesIn = (tools: readonly { name: string }[]) => new Set(tools.map(({ name }) => name));
 
 test.each([undefined, null, 'object', [], 7])(
-  'a tool whose inputSchema is %j is listed with one that takes anything',
+  'a tool whose inputSchema is %j is listed with one that accepts anything',
   (inputSchema) => {
     const tools = [{ name: 'a', inputSchema }];
     const [own] = new OwnTools()

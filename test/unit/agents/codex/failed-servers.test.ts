@@ -29,7 +29,7 @@ test('a reason is short and contains no secret', () => {
 });
 
 test.each(['something else: one: x', 'required MCP servers failed to initialize: three: x', ''])(
-  'an error about something else names none: %s',
+  'any other error names no servers: %s',
   (message) => {
     expect(reasonsIn(message)).toEqual([]);
   },

@@ -151,7 +151,7 @@ test('servers run outside the sandbox', () => {
 });
 
 test.each([{}, { type: 'function_call' }, { type: 'function_call_output', output: 3 }, null])(
-  'what is not understood is left alone: %j',
+  'unknown input is ignored: %j',
   (item) => {
     const refusals = new Refusals({ cwd: '/', sandbox: 'read-only', mask: (same) => same });
     for (const method of ['rawResponseItem/completed', 'item/completed', 'other']) {

@@ -43,7 +43,7 @@ const FILES: [string, (command: string) => string | object][] = [
 ];
 
 test.each(FILES.map(([file], index) => [file, index] as const))(
-  '%s counts before all that come after it',
+  '%s takes precedence over all that come after it',
   async (file, index) => {
     const weaker = FILES.slice(index).toReversed();
     const { homeFolder, plain, discover } = setUp(

@@ -106,7 +106,7 @@ test.each([
   // Silent about its era as well, which is a part of its start: that must be done in time.
   ['list its tools', '--no-list', 5_000],
 ])(
-  'a server that does not %s costs its limit and is ended with all it has started',
+  'a server that does not %s times out and is stopped with everything it started',
   async (task, fault, limitMs) => {
     const { ask } = setUp();
     const { server, running, starts } = faulty(fault, '--stubborn', '--stubborn-grandchild');

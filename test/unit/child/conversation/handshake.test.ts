@@ -163,7 +163,7 @@ test('a shared server’s roots are the project, for every caller', async () => 
   expect([outside.mock.calls, ...callers.map(({ asked }) => asked)]).toEqual([[], [], []]);
 });
 test.each(['elicitation/create', 'sampling/createMessage'])(
-  'nobody hears a question that comes without a call: %s',
+  'a question outside any call reaches no one: %s',
   async (method) => {
     const asked: string[] = [];
     const { call, ask, finish } = createConversation({}, async (question) => {

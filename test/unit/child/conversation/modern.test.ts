@@ -271,7 +271,7 @@ test('a host without roots gets no made-up ones', async () => {
 });
 
 test.each(['handshake', 'modern'] as const)(
-  'the roots of a shared server are the project when a %s host calls it',
+  'a shared server’s roots are the project for a %s host',
   async (era) => {
     const { call, reply, sent } = createConversation({}, true);
     const caller = new FakeCaller({ era });

@@ -312,7 +312,7 @@ describe('a redirect', () => {
   });
 
   test.each(['http://169.254.169.254/latest', 'file:///etc/passwd', '//[', ''])(
-    'to %j leads nowhere',
+    'to %j is a failure',
     async (location) => {
       const { error } = await failOnce((_, reply) => reply.writeHead(302, { location }).end());
       expect(error.code).toBe('CHILD_UNREACHABLE');
@@ -513,7 +513,7 @@ describe('a message beyond the limit', () => {
   });
 
   test.each(['constructor', '__proto__', 'toString', 'snappy'])(
-    'an answer in the unknown encoding "%s" is read as it is',
+    'an answer with the unknown encoding "%s" is read as is',
     async (encoding) => {
       const server = await OddServer.start({
         onRequest: ({ message }, reply) =>
@@ -557,7 +557,7 @@ describe('a session the server has lost', () => {
   }
 
   test.each([404, 400] as const)(
-    'and says so with %d is begun anew, once for all',
+    'and reports with %d is replaced, once for all calls',
     async (status) => {
       const lost = new Set<string>();
       const server = await startForgetful(lost, status);
@@ -697,7 +697,7 @@ describe('a server that does not answer', () => {
   });
 
   test.each(['http', 'sse'] as const)(
-    'what has no answer is waited for as long as a handshake (%s)',
+    'messages without an answer have the handshake’s limit (%s)',
     async (type) => {
       let stream: Parameters<Handler>[1] | undefined;
       let open = 0;
@@ -888,7 +888,7 @@ describe('a server with only the older transport', () => {
   }
 
   test.each([400, 404, 405])(
-    'and refuses the handshake with %d is spoken to that way',
+    'and refuses the handshake with %d is used with that transport',
     async (status) => {
       const older = await startOlder(
         ({ message }, reply) => {

@@ -293,7 +293,7 @@ describe('probed for the modern era', () => {
   });
 
   test.each(['streamableHttp', 'sse'] as const)(
-    'a published server over %s is greeted',
+    'a published server over %s gets a handshake',
     async (transport) => {
       const server = await startEverything(transport);
       onTestFinished(() => server.stop());

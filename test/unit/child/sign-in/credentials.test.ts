@@ -304,7 +304,7 @@ test('a server with another resource name needs a new sign-in', async () => {
 });
 
 test.each(['', '{', '[]', '{"version": 1}', '{"version": 2}', 'null'])(
-  'a damaged file counts as not signed in, and is mentioned: %s',
+  'a damaged file counts as signed out, and is reported: %s',
   async (text) => {
     const kept = await signedIn('fresh');
     writeFileSync(kept.file, text);

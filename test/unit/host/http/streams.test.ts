@@ -232,27 +232,24 @@ test('a host that does not read its stream loses it, without affecting others', 
 test.each([
   ['events', (host: TestHost) => sessionOf(host).tell(LARGE_NEWS, 5)],
   ['an answer', (host: TestHost) => sessionOf(host).answer(5, { pad: 'x'.repeat(8 << 20) })],
-])(
-  'a session is full while its client leaves %s unread, and no other session is',
-  async (_, say) => {
-    const host = await openTestHost();
-    const headers = await begin(host);
-    const other = await begin(host);
-    const request = openRequest(host, { headers, body: rpc('wait', {}, 5) });
-    const got = new Promise<IncomingMessage>((resolve) => request.once('response', resolve));
-    request.once('socket', (socket) => socket.pause());
-    expect(await eventually(() => host.executed().length === 3)).toBe(true);
-    say(host);
-    expect(await eventually(() => sessionOf(host).isFull)).toBe(true);
-    expect(host.sessions.map(({ isFull }) => isFull)).toEqual([true, false]);
-    expect((await send(host, { headers: other, body: rpc('echo') })).status).toBe(200);
+])('only the session whose client leaves %s unread is full', async (_, say) => {
+  const host = await openTestHost();
+  const headers = await begin(host);
+  const other = await begin(host);
+  const request = openRequest(host, { headers, body: rpc('wait', {}, 5) });
+  const got = new Promise<IncomingMessage>((resolve) => request.once('response', resolve));
+  request.once('socket', (socket) => socket.pause());
+  expect(await eventually(() => host.executed().length === 3)).toBe(true);
+  say(host);
+  expect(await eventually(() => sessionOf(host).isFull)).toBe(true);
+  expect(host.sessions.map(({ isFull }) => isFull)).toEqual([true, false]);
+  expect((await send(host, { headers: other, body: rpc('echo') })).status).toBe(200);
 
-    request.socket?.resume();
-    (await got).resume();
-    expect(await eventually(() => !sessionOf(host).isFull)).toBe(true);
-    expect(host.logged).toEqual([]);
-  },
-);
+  request.socket?.resume();
+  (await got).resume();
+  expect(await eventually(() => !sessionOf(host).isFull)).toBe(true);
+  expect(host.logged).toEqual([]);
+});
 
 test('an answer larger than the unread limit arrives whole', async () => {
   const host = await openTestHost({

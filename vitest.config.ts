@@ -2,7 +2,7 @@
 //
 // - `unit` runs functions and objects in this process.
 // - `e2e` runs the built program the way hosts do, with real servers behind it.
-// - `thorough` runs end-to-end tests that take long: faults, published servers, the rest of the matrix.
+// - `thorough` runs what takes long: faults, every flag, published servers, the rest of the matrix.
 // - `engine` runs agents with the real Codex, `hosts` uses Switchboard from real hosts.
 //   `npm run test:engine` and `npm run test:hosts` download and build first.
 //
@@ -16,11 +16,13 @@ const COMMON = {
   testTimeout: 300_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: 60_000 } },
-  // Tests mostly wait for processes, so two per core keep a machine busy. Vitest wants one number for all.
-  maxWorkers: 2 * availableParallelism(),
+  // Tests mostly wait for processes, so three per core keep a machine busy. Vitest wants one number for all.
+  maxWorkers: 3 * availableParallelism(),
+  // Loading the modules anew for every file would take longer than many tests.
+  isolate: false,
 };
 
-/** End-to-end tests that `npm test` leaves out. */
+/** Tests that `npm test` leaves out. */
 const THOROUGH = [
   'test/e2e/faults-*.test.ts', // servers, hosts and files that misbehave
   'test/e2e/{assistant,flip,reload}-faults.test.ts',
@@ -29,7 +31,12 @@ const THOROUGH = [
   'test/e2e/{compiled-start,http-many,install-script,package,safe-output}.test.ts',
   'test/e2e/{agent-flags,agent-settings,assistant-claude,assistant-rules}.test.ts', // every flag and setting
   'test/e2e/{json-output,log,nearest,odd-places,odd-servers,old-node,skill,warnings}.test.ts',
+  'test/e2e/{assistant-config,agent-nesting,idle,import,line-breaks,network}.test.ts',
   'test/e2e/matrix/{strangers,two-hosts}.test.ts',
+  'test/unit/child/remote/{faults-remote,remote-children}.test.ts',
+  'test/unit/agents/{codex/approvals,servers/enumerator}.test.ts', // start real programs
+  'test/unit/conformance/fixture.test.ts',
+  'test/unit/rpc/framer.fuzz.test.ts',
 ];
 /** Tests that `npm test` runs in a few places and `thorough` in the others. */
 const PLACES = [
@@ -46,8 +53,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/{unit,arch,contract}/**/*.test.ts'],
-          // Loading the modules anew for every file would take longer than the tests.
-          isolate: false,
+          exclude: [...configDefaults.exclude, ...THOROUGH],
           ...COMMON,
         },
       },

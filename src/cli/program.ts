@@ -74,7 +74,7 @@ const ABOUT_ASSISTANT = `
 `;
 
 /** Runs a command; returns the exit status. */
-export async function runProgram(args: readonly string[]): Promise<number> {
+export async function runCommand(args: readonly string[]): Promise<number> {
   let status = 0;
   /** Wraps a command, which returns the exit status, as a commander action. */
   const action: Action =

@@ -19,7 +19,7 @@ export async function run(args: readonly string[]): Promise<number> {
       process.stdout.write(`${VERSION}\n`);
       return 0;
     }
-    return await (await import('./program.ts')).runProgram(args);
+    return await (await import('./program.ts')).runCommand(args);
   } catch (error) {
     return reportError(error, wantsJson(args));
   }

@@ -15,7 +15,7 @@ import { isOnTerminal, TerminalCaller } from '../terminal/terminal-caller.ts';
 import { workingFolder } from '../working-folder.ts';
 import { type CommandOptions, printWarnings, withSwitchboard } from './with-switchboard.ts';
 
-export interface RunAgentOptions extends CommandOptions {
+export interface RunCommandOptions extends CommandOptions {
   readonly cwd?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ const HOW_TO_PIPE = 'Pipe it in: echo "Explain the build" | switchboard run NAME
 export async function runAgent(
   name: string,
   given: string,
-  options: RunAgentOptions,
+  options: RunCommandOptions,
 ): Promise<number> {
   const output = createOutput(options);
   const task = given === '-' ? readStdin('the task', HOW_TO_PIPE) : given;
@@ -60,7 +60,7 @@ export async function runAgent(
 }
 
 /** An empty value is probably an unset variable, not the current folder. */
-function folderOfRun({ cwd = '.' }: RunAgentOptions): string {
+function folderOfRun({ cwd = '.' }: RunCommandOptions): string {
   if (cwd !== '') return resolve(workingFolder(), cwd);
   throw new SwitchboardError('USAGE', '--cwd is empty.', {
     hint: 'Name a folder, or leave out --cwd to use the current one.',

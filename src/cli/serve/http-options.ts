@@ -3,7 +3,7 @@
 import { SwitchboardError } from '../../base/errors.ts';
 import { LONGEST_MS } from '../../config/defaults.ts';
 import { BOOLEAN } from '../../config/settings/values.ts';
-import { isLoopbackHost } from '../../host/http/address.ts';
+import { isLocalAddress } from '../../host/http/address.ts';
 import type { HttpLimits } from '../../host/http/server.ts';
 
 /** As typed on the command line. */
@@ -51,7 +51,7 @@ export function readHttpSettings(flags: HttpFlags, env: NodeJS.ProcessEnv): Http
   const written = (flags.host ?? (env['HOST'] || DEFAULT_HOST)).trim();
   const host = written.replace(/^\[(.*)\]$/, '$1');
   const wantsToken = flags.auth !== false && !isOn(env['SWITCHBOARD_NO_AUTH']);
-  if (!isLoopbackHost(host)) {
+  if (!isLocalAddress(host)) {
     const allowed = flags.allowRemote === true || isOn(env['SWITCHBOARD_ALLOW_REMOTE']);
     checkRemote(host, allowed, wantsToken);
   }

@@ -1,7 +1,7 @@
 // `switchboard serve --http`: one Switchboard for many hosts, which reach it at a URL. A user or a service manager
 // starts it, and it runs until it's stopped.
 import type { Config } from '../../config/config.ts';
-import { isLoopbackHost } from '../../host/http/address.ts';
+import { isLocalAddress } from '../../host/http/address.ts';
 import type { HttpSession, HttpSessionOptions } from '../../host/http/exchange.ts';
 import { type HttpHost, openHttpHost } from '../../host/http/server.ts';
 import { checkToken, httpTokenFile, keptToken } from '../../host/http/token.ts';
@@ -84,7 +84,7 @@ function aboutAddress(
   if (token === undefined) lines.push('Any program on this machine can use it.');
   else if (settings.token === undefined)
     lines.push(`The token is stored in ${httpTokenFile(home)}.`);
-  if (!isLoopbackHost(settings.host)) {
+  if (!isLocalAddress(settings.host)) {
     lines.push('Other machines can reach it, and traffic is not encrypted: see docs/http.md.');
   }
   return `${lines.join('\n')}\n`;

@@ -12,7 +12,7 @@ export interface ListenAddress {
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Whether only programs on this machine can reach an address. */
-export function isLoopbackHost(host: string): boolean {
+export function isLocalAddress(host: string): boolean {
   const name = host.toLowerCase();
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
 }
@@ -31,7 +31,7 @@ export function isOurs(value: string, { host, port, names }: ListenAddress): boo
   // All addresses of the machine, perhaps behind another port. Only an IP address can't be someone else's name.
   if (isWildcard(host)) return LOOPBACK.has(name) || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
   const isOurPort = Number(parts[2] ?? 80) === port;
-  return isOurPort && (name === formatHost(host) || (isLoopbackHost(host) && LOOPBACK.has(name)));
+  return isOurPort && (name === formatHost(host) || (isLocalAddress(host) && LOOPBACK.has(name)));
 }
 
 /** Whether an Origin header is our own, in a request whose Host header is `ours`. */

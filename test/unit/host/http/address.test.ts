@@ -1,6 +1,6 @@
 // The names by which clients may say that they have reached us.
 import { expect, test } from 'vitest';
-import { isLoopbackHost, isOurOrigin, isOurs, urlOf } from '../../../../src/host/http/address.ts';
+import { isLocalAddress, isOurOrigin, isOurs, urlOf } from '../../../../src/host/http/address.ts';
 
 const local = { host: '127.0.0.1', port: 8081, names: [] };
 const network = { host: '192.168.1.5', port: 8081, names: [] };
@@ -20,7 +20,7 @@ test.each([
   ['192.168.1.5', false],
   ['::ffff:127.0.0.1', false],
 ])('whether %j is only this machine: %j', (host, expected) => {
-  expect(isLoopbackHost(host)).toBe(expected);
+  expect(isLocalAddress(host)).toBe(expected);
 });
 
 test.each([

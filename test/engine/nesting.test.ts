@@ -109,7 +109,7 @@ test('the supervisor of the examples has its specialists, wherever it is to work
   const [first, second, third] = inputs(parts);
   expect(JSON.stringify(model.requests[0]?.body.tools)).not.toContain('agent_supervisor');
   expect(first).toContain('Check it');
-  expect(second).toContain('somebody who wants to break it');
+  expect(second).toContain('Review the code as an attacker would');
   expect(third).toContain('NOTHING-FOUND');
 });
 

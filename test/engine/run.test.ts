@@ -55,9 +55,9 @@ describe('a run', () => {
     expect(first).toMatchObject({ role: 'developer' });
     expect(JSON.stringify(first)).toContain('You are MARKER-OF-INSTRUCTIONS.');
     expect(run.events).toEqual([
-      { kind: 'starting', text: 'starts Some Agent' },
+      { kind: 'starting', text: 'starting Some Agent' },
       { kind: 'step', text: 'running: echo written > by-command.txt' },
-      { kind: 'step', text: `changes ${join(cwd, 'patched.txt')}` },
+      { kind: 'step', text: `editing ${join(cwd, 'patched.txt')}` },
       { kind: 'step', text: 'calling memory.create_entities' },
       { kind: 'text', text: 'FINAL:' },
       { kind: 'text', text: ' all t' },
@@ -104,7 +104,7 @@ describe('a run', () => {
     const { ok, output } = await engine.run(watchedRun(cwd));
     expect(ok).toBe(true);
     expect(output).toBe(
-      `${text.slice(0, 1_000)}\n[cut: of a message that is too long, these are the first 1000 characters]`,
+      `${text.slice(0, 1_000)}\n[message too long; cut off after 1000 characters]`,
     );
   });
 
@@ -184,8 +184,8 @@ test('a run goes on without servers that do not start, and still waits for the o
   expect(names).toContain('mcp__slow');
   const notes = run.events.filter(({ kind }) => kind === 'note').map(({ text }) => text);
   expect(notes).toEqual([
-    expect.stringMatching(/^The agent ran without server "broken", which did not start: No such/),
-    expect.stringMatching(/^The agent ran without server "dies", which did not start: handshaking/),
+    expect.stringMatching(/^The agent ran without server "broken", which failed to start: No such/),
+    expect.stringMatching(/^The agent ran without server "dies", which failed to start: handshaking/),
   ]);
 });
 

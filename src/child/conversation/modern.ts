@@ -54,9 +54,8 @@ export class ModernConversation implements Conversation {
 
   request(request: ChildRequest): Promise<Verbatim> {
     const answered = this.#send(request, request.inputs);
-    if (request.caller?.era !== 'modern') return this.#converse(request, answered);
-    // A modern caller gets the questions and repeats the request itself.
-    return this.#options.roots.isShared ? this.#relay(request, answered) : answered;
+    // A modern caller gets the questions and repeats the request itself. Its roots are for this call only.
+    return request.caller?.era === 'modern' ? answered : this.#converse(request, answered);
   }
 
   answer({ method }: IncomingRequest): Verbatim {
@@ -117,16 +116,6 @@ export class ModernConversation implements Conversation {
         const message = `The server asked for input ${MOST_ROUNDS} times, which is the limit.`;
         throw new RpcError(INTERNAL_ERROR, message);
       }
-      result = await this.#send(request, inputs);
-    }
-    return result;
-  }
-
-  /** Answers questions about roots. If there are others, the caller answers all of them. */
-  async #relay(request: ChildRequest, first: Promise<Verbatim>): Promise<Verbatim> {
-    let result = await first;
-    for (let round = 1; round < MOST_ROUNDS && asksOnlyForRoots(result.value); round++) {
-      const inputs = await answerQuestions(result, request, this.#options.roots);
       result = await this.#send(request, inputs);
     }
     return result;
@@ -218,15 +207,6 @@ function describe(
   ];
   if (logLevel) members.push(`"${META.logLevel}":"${logLevel}"`);
   return members.join(',');
-}
-
-function asksOnlyForRoots(value: unknown): boolean {
-  if (!isInputRequired(value)) return false;
-  const { inputRequests } = value as { inputRequests?: unknown };
-  const questions = isObject(inputRequests) ? Object.values(inputRequests) : [];
-  const isRoots = (question: unknown): boolean =>
-    isObject(question) && question['method'] === 'roots/list';
-  return questions.length > 0 && questions.every(isRoots);
 }
 
 async function answerQuestions(

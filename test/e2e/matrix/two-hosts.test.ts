@@ -91,16 +91,18 @@ test.each(SERVERS)(
 );
 
 test.each(SERVERS)(
-  'roots are the served project for every host: %s server',
+  'roots are the served project unless they belong to one call: %s server',
   { timeout: TEST_MS },
   async (server) => {
     const project = createProject();
     const hosts = await connectAll(server, [V1, V2_MODERN], [], project);
     await haveAsked(hosts);
+    for (const host of hosts) host.answers.roots = () => [{ uri: 'file:///own', name: 'own' }];
     const results = await Promise.all(hosts.map((host) => host.callTool('roots')));
     const roots = rootsOf(project);
-    expect(results.map(jsonOf)).toEqual([roots, roots]);
-    expect(hosts.map(({ asked }) => asked)).toEqual([[], []]);
+    const own = { roots: [{ uri: 'file:///own', name: 'own' }] };
+    expect(results.map(jsonOf)).toEqual([roots, server === 'modern' ? own : roots]);
+    expect(hosts[0]?.asked).toEqual([]);
   },
 );
 

@@ -270,24 +270,21 @@ test('a host without roots gets no made-up ones', async () => {
   expect(sent[0]?.params?._meta?.[CAPABILITIES]).toEqual({ sampling: {} });
 });
 
-test.each(['handshake', 'modern'] as const)(
-  'a shared server’s roots are the project for a %s host',
-  async (era) => {
-    const { call, reply, sent } = createConversation({}, true);
-    const caller = new FakeCaller({ era });
-    const answered = call({ caller });
-    await reply(wants({ where: ROOTS, again: ROOTS }, 'state'));
-    expect(sent[1]?.params).toMatchObject({
-      inputResponses: { where: PROJECT, again: PROJECT },
-      requestState: 'state',
-    });
-    await reply({ content: [] });
-    expect((await answered).value).toEqual({ content: [] });
-    expect(caller.asked).toEqual([]);
-  },
-);
+test('a shared server’s roots are the project for a handshake host', async () => {
+  const { call, reply, sent } = createConversation({}, true);
+  const caller = new FakeCaller();
+  const answered = call({ caller });
+  await reply(wants({ where: ROOTS, again: ROOTS }, 'state'));
+  expect(sent[1]?.params).toMatchObject({
+    inputResponses: { where: PROJECT, again: PROJECT },
+    requestState: 'state',
+  });
+  await reply({ content: [] });
+  expect((await answered).value).toEqual({ content: [] });
+  expect(caller.asked).toEqual([]);
+});
 
-test('a modern host answers a roots question that comes with others', async () => {
+test('a modern host answers for its roots itself', async () => {
   const { call, reply, sent } = createConversation({}, true);
   const answered = call({ caller: new FakeCaller({ era: 'modern' }) });
   const asked = wants({ where: ROOTS, who: FORM });

@@ -185,7 +185,9 @@ test('a run goes on without servers that do not start, and still waits for the o
   const notes = run.events.filter(({ kind }) => kind === 'note').map(({ text }) => text);
   expect(notes).toEqual([
     expect.stringMatching(/^The agent ran without server "broken", which failed to start: No such/),
-    expect.stringMatching(/^The agent ran without server "dies", which failed to start: handshaking/),
+    expect.stringMatching(
+      /^The agent ran without server "dies", which failed to start: handshaking/,
+    ),
   ]);
 });
 

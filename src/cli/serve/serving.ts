@@ -88,7 +88,8 @@ async function announce({ config, found }: Loaded, log: AdjustableLog): Promise<
   for (const file of config.files.filter(isScript))
     log.info(`ran ${file} to load the configuration.`);
   const { agents, hidden, problems, skipped } = found;
-  if (config.children.size === 0) await suggestNearest(config, log);
+  // With agents there is something to serve, and the start stays fast.
+  if (config.children.size === 0 && agents.length === 0) await suggestNearest(config, log);
   for (const warning of [...config.warnings, ...invalidServers(config), ...problems]) {
     log.warn(warning);
   }

@@ -96,7 +96,9 @@ function ownCode(entry: string, chunk: string): string {
 /** The chunk, for others that import from it. */
 function reexport(first: string, exports: readonly string[]): string {
   return [
-    `import start from '../${first}';`,
+    // `require` finds it loaded; `import` would read and scan the file again.
+    `import { createRequire } from 'node:module';`,
+    `const start = createRequire(import.meta.url)('../${first}');`,
     ...exports.map((name, index) => `const export${index} = start['${name}'];`),
     `export { ${exports.map((name, index) => `export${index} as ${name}`).join(', ')} };\n`,
   ].join('\n');

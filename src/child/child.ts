@@ -1,23 +1,20 @@
-// One running server after the greeting. Lists the server's items and forwards requests to it. Failures become
-// sentences that name the server and what it was doing.
+// One running server after the greeting. Lists the server's items and forwards requests to it.
 import type { Cancellation } from '../base/cancellation.ts';
-import { SwitchboardError } from '../base/errors.ts';
+import type { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
-import { type Mask, maskValue } from '../base/secrets.ts';
+import type { Mask } from '../base/secrets.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { cleanList, cleanTools, type RefusedTool } from '../mcp/clean-lists.ts';
-import { URL_ELICITATION_REQUIRED } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
-import { signElicitationsIn, signQuestionsIn } from '../mcp/questions.ts';
+import { signQuestionsIn } from '../mcp/questions.ts';
 import { isInputRequired } from '../mcp/results.ts';
 import type { Tool } from '../mcp/tools.ts';
-import { RpcError } from '../rpc/message.ts';
-import { RpcTimeout } from '../rpc/peer.ts';
-import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
 import type { ChildRequest, Conversation } from './conversation/conversation.ts';
-import { explainEnd } from './failures.ts';
+import { explainEnd, explainRequest } from './failures.ts';
 import type { Greeting } from './handshake.ts';
-import { type Link, type LinkEnd, LinkEnded } from './link.ts';
+import type { Link, LinkEnd } from './link.ts';
+import { type ListKind, listPages } from './list-pages.ts';
 
 /** Options for a request made on behalf of a caller. */
 export interface CallOptions
@@ -26,16 +23,6 @@ export interface CallOptions
   readonly task?: Verbatim | undefined;
 }
 
-/** The lists a server can have: the method that returns them, and the key in its result. */
-const LISTS = {
-  tools: { method: 'tools/list', key: 'tools' },
-  prompts: { method: 'prompts/list', key: 'prompts' },
-  resources: { method: 'resources/list', key: 'resources' },
-  templates: { method: 'resources/templates/list', key: 'resourceTemplates' },
-} as const;
-
-export type ListKind = keyof typeof LISTS;
-
 export interface ChildListOptions {
   readonly cancellation?: Cancellation | undefined;
   readonly limitMs?: number | undefined;
@@ -43,11 +30,6 @@ export interface ChildListOptions {
   readonly isUse?: boolean;
 }
 
-/** Endless lists are cut off here. */
-const MAX_PAGES = 1_000;
-const MAX_ITEMS = 20_000;
-/** More deeply nested values are useless to people and models, and serializing them may overflow the stack. */
-const DEEPEST = 500;
 /** For a list that is only needed to explain a failure: the time limit, and how long the list stays fresh. */
 const QUICK_LIST_MS = 2_000;
 const FRESH_LIST_MS = 10_000;
@@ -156,35 +138,15 @@ export class Child {
     // All pages count as one request.
     this.#inFlight++;
     try {
-      return await this.#listPages(kind, { cancellation, limitMs, isUse });
+      return await listPages(kind, {
+        limitMs,
+        maxChars: this.#config.messageBytes,
+        request: (method, params, timeoutMs) =>
+          this.#request({ method, params, cancellation, timeoutMs }, `its list of ${kind}`, isUse),
+      });
     } finally {
       this.#settleOne(isUse);
     }
-  }
-
-  async #listPages(
-    kind: ListKind,
-    { cancellation, limitMs, isUse }: ChildListOptions & { limitMs: number; isUse: boolean },
-  ): Promise<unknown[]> {
-    const { method, key } = LISTS[kind];
-    const end = performance.now() + limitMs;
-    const items: unknown[] = [];
-    const seen = new Set<string>();
-    let chars = 0;
-    let cursor: string | undefined;
-    do {
-      const params = Verbatim.of(cursor === undefined ? {} : { cursor });
-      const timeoutMs = Math.max(1, end - performance.now());
-      const request = { method, params, cancellation, timeoutMs };
-      const page = await this.#request(request, `its list of ${kind}`, isUse);
-      items.push(...itemsOf(page, key).slice(0, MAX_ITEMS - items.length));
-      const next = isObject(page.value) ? page.value['nextCursor'] : undefined;
-      // A repeated cursor would loop forever.
-      cursor = typeof next === 'string' && !seen.has(next) ? next : undefined;
-      if (cursor !== undefined) seen.add(cursor);
-      chars += page.text.length;
-    } while (cursor !== undefined && seen.size < MAX_PAGES && chars < this.#config.messageBytes);
-    return items;
   }
 
   /** Whether the server has the tool. Lists its tools again if the last list is old. */
@@ -310,53 +272,6 @@ export class Child {
   }
 
   #explain(error: unknown, task: string): unknown {
-    const { name, origin, timeouts } = this.#config;
-    if (error instanceof RpcError) {
-      const masked = error.data && this.#maskData(error.data);
-      const asksToVisit = error.code === URL_ELICITATION_REQUIRED;
-      return new RpcError(
-        error.code,
-        `${this.#mask(error.message)} (server "${name}", ${task})`,
-        masked && asksToVisit ? signElicitationsIn(masked, name) : masked,
-      );
-    }
-    if (error instanceof RpcTimeout) {
-      return new SwitchboardError(
-        'CHILD_TIMEOUT',
-        `${error.message}: server "${name}" did not respond within ${timeouts.rpcMs} ms (${task}).`,
-        {
-          hint: `If it needs longer, raise rpcTimeoutMs for it (declared in ${origin}).`,
-          cause: error,
-        },
-      );
-    }
-    if (error instanceof LinkEnded) {
-      return explainEnd(error.end, this.#config, this.#link.lastOutput, `working on ${task}`);
-    }
-    return error;
+    return explainRequest(error, task, this.#config, this.#link);
   }
-
-  /** Error data without secrets. It's rewritten only if it contains one. */
-  #maskData(data: Verbatim): Verbatim | undefined {
-    if (this.#mask(data.text) === data.text) return data;
-    // Too deep to serialize: leave it out.
-    return nestingDepth(data.text) > DEEPEST
-      ? undefined
-      : Verbatim.of(maskValue(data.value, this.#mask));
-  }
-}
-
-/** The items of a page, without members that are too deep to serialize. */
-function itemsOf(page: Verbatim, key: string): unknown[] {
-  const found = page.member(key);
-  if (!Array.isArray(found?.value)) return [];
-  if (nestingDepth(page.text) <= DEEPEST) return found.value;
-  return found.elements().map((item) => withoutDeepMembers(item).value);
-}
-
-function withoutDeepMembers(item: Verbatim): Verbatim {
-  const keys = isObject(item.value) ? Object.keys(item.value) : [];
-  return item.without(
-    ...keys.filter((key) => nestingDepth(item.member(key)?.text ?? '') > DEEPEST),
-  );
 }

@@ -1,9 +1,16 @@
-// Error messages for servers that don't start or stop working.
+// Error messages for servers that don't start, fail a request or stop working. They name the server and its task.
 import { SwitchboardError } from '../base/errors.ts';
+import { type Mask, maskValue } from '../base/secrets.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { programBeforeArguments, suggestArgs } from '../config/server/command.ts';
+import { URL_ELICITATION_REQUIRED } from '../mcp/eras.ts';
+import { signElicitationsIn } from '../mcp/questions.ts';
+import { RpcError } from '../rpc/message.ts';
+import { RpcTimeout } from '../rpc/requests.ts';
 import type { ExceededLimit } from '../rpc/shape.ts';
-import type { LinkEnd } from './link.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
+import { type Link, type LinkEnd, LinkEnded } from './link.ts';
+import { isTooDeep } from './list-pages.ts';
 
 /** The operating system could not start the command. */
 export function explainSpawnError(
@@ -198,4 +205,44 @@ export function explainRemoteSilence({ name, origin, timeouts }: ChildConfig): S
 /** As configured: the values of its variables may be secret. */
 function commandLine({ command }: ChildConfig): string {
   return command ? [command.cmd, ...command.args].join(' ') : '';
+}
+
+/** Why a request failed; `task` says what the server was doing. */
+export function explainRequest(
+  error: unknown,
+  task: string,
+  config: ChildConfig,
+  { mask, lastOutput }: Link,
+): unknown {
+  const { name, origin, timeouts } = config;
+  if (error instanceof RpcError) {
+    const data = error.data && maskData(error.data, mask);
+    const asksToVisit = error.code === URL_ELICITATION_REQUIRED;
+    return new RpcError(
+      error.code,
+      `${mask(error.message)} (server "${name}", ${task})`,
+      data && asksToVisit ? signElicitationsIn(data, name) : data,
+    );
+  }
+  if (error instanceof RpcTimeout) {
+    return new SwitchboardError(
+      'CHILD_TIMEOUT',
+      `${error.message}: server "${name}" did not respond within ${timeouts.rpcMs} ms (${task}).`,
+      {
+        hint: `If it needs longer, raise rpcTimeoutMs for it (declared in ${origin}).`,
+        cause: error,
+      },
+    );
+  }
+  if (error instanceof LinkEnded) {
+    return explainEnd(error.end, config, lastOutput, `working on ${task}`);
+  }
+  return error;
+}
+
+/** Error data without secrets. It's rewritten only if it contains one. */
+function maskData(data: Verbatim, mask: Mask): Verbatim | undefined {
+  if (mask(data.text) === data.text) return data;
+  // Too deep to serialize: leave it out.
+  return isTooDeep(data.text) ? undefined : Verbatim.of(maskValue(data.value, mask));
 }

@@ -6,7 +6,7 @@ import { settleWithin } from '../base/time.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { Era } from '../mcp/eras.ts';
 import { RpcError } from '../rpc/message.ts';
-import { RpcTimeout } from '../rpc/peer.ts';
+import { RpcTimeout } from '../rpc/requests.ts';
 import { type Greeting, shakeHands } from './handshake.ts';
 import { type Link, LinkEnded } from './link.ts';
 import { type Discovery, probe } from './probe.ts';

@@ -24,7 +24,7 @@ export function judgeOversize(
   { name, messageBytes }: OversizeOptions,
 ): 'read-on' | 'give-up' {
   const found = idFromOversize(head, tail);
-  if (found?.kind === 'response') peer.failRequest(found.id, explainOversize(name, limit));
+  if (found?.kind === 'response') peer.requests.fail(found.id, explainOversize(name, limit));
   else if (!found && !isNotification(head)) failOnlyRequest(peer, name, limit);
   const patience = found ? GIVE_UP_ON_KNOWN_AFTER_LIMITS : GIVE_UP_AFTER_LIMITS;
   return !complete && bytesSoFar > patience * messageBytes ? 'give-up' : 'read-on';
@@ -32,9 +32,9 @@ export function judgeOversize(
 
 /** If only one request is waiting, anything but a notification must be its answer. */
 export function failOnlyRequest(peer: Peer, name: string, limit: ExceededLimit): void {
-  const { waiting } = peer;
-  if (waiting.length !== 1) return;
-  for (const id of waiting) peer.failRequest(id, explainOversize(name, limit));
+  const [id, ...others] = peer.requests.ids;
+  if (id === undefined || others.length > 0) return;
+  peer.requests.fail(id, explainOversize(name, limit));
 }
 
 function isNotification(head: string): boolean {

@@ -10,7 +10,7 @@ import { shortDigest } from '../base/digest.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { isObject } from '../base/object.ts';
 import { toFileName } from '../base/text.ts';
-import type { ListKind } from '../child/child.ts';
+import type { ListKind } from '../child/list-pages.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { parseRefusedTools, type RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';

@@ -1,7 +1,8 @@
 // Keeps one server's lists up to date: fetches them after each start and after each announced change. Changes
 // announced during a fetch share the next one.
 import { guard } from '../base/guard.ts';
-import type { Child, ListKind } from '../child/child.ts';
+import type { Child } from '../child/child.ts';
+import type { ListKind } from '../child/list-pages.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 
 export interface ListKeeperOptions {

@@ -1,7 +1,6 @@
-// One end of a JSON-RPC connection, without a transport. It matches answers to requests, delivers
-// requests and notifications in order, cancels in both directions, and answers each request exactly
-// once. It handles the two notifications that are about requests, `notifications/cancelled` and
-// `notifications/progress`.
+// One end of a JSON-RPC connection, without a transport. It delivers the other side's requests and notifications in
+// order, and answers each request exactly once. It handles the two notifications that are about requests,
+// `notifications/cancelled` and `notifications/progress`. Our own requests are in `requests.ts`.
 import { Cancellation } from '../base/cancellation.ts';
 import { guard } from '../base/guard.ts';
 import { isObject } from '../base/object.ts';
@@ -15,13 +14,11 @@ import {
   notificationText,
   type Outgoing,
   type OutgoingAnswer,
-  type OutgoingRequest,
   RpcError,
-  requestText,
   resultText,
 } from './message.ts';
+import { type Params, type RequestOptions, Requests, RpcTimeout } from './requests.ts';
 import { Verbatim } from './verbatim.ts';
-import { Waiting } from './waiting.ts';
 
 export interface PeerOptions {
   /** Puts one message on the wire; `message` says what it is. The owner calls `close` when the wire is gone. */
@@ -48,41 +45,6 @@ export interface Answer extends OutgoingAnswer {
   readonly text: string;
 }
 
-export interface RequestOptions {
-  readonly timeoutMs: number;
-  readonly cancellation?: Cancellation | undefined;
-  /** Called with the parameters of each progress notification for this request. */
-  readonly onProgress?: ((params: Verbatim) => void) | undefined;
-  /** The other side's request that this one belongs to. */
-  readonly about?: Id | undefined;
-  /** Parameters that the transport has to repeat next to the text. */
-  readonly mirrored?: Verbatim | undefined;
-  /** Called with its id right before it is sent. */
-  onSend?(id: number): void;
-  /** Called when it no longer waits for an answer. Abandoned means none has arrived. */
-  onSettled?(isAbandoned: boolean): void;
-}
-
-/** No answer came in time. */
-export class RpcTimeout extends Error {
-  override readonly name = 'RpcTimeout';
-}
-
-/** Parameters may depend on the request's id, which is also its progress token. */
-export type Params = Verbatim | undefined | ((id: number) => Verbatim);
-
-/** A request that waits for its answer. */
-interface Pending extends OutgoingRequest {
-  readonly options: RequestOptions;
-  /** When it times out, by `performance.now()`; Infinity while the limit is suspended. */
-  deadline: number;
-  readonly resolve: (answer: Verbatim) => void;
-  readonly reject: (error: Error) => void;
-  readonly cancel: () => void;
-}
-
-/** With this many open requests, the other side has stopped answering. */
-const MAX_PENDING = 20_000;
 /** How long requests that were cancelled at shutdown may take to answer. */
 const LAST_ANSWERS_MS = 250;
 
@@ -93,90 +55,31 @@ interface Running extends IncomingRequest {
 
 export class Peer {
   readonly #options: PeerOptions;
-  readonly #pending = new Waiting<Pending>();
+  readonly requests: Requests;
   readonly #running = new Underway<Running>();
-  /** One timer for all time limits: a timer per request would cost more than sending it. */
-  #timer: NodeJS.Timeout | undefined;
-  #timerAt = Infinity;
   #closed: Error | undefined;
-  /** Why the other side no longer answers. */
-  #deaf: Error | undefined;
   /** Set while `finish` waits for the last answers; called when none is left. */
   #onIdle: (() => void) | undefined;
 
   constructor(options: PeerOptions) {
     this.#options = options;
+    const { send, onBug } = options;
+    const sendCancelled = (requestId: number, reason: string): void =>
+      this.#notify(
+        'notifications/cancelled',
+        Verbatim.of({ requestId, reason }),
+        undefined,
+        requestId,
+      );
+    this.requests = new Requests({ send, sendCancelled, onBug });
   }
 
   request(method: string, params: Params, options: RequestOptions): Promise<Verbatim> {
-    return new Promise((resolve, reject) => {
-      const { cancellation, timeoutMs } = options;
-      if (this.#deaf) throw this.#deaf;
-      cancellation?.throwIfCancelled();
-      if (this.#pending.size >= MAX_PENDING) {
-        throw new RpcError(
-          INTERNAL_ERROR,
-          `${MAX_PENDING} requests are already waiting for an answer.`,
-        );
-      }
-      const id = this.#pending.nextId();
-      const text = requestText(id, method, typeof params === 'function' ? params(id) : params);
-      const deadline = performance.now() + timeoutMs;
-      const cancel = (): void => {
-        const error = cancellation?.reason ?? new Error('The request was cancelled.');
-        this.#giveUp(pending, error, 'The caller cancelled the request.');
-      };
-      const pending: Pending = {
-        kind: 'request',
-        id,
-        method,
-        about: options.about,
-        mirrored: options.mirrored,
-        options,
-        deadline,
-        resolve,
-        reject,
-        cancel,
-      };
-      this.#pending.add(pending);
-      cancellation?.listen(cancel);
-      if (deadline < this.#timerAt) this.#setTimer(deadline);
-      try {
-        options.onSend?.(id);
-        this.#options.send(text, pending);
-      } catch (error) {
-        this.#settle(pending, error as Error);
-      }
-    });
+    return this.requests.request(method, params, options);
   }
 
   notify(method: string, params?: Verbatim, about?: Id): void {
     this.#notify(method, params, about, undefined);
-  }
-
-  /** Stops a request's clock while the other side is waiting for us. */
-  suspendLimit(id: number): void {
-    const pending = this.#pending.get(id);
-    if (pending) pending.deadline = Infinity;
-  }
-
-  /** Gives a request its full time again. */
-  restartLimit(id: number): void {
-    const pending = this.#pending.get(id);
-    if (!pending) return;
-    pending.deadline = performance.now() + pending.options.timeoutMs;
-    if (pending.deadline < this.#timerAt) this.#setTimer(pending.deadline);
-  }
-
-  /** Fails a request whose answer couldn't be read. */
-  failRequest(id: Id, error: Error): void {
-    const pending = this.#findPending(id);
-    if (pending) this.#settle(pending, error);
-  }
-
-  /** The ids of the requests that wait for an answer, oldest first. */
-  get waiting(): readonly number[] {
-    return this.#pending.all().map(({ id }) => id);
   }
 
   /** Takes one message from the wire: a request, a notification or an answer. */
@@ -189,7 +92,7 @@ export class Peer {
         if (id === undefined) this.#receiveNotification(method, message);
         else this.answer(message).then(this.#sendAnswer, this.#options.onBug);
       } else if (isId(id) && ('result' in value || 'error' in value || 'jsonrpc' in value)) {
-        this.#receiveAnswer(id, message, value);
+        this.requests.receiveAnswer(id, message, value['error']);
       }
     } catch (error) {
       this.#options.onBug(error);
@@ -234,9 +137,7 @@ export class Peer {
    */
   async finish(limitMs: number, error: RpcError): Promise<void> {
     if (this.#closed) return;
-    const unanswered = new RpcTimeout('The other side has closed its output.');
-    this.#deaf = unanswered;
-    for (const pending of this.#pending.all()) this.#settle(pending, unanswered, true);
+    this.requests.close(new RpcTimeout('The other side has closed its output.'), true);
     await this.#idle(limitMs);
     for (const { cancellation } of this.#running.all()) cancellation.cancel(error);
     await this.#idle(LAST_ANSWERS_MS);
@@ -250,9 +151,7 @@ export class Peer {
   close(error: Error): void {
     if (this.#closed) return;
     this.#closed = error;
-    this.#deaf = error;
-    clearTimeout(this.#timer);
-    for (const pending of this.#pending.all()) this.#settle(pending, error);
+    this.requests.close(error);
     const cancel = guard(this.#options.onBug, (one: Cancellation) => one.cancel(error));
     for (const { cancellation } of this.#running.all()) cancel(cancellation);
     this.#onIdle?.();
@@ -268,50 +167,6 @@ export class Peer {
         setImmediate(resolve); // after the last answer has been sent
       };
     });
-  }
-
-  #settle(pending: Pending, answer: Verbatim | Error, isAbandoned = false): void {
-    this.#pending.remove(pending);
-    const { options } = pending;
-    options.cancellation?.unlisten(pending.cancel);
-    try {
-      options.onSettled?.(isAbandoned);
-    } catch (error) {
-      this.#options.onBug(error);
-    }
-    if (answer instanceof Verbatim) pending.resolve(answer);
-    else pending.reject(answer);
-  }
-
-  #giveUp(pending: Pending, error: Error, reason: string): void {
-    this.#settle(pending, error, true);
-    // MCP doesn't allow cancelling these two.
-    if (pending.method === 'initialize' || pending.method === 'server/discover') return;
-    const params = Verbatim.of({ requestId: pending.id, reason });
-    this.#notify('notifications/cancelled', params, undefined, pending.id);
-  }
-
-  #setTimer(at: number): void {
-    clearTimeout(this.#timer);
-    this.#timerAt = at;
-    const giveUp = guard(this.#options.onBug, () => this.#giveUpOverdue());
-    const timer = setTimeout(giveUp, Math.max(1, at - performance.now()));
-    // A timer alone must not keep the program running.
-    this.#timer = timer.unref();
-  }
-
-  #giveUpOverdue(): void {
-    const now = performance.now() + 1; // timers can fire slightly early
-    this.#timerAt = Infinity;
-    for (const pending of this.#pending.all()) {
-      const { method, deadline, options } = pending;
-      if (deadline > now) continue;
-      const error = new RpcTimeout(`RPC timeout for ${method}`);
-      this.#giveUp(pending, error, `No answer within ${options.timeoutMs} ms.`);
-    }
-    let next = Infinity;
-    for (const { deadline } of this.#pending.all()) next = Math.min(next, deadline);
-    if (next < Infinity) this.#setTimer(next);
   }
 
   #notify(
@@ -344,7 +199,7 @@ export class Peer {
     if (method === 'notifications/cancelled' && isId(requestId)) {
       this.#cancelRunning(requestId);
     } else if (method === 'notifications/progress' && params && isId(progressToken)) {
-      this.#pending.get(progressToken)?.options.onProgress?.(params);
+      this.requests.receiveProgress(progressToken, params);
     } else {
       this.#options.onNotification(method, params);
     }
@@ -353,24 +208,6 @@ export class Peer {
   #cancelRunning(requestId: Id): void {
     const running = this.#running.all().findLast(({ id }) => id === requestId);
     running?.cancellation.cancel(new Error('The caller cancelled the request.'));
-  }
-
-  /** Some servers return a numeric id as a string. */
-  #findPending(id: Id): Pending | undefined {
-    return this.#pending.get(id) ?? this.#pending.get(Number(id));
-  }
-
-  #receiveAnswer(id: Id, message: Verbatim, value: Record<string, unknown>): void {
-    const pending = this.#findPending(id);
-    if (!pending) return; // unknown, late or duplicate
-    const { error } = value;
-    if (isObject(error)) {
-      const code = Number.isInteger(error['code']) ? (error['code'] as number) : INTERNAL_ERROR;
-      const text = typeof error['message'] === 'string' ? error['message'] : 'unknown error';
-      this.#settle(pending, new RpcError(code, text, message.member('error', 'data')));
-    } else {
-      this.#settle(pending, message.member('result') ?? noAnswer());
-    }
   }
 }
 
@@ -387,10 +224,6 @@ function resultAnswer(about: Id, idText: string, result: Verbatim): Answer {
 function errorAnswer(about: Id | undefined, idText: string, error: RpcError): Answer {
   const text = errorText(idText, error);
   return { kind: 'answer', about, result: undefined, error, text };
-}
-
-function noAnswer(): RpcError {
-  return new RpcError(INTERNAL_ERROR, 'The answer has neither a result nor an error.');
 }
 
 /** The id as it was written: a number may have more digits than JavaScript can hold. */

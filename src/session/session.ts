@@ -121,7 +121,7 @@ export class Session {
         : describeExceeded(limit);
     const error = new RpcError(INVALID_REQUEST, reason);
     // If it answers a question of ours, that question fails now.
-    if (found?.kind === 'response') this.#peer.failRequest(found.id, error);
+    if (found?.kind === 'response') this.#peer.requests.fail(found.id, error);
     else this.#refuse(error.code, error.message, found?.id);
   }
 

@@ -5,7 +5,7 @@ import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
 import { Calls } from '../calls/calls.ts';
-import type { ListKind } from '../child/child.ts';
+import type { ListKind } from '../child/list-pages.ts';
 import { type ChildConfig, type Config, isOff } from '../config/config.ts';
 import type { Question } from '../mcp/caller.ts';
 import { mostTalkative } from '../mcp/logging.ts';

@@ -3,7 +3,7 @@
 import { isObject } from '../base/object.ts';
 import type { CallContext } from '../calls/call.ts';
 import type { Calls } from '../calls/calls.ts';
-import type { ListKind } from '../child/child.ts';
+import type { ListKind } from '../child/list-pages.ts';
 import type { ChildConfig, Config, Show } from '../config/config.ts';
 import { hintsOf, isReadOnly } from '../mcp/annotations.ts';
 import type { LogLevel } from '../mcp/logging.ts';

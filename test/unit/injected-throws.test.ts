@@ -123,7 +123,7 @@ test('a request that cannot be sent fails at once', async () => {
   const asked = peer.request('work', undefined, { timeoutMs: 60_000, onSettled });
   await expect(asked).rejects.toThrow('injected');
   expect(onSettled).toHaveBeenCalledTimes(1);
-  expect(peer.waiting).toEqual([]);
+  expect(peer.requests.ids).toEqual([]);
 });
 
 /** A server that answers every request, and does what `more` says when it is called. */

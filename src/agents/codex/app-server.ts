@@ -13,7 +13,7 @@ import { excerpt, formatDuration } from '../../base/text.ts';
 import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import { ProcessLink, type ProcessLinkOptions } from '../../child/process-link.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
-import { RpcTimeout } from '../../rpc/peer.ts';
+import { RpcTimeout } from '../../rpc/requests.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import { crashReason } from './crash-reason.ts';
 

@@ -3,7 +3,8 @@
 import type { Caller } from '../../mcp/caller.ts';
 import type { Era } from '../../mcp/eras.ts';
 import type { LogLevel } from '../../mcp/logging.ts';
-import type { IncomingRequest, RequestOptions } from '../../rpc/peer.ts';
+import { type IncomingRequest } from '../../rpc/peer.ts';
+import { type RequestOptions } from '../../rpc/requests.ts';
 import type { Verbatim } from '../../rpc/verbatim.ts';
 
 export interface ChildRequest

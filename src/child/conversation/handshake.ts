@@ -19,7 +19,8 @@ import {
 } from '../../mcp/questions.ts';
 import type { Roots } from '../../mcp/roots.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
-import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
+import { type IncomingRequest, type Peer } from '../../rpc/peer.ts';
+import { type RequestOptions } from '../../rpc/requests.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import type { ChildRequest, Conversation } from './conversation.ts';
 
@@ -214,11 +215,11 @@ export class HandshakeConversation implements Conversation {
     this.#notePage(params?.value, caller);
     const { peer, name } = this.#options;
     const question = { method, params: signQuestion(method, params, name), cancellation };
-    if (call.questions++ === 0) peer.suspendLimit(call.id);
+    if (call.questions++ === 0) peer.requests.suspendLimit(call.id);
     try {
       return await answerOrRefuse(() => caller.ask(question));
     } finally {
-      if (--call.questions === 0) peer.restartLimit(call.id);
+      if (--call.questions === 0) peer.requests.restartLimit(call.id);
     }
   }
 

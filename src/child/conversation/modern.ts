@@ -16,7 +16,8 @@ import {
 import { isInputRequired } from '../../mcp/results.ts';
 import type { Roots } from '../../mcp/roots.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
-import type { IncomingRequest, Peer, RequestOptions } from '../../rpc/peer.ts';
+import { type IncomingRequest, type Peer } from '../../rpc/peer.ts';
+import { type RequestOptions } from '../../rpc/requests.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import { LinkEnded } from '../link.ts';
 import type { ChildRequest, Conversation, Inputs } from './conversation.ts';

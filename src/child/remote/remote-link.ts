@@ -161,7 +161,7 @@ export class RemoteLink implements Link {
     };
     return {
       onMessage: guard(fail, (text, value) => this.#receive(text, value)),
-      onFailure: guard(fail, (id, error) => this.peer.failRequest(id, error)),
+      onFailure: guard(fail, (id, error) => this.peer.requests.fail(id, error)),
       onEnd: guard(fail, (end, error) => {
         if (end.kind === 'oversized') {
           const { name, messageBytes } = this.#config;

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { type Outgoing, RpcError } from '../../../src/rpc/message.ts';
-import { Peer, type PeerOptions, RpcTimeout } from '../../../src/rpc/peer.ts';
+import { Peer, type PeerOptions } from '../../../src/rpc/peer.ts';
+import { RpcTimeout } from '../../../src/rpc/requests.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 
 interface Message {
@@ -54,13 +55,13 @@ test('a request reports when it is sent and when it is settled', async () => {
   };
   const [, , third] = [begin('a'), begin('b'), begin('c')];
   expect(noted).toEqual(['a is sent as 1', 'b is sent as 2', 'c is sent as 3']);
-  expect(peer.waiting).toEqual([1, 2, 3]);
+  expect(peer.requests.ids).toEqual([1, 2, 3]);
 
   receive({ id: 2, result: 'done' });
   receive({ id: 1, error: { code: 1, message: 'no' } });
   peer.close(new Error('gone'));
   expect(noted.slice(3)).toEqual(['b is settled', 'a is settled', 'c is settled']);
-  expect(peer.waiting).toEqual([]);
+  expect(peer.requests.ids).toEqual([]);
   expect(await third).toBe('refused');
 });
 
@@ -145,7 +146,7 @@ test('a request without an answer times out, and the other side is notified', as
   await expect(peer.request('slow', undefined, { timeoutMs: 5 })).rejects.toThrow(RpcTimeout);
   expect(sent[1]).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } });
   receive({ id: 1, result: 'late' });
-  expect(peer.waiting).toEqual([]);
+  expect(peer.requests.ids).toEqual([]);
 });
 
 test('a cancelled request fails with the reason, and the other side is notified', async () => {
@@ -291,7 +292,7 @@ test('a request with a suspended limit waits as long as it takes', async () => {
   const suspended = peer.request('a', undefined, { timeoutMs: 100 });
   const other = peer.request('b', undefined, { timeoutMs: 100 });
   const refusal = other.catch((error: unknown) => error);
-  peer.suspendLimit(1);
+  peer.requests.suspendLimit(1);
   await vi.advanceTimersByTimeAsync(3_600_000);
   expect(await refusal).toBeInstanceOf(RpcTimeout);
   receive({ id: 1, result: 'late' });
@@ -306,9 +307,9 @@ test('a restarted limit gives a request its full time again', async () => {
   let outcome: unknown;
   request.catch((error: unknown) => (outcome = error));
   await vi.advanceTimersByTimeAsync(90);
-  peer.suspendLimit(1);
+  peer.requests.suspendLimit(1);
   await vi.advanceTimersByTimeAsync(10_000);
-  peer.restartLimit(1);
+  peer.requests.restartLimit(1);
   await vi.advanceTimersByTimeAsync(95);
   expect(outcome).toBeUndefined();
   await vi.advanceTimersByTimeAsync(10);
@@ -321,9 +322,9 @@ test('a restarted limit gives a request its full time again', async () => {
 
 test('the limit of an answered request has no effect', () => {
   const { peer } = createPeer();
-  peer.suspendLimit(7);
-  peer.restartLimit(7);
-  expect(peer.waiting).toEqual([]);
+  peer.requests.suspendLimit(7);
+  peer.requests.restartLimit(7);
+  expect(peer.requests.ids).toEqual([]);
 });
 
 test('a timed out handshake is not cancelled: MCP does not allow it', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
-import type { ListKind } from '../../../src/child/child.ts';
+import type { ListKind } from '../../../src/child/list-pages.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { Library } from '../../../src/surface/library.ts';
 import { childConfig } from '../../support/child-config.ts';

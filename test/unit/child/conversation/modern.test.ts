@@ -205,7 +205,7 @@ test('questions about our own requests are not forwarded', async () => {
 
 test('it cannot send requests', () => {
   const { conversation, peer } = createConversation();
-  expect(peer.waiting).toEqual([]);
+  expect(peer.requests.ids).toEqual([]);
   const request = { id: 1, method: 'ping', params: undefined, cancellation: undefined as never };
   expect(() => conversation.answer(request)).toThrow('Method not found: ping');
 });

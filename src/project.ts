@@ -139,8 +139,10 @@ export class Project implements AsyncDisposable {
       log.info(message);
       return { ok: true, message };
     } catch (error) {
-      const reason = error instanceof SwitchboardError ? error.text : String(error);
-      const message = `could not reload the configuration, keeping the previous one: ${reason}`;
+      const message =
+        error instanceof SwitchboardError
+          ? `could not reload the configuration, keeping the previous one: ${error.text}`
+          : `could not reload the configuration: ${describeBug(error)}`;
       log.error(message);
       return { ok: false, message };
     }

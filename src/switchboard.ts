@@ -139,13 +139,18 @@ export class Switchboard implements AsyncDisposable {
   }
 
   /** Runs agents. Lazy: a host that only lists tools doesn't wait for it. */
-  crew(): Promise<Crew> {
+  async crew(): Promise<Crew> {
     this.#crew ??= this.#openCrew();
-    return this.#crew;
+    try {
+      return await this.#crew;
+    } catch (error) {
+      this.#crew = undefined; // an update may have been replacing the file
+      throw error;
+    }
   }
 
   /** Puts a new configuration into effect. Unchanged servers keep running. */
-  update(config: Config, agents: readonly ListedAgent[] = []): void {
+  update(config: Config, agents: readonly ListedAgent[]): void {
     this.#config = config;
     this.board.update(config, { listed: agents, run: this.#runAgent });
     this.#crew?.then(({ runs }) => runs.admit()).catch((error) => this.#reportBug(error));
@@ -212,7 +217,7 @@ export class Switchboard implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#parking.close();
-    const crew = await this.#crew;
+    const crew = await this.#crew?.catch(() => undefined); // the call that needed it has reported it
     await Promise.all([
       crew?.[Symbol.asyncDispose](),
       this.pool[Symbol.asyncDispose](),

@@ -65,16 +65,24 @@ function createFile(file: string, largestBytes: number): Append {
   return (text) => {
     if (size === undefined) {
       makeFolder(dirname(file));
-      size = statSync(followLinks(file), { throwIfNoEntry: false })?.size ?? 0;
+      size = sizeOf(file);
     }
     const bytes = Buffer.byteLength(text);
-    if (size > 0 && size + bytes > largestBytes) {
-      renameSync(file, `${file}.1`);
-      size = 0;
+    if (size + bytes > largestBytes) {
+      // Other processes write to the same file, and may have renamed it.
+      size = sizeOf(file);
+      if (size > 0 && size + bytes > largestBytes) {
+        renameSync(file, `${file}.1`);
+        size = 0;
+      }
     }
     appendFileSync(file, text, { mode: 0o600 });
     size += bytes;
   };
+}
+
+function sizeOf(file: string): number {
+  return statSync(followLinks(file), { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** The digest keeps names apart that would become the same. */

@@ -34,7 +34,7 @@ export interface HttpReply {
 }
 
 export interface HttpClientOptions {
-  /** Names the proxy; Switchboard's own environment by default. */
+  /** Names the proxy. Without it, connections are direct. */
   readonly env?: NodeJS.ProcessEnv | undefined;
   /** Resolves the names of hosts that are reached without a proxy. */
   readonly lookup?: LookupFunction | undefined;

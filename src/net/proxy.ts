@@ -7,6 +7,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { guard } from '../base/guard.ts';
 import { codeOf } from '../base/system-error.ts';
 import { isLoopbackHost } from './address-kind.ts';
+import { takeCredentials } from './basic-auth.ts';
 
 export interface ProxyServer {
   /** Without the credentials. */
@@ -35,12 +36,8 @@ function parseProxy(name: string, value: string): ProxyServer {
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new ProxyError(`${name} is not an http:// or https:// URL`);
   }
-  const { username, password } = url;
-  url.username = '';
-  url.password = '';
-  if (username === '' && password === '') return { url, headers: {} };
-  const pair = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
-  return { url, headers: { 'proxy-authorization': `Basic ${pair.toString('base64')}` } };
+  const credentials = takeCredentials(url);
+  return { url, headers: credentials ? { 'proxy-authorization': credentials } : {} };
 }
 
 function isExempt({ protocol, hostname, port }: URL, env: NodeJS.ProcessEnv): boolean {

@@ -29,7 +29,7 @@ test('after a reload, everything uses the new configuration’s paths', async ()
     log: SILENT,
     environment: process.env,
   });
-  switchboard.update(after);
+  switchboard.update(after, []);
 
   await switchboard.pool.use('noisy', new Cancellation());
   const logFile = join(after.home, 'logs/noisy.log');

@@ -3,6 +3,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { ChildConfig, Remote } from '../../config/config.ts';
 import { isLoopbackHost } from '../../net/address-kind.ts';
+import { decodePart, takeCredentials } from '../../net/basic-auth.ts';
 import { filledIn } from '../secrets.ts';
 
 export interface Address {
@@ -29,14 +30,9 @@ export function parseAddress(
 ): Address {
   const url = parseUrl(config, remote.url);
   const headers = checkHeaders(config, remote.headers);
-  const { password: writtenPassword } = url;
-  const password = decode(writtenPassword);
-  if (url.username !== '' || password !== '') {
-    const pair = Buffer.from(`${decode(url.username)}:${password}`).toString('base64');
-    headers['authorization'] ??= `Basic ${pair}`;
-    url.username = '';
-    url.password = '';
-  }
+  const { password } = url;
+  const credentials = takeCredentials(url);
+  if (credentials !== undefined) headers['authorization'] ??= credentials;
   const secretNames = [...Object.keys(headers), ...url.searchParams.keys()];
   const isPlain = url.protocol === 'http:' || url.protocol === 'ws:';
   return {
@@ -45,8 +41,8 @@ export function parseAddress(
     headers,
     secrets: [
       ...Object.values(headers).flatMap(secretsInHeader),
+      decodePart(password),
       password,
-      writtenPassword,
       ...secretsInTarget(url),
       ...filledInto(config, url, env),
     ].filter((secret) => secret !== ''),
@@ -68,7 +64,7 @@ function secretsInTarget({ pathname, search, searchParams }: URL): string[] {
   const pairs = search.slice(1).split('&');
   const values = pairs.map((pair) => pair.slice(pair.indexOf('=') + 1));
   const written = [`${pathname}${search}`, ...segments, ...values];
-  return [...new Set([...written, ...written.map(decode), ...searchParams.values()])];
+  return [...new Set([...written, ...written.map(decodePart), ...searchParams.values()])];
 }
 
 /** The values of variables, except those in the origin, which isn't secret. */
@@ -114,12 +110,4 @@ function checkHeaders(
     checked[key.toLowerCase()] = trimmed;
   }
   return checked;
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // a stray %
-  }
 }

@@ -1,8 +1,8 @@
 // The three requests of Streamable HTTP: POST a message, GET the server's own stream, DELETE the session.
+import { settleWithin } from '../../base/time.ts';
 import type { HttpReply } from '../../net/http-client.ts';
 import { discard, type Sender } from './sender.ts';
 import { type RemoteSession, sessionHeaders } from './session.ts';
-import { sleepUnlessAborted } from './wire.ts';
 
 export interface StreamableEndpointOptions {
   readonly url: URL;
@@ -50,13 +50,12 @@ export class StreamableEndpoint {
   async endSession(session: RemoteSession): Promise<void> {
     const { sender, url } = this.#options;
     const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(), GOODBYE_MS);
     const headers = sessionHeaders(session);
     const { signal } = controller;
     const sent = sender.send({ method: 'DELETE', url, headers, signal }).then(discard, () => {
       // the server expires the session by itself
     });
-    await Promise.race([sent, sleepUnlessAborted(GOODBYE_MS, signal)]);
-    clearTimeout(timer);
+    await settleWithin(sent, GOODBYE_MS);
+    controller.abort();
   }
 }

@@ -43,9 +43,13 @@ export async function listen(options: ListenOptions): Promise<void> {
   while (!signal.aborted) {
     try {
       const reply = await get(lastEventId);
-      if (!isEventStream(reply)) return discard(reply);
-      onOpen(reply);
-      await readEvents(reply.body, server.messageBytes, { onEvent, onRetry });
+      if (isEventStream(reply)) {
+        onOpen(reply);
+        await readEvents(reply.body, server.messageBytes, { onEvent, onRetry });
+      } else {
+        discard(reply);
+        if (reply.status < 500) return;
+      }
     } catch (error) {
       if (error instanceof Oversize) lastEventId = undefined; // or it would be sent again
       // The next request reports a missing sign-in. Anything else may work later.

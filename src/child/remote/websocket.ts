@@ -23,7 +23,7 @@ export interface WebSocketOptions extends WireEvents {
   readonly server: RemoteServer;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Names the proxy; Switchboard's own environment by default. */
+  /** Names the proxy. Without it, connections are direct. */
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 

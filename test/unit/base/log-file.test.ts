@@ -40,6 +40,19 @@ test('a full file is renamed, and only one older file is kept', () => {
   expect(statSync(join(dir, 'logs/kid.log')).size).toBeLessThanOrEqual(5 << 20);
 });
 
+test('processes that share a file keep what another one has just rotated', () => {
+  const { dir } = createProject();
+  const [first, second] = ['kid', 'kid'].map((name) =>
+    createLogFile(join(dir, 'logs'), name, fail),
+  );
+  for (let mebibyte = 0; mebibyte < 4; mebibyte++) second?.('x'.repeat(1 << 20));
+  for (let mebibyte = 0; mebibyte < 2; mebibyte++) first?.('y'.repeat(1 << 20));
+  second?.('z'.repeat(1 << 20));
+
+  expect(statSync(join(dir, 'logs/kid.log.1')).size).toBeGreaterThan(4 << 20);
+  expect(readFileSync(join(dir, 'logs/kid.log'), 'utf8')).toMatch(/z{9}/);
+});
+
 test('an unwritable folder is reported once, and nothing is thrown', () => {
   const { dir } = createProject();
   writeFileSync(join(dir, 'logs'), 'a file where a folder should be');

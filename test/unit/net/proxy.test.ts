@@ -38,6 +38,12 @@ describe('the proxy for a URL', () => {
     expect(chosen('https://a.example', { HTTPS_PROXY: ' ' })).toBeUndefined();
   });
 
+  test('a stray % in its password is kept', () => {
+    const proxy = proxyFor(new URL('https://a.example'), { HTTPS_PROXY: 'http://me:50%off@p:1' });
+    const pair = Buffer.from('me:50%off').toString('base64');
+    expect(proxy?.headers).toEqual({ 'proxy-authorization': `Basic ${pair}` });
+  });
+
   test.each([
     ['a.example', true],
     ['A.EXAMPLE', true],

@@ -225,6 +225,20 @@ test('its own stream is reopened after the last event', async () => {
   expect(notifications.map(({ method }) => method)).toEqual(['first', 'after-a']);
 });
 
+test('its own stream is reopened after the server had a failure', async () => {
+  let requests = 0;
+  const server = await OddServer.start({
+    onGet: (_, reply) => {
+      if (requests++ === 0) return void reply.writeHead(503).end();
+      beginEvents(reply);
+      reply.write(event('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'));
+    },
+  });
+  const { notifications } = await startRemote(server.url);
+  await until(() => notifications.length > 0);
+  expect(requests).toBe(2);
+});
+
 test('session and revision are sent with every request after the handshake, and at its end', async () => {
   const server = await OddServer.start({ hasSessions: true });
   const { child } = await startRemote(server.url, { headers: { 'X-Key': 'a-configured-value' } });

@@ -1,7 +1,7 @@
 // One record per call, for the log, statistics and audits. Records are only built if something listens.
 import { type ErrorCode, SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
-import type { Caller } from '../mcp/caller.ts';
+import { clientName } from '../mcp/caller.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Call, Send } from './call.ts';
 
@@ -50,7 +50,7 @@ export function recordCalls(send: Send, sessions: SessionNumbers, listener: Call
       const { caller } = context;
       listener({
         session: caller && sessions.of(caller.party),
-        host: hostOf(caller),
+        host: clientName(caller?.info),
         server: server.name,
         method,
         target,
@@ -76,12 +76,6 @@ export function recordCalls(send: Send, sessions: SessionNumbers, listener: Call
 /** The time of day, but as monotonic as durations need it. */
 function now(): number {
   return performance.timeOrigin + performance.now();
-}
-
-function hostOf(caller: Caller | undefined): string | undefined {
-  const info = caller?.info?.value;
-  const name = isObject(info) ? info['name'] : undefined;
-  return typeof name === 'string' ? name : undefined;
 }
 
 function hasFailed({ value }: Verbatim): boolean {

@@ -35,10 +35,7 @@ async function ask(pool: Pool, call: Call): Promise<Verbatim> {
   const about = describe(call);
   const result = await child.ask(method, params, context, about);
   if (!isObject(result.value)) {
-    throw new RpcError(
-      INTERNAL_ERROR,
-      `Server "${server.name}" answered for ${about} with no result.`,
-    );
+    throw new RpcError(INTERNAL_ERROR, `Server "${server.name}" returned no result for ${about}.`);
   }
   if (!isAboutTask) return result;
   const sign = (text: string): string => caller?.sign?.(text) ?? '';

@@ -6,11 +6,11 @@ import { VERSION } from '../base/version.ts';
 import type { Era, MODERN_REVISION } from '../mcp/eras.ts';
 import { CHILD_FACING_CAPABILITIES } from '../mcp/questions.ts';
 import {
+  ASSUMED_REVISION,
   HANDSHAKE_REVISIONS,
   isRevision,
   NEWEST_REVISION,
   type Revision,
-  UNSAID_REVISION,
 } from '../mcp/revisions.ts';
 import type { Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
@@ -47,7 +47,7 @@ export async function shakeHands(peer: Peer, options: ShakeHandsOptions): Promis
 
 function parseGreeting(value: unknown, childName: string): Greeting {
   const answer = isObject(value) ? value : {};
-  const revision = answer['protocolVersion'] ?? UNSAID_REVISION;
+  const revision = answer['protocolVersion'] ?? ASSUMED_REVISION;
   if (!isRevision(revision)) {
     throw new SwitchboardError(
       'CHILD_PROTOCOL',

@@ -1,6 +1,7 @@
 // The caller of a request, as seen by a server that needs something from it in the meantime. Sessions are callers,
 // no matter which era they and the server use.
 import type { Cancellation } from '../base/cancellation.ts';
+import { isObject } from '../base/object.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Era } from './eras.ts';
 import type { LogLevel } from './logging.ts';
@@ -36,3 +37,9 @@ export interface Question {
 }
 
 export type QuestionMethod = 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
+
+/** The name in a `clientInfo`. */
+export function clientName(info: Verbatim | undefined): string | undefined {
+  const name = isObject(info?.value) ? info.value['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}

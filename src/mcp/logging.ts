@@ -27,7 +27,7 @@ export function isWanted(params: Verbatim, wanted: LogLevel | undefined): boolea
 }
 
 /** The level that gives everyone the messages they want; undefined if no one wants any. */
-export function mostTalkative(levels: Iterable<LogLevel | undefined>): LogLevel | undefined {
+export function mostVerbose(levels: Iterable<LogLevel | undefined>): LogLevel | undefined {
   const indexes = [...levels].flatMap((level) => (level ? [LOG_LEVELS.indexOf(level)] : []));
   return indexes.length === 0 ? undefined : LOG_LEVELS[Math.min(...indexes)];
 }

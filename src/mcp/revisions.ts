@@ -13,7 +13,7 @@ export type Revision = (typeof HANDSHAKE_REVISIONS)[number];
 export const NEWEST_REVISION: Revision = HANDSHAKE_REVISIONS[0];
 
 /** Assumed for servers that don't state a revision: they were written for the first release. */
-export const UNSAID_REVISION: Revision = '2024-11-05';
+export const ASSUMED_REVISION: Revision = '2024-11-05';
 
 /** The only revision in which a host may send several messages as one JSON array. */
 export const BATCH_REVISION: Revision = '2025-03-26';

@@ -56,11 +56,10 @@ function isToolResult({ content, isError }: Record<string, unknown>): boolean {
 
 function withContent(answer: Verbatim, value: Record<string, unknown>): Verbatim {
   const added = { content: [{ type: 'text', text: answer.text }] };
-  const structured = Object.hasOwn(value, 'structuredContent')
-    ? ''
-    : `,"structuredContent":${answer.text}`;
+  const isStructured = Object.hasOwn(value, 'structuredContent');
+  const structured = isStructured ? '' : `,"structuredContent":${answer.text}`;
   const own = answer.text.trim().slice(1, -1);
   const rest = own.trim() === '' ? '' : `,${own}`;
   const text = `{"content":${JSON.stringify(added.content)}${structured}${rest}}`;
-  return new Verbatim(text, { ...value, ...added });
+  return new Verbatim(text, { structuredContent: value, ...value, ...added });
 }

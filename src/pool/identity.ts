@@ -2,9 +2,12 @@
 // long as its identity stays the same. Values of variables and headers aren't part of it: they are secrets, and
 // they rarely change which tools there are.
 import { readFileSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
+import { programName, withoutShell } from '../config/server/runners.ts';
+
+type Launch = Pick<Command, 'cmd' | 'args'>;
 
 /** How many folders above a script to search for its package.json. */
 const MOST_LEVELS = 6;
@@ -44,13 +47,13 @@ export function boundFolderOf({
 const INTERPRETERS =
   /^(?:node|bun|bunx|deno|tsx|python[\d.]*|ruby|php|perl|(?:ba|z)?sh|cmd|npm|pnpm|pnpx|yarn|uv)$/;
 
-function usesFolder(command: Command, cwd: string): boolean {
+function usesFolder(command: Launch, cwd: string): boolean {
+  const inner = withoutShell(command);
+  if (inner) return usesFolder(inner, cwd);
   const { cmd, args } = command;
   const isPath = /[\\/]/.test(cmd) && !isAbsolute(cmd);
   if (isPath || [cmd, ...args].some((word) => word.includes('$'))) return true;
-  const program = basename(cmd)
-    .toLowerCase()
-    .replace(/\.(?:cmd|exe)$/, '');
+  const program = programName(cmd);
   const operand = args.find((arg) => !arg.startsWith('-'));
   if (INTERPRETERS.test(program) && !isAbsolute(operand ?? '')) return true;
   const isRunner = program === 'npx' || program === 'uvx';
@@ -69,14 +72,17 @@ function mayBeInFolder(arg: string, isRunner: boolean): boolean {
 }
 
 /** The version of the package, if it is on this disk. */
-function packageVersion({ cmd, args }: Command, cwd: string): string | undefined {
+function packageVersion({ cmd, args }: Launch, cwd: string): string | undefined {
+  const inner = withoutShell({ cmd, args });
+  if (inner) return packageVersion(inner, cwd);
+  const program = programName(cmd);
   const operand = args.find((arg) => !arg.startsWith('-'));
   if (operand === undefined) return undefined;
-  if (/(?:^|[\\/])(?:node|bun|deno|tsx)(?:\.exe)?$/.test(cmd)) {
+  if (/^(?:node|bun|deno|tsx)$/.test(program)) {
     return versionAbove(resolve(cwd, operand));
   }
   // npx prefers a package installed in the project.
-  if (!/(?:^|[\\/])npx(?:\.cmd)?$/.test(cmd) || isAbsolute(operand) || /^\.|@.*@/.test(operand)) {
+  if (program !== 'npx' || isAbsolute(operand) || /^\.|@.*@/.test(operand)) {
     return undefined;
   }
   return readVersion(join(cwd, 'node_modules', operand, 'package.json'));

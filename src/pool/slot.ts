@@ -283,6 +283,7 @@ export class Slot {
   /** One process of the child, from the end of its handshake on. */
   async #live(running: Running, child: Child): Promise<void> {
     const { events } = this.#parts;
+    child.reconfigure(this.#config); // a reload may have come during the start
     running.started = child;
     running.startedAt = performance.now();
     this.#error = undefined;

@@ -54,7 +54,7 @@ export class Starter {
   /** It also exited at a start without a probe. */
   #endsAnyway = false;
   /** The server asked not to be contacted until then, for this reason. */
-  #refused = { until: -Infinity, error: new Error('It was not refused.') };
+  #refused: { readonly until: number; readonly error: Error } | undefined;
   /** The end of the previous process. The next start waits for it: two would get in each other's way. */
   stopped: Promise<void>;
 
@@ -187,7 +187,7 @@ export class Starter {
     const now = performance.now();
     const parkedMs = this.#limit.parkedMs(now);
     if (parkedMs > 0) throw parked(config, parkedMs);
-    if (now < this.#refused.until) throw this.#refused.error;
+    if (this.#refused && now < this.#refused.until) throw this.#refused.error;
     await cancellation.race(this.stopped);
     if (this.#limit.waitMs > 0) await cancellation.race(sleep(this.#limit.waitMs));
   }

@@ -12,7 +12,7 @@ export interface WarmUpOptions {
 
 /** Concurrent starts while they keep cores busy. */
 const MOST_WORKING = Math.max(8, 2 * availableParallelism());
-/** Concurrent starts in any case. */
+/** With this many concurrent starts, a turn ends only with its time. */
 const MOST_UNDERWAY = 4 * MOST_WORKING;
 /** A start that takes longer is assumed to be waiting, even if we can't measure it. */
 const WORK_OF_START_MS = 2_000;

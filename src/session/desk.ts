@@ -7,9 +7,12 @@ import { nestingDepth, Verbatim } from '../rpc/verbatim.ts';
 /** Answers a host in one era. */
 export interface Desk {
   answer(request: IncomingRequest): Verbatim | Promise<Verbatim>;
-  receive(method: string, params: Verbatim | undefined): void;
+  receive(method: string): void;
   close(): void;
 }
+
+/** A client's name is cut in `status`. */
+export const LONGEST_CLIENT = 100;
 
 /** The capabilities we announce in both eras. */
 export const CAPABILITIES = {
@@ -29,10 +32,10 @@ export interface ParsedCall {
 }
 
 /** The parameters of `tools/call`. */
-export function parseToolCall(params: Verbatim | undefined): ParsedCall {
-  const { name } = isObject(params?.value) ? params.value : {};
-  if (!params || typeof name !== 'string') {
-    throw new RpcError(INVALID_PARAMS, 'tools/call requires the name of a tool.');
+export function parseToolCall(params: Verbatim): ParsedCall {
+  const { name } = isObject(params.value) ? params.value : {};
+  if (typeof name !== 'string') {
+    throw new RpcError(INVALID_PARAMS, 'tools/call requires a tool name.');
   }
   const args = params.member('arguments') ?? Verbatim.of({});
   if (!isObject(args.value)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');

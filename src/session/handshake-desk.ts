@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import { isObject } from '../base/object.ts';
 import { VERSION } from '../base/version.ts';
 import type { CallContext } from '../calls/call.ts';
-import type { Caller, Question } from '../mcp/caller.ts';
+import { type Caller, clientName, type Question } from '../mcp/caller.ts';
 import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
 import { type LogLevel, parseLogLevel } from '../mcp/logging.ts';
 import { canAnswer, cannotAnswer, Unanswered } from '../mcp/questions.ts';
@@ -26,6 +26,7 @@ import type { Audience, Surface } from '../surface/surface.ts';
 import {
   CAPABILITIES,
   type Desk,
+  LONGEST_CLIENT,
   metaOf,
   paramsOf,
   parseToolCall,
@@ -63,7 +64,6 @@ export class HandshakeDesk implements Desk {
   /** One per session: a signature from one is invalid in another. */
   readonly #seal = new StateSeal();
   #revision: Revision | undefined;
-  #client: string | undefined;
   #clientInfo: Verbatim | undefined;
   #capabilities: Readonly<Record<string, unknown>> = {};
   #logLevel: LogLevel = DEFAULT_LOG_LEVEL;
@@ -88,7 +88,11 @@ export class HandshakeDesk implements Desk {
 
   /** The host and what it uses, for `status`. */
   get report() {
-    return { client: this.#client, revision: this.#revision, active: this.#surface.active };
+    return {
+      client: this.#changes.client?.slice(0, LONGEST_CLIENT),
+      revision: this.#revision,
+      active: this.#surface.active,
+    };
   }
 
   answer(request: IncomingRequest): Verbatim | Promise<Verbatim> {
@@ -144,10 +148,7 @@ export class HandshakeDesk implements Desk {
     this.#revision = isRevision(protocolVersion) ? protocolVersion : NEWEST_REVISION;
     this.#capabilities = isObject(capabilities) ? capabilities : {};
     this.#clientInfo = params?.member('clientInfo');
-    const info = this.#clientInfo?.value;
-    const client = isObject(info) ? info['name'] : undefined;
-    this.#client = typeof client === 'string' ? client.slice(0, 100) : undefined;
-    this.#changes.noteClient(client);
+    this.#changes.client = clientName(this.#clientInfo);
     return Verbatim.of({
       protocolVersion: this.#revision,
       capabilities: { ...CAPABILITIES, ...(this.#revision === NEWEST_REVISION && TASKS) },
@@ -196,6 +197,9 @@ export class HandshakeDesk implements Desk {
       await this.#surface.watch(new Set(this.#watched));
       return Verbatim.of({});
     } catch (error) {
+      // Otherwise it would keep the server running, and a second attempt would seem to work.
+      this.#watched.delete(uri);
+      this.#surface.watch(new Set(this.#watched)).catch(() => {});
       throw explainRefusal(toHandshakeError(error));
     }
   }

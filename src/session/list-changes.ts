@@ -32,7 +32,6 @@ export class ListChanges implements Audience {
   readonly ask: (question: Question) => Promise<Verbatim>;
   readonly #notify: ListChangesOptions['notify'];
   #client: string | undefined;
-  #neverRelists = false;
   /** It didn't react to a notification, or it's a kind of host that never does. */
   #isDeaf = false;
   /** It hasn't fetched the list since the last notification. */
@@ -50,15 +49,14 @@ export class ListChanges implements Audience {
     return this.#client;
   }
 
-  get neverRelists(): boolean {
-    return this.#neverRelists;
+  /** Set when the host has introduced itself. */
+  set client(name: string | undefined) {
+    this.#client = name;
+    this.#isDeaf = this.neverRelists;
   }
 
-  /** The host has introduced itself. */
-  noteClient(name: unknown): void {
-    this.#client = typeof name === 'string' ? name : undefined;
-    this.#neverRelists = typeof name === 'string' && NEVER_RELIST.has(name);
-    this.#isDeaf = this.#neverRelists;
+  get neverRelists(): boolean {
+    return this.#client !== undefined && NEVER_RELIST.has(this.#client);
   }
 
   /** The host has fetched the list. */

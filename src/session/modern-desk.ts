@@ -4,9 +4,8 @@ import { Cancellation } from '../base/cancellation.ts';
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
-import { isObject } from '../base/object.ts';
 import type { CallContext } from '../calls/call.ts';
-import type { Caller, Question } from '../mcp/caller.ts';
+import { type Caller, clientName, type Question } from '../mcp/caller.ts';
 import { MODERN_REVISION } from '../mcp/eras.ts';
 import { toCacheableResult } from '../mcp/results.ts';
 import { TASKS_EXTENSION } from '../mcp/tasks.ts';
@@ -14,7 +13,14 @@ import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import type { IncomingRequest, Peer } from '../rpc/peer.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface } from '../surface/surface.ts';
-import { CAPABILITIES, type Desk, metaOf, paramsOf, parseToolCall } from './desk.ts';
+import {
+  CAPABILITIES,
+  type Desk,
+  LONGEST_CLIENT,
+  metaOf,
+  paramsOf,
+  parseToolCall,
+} from './desk.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
 import { answerFailure } from './errors.ts';
 import { ParkedCall, type Parking } from './parking.ts';
@@ -39,7 +45,6 @@ export class ModernDesk implements Desk {
   readonly #subscriptions: Subscriptions;
   readonly #surface: Surface;
   #envelope: Envelope | undefined;
-  #client: string | undefined;
   #isReady = false;
   readonly #onReady: () => void;
 
@@ -52,7 +57,11 @@ export class ModernDesk implements Desk {
   }
 
   get report() {
-    return { client: this.#client, revision: MODERN_REVISION, active: [] };
+    return {
+      client: this.#subscriptions.client?.slice(0, LONGEST_CLIENT),
+      revision: MODERN_REVISION,
+      active: [],
+    };
   }
 
   answer(request: IncomingRequest): Verbatim | Promise<Verbatim> {
@@ -100,15 +109,9 @@ export class ModernDesk implements Desk {
     const meta = metaOf(params);
     if (!this.#envelope || this.#envelope.text !== meta?.text) {
       this.#envelope = readEnvelope(meta?.detached());
-      this.#noteClient(this.#envelope.info?.value);
+      this.#subscriptions.client = clientName(this.#envelope.info);
     }
     return this.#envelope;
-  }
-
-  #noteClient(info: unknown): void {
-    const name = isObject(info) ? info['name'] : undefined;
-    this.#subscriptions.client = typeof name === 'string' ? name : undefined;
-    if (typeof name === 'string') this.#client = name.slice(0, 100);
   }
 
   #discover(): Verbatim {

@@ -60,17 +60,22 @@ export class ParkedCall {
   /** The result, or the questions the host has to answer first. */
   next(): Promise<{ result: Verbatim } | { questions: Verbatim }> {
     return new Promise((resolve, reject) => {
-      let isAsked = false;
-      const tell = guard(reject, () => resolve({ questions: this.#describeQuestions() }));
-      this.#onAsked = () => {
-        isAsked = true;
-        // Questions asked together are sent together.
-        setImmediate(tell);
+      let finish: (() => void) | undefined;
+      // The server may have withdrawn its questions meanwhile.
+      const settle = guard(reject, () => {
+        if (this.#open && this.#open.size > 0) resolve({ questions: this.#describeQuestions() });
+        else finish?.();
+      });
+      const end = (how: () => void): void => {
+        finish = how;
+        settle();
       };
+      // Questions asked together are sent together.
+      this.#onAsked = () => void setImmediate(settle);
       if (this.#open && this.#open.size > 0) this.#onAsked();
       this.outcome?.then(
-        (result) => isAsked || resolve({ result }),
-        (error: unknown) => isAsked || reject(error),
+        (result) => end(() => resolve({ result })),
+        (error: unknown) => end(() => reject(error)),
       );
     });
   }
@@ -105,7 +110,7 @@ export class ParkedCall {
         return `${JSON.stringify(key)}:${text}`;
       },
     );
-    return new Verbatim(`{${parts.join(',')}}`, {});
+    return Verbatim.fromText(`{${parts.join(',')}}`);
   }
 }
 

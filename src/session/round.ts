@@ -93,6 +93,6 @@ export function answerError(error: unknown, digest: () => string, seal: StateSea
       (params, index) =>
         `"page_${index + 1}":{"method":"elicitation/create","params":${params.text}}`,
     );
-  const questions = new Verbatim(`{${parts.join(',')}}`, {});
+  const questions = Verbatim.fromText(`{${parts.join(',')}}`);
   return inputRequired(questions, seal.seal({ kind: 'relay', state: undefined }, digest()));
 }

@@ -50,6 +50,7 @@ export interface SessionOptions {
   readonly onRootsChanged: () => void;
 }
 
+const NEEDS_METHOD = 'A message needs "jsonrpc": "2.0" and a method.';
 const NO_MESSAGE = 'A message must be a JSON object.';
 /** Several answers in one message. HTTP never gets one: it splits batches itself. */
 const BATCH: Outgoing = { kind: 'answer', about: undefined, result: undefined, error: undefined };
@@ -87,15 +88,8 @@ export class Session {
     noteHandled(text);
     const message = new Verbatim(text, value);
     if (Array.isArray(value)) this.#receiveBatch(message).catch(this.#onBug);
-    else if (
-      isObject(value) &&
-      (typeof value['method'] === 'string' || 'result' in value || 'error' in value)
-    ) {
-      this.#peer.receive(message);
-    } else {
-      const id = isObject(value) && isId(value['id']) ? value['id'] : null;
-      this.#refuse(INVALID_REQUEST, 'A message needs "jsonrpc": "2.0" and a method.', id);
-    }
+    else if (isMessage(value)) this.#peer.receive(message);
+    else this.#refuse(INVALID_REQUEST, NEEDS_METHOD, idIn(value));
   }
 
   receiveBroken({ reason, framing, excerpt }: BrokenEvent): void {
@@ -196,6 +190,10 @@ export class Session {
     const answers = messages.map(async (message) => {
       const { value } = message;
       if (!isObject(value)) return errorText('null', new RpcError(INVALID_REQUEST, NO_MESSAGE));
+      if (!isMessage(value)) {
+        const error = new RpcError(INVALID_REQUEST, NEEDS_METHOD);
+        return errorText(JSON.stringify(idIn(value)), error);
+      }
       if (value['id'] !== undefined && value['method'] !== undefined)
         return (await this.#peer.answer(message))?.text;
       this.#peer.receive(message);
@@ -238,4 +236,13 @@ function unsupported(params: Verbatim | undefined): RpcError {
     'This session uses a handshake revision of MCP. Send initialize first.',
     data,
   );
+}
+
+function isMessage(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  return typeof value['method'] === 'string' || 'result' in value || 'error' in value;
+}
+
+function idIn(value: unknown): Id | null {
+  return isObject(value) && isId(value['id']) ? value['id'] : null;
 }

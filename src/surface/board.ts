@@ -8,7 +8,7 @@ import { Calls } from '../calls/calls.ts';
 import type { ListKind } from '../child/list-pages.ts';
 import { type ChildConfig, type Config, isOff } from '../config/config.ts';
 import type { Question } from '../mcp/caller.ts';
-import { mostTalkative } from '../mcp/logging.ts';
+import { mostVerbose } from '../mcp/logging.ts';
 import { cannotAnswer } from '../mcp/questions.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
@@ -16,6 +16,7 @@ import { type Agents, AgentTools, nameAgents } from './agent-tools.ts';
 import { Claims } from './claims.ts';
 import { Library } from './library.ts';
 import { isReservedName, modeOf } from './modes/table.ts';
+import { type OwnTool, OwnTools } from './own-tools.ts';
 import { Suites } from './suites.ts';
 import type { Audience, Surface } from './surface.ts';
 import { View, type ViewParts } from './view.ts';
@@ -31,6 +32,8 @@ export class Board {
   #suites: Suites;
   #agents: AgentTools;
   readonly #library: Library;
+  /** Names that agents can't have. */
+  readonly #taken = { has: (name: string) => this.isTaken(name) };
   #hasBegun = false;
   #watchedNames: ReadonlySet<string> = new Set();
 
@@ -97,7 +100,7 @@ export class Board {
 
   /** Agents by the names hosts know them by. */
   nameAgents(listed: readonly ListedAgent[]): ReadonlyMap<string, ListedAgent> {
-    return nameAgents(listed, this.#takenNames());
+    return nameAgents(listed, this.#taken);
   }
 
   listChanged(childName: string, kind: ListKind): void {
@@ -125,12 +128,15 @@ export class Board {
 
   /** The input schema of a server's own tool that every session lists. */
   schemaOf(toolName: string): unknown {
-    for (const config of this.#config.children.values()) {
-      const tools = modeOf(config).ownTools === 'always' ? this.#pool.tools(config.name) : [];
-      const tool = tools?.find((candidate) => candidate.name === toolName);
-      if (tool) return tool['inputSchema'];
-    }
-    return undefined;
+    return this.alwaysListed().get(toolName)?.tool['inputSchema'];
+  }
+
+  /** Servers' own tools that every session lists, by their names there, and optionally those of another server. */
+  alwaysListed(another?: ChildConfig): ReadonlyMap<string, OwnTool> {
+    const listed = [...this.#config.children.values()]
+      .filter((config) => modeOf(config).ownTools === 'always' || config === another)
+      .map((config) => ({ config, tools: this.#pool.tools(config.name) ?? [] }));
+    return new OwnTools().arrange(listed, (name) => this.isTaken(name));
   }
 
   /** Whether any session has switched a server on. */
@@ -140,7 +146,7 @@ export class Board {
 
   /** Servers send everything that any session wants; each session filters for itself. */
   #listenForAll(): void {
-    this.#pool.setLogLevel(mostTalkative([...this.#views].map(({ logLevel }) => logLevel)));
+    this.#pool.setLogLevel(mostVerbose([...this.#views].map(({ logLevel }) => logLevel)));
   }
 
   /** Subscribes to every resource that any session watches. */
@@ -186,13 +192,7 @@ export class Board {
   }
 
   #createAgentTools(agents: Agents): AgentTools {
-    return new AgentTools(this.#config.agents, agents, this.#takenNames());
-  }
-
-  /** Names that agents can't have. */
-  #takenNames(): { has(name: string): boolean } {
-    const suites = this.#suites;
-    return { has: (name) => isReservedName(name) || suites.has(name) };
+    return new AgentTools(this.#config.agents, agents, this.#taken);
   }
 
   /** One at a time: if one session fails, the others still get the news. */

@@ -19,7 +19,7 @@ const SUITES =
 
 /** How to call agents in general. */
 const AGENT_CALL =
-  'with {"task", "cwd"}: what to do in plain words, and the folder to do it in, an absolute path';
+  'with {"task", "cwd"}: the task in plain language, and the absolute path of the folder to work in';
 
 export interface InstructionOptions {
   readonly children: readonly ChildConfig[];
@@ -38,9 +38,12 @@ export function instructionsFor(options: InstructionOptions): string {
     aboutAgents(agents),
   ];
   const head = parts.filter(Boolean).join(' ');
+  if (children.length === 0) return head;
   const lines = children.map((child) => describe(child, suiteOf(child)));
   const room = MOST_CHARS - head.length - '\nServers:'.length;
-  return lines.length === 0 ? head : `${head}\nServers:${fit(lines, room)}`.trim();
+  const whole = lines.map((line) => `\n- ${line}`).join('');
+  const names = children.map(({ name }) => onOneLine(name));
+  return `${head}\nServers:${whole.length <= room ? whole : fit(names, room)}`.trim();
 }
 
 /** Each agent's tool describes what it does; this covers what they have in common. */
@@ -49,7 +52,7 @@ function aboutAgents({ patterns, suite }: InstructionOptions['agents']): string 
   if (patterns.length === 0) return '';
   const more = patterns.length > MOST_PATTERNS ? ' and other' : '';
   const named = patterns.slice(0, MOST_PATTERNS).join(', ');
-  return `Call ${named}${more} tools, which are agents, ${AGENT_CALL}.`;
+  return `The ${named}${more} tools are agents. Call them ${AGENT_CALL}.`;
 }
 
 /** One line per server: how to use it and what for. */
@@ -60,14 +63,11 @@ function describe(config: ChildConfig, suite: string | undefined): string {
   return summarise(about === '' ? line : `${line}: ${about}`, LONGEST_LINE, '...');
 }
 
-/** All lines if they fit; otherwise as many names as fit, and how many are missing. */
-function fit(lines: readonly string[], room: number): string {
-  const whole = lines.map((line) => `\n- ${line}`).join('');
-  if (whole.length <= room) return whole;
-  const short = lines.map((line) => line.split(' (')[0] ?? line);
+/** As many names as fit, and how many are missing. */
+function fit(names: readonly string[], room: number): string {
   let text = ' ';
-  for (const [index, name] of short.entries()) {
-    const rest = `, and ${short.length - index} more`;
+  for (const [index, name] of names.entries()) {
+    const rest = `, and ${names.length - index} more`;
     const next = index === 0 ? name : `, ${name}`;
     if (text.length + next.length + rest.length > room) return `${text}${rest}`;
     text += next;

@@ -87,11 +87,17 @@ test('a batch of deep and broken messages is answered in the revision with batch
       `{"jsonrpc":"2.0","id":${id},"method":"ping","params":${params}}`;
     const deep = '['.repeat(30_000) + ']'.repeat(30_000);
 
-    host.write(`[1,${ping(1001, '{}')},${ping(1002, deep)}]\n`);
+    host.write(`[1,{},{"id":1000},${ping(1001, '{}')},${ping(1002, deep)}]\n`);
     await until(() => host.messages.some(Array.isArray), 'it is answered');
 
     const batch = host.messages.find(Array.isArray);
-    expect(batch).toMatchObject([{ id: null }, { id: 1001 }, { id: 1002 }]);
+    expect(batch).toMatchObject([
+      { id: null },
+      { id: null },
+      { id: 1000, error: { code: -32_600 } },
+      { id: 1001 },
+      { id: 1002 },
+    ]);
   }));
 
 test('odd ids come back exactly as sent', () =>

@@ -46,6 +46,7 @@ export class FakeChild implements PublicPart<Child> {
     capabilities: { tools: {} },
     instructions: undefined,
   };
+  config: ChildConfig | undefined;
   readonly called: string[] = [];
   /** Its requests other than tools: the method and the parameters as JSON. */
   readonly asked: string[] = [];
@@ -103,7 +104,9 @@ export class FakeChild implements PublicPart<Child> {
     this.watched.push([...uris]);
   }
 
-  reconfigure(): void {}
+  reconfigure(config: ChildConfig): void {
+    this.config = config;
+  }
 
   setLogLevel(level: LogLevel | undefined): void {
     this.logLevels.push(level);

@@ -112,13 +112,21 @@ export class HandshakeConversation implements Conversation {
   async watch(uris: ReadonlySet<string>): Promise<void> {
     const { peer, timeoutMs } = this.#options;
     const before = this.#watched;
-    this.#watched = new Set(uris);
+    const watched = (this.#watched = new Set(uris));
     const tell = (method: string, uri: string) =>
       peer.request(method, Verbatim.of({ uri }), { timeoutMs });
+    const subscribe = async (uri: string): Promise<void> => {
+      try {
+        await tell('resources/subscribe', uri);
+      } catch (error) {
+        watched.delete(uri);
+        throw error;
+      }
+    };
     const added = [...uris].filter((uri) => !before.has(uri));
     const removed = [...before].filter((uri) => !uris.has(uri));
     await Promise.all([
-      ...added.map((uri) => tell('resources/subscribe', uri)),
+      ...added.map(subscribe),
       ...removed.map((uri) => tell('resources/unsubscribe', uri)),
     ]);
   }

@@ -1,8 +1,7 @@
 // How hosts see a server, and why, for `switchboard show`.
 import { formatDuration, printable } from '../../base/text.ts';
-import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
+import { type ChildConfig, isOff } from '../../config/config.ts';
 import { modeOf } from '../../surface/modes/table.ts';
-import { OwnTools } from '../../surface/own-tools.ts';
 import type { Switchboard } from '../../switchboard.ts';
 import { formatRows } from '../terminal/layout.ts';
 import type { Output } from '../terminal/output.ts';
@@ -22,11 +21,7 @@ export interface Appearance
 /** More names are only in the JSON output. */
 const MAX_NAMES = 60;
 
-export function appearanceOf(
-  child: ChildConfig,
-  config: Config,
-  { board, pool }: Switchboard,
-): Appearance {
+export function appearanceOf(child: ChildConfig, { board, pool }: Switchboard): Appearance {
   const { name, show, showBecause, start, startBecause, idleMs, idleBecause, origin } = child;
   const isListed = modeOf(child).ownTools !== 'never';
   return {
@@ -34,7 +29,7 @@ export function appearanceOf(
     show,
     showBecause,
     suite: isOff(child) ? undefined : board.suites.toolFor(name),
-    tools: isListed && pool.tools(name) ? ownToolsOf(child, config, { board, pool }) : undefined,
+    tools: isListed && pool.tools(name) ? ownToolsOf(child, { board }) : undefined,
     start,
     startBecause,
     idleMs,
@@ -44,16 +39,10 @@ export function appearanceOf(
 }
 
 /** Names as listed next to the tools that are always there. Other active servers may change them. */
-function ownToolsOf(
-  child: ChildConfig,
-  { children }: Config,
-  { board, pool }: Pick<Switchboard, 'board' | 'pool'>,
-): string[] {
-  const listed = [...children.values()]
-    .filter((other) => modeOf(other).ownTools === 'always' || other === child)
-    .map((config) => ({ config, tools: pool.tools(config.name) ?? [] }));
-  const names = new OwnTools().arrange(listed, (name) => board.isTaken(name));
-  return [...names].flatMap(([name, { config }]) => (config === child ? [name] : []));
+function ownToolsOf(child: ChildConfig, { board }: Pick<Switchboard, 'board'>): string[] {
+  return [...board.alwaysListed(child)].flatMap(([name, { config }]) =>
+    config === child ? [name] : [],
+  );
 }
 
 export function printAppearances(all: readonly Appearance[], output: Output): void {

@@ -137,7 +137,7 @@ async function appearances(options: ShowOptions, name?: string): Promise<Appeara
   return withSwitchboard(options, async ({ config, switchboard }) => {
     const children =
       name === undefined ? [...config.children.values()] : [chosenChild(config, name)];
-    return children.map((child) => appearanceOf(child, config, switchboard));
+    return children.map((child) => appearanceOf(child, switchboard));
   });
 }
 

@@ -24,17 +24,26 @@ export function isPackageRunner(command: Command): boolean {
 
 /** The name of the package runner; undefined if the command isn't one. */
 export function runnerOf({ cmd, args }: Command): string | undefined {
+  const inner = withoutShell({ cmd, args });
+  if (inner) return runnerOf({ ...inner, env: {} });
   const program = programName(cmd);
-  // On Windows, hosts start npx as `cmd /c npx …`.
-  if (program === 'cmd' && /^\/c$/i.test(args[0] ?? '') && args[1] !== undefined) {
-    return runnerOf({ cmd: args[1], args: args.slice(2), env: {} });
-  }
   const words = args.filter((arg) => !arg.startsWith('-'));
   const isRunner = RUNNERS.get(program)?.every((word, index) => words[index] === word) ?? false;
   return isRunner ? program : undefined;
 }
 
-function programName(cmd: string): string {
+/** The command behind `cmd /c`, which hosts on Windows use to start npx. */
+export function withoutShell({
+  cmd,
+  args,
+}: Pick<Command, 'cmd' | 'args'>): Pick<Command, 'cmd' | 'args'> | undefined {
+  const [flag = '', inner, ...rest] = args;
+  if (programName(cmd) !== 'cmd' || !/^\/c$/i.test(flag) || inner === undefined) return undefined;
+  return { cmd: inner, args: rest };
+}
+
+/** A command's name without its folder and the endings Windows adds. */
+export function programName(cmd: string): string {
   const name = cmd.split(/[/\\]/).at(-1) ?? '';
   return name.toLowerCase().replace(/\.(?:cmd|exe)$/, '');
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isWanted, LOG_LEVELS, mostTalkative, parseLogLevel } from '../../../src/mcp/logging.ts';
+import { isWanted, LOG_LEVELS, mostVerbose, parseLogLevel } from '../../../src/mcp/logging.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 
 test('a level includes itself and all more important ones', () => {
@@ -28,7 +28,7 @@ test('there are eight levels', () => {
 });
 
 test('servers get the most verbose level anyone wants', () => {
-  expect(mostTalkative(['error', undefined, 'info', 'warning'])).toBe('info');
-  expect(mostTalkative([undefined])).toBeUndefined();
-  expect(mostTalkative([])).toBeUndefined();
+  expect(mostVerbose(['error', undefined, 'info', 'warning'])).toBe('info');
+  expect(mostVerbose([undefined])).toBeUndefined();
+  expect(mostVerbose([])).toBeUndefined();
 });

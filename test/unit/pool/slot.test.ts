@@ -177,6 +177,16 @@ test('a new configuration may keep it running, or stop it sooner', async () => {
   expect(child.stopped).toBe(true);
 });
 
+test('a configuration that changes during a start applies to the started server', async () => {
+  const child = new FakeChild();
+  const { slot, use } = createSlot({}, async () => {
+    slot.config = childConfig({ name: 'kid', origin: 'the new file' });
+    return child;
+  });
+  await use();
+  expect(child.config?.origin).toBe('the new file');
+});
+
 test('a flood of changes causes one list', async () => {
   vi.useFakeTimers();
   const child = new FakeChild();

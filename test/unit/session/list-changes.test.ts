@@ -68,13 +68,13 @@ test('a host that does not fetch is waited for once, and again after it has fetc
 test('hosts that do not refresh their tool list are known by name', async () => {
   const { changes } = createListChanges();
   expect(changes.neverRelists).toBe(false);
-  changes.noteClient('codex-mcp-client');
+  changes.client = 'codex-mcp-client';
   expect(changes.neverRelists).toBe(true);
   const outcome = settle(changes);
   await vi.advanceTimersByTimeAsync(1);
   expect(outcome.afterMs).toBeLessThan(2);
-  for (const other of ['claude-code', undefined, 7, null]) {
-    changes.noteClient(other);
+  for (const other of ['claude-code', undefined]) {
+    changes.client = other;
     expect(changes.neverRelists).toBe(false);
   }
 });

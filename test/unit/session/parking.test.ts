@@ -49,6 +49,14 @@ test('questions asked together are forwarded together, unchanged', async () => {
   });
 });
 
+test('a question withdrawn before it is forwarded does not hide the result', async () => {
+  const { call, ask, finish } = createCall();
+  const next = call.next();
+  ask({ message: 'Who?' }).cancellation.cancel(new Error('never mind'));
+  finish(Verbatim.of('done'));
+  expect(await next).toMatchObject({ result: { value: 'done' } });
+});
+
 test('each answer goes to its question; unanswered ones are asked again', async () => {
   const { call, ask, finish } = createCall();
   const [one, other] = [ask({ number: 1 }), ask({ number: 2 })];

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Era } from '../../../src/mcp/eras.ts';
+import { RpcError } from '../../../src/rpc/message.ts';
 import { Parking } from '../../../src/session/parking.ts';
 import { StateSeal } from '../../../src/session/request-state.ts';
 import { Session } from '../../../src/session/session.ts';
+import type { Surface } from '../../../src/surface/surface.ts';
 import { EMPTY_SURFACE } from '../../support/empty-surface.ts';
 
 const ENVELOPE = {
@@ -12,12 +14,12 @@ const ENVELOPE = {
 const GREETING = { protocolVersion: '2025-11-25', capabilities: {} };
 
 /** A session; what it offers can be changed, as a reload does. */
-function createSession(offered: 'both' | Era) {
+function createSession(offered: 'both' | Era, surface: Surface = EMPTY_SURFACE) {
   const offer = { eras: offered };
   const answers = new Map<unknown, Record<string, unknown>>();
   const silent = () => {};
   const session = new Session({
-    openSurface: () => EMPTY_SURFACE,
+    openSurface: () => surface,
     log: { debug: silent, info: silent, warn: silent, error: silent, child: silent },
     send: (json) => {
       const message = JSON.parse(json) as Record<string, unknown>;
@@ -68,4 +70,21 @@ test('a host that only probed the modern era may still start a handshake', async
   expect(await request('initialize', GREETING)).toMatchObject({
     result: { protocolVersion: '2025-11-25' },
   });
+});
+
+test('a subscription the server refuses is refused every time, and is not kept', async () => {
+  const watched: string[][] = [];
+  const { request } = createSession('handshake', {
+    ...EMPTY_SURFACE,
+    watch: async (uris) => {
+      watched.push([...uris]);
+      if (uris.has('a:no')) throw new RpcError(-32_602, 'no such resource');
+    },
+  });
+  await request('initialize', GREETING);
+  await request('resources/subscribe', { uri: 'a:yes' });
+  for (let time = 0; time < 2; time++) {
+    expect(await request('resources/subscribe', { uri: 'a:no' })).toHaveProperty('error');
+  }
+  expect(watched.at(-1)).toEqual(['a:yes']);
 });

@@ -226,6 +226,21 @@ test('texts about flip servers name only what this host can call', async () => {
   expect(JSON.stringify(never)).not.toContain('a_suite');
 });
 
+test('schemas are found by the names tools are listed under', async () => {
+  const tool = (title: string) => ({ name: 'search', inputSchema: { type: 'object', title } });
+  const direct = (name: string, some: Partial<ChildConfig> = {}) =>
+    childConfig({ name, show: 'direct', ...some });
+  const hidden = direct('a', { expose: { allow: undefined, deny: ['search'] } });
+  const { board } = createBoard([hidden, direct('b'), direct('c')], async ({ name }) => {
+    const child = new FakeChild();
+    child.tools = [tool(name)];
+    return child;
+  });
+  await begun(board);
+  expect(board.schemaOf('search')).toMatchObject({ title: 'b' });
+  expect(board.schemaOf('c_search')).toMatchObject({ title: 'c' });
+});
+
 test('a direct server is listed as its suite until its tools are known', async () => {
   const direct = childConfig({ name: 'own', show: 'direct' });
   const { board, pool } = createBoard([direct, flip('a')]);

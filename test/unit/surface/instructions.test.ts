@@ -56,14 +56,23 @@ test.each([1, 20, 50, 500])(
   },
 );
 
+test('a name with parentheses is kept when only names fit', () => {
+  const children = Array.from({ length: 30 }, (_, index) =>
+    childConfig({ name: `server (${index})`, description: 'words '.repeat(100) }),
+  );
+  expect(instruct(children)).toContain('server (0), server (1)');
+});
+
 test('without servers there are no instructions', () => {
   expect(instruct([])).toBe('');
 });
 
 test('agents are named by their patterns', () => {
   const say = (...patterns: string[]) => instruct([], { agents: { patterns, suite: undefined } });
-  expect(say('agent_*', 'c-*')).toMatch(/^Call agent_\*, c-\* tools, which are agents, with/);
-  expect(say('a', 'b', 'c', 'd')).toMatch(/^Call a, b, c and other tools, which are agents, with/);
+  expect(say('agent_*', 'c-*')).toMatch(/^The agent_\*, c-\* tools are agents\. Call them with/);
+  expect(say('a', 'b', 'c', 'd')).toMatch(
+    /^The a, b, c and other tools are agents\. Call them with/,
+  );
 });
 
 test('instructions are ASCII', () => {

@@ -483,6 +483,17 @@ test('only new resources are subscribed, and only removed ones unsubscribed', as
   await second;
 });
 
+test('a refused resource is subscribed again the next time, and never unsubscribed', async () => {
+  const { conversation, sent, receive } = createConversation();
+  const watched = conversation.watch(new Set(['a:1']));
+  receive({ id: sent[0]?.id, error: { code: -32_602, message: 'no' } });
+  await expect(watched).rejects.toThrow('no');
+  await conversation.watch(new Set());
+  expect(sent).toHaveLength(1);
+  void conversation.watch(new Set(['a:1'])).catch(() => {});
+  expect(sent).toHaveLength(2);
+});
+
 test('only a server with logging gets a level', () => {
   const quiet = createConversation();
   quiet.conversation.setLogLevel('debug');

@@ -24,7 +24,7 @@ export interface ModelMap {
 
 type MapSettings = Pick<
   AgentSettings,
-  'modelMapEnable' | 'modelMapStrict' | 'modelMapOverrideProvider' | 'modelMapNormalizeProvider'
+  'modelMapStrict' | 'modelMapOverrideProvider' | 'modelMapNormalizeProvider'
 >;
 
 /** The default file is optional; a configured one must exist. */
@@ -107,7 +107,6 @@ export function mapModel(
   settings: MapSettings,
   usersProvider: string | undefined,
 ): MappedModel {
-  if (!settings.modelMapEnable) return { run, warnings: [] };
   const given =
     run.provider !== undefined && settings.modelMapNormalizeProvider
       ? (map.providers.get(keyOf(run.provider)) ?? run.provider)

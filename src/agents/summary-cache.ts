@@ -1,6 +1,6 @@
 // Caches agent summaries on disk, so that a session's start only checks whether files have changed. A
 // cache that is missing, damaged or from another version is rebuilt.
-import { type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeAtomically } from '../base/atomic-file.ts';
 import { makeFolder } from '../base/make-folder.ts';

@@ -1,6 +1,6 @@
 // Retries a provider. Only requests refused as "not now" are repeated: one that was answered, or whose
 // answer was late, may have been charged.
-import type { Cancellation } from '../base/cancellation.ts';
+import { pause } from '../base/time.ts';
 import { explainModelFailure } from './failures.ts';
 import {
   type Completion,
@@ -44,13 +44,4 @@ function waitAfter({ status, retryAfterMs }: ModelFailure, attempt: number): num
   const usualMs = WAITS_MS[attempt];
   if (usualMs === undefined || status === undefined || !NOT_NOW.has(status)) return undefined;
   return retryAfterMs ?? usualMs;
-}
-
-async function pause(ms: number, cancellation: Cancellation): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    await cancellation.race(new Promise((resolve) => (timer = setTimeout(resolve, ms))));
-  } finally {
-    clearTimeout(timer);
-  }
 }

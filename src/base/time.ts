@@ -5,6 +5,16 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** Sleeps, but rejects at once when cancelled. */
+export async function pause(ms: number, cancellation: Cancellation): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await cancellation.race(new Promise((resolve) => (timer = setTimeout(resolve, ms))));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 const POLL_MS = 15;
 
 /** Resolves when the condition is true, at the latest after the limit. */

@@ -56,7 +56,6 @@ export class Child {
   #toolNames = new Set<string>();
   #listedAt = -Infinity;
   #refused: readonly RefusedTool[] = [];
-  #isPaused = false;
   /** The requests that callers are waiting for. */
   readonly #underway = new Set<ChildRequest>();
   /** Called when a call starts or ends. Set only while a host is behind, so that other calls don't pay for it. */
@@ -205,7 +204,7 @@ export class Child {
 
   /** Sends the server a notification. */
   notify(method: string, params?: Verbatim): void {
-    if (this.greeting.era === 'handshake') this.#link.peer.notify(method, params);
+    this.#conversation.notify(method, params);
   }
 
   /** The start of an answer, to quote in an error. */
@@ -229,14 +228,10 @@ export class Child {
   }
 
   pause(): void {
-    if (this.#isPaused) return;
-    this.#isPaused = true;
     this.#link.pause();
   }
 
   resume(): void {
-    if (!this.#isPaused) return;
-    this.#isPaused = false;
     this.#link.resume();
   }
 

@@ -5,7 +5,7 @@ import { isObject } from '../base/object.ts';
 import { META, MODERN_REVISION } from '../mcp/eras.ts';
 import { isRevision } from '../mcp/revisions.ts';
 import { RpcError } from '../rpc/message.ts';
-import { type Peer } from '../rpc/peer.ts';
+import type { Peer } from '../rpc/peer.ts';
 import { RpcTimeout } from '../rpc/requests.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { OWN_INFO } from './conversation/modern.ts';

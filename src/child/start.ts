@@ -10,7 +10,7 @@ import type { Question } from '../mcp/caller.ts';
 import { projectRoots, type Roots } from '../mcp/roots.ts';
 import type { Framing } from '../rpc/framing.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
-import { type IncomingRequest, type PeerOptions } from '../rpc/peer.ts';
+import type { IncomingRequest, PeerOptions } from '../rpc/peer.ts';
 import { RpcTimeout } from '../rpc/requests.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { Child } from './child.ts';

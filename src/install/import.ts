@@ -19,8 +19,8 @@ export interface ImportSource {
 
 export interface ImportOptions {
   readonly places: InstallPlaces;
-  /** The command that starts Switchboard itself. */
-  readonly self: readonly string[];
+  /** The real path of Switchboard itself. */
+  readonly program: string;
   /** Import only these. */
   readonly only?: readonly string[] | undefined;
   /** Replace other servers with the same alias. */
@@ -88,15 +88,17 @@ async function mergeServers(
 }
 
 /** How many mcpflip servers haven't been imported yet. */
-export async function countLeftBehind(
-  places: InstallPlaces,
-  self: readonly string[],
-): Promise<number> {
+export async function countLeftBehind(places: InstallPlaces, program: string): Promise<number> {
   try {
     const text = readIfExists(places.mcpflipServers);
     if (text === undefined) return 0;
     const source = { file: places.mcpflipServers, text };
-    const { servers } = await importServers(source, { places, self, force: false, dryRun: true });
+    const { servers } = await importServers(source, {
+      places,
+      program,
+      force: false,
+      dryRun: true,
+    });
     return servers.filter(({ state }) => state === 'added').length;
   } catch (error) {
     if (error instanceof SwitchboardError) return 0; // only used for a hint
@@ -125,11 +127,11 @@ function decide(
   alias: string,
   entry: unknown,
   present: ReadonlyMap<string, unknown>,
-  { self, force }: ImportOptions,
+  { program, force }: ImportOptions,
 ): ImportedServer {
   const launch = isServerEntry(entry) ? launchOf(entry) : undefined;
   if (!isServerEntry(entry) || !launch) return { alias, state: 'unusable' };
-  if (isGateway(launch, self)) return { alias, state: 'gateway' };
+  if (isGateway(launch, program)) return { alias, state: 'gateway' };
   const there = present.get(alias);
   if (isObject(there) && isSameLaunch(there, entry)) return { alias, state: 'same' };
   if (present.has(alias)) return { alias, state: force ? 'replaced' : 'differs' };

@@ -80,8 +80,8 @@ export async function unregister(options: RegistrationOptions): Promise<Registra
   const command = formatCommand(['claude', ...REMOVE]);
   const reason = reasonNotTo(options);
   if (reason) return { state: reason, command };
-  if (options.dryRun) return { state: 'removed', command };
   const earlier = registeredEntry(options.places);
+  if (options.dryRun) return { state: earlier ? 'removed' : 'unchanged', command };
   const kept =
     earlier && hasMore(earlier) ? { backup: keepEntry(earlier, options.places) } : undefined;
   const says = await runClaude(REMOVE, options);

@@ -4,6 +4,7 @@ import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { readJsonText, withoutByteOrderMark } from '../config/files/files.ts';
 import { unwrapServers } from '../config/files/servers-file.ts';
+import { isSelf } from '../config/server/self.ts';
 
 export type RawEntry = Readonly<Record<string, unknown>>;
 
@@ -63,13 +64,7 @@ export function launchOf(entry: RawEntry): readonly string[] | undefined {
 }
 
 /** Whether this starts Switchboard or a similar gateway, which must not run behind it. */
-export function isGateway(launch: readonly string[], self: readonly string[]): boolean {
-  const [program = '', ...args] = launch.map((word) => word.replaceAll('\\', '/'));
-  const operand = args.find((word) => !word.startsWith('-')) ?? '';
-  return (
-    /(^|\/)switchboard(\.cmd|\.exe)?$/.test(program) ||
-    /^switchboard(@.*)?$/.test(operand) ||
-    /(^|\/)(switchboard\/dist\/(index\.js|switchboard)|mcpflip\/gateway\.js)$/.test(operand) ||
-    launch[1] === self[1]
-  );
+export function isGateway([cmd, ...args]: readonly string[], program: string): boolean {
+  const isMcpflip = args.some((word) => /(^|[\\/])mcpflip[\\/]gateway\.js$/.test(word));
+  return isMcpflip || isSelf({ key: '', cmd, args, cwd: undefined }, program);
 }

@@ -19,7 +19,7 @@ import {
   METHOD_NOT_FOUND,
   RpcError,
 } from '../rpc/message.ts';
-import { type IncomingRequest, type Peer } from '../rpc/peer.ts';
+import type { IncomingRequest, Peer } from '../rpc/peer.ts';
 import { RpcTimeout } from '../rpc/requests.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface } from '../surface/surface.ts';

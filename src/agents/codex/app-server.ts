@@ -113,11 +113,12 @@ export class AppServer {
     return this.#link.ended;
   }
 
-  /**
-   * How Codex exited and the reason it printed, if any: a sentence without its full stop. The rest goes to the log.
-   */
-  explainEnd(end: LinkEnd, when: string): string {
+  logOutput(): void {
     for (const line of this.#printed.slice(-LOGGED_LINES)) this.#options.log.info(`codex: ${line}`);
+  }
+
+  /** How Codex exited and the reason it printed, if any: a sentence without its full stop. */
+  explainEnd(end: LinkEnd, when: string): string {
     const reason = this.#reason;
     return `Codex ${describeEnd(end)} ${when}${reason && `: ${reason}`}`.replace(/\.$/, '');
   }
@@ -186,6 +187,7 @@ export class AppServer {
   #explainStart(error: unknown, binary: string): unknown {
     const { initializeMs } = this.#options;
     if (error instanceof LinkEnded) {
+      this.logOutput();
       return failure(`${this.explainEnd(error.end, 'on start')}.`, binary, error);
     }
     if (error instanceof RpcTimeout) {

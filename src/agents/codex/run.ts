@@ -8,7 +8,7 @@ import { AGENT_MARK } from '../../base/orphans.ts';
 import { withVariables } from '../../base/process.ts';
 import { createMask, type Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
-import { sleep } from '../../base/time.ts';
+import { pause, sleep } from '../../base/time.ts';
 import { VERSION } from '../../base/version.ts';
 import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import type { AgentSettings } from '../../config/config.ts';
@@ -109,7 +109,7 @@ export class CodexRun {
       return await this.#startOnce(options);
     } catch (error) {
       if (!(error instanceof SwitchboardError && error.cause instanceof LinkEnded)) throw error;
-      await cancellation.race(sleep(START_AGAIN_MS));
+      await pause(START_AGAIN_MS, cancellation);
       return this.#startOnce(options);
     }
   }
@@ -285,6 +285,7 @@ export class CodexRun {
   }
 
   #died(server: AppServer, end: LinkEnd): EngineResult {
+    if (!this.#run.cancellation.reason) server.logOutput();
     return this.#failed(`${server.explainEnd(end, 'during the run')}.`);
   }
 

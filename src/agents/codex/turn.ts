@@ -61,8 +61,9 @@ export class Turn {
     return isOurs(threadId, this.#threadId) && isOurs(turnId, this.#turnId);
   }
 
+  /** Takes a notification about this turn. */
   hear(method: string, params: unknown): void {
-    if (!isObject(params) || !this.isAbout(params)) return;
+    if (!isObject(params)) return;
     const { item } = params;
     if (method === 'turn/started' && isObject(params['turn'])) {
       this.#turnId ??= stringOf(params['turn']['id']) || undefined;

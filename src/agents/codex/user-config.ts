@@ -5,8 +5,6 @@ import { readTextFile } from '../../base/read-text.ts';
 import { parseToml } from '../../config/files/toml.ts';
 
 export interface CodexUserConfig {
-  /** `$CODEX_HOME`. */
-  readonly folder: string;
   /** Whether sign-ins are kept in auth.json, and there is none. */
   readonly isSignedOut: boolean;
   readonly model: string | undefined;
@@ -24,7 +22,6 @@ export async function readUserConfig(folder: string): Promise<CodexUserConfig> {
   const store = stringIn(table, 'cli_auth_credentials_store') ?? 'file';
   const catalog = stringIn(table, 'model_catalog_json');
   return {
-    folder,
     isSignedOut: store === 'file' && !existsSync(join(folder, 'auth.json')),
     model: stringIn(table, 'model'),
     modelProvider: stringIn(table, 'model_provider'),

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { RunFields } from '../agent.ts';
 import { type AgentFile, AgentFileError } from './draft.ts';
 import { textOf } from './fields.ts';
-import { splitFrontMatter } from './front-matter.ts';
+import { type FrontMatter, splitFrontMatter } from './front-matter.ts';
 import { type Head, parseHead } from './yaml.ts';
 
 export interface Markdown extends Head {
@@ -16,13 +16,17 @@ const WITHOUT_HEAD: Head = { values: {}, lineOf: () => 1, warnings: [] };
 export async function parseMarkdown({ text }: AgentFile): Promise<Markdown> {
   const parts = splitFrontMatter(text);
   if (!parts) throw new AgentFileError(1, 'Missing front matter: keys between two --- lines.');
-  return { ...(await parseHead(parts)), body: parts.body || undefined };
+  return parseParts(parts);
 }
 
 /** For files whose front matter is optional. */
 export async function parsePlainMarkdown(file: AgentFile): Promise<Markdown> {
-  if (splitFrontMatter(file.text)) return parseMarkdown(file);
-  return { ...WITHOUT_HEAD, body: file.text.trim() || undefined };
+  const parts = splitFrontMatter(file.text);
+  return parts ? parseParts(parts) : { ...WITHOUT_HEAD, body: file.text.trim() || undefined };
+}
+
+async function parseParts(parts: FrontMatter): Promise<Markdown> {
+  return { ...(await parseHead(parts)), body: parts.body || undefined };
 }
 
 /** The file's name without its extensions. */

@@ -1,5 +1,6 @@
 // A server ready to start: variables expanded, and the nesting depth set for nested Switchboards. Done as late as
 // possible, so that a missing variable affects only this server.
+
 import { basename, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { parseAddress } from '../../child/remote/address.ts';
@@ -14,10 +15,10 @@ import {
   expandRemote,
   withoutVariables,
 } from '../../config/server/expand.ts';
+import { isSelf } from '../../config/server/self.ts';
 import type { AgentServer } from '../agent.ts';
 import type { AttachedServer } from '../engine.ts';
 import type { ServerFolders } from './candidate.ts';
-import { isSelf } from './self.ts';
 
 export interface ServerStartOptions extends ServerFolders {
   readonly env: NodeJS.ProcessEnv;

@@ -1,11 +1,13 @@
 // The servers the user has set up in other programs. Their files are read again for each run, which takes a few
 // milliseconds, so that changes take effect immediately.
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../base/object.ts';
 import type { AgentSettings } from '../../config/config.ts';
 import { withPlainVariables } from '../../config/files/servers-file.ts';
 import { isServerEntry } from '../../config/schema/check.ts';
+import { isSelf } from '../../config/server/self.ts';
 import { type Candidate, type Candidates, mergeCandidates } from './candidate.ts';
 import { readClaude } from './programs/claude.ts';
 import { readCodex } from './programs/codex.ts';
@@ -18,7 +20,6 @@ import {
   readListing,
   type SettingsFile,
 } from './programs/listing.ts';
-import { isSelf } from './self.ts';
 
 export interface DiscoverServersOptions extends ProgramPlaces {
   readonly settings: AgentSettings;

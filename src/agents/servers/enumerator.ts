@@ -54,13 +54,7 @@ export class Enumerator implements AsyncDisposable {
     options.cancellation.throwIfCancelled();
     if (server.isOwn) return this.#ownTools(server, options);
     const config = asChild(server, options, options.limitMs);
-    const id = JSON.stringify([
-      config.name,
-      config.origin,
-      config.command,
-      config.remote,
-      config.cwd,
-    ]);
+    const id = startOf(config);
     const known = this.#parts.catalog.get(config).lists.tools;
     if (known && (!options.isFresh || options.isQuiet || this.#asked.has(id)))
       return namesOf(known);
@@ -133,11 +127,13 @@ export class Enumerator implements AsyncDisposable {
   }
 
   /** The pool starts it if necessary, and keeps it running. */
-  async #ownTools({ key }: Candidate, options: EnumerateOptions) {
+  async #ownTools(server: Candidate, options: EnumerateOptions) {
     const { limitMs, cancellation, isFresh, isQuiet } = options;
+    const { key } = server;
+    const id = startOf(asChild(server, options, limitMs)); // a reload may change it
     const { pool } = this.#parts;
     const known = pool.tools(key);
-    if (known && (!isFresh || isQuiet || this.#asked.has(key))) return namesOf(known);
+    if (known && (!isFresh || isQuiet || this.#asked.has(id))) return namesOf(known);
     if (isQuiet) throw notKnown(key);
     const bothMs = 2 * limitMs;
     await withTimeout(
@@ -146,9 +142,14 @@ export class Enumerator implements AsyncDisposable {
       () => tooLate(key, 'start and list its tools', bothMs),
       (limited) => limited.race(pool.warm(key)),
     );
-    this.#asked.add(key);
+    this.#asked.add(id);
     return namesOf(pool.tools(key) ?? []);
   }
+}
+
+/** How a server is started, as a key. */
+function startOf({ name, origin, command, remote, cwd }: ChildConfig): string {
+  return JSON.stringify([name, origin, command, remote, cwd]);
 }
 
 function namesOf(tools: readonly unknown[]): string[] {

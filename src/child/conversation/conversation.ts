@@ -1,10 +1,9 @@
 // Talks to one server after the greeting, in its era. Nothing above this knows about eras: a caller gets the result of
 // its request, and the server's questions.
 import type { Caller } from '../../mcp/caller.ts';
-import type { Era } from '../../mcp/eras.ts';
 import type { LogLevel } from '../../mcp/logging.ts';
-import { type IncomingRequest } from '../../rpc/peer.ts';
-import { type RequestOptions } from '../../rpc/requests.ts';
+import type { IncomingRequest } from '../../rpc/peer.ts';
+import type { RequestOptions } from '../../rpc/requests.ts';
 import type { Verbatim } from '../../rpc/verbatim.ts';
 
 export interface ChildRequest
@@ -26,13 +25,14 @@ export interface Inputs {
 }
 
 export interface Conversation {
-  readonly era: Era;
   /** Returns the result. Between two modern sides that can be `input_required`. */
   request(request: ChildRequest): Promise<Verbatim>;
   /** Answers a request from the server. */
   answer(request: IncomingRequest): Verbatim | Promise<Verbatim>;
   /** Forwards a notification to the caller it's for; false if it isn't for a caller. */
   receive(method: string, params: Verbatim): boolean;
+  /** Forwards a host's notification, if the era has such notifications. */
+  notify(method: string, params?: Verbatim): void;
   /** Sets the server's log level, if it has one. */
   setLogLevel(level: LogLevel | undefined): void;
   /** Subscribes to changes of exactly these resources. */

@@ -19,8 +19,8 @@ import {
 } from '../../mcp/questions.ts';
 import type { Roots } from '../../mcp/roots.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
-import { type IncomingRequest, type Peer } from '../../rpc/peer.ts';
-import { type RequestOptions } from '../../rpc/requests.ts';
+import type { IncomingRequest, Peer } from '../../rpc/peer.ts';
+import type { RequestOptions } from '../../rpc/requests.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import type { ChildRequest, Conversation } from './conversation.ts';
 
@@ -46,7 +46,6 @@ const LOOK_AGAIN_MS = 1_000;
 const HEEDS_CANCEL_MS = 5_000;
 
 export class HandshakeConversation implements Conversation {
-  readonly era = 'handshake';
   readonly #options: HandshakeConversationOptions;
   /** The calls the server is working on. */
   readonly #calls = new Underway<Call>();
@@ -107,6 +106,10 @@ export class HandshakeConversation implements Conversation {
     if (capabilities['logging'] === undefined || level === undefined) return;
     const params = Verbatim.of({ level });
     peer.request('logging/setLevel', params, { timeoutMs }).catch(() => {}); // then it keeps its own level
+  }
+
+  notify(method: string, params?: Verbatim): void {
+    this.#options.peer.notify(method, params);
   }
 
   async watch(uris: ReadonlySet<string>): Promise<void> {

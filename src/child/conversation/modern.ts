@@ -16,8 +16,8 @@ import {
 import { isInputRequired } from '../../mcp/results.ts';
 import type { Roots } from '../../mcp/roots.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
-import { type IncomingRequest, type Peer } from '../../rpc/peer.ts';
-import { type RequestOptions } from '../../rpc/requests.ts';
+import type { IncomingRequest, Peer } from '../../rpc/peer.ts';
+import type { RequestOptions } from '../../rpc/requests.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import { LinkEnded } from '../link.ts';
 import type { ChildRequest, Conversation, Inputs } from './conversation.ts';
@@ -40,7 +40,6 @@ export interface ModernConversationOptions {
 }
 
 export class ModernConversation implements Conversation {
-  readonly era = 'modern';
   readonly #options: ModernConversationOptions;
   /** The callers with requests in flight. */
   readonly #callers = new Underway<Caller>();
@@ -74,6 +73,10 @@ export class ModernConversation implements Conversation {
 
   setLogLevel(): void {
     // part of every request
+  }
+
+  notify(): void {
+    // a modern server gets none of a host's notifications
   }
 
   async watch(uris: ReadonlySet<string>): Promise<void> {

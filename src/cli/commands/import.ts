@@ -10,7 +10,7 @@ import { printChanges } from '../terminal/changes.ts';
 import { type Cell, formatRows } from '../terminal/layout.ts';
 import { count, createOutput } from '../terminal/output.ts';
 import { workingFolder } from '../working-folder.ts';
-import { selfLaunch } from './skill.ts';
+import { selfPath } from './skill.ts';
 import type { CommandOptions } from './with-switchboard.ts';
 
 export interface ImportCommandOptions extends CommandOptions {
@@ -29,7 +29,7 @@ export async function importCommand(
   const source = readSource(file, places);
   const { servers, changes } = await importServers(source, {
     places,
-    self: selfLaunch(),
+    program: selfPath(),
     only,
     force,
     dryRun,

@@ -19,10 +19,10 @@ export interface SkillCommandOptions extends CommandOptions {
 
 export async function installSkillCommand(options: SkillCommandOptions): Promise<number> {
   const output = createOutput(options);
-  const { places, dryRun, self, registering } = prepare(options);
+  const { places, dryRun, registering } = prepare(options);
   const changes = installSkill({ places, dryRun });
-  const registration = await register(self, registering);
-  const leftBehind = await countLeftBehind(places, self);
+  const registration = await register(launchCommand(selfPath(), process.execPath), registering);
+  const leftBehind = await countLeftBehind(places, selfPath());
   output.json({ dryRun, changes, registration, leftInMcpflip: leftBehind });
 
   printChanges(changes, dryRun, output);
@@ -71,12 +71,7 @@ function prepare({ dryRun = false, register: isWanted = true }: SkillCommandOpti
   // `claude` runs in its own process group and doesn't get Ctrl-C. It is stopped when we exit.
   onEndSignal(() => process.exit(ERRORS.CANCELLED.exit), ERRORS.CANCELLED.exit);
   const registering = { places, cwd, env, isWanted, dryRun };
-  return { places, dryRun, self: selfLaunch(), registering };
-}
-
-/** The command a host uses to start this program. */
-export function selfLaunch(): string[] {
-  return launchCommand(selfPath(), process.execPath);
+  return { places, dryRun, registering };
 }
 
 /** The real path of this program. */

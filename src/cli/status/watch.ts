@@ -1,6 +1,7 @@
 // Redraws the screen every second until Ctrl-C. Uses the terminal's alternate screen, and prints the last state when it
 // ends.
 import { Cancellation } from '../../base/cancellation.ts';
+import { pause } from '../../base/time.ts';
 import { onEndSignal } from '../signals.ts';
 
 const EVERY_MS = 1_000;
@@ -15,21 +16,18 @@ export async function watchLines(look: () => Promise<readonly string[]>): Promis
   const { stdout } = process;
   const end = new Cancellation();
   onEndSignal(() => end.cancel(new Error('Ctrl-C')), 0);
-  let timer: NodeJS.Timeout | undefined;
   let lines = await look();
   stdout.write(ENTER);
   try {
     while (!end.reason) {
       const shown = lines.slice(0, Math.max(1, (stdout.rows || 24) - 1));
       stdout.write(`${TOP}${shown.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_BELOW}`);
-      const pause = new Promise((resolve) => (timer = setTimeout(resolve, EVERY_MS)));
-      await end.race(pause);
+      await pause(EVERY_MS, end);
       lines = await end.race(look());
     }
   } catch (error) {
     if (error !== end.reason) throw error;
   } finally {
-    clearTimeout(timer);
     stdout.write(`${LEAVE}${lines.map((line) => `${line}\n`).join('')}`);
   }
 }

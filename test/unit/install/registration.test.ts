@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findInstallPlaces } from '../../../src/install/places.ts';
-import { register } from '../../../src/install/registration.ts';
+import { register, unregister } from '../../../src/install/registration.ts';
 import { createClaude } from '../../support/claude.ts';
 import { eventually, processesWith } from '../../support/processes.ts';
 import { createProject } from '../../support/project.ts';
@@ -90,4 +90,14 @@ test('a hanging claude is stopped, and the manual command is quoted for a shell'
     says: 'it did not exit within 500 ms',
   });
   expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
+});
+
+test('a dry run of the removal says whether there is anything to remove', async () => {
+  const project = createProject();
+  const env = { ...project.env, ...createClaude(project).env };
+  const places = findInstallPlaces(project.dir, env);
+  const tryIt = () => unregister({ places, cwd: project.dir, env, isWanted: true, dryRun: true });
+  expect(await tryIt()).toMatchObject({ state: 'unchanged' });
+  project.write('home/.claude.json', { mcpServers: { switchboard: { command: 'switchboard' } } });
+  expect(await tryIt()).toMatchObject({ state: 'removed' });
 });

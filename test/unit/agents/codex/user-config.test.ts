@@ -19,7 +19,6 @@ test('reads the model, its provider and the model list', async () => {
   writeFileSync(join(folder, 'config.toml'), text);
   expect(await readUserConfig(folder)).toEqual({
     ...nothingSaid,
-    folder,
     model: 'mine',
     modelProvider: 'azure',
     modelCatalog: join(folder, 'models.json'),
@@ -35,5 +34,5 @@ test.each<[string, (file: string) => unknown]>([
 ])('a config.toml that is %s is ignored without blocking', async (_what, make) => {
   const { dir: folder } = createProject();
   make(join(folder, 'config.toml'));
-  expect(await readUserConfig(folder)).toEqual({ ...nothingSaid, folder });
+  expect(await readUserConfig(folder)).toEqual(nothingSaid);
 });

@@ -223,3 +223,27 @@ test('this Switchboard’s own server is asked through the pool, and keeps runni
     await pool[Symbol.asyncDispose]();
   }
 });
+
+test('an own server that a reload has changed is asked again', async () => {
+  let warmed = 0;
+  const pool = {
+    tools: () => [{ name: 'known' }],
+    warm: async () => void warmed++,
+  };
+  const enumerator = new Enumerator({ start: realServers().start, catalog: openCatalog(), pool });
+  const ask = (cmd: string) =>
+    enumerator.tools(candidate('own', { isOwn: true, cmd }), {
+      project: '/nowhere',
+      homeFolder: '/nowhere',
+      env: {},
+      environment: {},
+      limitMs: LONG_MS,
+      cancellation: new Cancellation(),
+      isFresh: true,
+    });
+  await ask('first');
+  await ask('first');
+  expect(warmed).toBe(1);
+  await ask('second');
+  expect(warmed).toBe(2);
+});

@@ -1,8 +1,8 @@
-// Recognizes Switchboard itself among a host's servers. An agent that got it from there would call itself.
+// Recognizes Switchboard itself among a host's servers. Behind Switchboard, or as an agent's server, it would call
+// itself.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isPackageRunner } from '../../config/server/runners.ts';
-import type { AgentServer } from '../agent.ts';
+import { isPackageRunner, withoutShell } from './runners.ts';
 
 /** Any of the program's names, as a command or as a package with or without a version. */
 const PROGRAM = /^switchboard(-mcp[^@]*)?(\.cmd|\.exe|\.js)?$/i;
@@ -10,17 +10,19 @@ const PACKAGE = /^(switchboard|switchboard-mcp[^@/]*)(@[^/]*)?$/i;
 const BUILT = /(^|\/)switchboard(-mcp[^/]*)?\/dist\/(index\.js|switchboard)$/i;
 const INTERPRETER = /^(node|bun|deno|tsx)(\.exe)?$/i;
 
+interface Started {
+  readonly key: string;
+  readonly cmd: string | undefined;
+  readonly args: readonly string[];
+  readonly cwd: string | undefined;
+}
+
 /** `program` is the real path of this program, if known. */
-export function isSelf(
-  { key, cmd, args, cwd }: Pick<AgentServer, 'key' | 'cmd' | 'args' | 'cwd'>,
-  program?: string,
-): boolean {
+export function isSelf({ key, cmd, args, cwd }: Started, program?: string): boolean {
   if (key.toLowerCase() === 'switchboard') return true;
   if (cmd === undefined) return false;
-  // On Windows, hosts start programs as `cmd /c npx …`.
-  if (/^cmd(\.exe)?$/i.test(nameOf(cmd)) && /^\/c$/i.test(args[0] ?? '')) {
-    return isSelf({ key, cmd: args[1], args: args.slice(2), cwd }, program);
-  }
+  const inner = withoutShell({ cmd, args });
+  if (inner) return isSelf({ key, ...inner, cwd }, program);
   if (PROGRAM.test(nameOf(cmd)) || isProgram(cmd, cwd, program)) return true;
   if (isPackageRunner({ cmd, args, env: {} })) return packagesIn(args).some(isOurPackage);
   if (!INTERPRETER.test(nameOf(cmd))) return false;

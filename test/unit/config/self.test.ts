@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isSelf } from '../../../../src/agents/servers/self.ts';
-import { temporaryFolder } from '../../../support/fake-child.ts';
+import { isSelf } from '../../../src/config/server/self.ts';
+import { temporaryFolder } from '../../support/fake-child.ts';
 
 const is = (key: string, cmd: string | undefined, ...args: string[]) =>
   isSelf({ key, cmd, args, cwd: undefined });

@@ -203,7 +203,7 @@ const limits = z.strictObject({
 const introspection = z.strictObject({
   mode: key(
     z.enum(['summary', 'full', 'redacted']),
-    '`summary`: name, short description and input schema of each tool. `full`: everything the server returns. `redacted`: only names and short descriptions.',
+    '`summary`: name, short description and input schema of each tool. `full`: also the description, title, output schema and annotations. `redacted`: only names and short descriptions.',
     DEFAULTS.introspection.mode,
   ),
   summaryMaxChars: key(

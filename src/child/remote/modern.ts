@@ -2,9 +2,9 @@
 // resumption, and headers that repeat what proxies need to know.
 import { isObject } from '../../base/object.ts';
 import { MODERN_REVISION } from '../../mcp/eras.ts';
-import { NAMED_BY } from '../../mcp/repeated.ts';
+import { encodeHeaderValue, NAMED_BY } from '../../mcp/repeated.ts';
 import { METHOD_NOT_FOUND, type OutgoingRequest, RpcError } from '../../rpc/message.ts';
-import { headerValue, type InputSchemaOf, paramHeaders } from './param-headers.ts';
+import { type InputSchemaOf, paramHeaders } from './param-headers.ts';
 
 /** Asks whether a server supports this era. */
 const DISCOVER = 'server/discover';
@@ -23,7 +23,7 @@ export function modernHeaders(
     ...paramHeaders(schema, params['arguments']),
     'mcp-protocol-version': MODERN_REVISION,
     'mcp-method': method,
-    ...(typeof name === 'string' && { 'mcp-name': headerValue(name) }),
+    ...(typeof name === 'string' && { 'mcp-name': encodeHeaderValue(name) }),
   };
 }
 

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../base/object.ts';
 import { HEADER_MISMATCH } from '../../mcp/eras.ts';
-import { headerOf, NAMED_BY } from '../../mcp/repeated.ts';
+import { decodeHeaderValue, findRepeatedArguments, NAMED_BY } from '../../mcp/repeated.ts';
 import type { ToolSchema } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
 import { badRequest, type HttpRefusal } from './refusal.ts';
@@ -25,30 +25,11 @@ export function checkMirroredHeaders(
   if (typeof name !== 'string') return undefined; // invalid anyway, and answered as such
   const saidName = textOf(headers['mcp-name']);
   if (saidName === undefined) return mismatch(missing('Mcp-Name'));
-  if (decodeValue(saidName) !== name) return mismatch(differs('Mcp-Name'));
+  if (decodeHeaderValue(saidName) !== name) return mismatch(differs('Mcp-Name'));
   if (method !== 'tools/call') return undefined;
 
   const wrong = findWrongParameter(toolSchema(name), params['arguments'], headers);
   return wrong === undefined ? undefined : mismatch(wrong);
-}
-
-/** A header's decoded value; undefined if its encoding is invalid. */
-function decodeValue(value: string): string | undefined {
-  const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
-  if (encoded === undefined) return value;
-  const bytes = Buffer.from(encoded, 'base64');
-  if (bytes.toString('base64') !== encoded) return undefined; // Buffer skips invalid characters
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-interface Repeated {
-  readonly header: string;
-  readonly path: readonly string[];
-  readonly isNumber: boolean;
 }
 
 /** Checks the arguments a tool wants repeated in `Mcp-Param-…` headers. */
@@ -57,46 +38,14 @@ function findWrongParameter(
   args: unknown,
   headers: IncomingHttpHeaders,
 ): string | undefined {
-  for (const { header, path, isNumber } of findRepeated(schema, [])) {
-    const argument = path.reduce<unknown>(
-      (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
-      args,
-    );
-    const expected = textOfArgument(argument);
-    if (expected === undefined) continue;
+  for (const { header, text, value, isNumber } of findRepeatedArguments(schema, args)) {
     const said = textOf(headers[header.toLowerCase()]);
     if (said === undefined) return missing(header);
-    const decoded = decodeValue(said);
-    const isSame = decoded === expected || (isNumber && isSameNumber(decoded, argument));
+    const decoded = decodeHeaderValue(said);
+    const isSame = decoded === text || (isNumber && isSameNumber(decoded, value));
     if (!isSame) return differs(header);
   }
   return undefined;
-}
-
-/** Deeper than any schema people write. */
-const DEEPEST = 32;
-
-function findRepeated(schema: unknown, path: readonly string[]): Repeated[] {
-  const found: Repeated[] = [];
-  if (!isObject(schema) || !isObject(schema['properties']) || path.length > DEEPEST) return found;
-  for (const [key, property] of Object.entries(schema['properties'])) {
-    const below = [...path, key];
-    if (!isObject(property)) continue;
-    const { type } = property;
-    const header = headerOf(property);
-    const isNumber = type === 'integer' || type === 'number';
-    if (header !== undefined) found.push({ header, path: below, isNumber });
-    found.push(...findRepeated(property, below));
-  }
-  return found;
-}
-
-/** An argument as written in a header; undefined if it isn't repeated. */
-function textOfArgument(value: unknown): string | undefined {
-  if (typeof value === 'string' || typeof value === 'boolean') return String(value);
-  // A number beyond 2^53 may have lost digits when it was parsed.
-  const isExact = typeof value === 'number' && (Number.isSafeInteger(value) || value % 1 !== 0);
-  return isExact ? String(value) : undefined;
 }
 
 /** `42.0` and `42` are the same number. */

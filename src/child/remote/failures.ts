@@ -1,6 +1,7 @@
 // Errors for servers that are reached over the network.
 import { SwitchboardError } from '../../base/errors.ts';
 import { cleanText, excerpt, formatDuration } from '../../base/text.ts';
+import type { HttpReply } from '../../net/http-client.ts';
 import { ProxyError } from '../../net/proxy.ts';
 import type { RemoteServer } from './server.ts';
 
@@ -107,21 +108,36 @@ export function explainStatus(server: RemoteServer, refusal: RefusedReply): Swit
   );
 }
 
-/** `waitMs` is undefined if the server doesn't say how long to wait. */
-export function explainTooMany(server: RemoteServer, waitMs: number | undefined): SwitchboardError {
-  const wait = waitMs === undefined ? undefined : Math.ceil(waitMs / 1_000);
+/** Why a reply asks for a sign-in or a wait; undefined for other replies. */
+export function explainDenial(
+  server: RemoteServer,
+  { status, headers }: Pick<HttpReply, 'status' | 'headers'>,
+): SwitchboardError | undefined {
+  const challenge = headers['www-authenticate'];
+  if (status === 401 || (status === 403 && /\binsufficient_scope\b/.test(challenge ?? ''))) {
+    return explainSignIn(server, status, challenge);
+  }
+  if (status === 429) return explainTooMany(server, parseRetryAfter(headers['retry-after']));
+  return undefined;
+}
+
+/** `wait` is in seconds; undefined if the server doesn't say how long to wait. */
+export function explainTooMany(server: RemoteServer, wait: number | undefined): SwitchboardError {
   return new SwitchboardError(
     'CHILD_UNREACHABLE',
     `Server "${server.name}" is limiting requests (HTTP 429).`,
     {
-      hint: `Try again ${wait === undefined ? 'later' : `in ${formatDuration(wait * 1_000)}`}${wait === undefined ? '' : '; until then, Switchboard sends it no requests'}.`,
+      hint:
+        wait === undefined
+          ? 'Try again later.'
+          : `Try again in ${formatDuration(wait * 1_000)}; until then, Switchboard sends it no requests.`,
       data: { child: server.name, status: 429, ...retryData(wait) },
     },
   );
 }
 
 /** `challenge` is the server's WWW-Authenticate header. */
-export function explainSignIn(
+function explainSignIn(
   { name, origin, hasAuthorization, canSignIn, secrets }: RemoteServer,
   status: 401 | 403,
   challenge: string | undefined,

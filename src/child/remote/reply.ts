@@ -23,6 +23,14 @@ export function isSuccess({ status }: HttpReply): boolean {
   return status >= 200 && status < 300;
 }
 
+/** Undefined if the reply names no valid URL. */
+export function redirectTarget({ headers }: HttpReply, base: URL): URL | undefined {
+  const { location } = headers;
+  return location !== undefined && URL.canParse(location, base.href)
+    ? new URL(location, base)
+    : undefined;
+}
+
 export async function readRefusal(
   reply: HttpReply,
   { messageBytes, messageShape }: Pick<RemoteServer, 'messageBytes' | 'messageShape'>,

@@ -9,12 +9,13 @@ import {
 } from '../../net/http-client.ts';
 import type { Credentials } from '../credentials.ts';
 import {
+  explainDenial,
   explainNetworkError,
   explainServerRedirect,
-  explainSignIn,
   explainTooMany,
   parseRetryAfter,
 } from './failures.ts';
+import { redirectTarget } from './reply.ts';
 import type { RemoteServer } from './server.ts';
 
 export interface SenderOptions {
@@ -46,7 +47,7 @@ export class Sender {
   async send(request: HttpRequest): Promise<HttpReply> {
     const { server } = this.#options;
     const waitMs = this.#notBefore - performance.now();
-    if (waitMs > 0) throw explainTooMany(server, waitMs);
+    if (waitMs > 0) throw explainTooMany(server, Math.ceil(waitMs / 1_000));
     const used = await this.#authorization();
     let reply = await this.#follow(request, used);
     if (reply.status === 401) {
@@ -95,7 +96,7 @@ export class Sender {
       const { status } = reply;
       if (status < 300 || status >= 400 || status === 304) return reply;
       discard(reply);
-      const target = locate(reply.headers.location, url);
+      const target = redirectTarget(reply, url);
       // Other statuses may mean that a POST was processed and its result is over there.
       const keepsMethod = status === 307 || status === 308 || request.method === 'GET';
       if (!target || target.origin !== url.origin || !keepsMethod || left === 0) {
@@ -114,30 +115,18 @@ export class Sender {
   }
 
   #check(reply: HttpReply): void {
-    const { server } = this.#options;
-    const { status, headers } = reply;
-    const challenge = headers['www-authenticate'];
-    if (status === 401 || (status === 403 && /\binsufficient_scope\b/.test(challenge ?? ''))) {
-      discard(reply);
-      throw explainSignIn(server, status, challenge);
+    const denial = explainDenial(this.#options.server, reply);
+    if (!denial) return;
+    discard(reply);
+    if (reply.status === 429) {
+      const wait = parseRetryAfter(reply.headers['retry-after']) ?? 0;
+      this.#notBefore = performance.now() + wait * 1_000;
     }
-    if (status === 429) {
-      discard(reply);
-      const seconds = parseRetryAfter(headers['retry-after']);
-      const waitMs = seconds === undefined ? undefined : seconds * 1_000;
-      this.#notBefore = performance.now() + (waitMs ?? 0);
-      throw explainTooMany(server, waitMs);
-    }
+    throw denial;
   }
 }
 
 /** Closes a reply that won't be read. */
 export function discard({ body }: HttpReply): void {
   body.destroy();
-}
-
-function locate(location: string | undefined, base: URL): URL | undefined {
-  return location !== undefined && URL.canParse(location, base.href)
-    ? new URL(location, base)
-    : undefined;
 }

@@ -7,15 +7,13 @@ import { VERSION } from '../../base/version.ts';
 import { createTunnelAgent, proxyFor } from '../../net/proxy.ts';
 import { parseWithin } from '../../rpc/json-text.ts';
 import {
+  explainDenial,
   explainNetworkError,
   explainServerRedirect,
-  explainSignIn,
   explainStatus,
-  explainTooMany,
-  parseRetryAfter,
   quoteServer,
 } from './failures.ts';
-import { readRefusal } from './reply.ts';
+import { readRefusal, redirectTarget } from './reply.ts';
 import type { RemoteServer } from './server.ts';
 import type { Wire, WireEvents } from './wire.ts';
 
@@ -161,23 +159,15 @@ export class WebSocketWire implements Wire {
 async function explainRefusal(
   server: RemoteServer,
   url: URL,
-  reply: IncomingMessage,
+  message: IncomingMessage,
 ): Promise<SwitchboardError> {
-  const { statusCode: status = 0, headers } = reply;
-  const challenge = headers['www-authenticate'];
-  const refusal = await readRefusal({ status, headers, body: reply }, server);
-  if (status === 401) return explainSignIn(server, 401, challenge);
-  if (status === 403 && /\binsufficient_scope\b/.test(challenge ?? '')) {
-    return explainSignIn(server, 403, challenge);
-  }
-  if (status === 429) {
-    const seconds = parseRetryAfter(headers['retry-after']);
-    return explainTooMany(server, seconds === undefined ? undefined : seconds * 1_000);
-  }
-  if (status >= 300 && status < 400) {
-    const { location } = headers;
-    const isUrl = location !== undefined && URL.canParse(location, url.href);
-    return explainServerRedirect(server, status, isUrl ? new URL(location, url) : undefined);
-  }
-  return explainStatus(server, refusal);
+  const { statusCode: status = 0, headers } = message;
+  const reply = { status, headers, body: message };
+  const refusal = await readRefusal(reply, server);
+  const denial = explainDenial(server, reply);
+  if (denial) return denial;
+  const isRedirect = status >= 300 && status < 400;
+  return isRedirect
+    ? explainServerRedirect(server, status, redirectTarget(reply, url))
+    : explainStatus(server, refusal);
 }

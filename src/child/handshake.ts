@@ -2,8 +2,8 @@
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
-import { VERSION } from '../base/version.ts';
 import type { Era, MODERN_REVISION } from '../mcp/eras.ts';
+import { CLIENT_INFO } from '../mcp/own-info.ts';
 import { CHILD_FACING_CAPABILITIES } from '../mcp/questions.ts';
 import {
   ASSUMED_REVISION,
@@ -36,7 +36,7 @@ export async function shakeHands(peer: Peer, options: ShakeHandsOptions): Promis
   const params = Verbatim.of({
     protocolVersion: options.protocolVersion ?? NEWEST_REVISION,
     capabilities: CHILD_FACING_CAPABILITIES,
-    clientInfo: { name: 'switchboard', version: VERSION },
+    clientInfo: CLIENT_INFO.value,
   });
   const { timeoutMs, cancellation } = options;
   const { value } = await peer.request('initialize', params, { timeoutMs, cancellation });
@@ -55,15 +55,21 @@ function parseGreeting(value: unknown, childName: string): Greeting {
       { hint: `Supported: ${HANDSHAKE_REVISIONS.join(', ')}. Update the server or Switchboard.` },
     );
   }
-  const info = isObject(answer['serverInfo']) ? answer['serverInfo'] : {};
-  const { instructions } = answer;
+  const introduction = parseIntroduction(answer, answer['serverInfo']);
+  return { era: 'handshake', revision, ...introduction };
+}
+
+/** What a server says about itself in either era. */
+export function parseIntroduction(
+  { capabilities, instructions }: Record<string, unknown>,
+  serverInfo: unknown,
+): Omit<Greeting, 'era' | 'revision'> {
+  const { name, version, title } = isObject(serverInfo) ? serverInfo : {};
   return {
-    era: 'handshake',
-    revision,
-    serverName: typeof info['name'] === 'string' ? info['name'] : undefined,
-    serverVersion: typeof info['version'] === 'string' ? info['version'] : undefined,
-    serverTitle: typeof info['title'] === 'string' ? info['title'] : undefined,
-    capabilities: isObject(answer['capabilities']) ? answer['capabilities'] : {},
+    serverName: typeof name === 'string' ? name : undefined,
+    serverVersion: typeof version === 'string' ? version : undefined,
+    serverTitle: typeof title === 'string' ? title : undefined,
+    capabilities: isObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
   };
 }

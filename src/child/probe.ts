@@ -3,13 +3,13 @@
 import type { Cancellation } from '../base/cancellation.ts';
 import { isObject } from '../base/object.ts';
 import { META, MODERN_REVISION } from '../mcp/eras.ts';
+import { CLIENT_INFO } from '../mcp/own-info.ts';
 import { isRevision } from '../mcp/revisions.ts';
 import { RpcError } from '../rpc/message.ts';
 import type { Peer } from '../rpc/peer.ts';
 import { RpcTimeout } from '../rpc/requests.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
-import { OWN_INFO } from './conversation/modern.ts';
-import type { Greeting } from './handshake.ts';
+import { type Greeting, parseIntroduction } from './handshake.ts';
 
 export interface Discovery {
   readonly greeting: Greeting;
@@ -24,7 +24,7 @@ export async function probe(
   cancellation: Cancellation,
 ): Promise<Discovery | undefined> {
   const meta = Verbatim.of({ [META.version]: MODERN_REVISION, [META.capabilities]: {} });
-  const params = Verbatim.of({}).set('_meta', meta.set(META.client, OWN_INFO));
+  const params = Verbatim.of({}).set('_meta', meta.set(META.client, CLIENT_INFO));
   try {
     const options = { timeoutMs, cancellation, mirrored: params };
     return parseDiscovery((await peer.request('server/discover', params, options)).value);
@@ -38,19 +38,14 @@ function parseDiscovery(value: unknown): Discovery | undefined {
   if (!isObject(value) || !Array.isArray(value['supportedVersions'])) return undefined;
   const versions: unknown[] = value['supportedVersions'];
   if (!versions.includes(MODERN_REVISION)) return undefined;
-  const { capabilities, instructions, _meta } = value;
+  const { _meta } = value;
   const info = isObject(_meta) ? _meta[META.server] : undefined;
-  const { name, version, title } = isObject(info) ? info : {};
   return {
     speaksBoth: versions.some((known) => isRevision(known)),
     greeting: {
       era: 'modern',
       revision: MODERN_REVISION,
-      serverName: typeof name === 'string' ? name : undefined,
-      serverVersion: typeof version === 'string' ? version : undefined,
-      serverTitle: typeof title === 'string' ? title : undefined,
-      capabilities: isObject(capabilities) ? capabilities : {},
-      instructions: typeof instructions === 'string' ? instructions : undefined,
+      ...parseIntroduction(value, info),
     },
   };
 }

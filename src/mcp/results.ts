@@ -1,15 +1,14 @@
 // Results in the form each era expects.
 import { isObject } from '../base/object.ts';
-import { VERSION } from '../base/version.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { META } from './eras.ts';
+import { SERVER_INFO } from './own-info.ts';
 
 /** Whether a server needs input before it can answer. */
 export function isInputRequired(result: unknown): boolean {
   return isObject(result) && result['resultType'] === 'input_required';
 }
 
-const SERVER_INFO = Verbatim.of({ name: 'switchboard', title: 'Switchboard', version: VERSION });
 const COMPLETE = Verbatim.of('complete');
 
 /** Almost every result lacks one of these: modern servers' the first, others' the second. */

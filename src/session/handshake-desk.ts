@@ -3,11 +3,11 @@ import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
 import { isObject } from '../base/object.ts';
-import { VERSION } from '../base/version.ts';
 import type { CallContext } from '../calls/call.ts';
 import { type Caller, clientName, type Question } from '../mcp/caller.ts';
 import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
 import { type LogLevel, parseLogLevel } from '../mcp/logging.ts';
+import { SERVER_INFO } from '../mcp/own-info.ts';
 import { canAnswer, cannotAnswer, Unanswered } from '../mcp/questions.ts';
 import { toHandshakeResult } from '../mcp/results.ts';
 import { isRevision, NEWEST_REVISION, type Revision } from '../mcp/revisions.ts';
@@ -152,7 +152,7 @@ export class HandshakeDesk implements Desk {
     return Verbatim.of({
       protocolVersion: this.#revision,
       capabilities: { ...CAPABILITIES, ...(this.#revision === NEWEST_REVISION && TASKS) },
-      serverInfo: { name: 'switchboard', title: 'Switchboard', version: VERSION },
+      serverInfo: SERVER_INFO.value,
       instructions: this.#surface.instructions,
       name: 'switchboard', // where plain JSON-RPC clients look for it
     });

@@ -3,10 +3,10 @@
 import { Cancellation } from '../../base/cancellation.ts';
 import { isObject } from '../../base/object.ts';
 import { Underway, type UnderwayPlace } from '../../base/underway.ts';
-import { VERSION } from '../../base/version.ts';
 import type { Caller, QuestionMethod } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS, META, MODERN_REVISION } from '../../mcp/eras.ts';
 import { isWanted } from '../../mcp/logging.ts';
+import { CLIENT_INFO } from '../../mcp/own-info.ts';
 import {
   forwardedCapabilities,
   questionMethod,
@@ -28,8 +28,6 @@ const MOST_ROUNDS = 10;
 /** Subscriptions have no time limit. This is the longest possible timer. */
 const FOREVER_MS = 2 ** 31 - 1;
 const LISTEN_AGAIN_MS = 5_000;
-
-export const OWN_INFO = Verbatim.of({ name: 'switchboard', version: VERSION });
 
 export interface ModernConversationOptions {
   /** The server's name, for its questions. */
@@ -196,12 +194,12 @@ class ModernCall implements RequestOptions {
 }
 
 /** The caller of our own requests. */
-const OURSELVES = { capabilities: {}, info: OWN_INFO, logLevel: undefined };
+const OURSELVES = { capabilities: {}, info: CLIENT_INFO, logLevel: undefined };
 
 /** A caller as envelope members. */
 function describe(
   capabilities: Caller['capabilities'],
-  info: Caller['info'] = OWN_INFO,
+  info: Caller['info'] = CLIENT_INFO,
   logLevel: Caller['logLevel'],
 ): string {
   const members = [

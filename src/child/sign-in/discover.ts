@@ -10,7 +10,7 @@ import {
   type OAuthProtectedResourceMetadata,
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client';
-import { VERSION } from '../../base/version.ts';
+import { CLIENT_INFO } from '../../mcp/own-info.ts';
 import { NEWEST_REVISION } from '../../mcp/revisions.ts';
 import { explain } from './explain.ts';
 import { quote, signInFailed } from './failures.ts';
@@ -68,7 +68,7 @@ function requestWithoutToken({ serverUrl, headers, net }: SignInPlaceOptions): P
   const params = {
     protocolVersion: NEWEST_REVISION,
     capabilities: {},
-    clientInfo: { name: 'switchboard', version: VERSION },
+    clientInfo: CLIENT_INFO.value,
   };
   return net.probe(serverUrl, {
     method: 'POST',

@@ -3,6 +3,7 @@
 import { Cancellation } from '../../base/cancellation.ts';
 import { isObject } from '../../base/object.ts';
 import { Underway, type UnderwayPlace } from '../../base/underway.ts';
+import { LONGEST_MS } from '../../config/defaults.ts';
 import type { Caller, QuestionMethod } from '../../mcp/caller.ts';
 import { ENVELOPE_KEYS, META, MODERN_REVISION } from '../../mcp/eras.ts';
 import { isWanted } from '../../mcp/logging.ts';
@@ -25,8 +26,6 @@ import { addMember } from './handshake.ts';
 
 /** A server that keeps asking is given up after this many rounds. */
 const MOST_ROUNDS = 10;
-/** Subscriptions have no time limit. This is the longest possible timer. */
-const FOREVER_MS = 2 ** 31 - 1;
 const LISTEN_AGAIN_MS = 5_000;
 
 export interface ModernConversationOptions {
@@ -96,7 +95,8 @@ export class ModernConversation implements Conversation {
 
   /** Stays subscribed: if the subscription ends before the server does, it subscribes again. */
   async #listen(params: Verbatim, cancellation: Cancellation): Promise<void> {
-    const options = { timeoutMs: FOREVER_MS, cancellation, mirrored: params };
+    // Subscriptions have no time limit.
+    const options = { timeoutMs: LONGEST_MS, cancellation, mirrored: params };
     while (!cancellation.reason) {
       try {
         await this.#options.peer.request('subscriptions/listen', params, options);

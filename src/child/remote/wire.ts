@@ -1,4 +1,5 @@
 // A transport to a remote server, as `RemoteLink` uses it.
+import { LONGEST_MS } from '../../config/defaults.ts';
 import type { Outgoing } from '../../rpc/message.ts';
 import type { LinkEnd } from '../link.ts';
 
@@ -25,7 +26,7 @@ export interface WireEvents {
 /** Doesn't keep the process alive. */
 export function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, Math.min(ms, 2 ** 31 - 1)).unref();
+    const timer = setTimeout(done, Math.min(ms, LONGEST_MS)).unref();
     function done(): void {
       clearTimeout(timer);
       signal.removeEventListener('abort', done);

@@ -2,7 +2,7 @@
 // checks a few folders that don't exist.
 import { type Dirent, existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isFolder } from '../base/process.ts';
+import { isFolder } from '../base/make-folder.ts';
 import { codeOf } from '../base/system-error.ts';
 import type { AgentPlace } from './places.ts';
 

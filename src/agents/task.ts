@@ -2,7 +2,7 @@
 // them.
 import { isAbsolute } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
-import { isFolder } from '../base/process.ts';
+import { isFolder } from '../base/make-folder.ts';
 import { excerpt } from '../base/text.ts';
 
 export interface AgentTask {

@@ -1,6 +1,7 @@
 // A lock across processes: a file that names its owner. If the owner is gone, or the lock is older than any
 // work under it takes, another process takes it over.
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { unfinishedName } from './atomic-file.ts';
 import { isObject } from './object.ts';
 import { isAlive, processPlace } from './process-table.ts';
 import { codeOf } from './system-error.ts';
@@ -68,7 +69,7 @@ async function take(lock: string, owner: string, staleMs: number): Promise<boole
   const found = contentOf(lock);
   if (!isStale(lock, found, staleMs)) return false;
   // Replaces the old file instead of removing it first, so that one of two processes wins.
-  const mine = `${lock}.${process.pid}-${Math.random().toString(36).slice(2)}`;
+  const mine = unfinishedName(lock);
   writeFileSync(mine, owner, { flag: 'wx', mode: 0o600 });
   if (contentOf(lock) !== found) {
     rmSync(mine, { force: true });

@@ -6,20 +6,20 @@ import { codeOf } from './system-error.ts';
 
 /** Throws the system's errors. By default, new folders are for this user only. */
 export function makeFolder(folder: string, mode = 0o700): void {
-  if (isThere(folder)) return;
+  if (isFolder(folder)) return;
   const parent = dirname(folder);
   if (parent !== folder) makeFolder(parent, mode);
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
     // Another process may have been faster.
-    if (codeOf(error) !== 'EEXIST' || !isThere(folder)) throw error;
+    if (codeOf(error) !== 'EEXIST' || !isFolder(folder)) throw error;
   }
 }
 
-function isThere(folder: string): boolean {
+export function isFolder(path: string): boolean {
   try {
-    return statSync(folder).isDirectory();
+    return statSync(path).isDirectory();
   } catch {
     return false; // missing, or not accessible
   }

@@ -43,11 +43,10 @@ export async function groupsMarked(mark: string, beside?: string): Promise<Set<n
     const marked = lines.filter((line) => isMarked(line.split(' ')));
     return new Set(marked.map((line) => Number.parseInt(line, 10)));
   }
-  const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
-  const marked = pids.filter((pid) =>
+  const marked = allPids().filter((pid) =>
     isMarked(readTextOrEmpty(`/proc/${pid}/environ`).split('\0')),
   );
-  const groups = marked.map((pid) => Number(statFields(Number(pid))[2]));
+  const groups = marked.map((pid) => Number(statFields(pid)[2]));
   // A process that has just exited has no group, and one in another container none we can address.
   return new Set(groups.filter((group) => group > 1));
 }
@@ -55,9 +54,8 @@ export async function groupsMarked(mark: string, beside?: string): Promise<Set<n
 /** Whether a group has only zombies. They stay forever in a container whose init doesn't reap them. */
 export function isGroupDead(leader: number): boolean {
   if (!LINUX) return false;
-  const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
-  const members = pids
-    .map((pid) => statFields(Number(pid)))
+  const members = allPids()
+    .map((pid) => statFields(pid))
     .filter(([, , group]) => Number(group) === leader);
   return members.every(([state]) => state === 'Z' || state === 'X');
 }
@@ -104,10 +102,9 @@ const BATCH = 64;
 
 /** Reads /proc in batches, because calls are being forwarded at the same time. */
 async function* membersOf(wanted: ReadonlySet<number>) {
-  const pids = listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
-  for (const [index, pid] of pids.entries()) {
+  for (const [index, pid] of allPids().entries()) {
     if (index % BATCH === BATCH - 1) await new Promise((resolve) => setImmediate(resolve));
-    const fields = statFields(Number(pid));
+    const fields = statFields(pid);
     const group = Number(fields[2]);
     if (wanted.has(group)) yield { pid, group, fields };
   }
@@ -128,8 +125,13 @@ async function* psMemory(): AsyncGenerator<MemoryUse> {
   }
 }
 
+/** Linux only. */
+function allPids(): string[] {
+  return listFolder('/proc').filter((entry) => /^\d+$/.test(entry));
+}
+
 /** The fields of /proc/PID/stat after the program's name: state, parent, group, … */
-function statFields(pid: number): string[] {
+function statFields(pid: number | string): string[] {
   const stat = readTextOrEmpty(`/proc/${pid}/stat`);
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

@@ -1,7 +1,7 @@
 // Process groups. A server may start other processes (npx does, browsers do), so each gets its own group and
 // is signalled as a group. Only this file and process-table.ts know how operating systems differ.
 import type { ChildProcess } from 'node:child_process';
-import { chmodSync, lstatSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from './make-folder.ts';
 import { codeOf } from './system-error.ts';
@@ -80,14 +80,6 @@ export function startedGroups(): readonly number[] {
 export function killAllGroups(): void {
   for (const leader of liveGroups) signalGroup(leader, 'SIGKILL');
   liveGroups.clear();
-}
-
-export function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false; // missing, or not accessible
-  }
 }
 
 /** The most bytes all systems allow in a socket's path. */

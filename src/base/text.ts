@@ -27,12 +27,7 @@ export function printable(name: string): string {
 
 /** Equivalent JSON that is safe to print, with hidden characters as \u escapes. */
 export function escapeHidden(json: string): string {
-  return json.replace(HIDDEN, (character) =>
-    Array.from({ length: character.length }, (_, index) => {
-      const code = character.charCodeAt(index).toString(16).padStart(4, '0');
-      return String.raw`\u${code}`;
-    }).join(''),
-  );
+  return json.replace(HIDDEN, escapeUnits);
 }
 
 export function hasHiddenCharacters(text: string): boolean {
@@ -44,12 +39,14 @@ export function hasHiddenCharacters(text: string): boolean {
 /** Escapes hidden characters so that they can be seen: `\u200b`. */
 export function revealHidden(text: string): string {
   return text.replace(HIDDEN, (hidden, at: number) =>
-    isSeen(text, at) ? hidden : hidden.split('').map(escapeUnit).join(''),
+    isSeen(text, at) ? hidden : escapeUnits(hidden),
   );
 }
 
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** Escapes each UTF-16 unit, as JSON does. */
+function escapeUnits(character: string): string {
+  const codes = character.split('').map((unit) => unit.charCodeAt(0).toString(16));
+  return codes.map((code) => String.raw`\u${code.padStart(4, '0')}`).join('');
 }
 
 /** Whether the usually hidden character at this index is part of a visible one. */

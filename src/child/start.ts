@@ -2,7 +2,8 @@
 // a working server, or an error that says what to do, in which case everything that was started is stopped.
 import { SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
-import { isFolder, minimalEnvironment, withVariables } from '../base/process.ts';
+import { isFolder } from '../base/make-folder.ts';
+import { minimalEnvironment, withVariables } from '../base/process.ts';
 import { maskValue } from '../base/secrets.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
 import { expandCommand, expandRemote } from '../config/server/expand.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
-import { isFolder } from '../../base/process.ts';
+import { isFolder } from '../../base/make-folder.ts';
 import { findConfigFile } from './files.ts';
 import { expandHome } from './globs.ts';
 

@@ -8,11 +8,12 @@
 // Replacing `.mcp.json` is the last step of switching on and the first of switching off. If the process dies in between,
 // the server still works, and running the command again finishes the job. The user's own files are kept.
 import { readFileSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { writeAtomically } from '../base/atomic-file.ts';
 import { removeEmptyFolder } from '../base/empty-folder.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { isFolder, makeFolder } from '../base/make-folder.ts';
+import { pathInside } from '../base/paths.ts';
 import { whileLocked } from '../config/change/rewrite.ts';
 import { isUntouched, originalFile, wrapperIn } from '../config/files/assistant-folder.ts';
 import { parseJsonc, withoutByteOrderMark } from '../config/files/files.ts';
@@ -196,8 +197,8 @@ function refuseLinks({ file, paths, present }: Folder, { project }: FolderOption
 
 /** The folder and its parents within the project. */
 function foldersBelow(project: string, folder: string): string[] {
-  const path = relative(project, folder);
-  if (path === '' || path.startsWith('..') || isAbsolute(path)) return [folder];
+  const path = pathInside(project, folder);
+  if (path === undefined) return [folder];
   const names = path.split(sep);
   return names.map((_, index) => join(project, ...names.slice(0, index + 1)));
 }

@@ -1,7 +1,8 @@
 // The files a patch changes, for the user who approves it: every file, with its real path.
 import { realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isObject } from '../../base/object.ts';
+import { pathInside } from '../../base/paths.ts';
 import { visible } from './visible.ts';
 
 export interface FileChange {
@@ -43,14 +44,11 @@ export function describeChange({ path, kind, movedTo }: FileChange, folder: stri
 function describePlace(path: string, folder: string): string {
   const whole = resolve(folder, path);
   const real = realPlace(whole);
-  const inside = relative(folder, whole);
-  if (isWithin(inside) && isWithin(relative(realPlace(folder), real))) return visible(inside);
+  const inside = pathInside(folder, whole);
+  const isReallyInside = pathInside(realPlace(folder), real) !== undefined;
+  if (inside !== undefined && isReallyInside) return visible(inside);
   const elsewhere = real === whole ? '' : `: ${visible(real)}`;
   return `${visible(whole)} (outside the folder${elsewhere})`;
-}
-
-function isWithin(way: string): boolean {
-  return way !== '' && way !== '..' && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
 }
 
 /** Follows links, as far as the path exists. */

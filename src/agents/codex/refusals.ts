@@ -1,8 +1,9 @@
 // Collects an agent's actions that the sandbox or a missing approval blocked. Codex tells only the model: a
 // command the sandbox stops right away isn't even an item. So this reads both the items and the model's
 // calls with their results.
-import { isAbsolute, relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { isObject } from '../../base/object.ts';
+import { pathInside } from '../../base/paths.ts';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
 import type { SandboxMode } from '../agent.ts';
@@ -127,8 +128,8 @@ export class Refusals {
   #changesTo(paths: readonly string[]): string {
     const { cwd, mask } = this.#options;
     const names = paths.map((path) => {
-      const inside = relative(cwd, resolve(cwd, path));
-      return inside.startsWith('..') || isAbsolute(inside) ? resolve(cwd, path) : inside;
+      const whole = resolve(cwd, path);
+      return pathInside(cwd, whole) ?? whole;
     });
     return `changes to ${excerpt(names.join(', ') || 'files', LONGEST_ACTION, mask)}`;
   }

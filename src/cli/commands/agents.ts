@@ -1,9 +1,10 @@
 // `switchboard agents [name]`: the agents and their files, how each runs on the engine, which servers it gets, and any
 // problems.
-import { isAbsolute, relative } from 'node:path';
+import { isAbsolute } from 'node:path';
 import { BUILTIN_TOOLS, type ListedAgent, type RunFields } from '../../agents/agent.ts';
 import type { Engine } from '../../agents/engine.ts';
 import { formatRunFields } from '../../agents/formats/run-fields.ts';
+import { pathInside } from '../../base/paths.ts';
 import { cleanText, excerpt, printable } from '../../base/text.ts';
 import { printSkipped } from '../doctor/agent-files.ts';
 import { describeFailure, type Failure } from '../terminal/failure.ts';
@@ -195,9 +196,8 @@ function engineTools({ builtins = {} }: RunFields): string {
 
 function fromWhere(origin: string, file: string, project: string): string {
   if (origin === file) return 'its own';
-  const inside = isAbsolute(origin) ? relative(project, origin) : origin;
-  const isInside = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
-  return `from ${isInside ? inside : origin}`;
+  const inside = isAbsolute(origin) ? pathInside(project, origin) : undefined;
+  return `from ${inside ?? origin}`;
 }
 
 /** The engine attaches them to every session of its own, so users may expect the same of agents. */

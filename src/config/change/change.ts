@@ -1,8 +1,9 @@
 // Writes a server's settings to a main file, under `suites`, which takes precedence over every declaration. Chooses
 // the file in which the change takes effect.
 import { existsSync } from 'node:fs';
-import { isAbsolute, join, relative } from 'node:path';
+import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
+import { pathInside } from '../../base/paths.ts';
 import type { ChildConfig } from '../config.ts';
 import { isScript, parseJsonc, withoutByteOrderMark } from '../files/files.ts';
 import { type Layer, suiteOf } from '../files/layers.ts';
@@ -104,12 +105,9 @@ export function chooseOwner(
   const nearest = current?.file ?? origin;
   if (nearest === projectFile) return 'project';
   if (nearest === userFile) return 'user';
-  return isInside(nearest, project) && !isInside(nearest, home) ? 'project' : 'user';
-}
-
-function isInside(file: string, folder: string): boolean {
-  const path = relative(folder, file);
-  return !path.startsWith('..') && !isAbsolute(path);
+  const isProjects =
+    pathInside(project, nearest) !== undefined && pathInside(home, nearest) === undefined;
+  return isProjects ? 'project' : 'user';
 }
 
 async function changeText(

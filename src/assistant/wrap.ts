@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { ChildConfig, Command, Config } from '../config/config.ts';
 import { originalFile, wrapperIn } from '../config/files/assistant-folder.ts';
+import { withoutVariables } from '../config/server/expand.ts';
 import { NEWEST_REVISION } from '../mcp/revisions.ts';
 import { settleAssistant } from './settings.ts';
 
@@ -43,8 +44,8 @@ function asStarted(child: ChildConfig, launch: Launch): ChildConfig {
     ...outerSettings(child, server, launch.env),
     // No variables to expand, but the wrapper's own environment stays.
     command: {
-      cmd: plain(cmd),
-      args: args.map(plain),
+      cmd: withoutVariables(cmd),
+      args: args.map(withoutVariables),
       env: child.behind ? (child.command?.env ?? {}) : {},
     },
     remote: undefined,
@@ -90,9 +91,4 @@ function withoutConversation(child: ChildConfig, { hosts }: Launch): ChildConfig
   if (hosts === 'one' || !command) return child;
   const env = { ...command.env, SWITCHBOARD_SESSION_IDLE_MS: '0' };
   return { ...child, command: { ...command, env } };
-}
-
-/** Escapes variables: our own paths have none. */
-function plain(text: string): string {
-  return text.replaceAll('${', () => '$${');
 }

@@ -2,6 +2,7 @@
 // contain arguments or results.
 import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
+import { isErrorResult } from '../mcp/tools.ts';
 import { RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import { cut } from './cut.ts';
@@ -78,7 +79,7 @@ export class QueryWork {
     const note = this.beginUse(subtool);
     try {
       const result = await toolbox.call(subtool, args, this.#forward(subtool));
-      note(!(isObject(result.value) && result.value['isError'] === true));
+      note(!isErrorResult(result.value));
       return result;
     } catch (error) {
       note(false);

@@ -1,7 +1,7 @@
 // One record per call, for the log, statistics and audits. Records are only built if something listens.
 import { type ErrorCode, SwitchboardError } from '../base/errors.ts';
-import { isObject } from '../base/object.ts';
 import { clientName } from '../mcp/caller.ts';
+import { isErrorResult } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Call, Send } from './call.ts';
 
@@ -68,7 +68,7 @@ export function recordCalls(send: Send, sessions: SessionNumbers, listener: Call
       record(outcomeOf(error, call));
       throw error;
     }
-    record(hasFailed(result) ? 'tool_error' : 'ok', result);
+    record(isErrorResult(result.value) ? 'tool_error' : 'ok', result);
     return result;
   };
 }
@@ -76,10 +76,6 @@ export function recordCalls(send: Send, sessions: SessionNumbers, listener: Call
 /** The time of day, but as monotonic as durations need it. */
 function now(): number {
   return performance.timeOrigin + performance.now();
-}
-
-function hasFailed({ value }: Verbatim): boolean {
-  return isObject(value) && value['isError'] === true;
 }
 
 function outcomeOf(error: unknown, { context }: Call): Outcome {

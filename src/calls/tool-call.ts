@@ -1,7 +1,6 @@
 // A tool call, through any of our tools: checks it, sends it to the running server, turns the answer into a tool
 // result, and explains a misspelled name.
 import { SwitchboardError } from '../base/errors.ts';
-import { isObject } from '../base/object.ts';
 import { nearest, revealHidden } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
@@ -9,7 +8,7 @@ import { isExposed } from '../config/server/expose.ts';
 import { isReadOnly } from '../mcp/annotations.ts';
 import { isInputRequired } from '../mcp/results.ts';
 import { isTask, wrapTasksIn } from '../mcp/tasks.ts';
-import { toJsonResult, toToolResult } from '../mcp/tools.ts';
+import { isErrorResult, toJsonResult, toToolResult } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
@@ -35,9 +34,10 @@ export async function callTool(pool: Pool, call: Call): Promise<Verbatim> {
     const answer = await child.callTool(subtool, params, context);
     if (isInputRequired(answer.value)) return answer;
     if (isTask(answer.value)) return wrapTask(answer, call);
-    const isError = isObject(answer.value) && answer.value['isError'] === true;
     const result = toResult(child, answer, call);
-    return isError ? withSuggestion(result, await findUnknown(child, call)) : result;
+    return isErrorResult(answer.value)
+      ? withSuggestion(result, await findUnknown(child, call))
+      : result;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const unknown = await findUnknown(child, call);

@@ -44,8 +44,12 @@ export function toToolResult(answer: Verbatim): Verbatim | undefined {
 
 /** The whole answer as JSON in one text block, for clients that expect that. */
 export function toJsonResult(answer: Verbatim): Verbatim {
-  const isError = isObject(answer.value) && answer.value['isError'] === true;
-  return textResult(answer.text, isError ? { isError } : {});
+  return textResult(answer.text, isErrorResult(answer.value) ? { isError: true } : {});
+}
+
+/** Whether a tool ran and reported a failure. */
+export function isErrorResult(value: unknown): boolean {
+  return isObject(value) && value['isError'] === true;
 }
 
 function isToolResult({ content, isError }: Record<string, unknown>): boolean {

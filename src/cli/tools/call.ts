@@ -11,7 +11,7 @@ import { isExposed } from '../../config/server/expose.ts';
 import { URL_ELICITATION_REQUIRED } from '../../mcp/eras.ts';
 import { typeOfSchema } from '../../mcp/schema-type.ts';
 import { signatureOf } from '../../mcp/signature.ts';
-import type { Tool } from '../../mcp/tools.ts';
+import { isErrorResult, type Tool } from '../../mcp/tools.ts';
 import { INVALID_PARAMS, RpcError } from '../../rpc/message.ts';
 import type { Verbatim } from '../../rpc/verbatim.ts';
 import type { Switchboard } from '../../switchboard.ts';
@@ -50,7 +50,7 @@ export async function call(words: readonly string[], options: CommandOptions): P
   );
   if (output.isJson) process.stdout.write(`${escapeHidden(result.text)}\n`);
   else output.line(formatResult(result.value));
-  if (!isError(result.value)) return 0;
+  if (!isErrorResult(result.value)) return 0;
   if (advice !== undefined && !output.isJson) process.stderr.write(`${cleanText(advice)}\n`);
   return 4;
 }
@@ -88,7 +88,7 @@ class ExplainedCall {
         context: this.#context,
         through: 'suite',
       });
-      const advice = isError(result.value) ? await this.#adviceOn(args) : undefined;
+      const advice = isErrorResult(result.value) ? await this.#adviceOn(args) : undefined;
       return { result, advice };
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
@@ -171,10 +171,6 @@ function describeProgress(params: unknown): string {
   const count = typeof total === 'number' ? `${done}/${total}` : done;
   const words = typeof message === 'string' ? excerpt(message, LONGEST_MESSAGE) : '';
   return [count, words].filter(Boolean).join(' ');
-}
-
-function isError(value: unknown): boolean {
-  return isObject(value) && value['isError'] === true;
 }
 
 /** Prints text content; anything a terminal can't show is named. */

@@ -1,6 +1,6 @@
 // Everything agent runs need, put together: file loading, servers, the engine. Each part is loaded with the first
 // run, so a host that only lists tools doesn't wait for it.
-import { realpathSync } from 'node:fs';
+import { realPathOf } from '../base/paths.ts';
 import type { Config } from '../config/config.ts';
 import type { Agent, ListedAgent } from './agent.ts';
 import type { Engine, EngineParts } from './engine.ts';
@@ -54,7 +54,8 @@ export class Crew implements AsyncDisposable {
   async servers(): Promise<AgentServers> {
     const { AgentServers } = await import('./servers/agent-servers.ts');
     const { homeFolder } = this.#parts.config();
-    const program = realPath(this.#parts.program);
+    const { program: path } = this.#parts;
+    const program = path === undefined ? undefined : realPathOf(path);
     const engine = await this.engine();
     this.#servers ??= new AgentServers({ ...this.#parts, homeFolder, program, engine });
     return this.#servers;
@@ -62,13 +63,5 @@ export class Crew implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.runs[Symbol.asyncDispose](), this.#servers?.[Symbol.asyncDispose]()]);
-  }
-}
-
-function realPath(program: string | undefined): string | undefined {
-  try {
-    return program === undefined ? undefined : realpathSync(program);
-  } catch {
-    return program; // replaced while running
   }
 }

@@ -1,9 +1,10 @@
 // Codex's sandbox mounts empty folders into the working folder to protect these names. If Codex is stopped, they
 // stay. The last run in a folder removes those that weren't there before, and we note them so that the next
 // Switchboard can do it if this one is killed.
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeEmptyFolder } from '../../base/empty-folder.ts';
+import { realPathOf } from '../../base/paths.ts';
 
 const NAMES = ['.agents', '.aws', '.codex', '.git'];
 
@@ -28,7 +29,7 @@ export class Litter {
   }
 
   enter(folder: string): Leave {
-    const real = realPath(folder);
+    const real = realPathOf(folder);
     const entered = this.#folders.get(real) ?? this.#open(real);
     entered.runs++;
     return (isCompleted) => {
@@ -55,13 +56,5 @@ export class Litter {
 
   #tell(): void {
     this.#note([...this.#folders.values()].flatMap(({ missing }) => missing));
-  }
-}
-
-function realPath(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder; // gone by now
   }
 }

@@ -1,8 +1,8 @@
 // Claude Code: `~/.claude.json` holds the user's servers and, under `projects`, those of each project. It
 // also records which servers of a project's `.mcp.json` the user approved, as do settings files.
-import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../../base/object.ts';
+import { realPathOf } from '../../../base/paths.ts';
 import {
   type Listing,
   listServers,
@@ -54,12 +54,4 @@ function approvalIn(files: readonly Settings[]): (key: string) => boolean {
 
 function stringsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-function realPathOf(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder; // it doesn't exist
-  }
 }

@@ -13,7 +13,7 @@ import { createLogFile } from './base/log-file.ts';
 import { RunNote, stopOrphans } from './base/orphans.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
-import { type ChildConfig, type Config, isOff } from './config/config.ts';
+import { type ChildConfig, type Config, isOff, tokenFolder } from './config/config.ts';
 import { expandRemote } from './config/server/expand.ts';
 import type { Facts } from './host/status-report.ts';
 import type { Era } from './mcp/eras.ts';
@@ -283,7 +283,7 @@ export class Switchboard implements AsyncDisposable {
     const { openCredentials } = await import('./child/sign-in/open.ts');
     const env = this.#options.environment;
     const { url, headers } = expandRemote(config, env);
-    const folder = join(this.#config.home, 'tokens');
+    const folder = tokenFolder(this.#config);
     return openCredentials({ childName: config.name, url, headers, folder, env });
   }
 

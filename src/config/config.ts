@@ -1,5 +1,6 @@
 // The resolved configuration: every file read, defaults filled in, paths absolute. The rest of the program uses only
 // these types; schema.ts defines the file format.
+import { join } from 'node:path';
 import type { SwitchboardError } from '../base/errors.ts';
 import type { LogSettings } from '../base/log.ts';
 
@@ -33,6 +34,11 @@ export interface Config {
   readonly warnings: readonly string[];
   /** The warnings that explain why a server may be missing. */
   readonly missing?: readonly string[];
+}
+
+/** Where sign-ins are saved. */
+export function tokenFolder({ home }: Pick<Config, 'home'>): string {
+  return join(home, 'tokens');
 }
 
 /** How complex a message from a host or server may be. */

@@ -1,9 +1,14 @@
 // Switchboard's own servers, for its agents. Anything the configuration hides from hosts is also hidden from
 // agents, and the engine can't do everything we can, such as signing in.
-import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { readSignIn, signInFile } from '../../child/sign-in/token-store.ts';
-import { type ChildConfig, type Config, isOff, type Remote } from '../../config/config.ts';
+import {
+  type ChildConfig,
+  type Config,
+  isOff,
+  type Remote,
+  tokenFolder,
+} from '../../config/config.ts';
 import { expandRemote } from '../../config/server/expand.ts';
 import type { Candidate, Candidates } from './candidate.ts';
 import { needsProxy } from './programs/listing.ts';
@@ -17,7 +22,7 @@ export async function ownServers(
   const servers: Candidate[] = [];
   const leftOut = new Map<string, string>();
   for (const child of children.values()) {
-    const reason = await reasonAgainst(child, join(home, 'tokens'), env);
+    const reason = await reasonAgainst(child, tokenFolder({ home }), env);
     if (reason === undefined) servers.push(toCandidate(child));
     else leftOut.set(child.name, reason);
   }

@@ -1,10 +1,9 @@
 // `switchboard login <server>` and `switchboard logout <server>`: signs in to a remote server in the browser, and out
 // again.
-import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { openInBrowser } from '../../base/process.ts';
 import { cleanText, formatDuration, printable } from '../../base/text.ts';
-import type { ChildConfig, Config, Remote } from '../../config/config.ts';
+import { type ChildConfig, type Config, type Remote, tokenFolder } from '../../config/config.ts';
 import { findFolders } from '../../config/files/places.ts';
 import { expandRemote } from '../../config/server/expand.ts';
 import { askRunning } from '../../host/control-client.ts';
@@ -100,10 +99,6 @@ export async function logout(childName: string, options: CommandOptions): Promis
 async function reloadRunning(): Promise<void> {
   const { home } = findFolders({ cwd: workingFolder(), env: process.env });
   await askRunning(home, 'reload', RELOAD_MS);
-}
-
-function tokenFolder({ home }: Config): string {
-  return join(home, 'tokens');
 }
 
 /** The server's remote, with variables expanded. */

@@ -420,7 +420,18 @@ describe('call', () => {
       mcpServers: { rec: testServer('recording', join(project.dir, 'rec.txt'), result) },
     });
     expect((await call(project, ['rec', 'other', '{}', '--json'])).stdout).toBe(`${result}\n`);
-    expect((await call(project, ['rec', 'other'])).stdout).toBe('[image image/png, 3 bytes]\n');
+    expect((await call(project, ['rec', 'other'])).stdout).toBe('[image image/png 3 bytes]\n');
+  });
+
+  test.each([
+    ['{"content":[{"type":"resource","resource":{"uri":"file:///a","text":"tea"}}]}', 'tea\n'],
+    ['{"content":[],"structuredContent":{"tea":1}}', '{"tea":1}\n'],
+  ])('prints the result %s', async (result, text) => {
+    const project = createCliProject();
+    project.write('switchboard.config.json', {
+      mcpServers: { rec: testServer('recording', join(project.dir, 'rec.txt'), result) },
+    });
+    expect((await call(project, ['rec', 'other'])).stdout).toBe(text);
   });
 
   test.each([

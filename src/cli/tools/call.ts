@@ -9,6 +9,7 @@ import { unknownSubtool } from '../../calls/tool-call.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import { isExposed } from '../../config/server/expose.ts';
 import { URL_ELICITATION_REQUIRED } from '../../mcp/eras.ts';
+import { textOfResult } from '../../mcp/result-text.ts';
 import { typeOfSchema } from '../../mcp/schema-type.ts';
 import { signatureOf } from '../../mcp/signature.ts';
 import { isErrorResult, type Tool } from '../../mcp/tools.ts';
@@ -49,7 +50,7 @@ export async function call(words: readonly string[], options: CommandOptions): P
     },
   );
   if (output.isJson) process.stdout.write(`${escapeHidden(result.text)}\n`);
-  else output.line(formatResult(result.value));
+  else output.line(cleanText(textOfResult(result.value)));
   if (!isErrorResult(result.value)) return 0;
   if (advice !== undefined && !output.isJson) process.stderr.write(`${cleanText(advice)}\n`);
   return 4;
@@ -171,16 +172,4 @@ function describeProgress(params: unknown): string {
   const count = typeof total === 'number' ? `${done}/${total}` : done;
   const words = typeof message === 'string' ? excerpt(message, LONGEST_MESSAGE) : '';
   return [count, words].filter(Boolean).join(' ');
-}
-
-/** Prints text content; anything a terminal can't show is named. */
-function formatResult(value: unknown): string {
-  const content = isObject(value) && Array.isArray(value['content']) ? value['content'] : [];
-  const parts = content.map((item: unknown) => {
-    const { type, text, mimeType, data, uri } = isObject(item) ? item : {};
-    if (type === 'text') return cleanText(String(text));
-    const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4)} bytes` : '';
-    return `[${cleanText([type, mimeType, uri].filter(Boolean).join(' '))}${size}]`;
-  });
-  return parts.join('\n');
 }

@@ -13,6 +13,7 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { codeOf } from './system-error.ts';
 
@@ -45,6 +46,18 @@ export function writeAtomically(
     renameSync(unfinished, file);
   } catch (error) {
     rmSync(unfinished, { force: true });
+    throw error;
+  }
+}
+
+/** For caches, which can be rebuilt: doesn't block, and doesn't wait for the disk. */
+export async function writeCacheFile(file: string, content: string): Promise<void> {
+  const unfinished = unfinishedName(file);
+  try {
+    await writeFile(unfinished, content, { mode: 0o600, flag: 'wx' });
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => {}); // the disk may not be writable
     throw error;
   }
 }

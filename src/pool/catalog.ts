@@ -3,9 +3,9 @@
 // identity: programs that write at the same time each replace a whole file, and one server never reads what was
 // learned about another.
 import { readdirSync, readFileSync } from 'node:fs';
-import { readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unfinishedName } from '../base/atomic-file.ts';
+import { writeCacheFile } from '../base/atomic-file.ts';
 import { shortDigest } from '../base/digest.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { isObject } from '../base/object.ts';
@@ -173,8 +173,6 @@ export class Catalog {
   }
 
   async #write(config: ChildConfig, file: string, known: CatalogEntry): Promise<void> {
-    const path = join(this.#folder, file);
-    const unfinished = unfinishedName(path);
     try {
       makeFolder(this.#folder);
       const secret = this.#secret.get(file);
@@ -183,11 +181,9 @@ export class Catalog {
       );
       const refused = secret?.has('tools') ? [] : known.refused;
       const text = JSON.stringify({ form: FORM, name: config.name, ...known, lists, refused });
-      await writeFile(unfinished, text, { mode: 0o600, flag: 'wx' });
-      await rename(unfinished, path);
+      await writeCacheFile(join(this.#folder, file), text);
       await this.#removeOutdated(file);
     } catch (error) {
-      await rm(unfinished, { force: true }).catch(() => {}); // the disk may not be writable
       // Everything works without the disk, so one warning is enough.
       if (!this.#hasFailed) this.#onProblem(`cannot write the catalog to disk: ${String(error)}`);
       this.#hasFailed = true;

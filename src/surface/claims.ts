@@ -1,9 +1,8 @@
 // Caches the claims of a project's suites in one small file. Reading every server's list would slow down each
 // start, so the claims are checked afterwards, and only if the catalog has changed.
 import { readFileSync, statSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { unfinishedName } from '../base/atomic-file.ts';
+import { writeCacheFile } from '../base/atomic-file.ts';
 import { shortDigest } from '../base/digest.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import { isObject } from '../base/object.ts';
@@ -112,18 +111,15 @@ export class Claims {
   }
 
   async #write(path: string): Promise<void> {
-    const unfinished = unfinishedName(path);
     await new Promise((resolve) => setImmediate(resolve)); // coalesces claims computed in this turn
     this.#isChanged = false;
     try {
       makeFolder(dirname(path));
       const claims = Object.fromEntries([...this.#known].slice(-MOST_CLAIMS));
       const text = JSON.stringify({ form: FORM, seen: this.#seen, claims });
-      await writeFile(unfinished, text, { mode: 0o600 });
-      await rename(unfinished, path);
+      await writeCacheFile(path, text);
     } catch {
       // Without the disk, claims are computed at every start. The catalog reports the problem.
-      await rm(unfinished, { force: true }).catch(() => {});
     }
   }
 }

@@ -2,6 +2,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -13,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { followLinks, writeAtomically } from '../../../src/base/atomic-file.ts';
+import { followLinks, writeAtomically, writeCacheFile } from '../../../src/base/atomic-file.ts';
 
 function createFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-whole-'));
@@ -30,6 +31,17 @@ test('writes a file with its mode, and leaves nothing else', () => {
   expect(readFileSync(file, 'utf8')).toBe('new');
   expect(modeOf(file)).toBe(0o600);
   expect(readdirSync(folder)).toEqual(['file']);
+});
+
+test('writes a cache for this user only, and leaves nothing else', async () => {
+  const { folder, file } = createFolder();
+  writeFileSync(file, 'old');
+  await writeCacheFile(file, 'new');
+  expect(readFileSync(file, 'utf8')).toBe('new');
+  expect(modeOf(file)).toBe(0o600);
+  mkdirSync(join(folder, 'taken'));
+  await expect(writeCacheFile(join(folder, 'taken'), 'new')).rejects.toThrow();
+  expect(readdirSync(folder)).toEqual(['file', 'taken']);
 });
 
 test('keeps the mode of the file it replaces', () => {

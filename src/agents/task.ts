@@ -15,7 +15,7 @@ export interface AgentTask {
 export const TASK_SCHEMA = {
   type: 'object',
   properties: {
-    task: { type: 'string', description: 'What the agent should do, in plain words.' },
+    task: { type: 'string', description: 'What the agent should do, in plain language.' },
     cwd: { type: 'string', description: 'The folder to work in, as an absolute path.' },
   },
   required: ['task', 'cwd'],
@@ -24,15 +24,12 @@ export const TASK_SCHEMA = {
 export function parseTask(args: Readonly<Record<string, unknown>>): AgentTask {
   const { task, cwd } = args;
   if (typeof task !== 'string' || task.trim() === '') {
-    throw invalid(
-      "missing required 'task' string",
-      'Describe in plain words what the agent should do.',
-    );
+    throw invalid("missing required 'task' string", 'Describe the task in plain language.');
   }
   if (typeof cwd !== 'string' || cwd === '') {
     throw invalid(
       "missing required 'cwd' string",
-      'Pass the absolute path of the folder to work in.',
+      'Pass the absolute path to the folder to work in.',
     );
   }
   if (!isAbsolute(cwd) || cwd.includes('\0')) {

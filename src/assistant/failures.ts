@@ -12,7 +12,7 @@ export function explainModelFailure(failure: ModelFailure, asked: Asked): Switch
   const what = status === undefined ? '' : ` (HTTP status ${status})`;
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    `The assistant's provider "${provider}" ${isUnreadable ? 'sent an unreadable answer' : describeStatus(status)}${what}: ${message.replace(/\.?$/, '.')}`,
+    `The assistant's provider "${provider}" ${isUnreadable ? 'sent an unreadable response' : describeStatus(status)}${what}: ${message.replace(/\.?$/, '.')}`,
     {
       hint: hintFor(asked, failure),
       cause: failure,
@@ -26,7 +26,7 @@ export function tooLate(limitMs: number): SwitchboardError {
     'ASSISTANT_FAILED',
     `The assistant was stopped after ${formatDuration(limitMs)} without an answer.`,
     {
-      hint: 'Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
+      hint: 'Split the request into smaller ones, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
       data: { timeoutMs: limitMs },
     },
   );
@@ -36,7 +36,10 @@ export function tooManyRounds(rounds: number): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
     `The assistant's model did not reach an answer within ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of tool calls.`,
-    { hint: 'Ask for less at once, or raise assistant.maxRounds.', data: { rounds } },
+    {
+      hint: 'Split the request into smaller ones, or raise assistant.maxRounds.',
+      data: { rounds },
+    },
   );
 }
 
@@ -44,7 +47,7 @@ export function tooManyTokens(limit: number): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
     `The assistant reached the limit of ${limit} tokens per query.`,
-    { hint: 'Ask for less at once, or raise assistant.maxTotalTokens.' },
+    { hint: 'Split the request into smaller ones, or raise assistant.maxTotalTokens.' },
   );
 }
 
@@ -52,7 +55,7 @@ export function answerTooLong(limit: number): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
     `The assistant's model was cut off at ${limit} tokens, in the middle of a call.`,
-    { hint: 'Ask for less at once, or raise assistant.maxTokens.' },
+    { hint: 'Split the request into smaller ones, or raise assistant.maxTokens.' },
   );
 }
 
@@ -85,7 +88,7 @@ export function refused(text: string): SwitchboardError {
 export function notACall(): SwitchboardError {
   return new SwitchboardError(
     'ASSISTANT_FAILED',
-    'The assistant\'s model did not answer with a call: no JSON object {"subtool", "args"}.',
+    'The assistant\'s model did not return a tool call: no JSON object {"subtool", "args"}.',
     { hint: 'Ask more precisely, choose another model, or set assistant.mode to "loop".' },
   );
 }

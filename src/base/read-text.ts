@@ -20,10 +20,10 @@ export function readTextFile(file: string, maxBytes = MAX_BYTES): ReadText {
     // stat and read take two system calls; opening first would take four, for each file at each start.
     const stat = statSync(file, { throwIfNoEntry: false });
     if (!stat) return MISSING;
-    if (!stat.isFile()) return { problem: 'Not read: it is not a file.', isMissing: false };
+    if (!stat.isFile()) return { problem: 'Not a regular file.', isMissing: false };
     if (stat.size > maxBytes) {
       const limit = `${maxBytes / (1 << 20)} MiB`;
-      return { problem: `Not read: it is larger than ${limit}.`, isMissing: false };
+      return { problem: `Too large (the limit is ${limit}).`, isMissing: false };
     }
     return { text: readFileSync(file, 'utf8') };
   } catch (error) {

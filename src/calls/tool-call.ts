@@ -43,7 +43,10 @@ export async function callTool(pool: Pool, call: Call): Promise<Verbatim> {
     const unknown = await findUnknown(child, call);
     // To the model this is a failed call like any other, and it should read both explanations.
     if (unknown)
-      throw new SwitchboardError(unknown.code, `${unknown.text} It answered: ${error.message}.`);
+      throw new SwitchboardError(
+        unknown.code,
+        `${unknown.text} The server's error: ${error.message}.`,
+      );
     throw error;
   }
 }
@@ -96,7 +99,7 @@ function toResult(child: Child, answer: Verbatim, { server, target }: Call): Ver
   if (result) return result;
   throw new SwitchboardError(
     'CHILD_PROTOCOL',
-    `Server "${server.name}" answered subtool "${target}" with an invalid tool result: ${child.excerptOf(answer)}`,
+    `Server "${server.name}" returned an invalid result for subtool "${target}": ${child.excerptOf(answer)}`,
   );
 }
 

@@ -77,7 +77,7 @@ export function explainEnd(
   task: string,
 ): SwitchboardError {
   const { name } = config;
-  const again = 'It restarts on next use.';
+  const again = "It restarts the next time it's used.";
   const words =
     lastOutput === '' ? 'It printed nothing on stderr.' : `Its last output:\n${lastOutput}`;
   switch (end.kind) {
@@ -120,21 +120,23 @@ export function explainEnd(
       return new SwitchboardError(
         'CHILD_UNREACHABLE',
         `Server "${name}" ended the connection while ${task}${reason}.`,
-        { hint: 'Switchboard reconnects on next use.', data: { child: name } },
+        { hint: 'Switchboard reconnects the next time the server is used.', data: { child: name } },
       );
     }
     case 'oversized': {
       const limit = { name: 'messageBytes', most: config.messageBytes } as const;
       const { message, hint } = explainOversize(name, limit);
       return new SwitchboardError('MESSAGE_TOO_LARGE', message, {
-        hint: `${hint} The connection was closed; Switchboard reconnects on next use.`,
+        hint: `${hint} The connection was closed; Switchboard reconnects the next time the server is used.`,
       });
     }
     case 'failed':
       return new SwitchboardError(
         'CHILD_PROTOCOL',
         `Switchboard failed to handle a message from server "${name}" and closed the connection.`,
-        { hint: "It restarts on next use. The details are in Switchboard's log on stderr." },
+        {
+          hint: "It restarts the next time it's used. The details are in Switchboard's log on stderr.",
+        },
       );
   }
 }
@@ -149,7 +151,7 @@ export function explainOversize(name: string, limit: ExceededLimit): Switchboard
   return new SwitchboardError(
     'MESSAGE_TOO_LARGE',
     `Server "${name}" sent a message ${what[limit.name]}.`,
-    { hint: `Ask for less at once, or raise limits.${limit.name} in the configuration.` },
+    { hint: `Request less data at once, or raise limits.${limit.name} in the configuration.` },
   );
 }
 
@@ -174,7 +176,7 @@ export function explainSilence(
   ];
   return new SwitchboardError(
     'CHILD_START_FAILED',
-    `Server "${name}" did not answer the handshake within ${timeouts.spawnMs} ms (command: ${commandLine(config)}).`,
+    `Server "${name}" did not respond to the handshake within ${timeouts.spawnMs} ms (command: ${commandLine(config)}).`,
     { hint: ways.filter(Boolean).join(' '), data: { child: name, silent: !wait.hasSpoken } },
   );
 }
@@ -194,7 +196,7 @@ function explainFraming(wait: {
 export function explainRemoteSilence({ name, origin, timeouts }: ChildConfig): SwitchboardError {
   return new SwitchboardError(
     'CHILD_START_FAILED',
-    `Server "${name}" did not answer the handshake within ${timeouts.spawnMs} ms.`,
+    `Server "${name}" did not respond to the handshake within ${timeouts.spawnMs} ms.`,
     {
       hint: `Check "url" in ${origin}; if it needs longer, raise timeouts.childSpawnMs.`,
       data: { child: name },

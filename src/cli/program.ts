@@ -111,7 +111,7 @@ export function buildProgram(action: Action): Command {
     .description('One MCP server in front of all your others, with one small tool for each.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
-    .option('--dry-run', 'list the tools of every server, or of one (same as `tools`)')
+    .option('--dry-run', 'list the tools of all servers, or just one (same as `tools`)')
     .argument('[command]')
     .usage('[options] [command]')
     .addHelpText('after', EXAMPLES)
@@ -143,7 +143,7 @@ export function buildProgram(action: Action): Command {
       collect,
     )
     .action(action(async (options) => serveWith(options)));
-  command('tools [server] [tool]', 'list the tools of every server, or show one in full')
+  command('tools [server] [tool]', 'list the tools of all servers, or show one in full')
     .addHelpText('after', ABOUT_TOOLS)
     .action(action(async (options, ...words) => listTools(words.filter(isWord), options)));
   command('call <tool> [arguments...]', 'call a tool and print its result')
@@ -181,10 +181,10 @@ export function buildProgram(action: Action): Command {
   command('doctor [server]', 'start each server and report problems').action(
     action(async (options, server) => doctor(server, options)),
   );
-  command('status [server]', 'show the running Switchboards and their servers')
+  command('status [server]', 'show the running Switchboard processes and their servers')
     .option('--watch', 'refresh every second until Ctrl-C')
     .action(action(async (options, server) => showStatus(server, options)));
-  command('reload', 'make running Switchboards reload their configuration').action(
+  command('reload', 'reload the configuration of running Switchboard processes').action(
     action(async (options) => reloadRunning(options)),
   );
   command('agents [agent]', 'list agents, what each runs with, and any problems')

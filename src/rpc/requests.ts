@@ -77,7 +77,7 @@ export class Requests {
       if (this.#pending.size >= MAX_PENDING) {
         throw new RpcError(
           INTERNAL_ERROR,
-          `${MAX_PENDING} requests are already waiting for an answer.`,
+          `${MAX_PENDING} requests are already waiting for a response.`,
         );
       }
       const id = this.#pending.nextId();
@@ -200,7 +200,7 @@ export class Requests {
       const { method, deadline, options } = pending;
       if (deadline > now) continue;
       const error = new RpcTimeout(`RPC timeout for ${method}`);
-      this.#giveUp(pending, error, `No answer within ${options.timeoutMs} ms.`);
+      this.#giveUp(pending, error, `No response within ${options.timeoutMs} ms.`);
     }
     let next = Infinity;
     for (const { deadline } of this.#pending.all()) next = Math.min(next, deadline);
@@ -209,5 +209,5 @@ export class Requests {
 }
 
 function noAnswer(): RpcError {
-  return new RpcError(INTERNAL_ERROR, 'The answer has neither a result nor an error.');
+  return new RpcError(INTERNAL_ERROR, 'The response has neither a result nor an error.');
 }

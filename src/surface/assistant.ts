@@ -23,7 +23,7 @@ import { unknownTool } from './unknown-tool.ts';
 const INPUT_SCHEMA = {
   type: 'object',
   properties: {
-    query: { type: 'string', description: 'What you want, in plain words.' },
+    query: { type: 'string', description: 'What you want, in plain language.' },
     context: { type: 'string', description: 'Background that helps to understand the query.' },
   },
   required: ['query'],
@@ -40,14 +40,14 @@ export class AssistantSurface implements Surface {
     this.#config = config;
     this.#pool = pool;
     this.#assistant = assistant;
-    this.instructions = `Tell the tool "${TOOL_NAME}" in plain words what you want from ${aboutOf(config)}. It does the work and answers.`;
+    this.instructions = `Tell the tool "${TOOL_NAME}" what you want from ${aboutOf(config)}, in plain language. It does the work and returns the answer.`;
   }
 
   listTools(): readonly Tool[] {
     return [
       {
         name: TOOL_NAME,
-        description: `${describe(this.#config)}: say in plain words what you want.`,
+        description: `${describe(this.#config)}: describe what you want in plain language.`,
         inputSchema: INPUT_SCHEMA,
         _meta: alwaysLoaded(this.#config.keywords),
       },
@@ -141,7 +141,7 @@ function readQuery({ query, context }: Record<string, unknown>): {
     throw new SwitchboardError(
       'TOOL_ARGUMENTS',
       `Missing required parameter: query (for ${TOOL_NAME}).`,
-      { hint: 'Describe what you want in plain words: {"query": "..."}.' },
+      { hint: 'Describe what you want in plain language: {"query": "..."}.' },
     );
   }
   if (context === undefined || context === null) return { text: query, context: undefined };

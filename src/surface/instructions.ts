@@ -19,7 +19,7 @@ const SUITES =
 
 /** How to call agents in general. */
 const AGENT_CALL =
-  'with {"task", "cwd"}: the task in plain language, and the absolute path of the folder to work in';
+  'with {"task", "cwd"}: the task in plain language, and the absolute path to the folder to work in';
 
 export interface InstructionOptions {
   readonly children: readonly ChildConfig[];

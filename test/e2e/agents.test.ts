@@ -14,7 +14,7 @@ import { runOnTerminal } from '../support/terminal.ts';
 const SCHEMA = {
   type: 'object',
   properties: {
-    task: { type: 'string', description: 'What the agent should do, in plain words.' },
+    task: { type: 'string', description: 'What the agent should do, in plain language.' },
     cwd: { type: 'string', description: 'The folder to work in, as an absolute path.' },
   },
   required: ['task', 'cwd'],

@@ -219,7 +219,7 @@ test('its rounds have our limit', async () => {
   const { claude, host } = await connect('too-many', { assistant: { maxRounds: 3 } });
   const answer = await ask(host, 'suite', { query: 'what do you know?' });
   expect(textOf(answer)).toBe(
-    "The assistant's model did not reach an answer within 3 rounds of tool calls. Ask for less at once, or raise assistant.maxRounds.",
+    "The assistant's model did not reach an answer within 3 rounds of tool calls. Split the request into smaller ones, or raise assistant.maxRounds.",
   );
   const { args = [] } = claude.calls()[0] ?? {};
   expect(args.slice(args.indexOf('--max-turns')).slice(0, 2)).toEqual(['--max-turns', '4']);

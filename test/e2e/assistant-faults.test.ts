@@ -103,7 +103,7 @@ describe('the provider', () => {
     onTestFinished(() => host.close());
     expect(textOf(await ask(host, 'suite', QUERY))).toBe('Nothing.'); // all is loaded and started
     expect(textOf(await ask(host, 'suite', QUERY))).toBe(
-      'The assistant was stopped after 10 s without an answer. Ask for less at once, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
+      'The assistant was stopped after 10 s without an answer. Split the request into smaller ones, or raise assistant.timeoutMs (SWITCHBOARD_CONVERSATION_TIMEOUT_MS).',
     );
     expect(scene.model.requests).toHaveLength(2);
     expect(await eventually(() => scene.model.requests[1]?.isAborted === true)).toBe(true);
@@ -122,7 +122,7 @@ describe('the provider', () => {
   ])('an unreadable answer: %s', async (body, reason) => {
     const scene = await createScene(() => ({ body }), memoryServer);
     expect(await failure(scene)).toContain(
-      `The assistant's provider "anthropic" sent an unreadable answer: ${reason}`,
+      `The assistant's provider "anthropic" sent an unreadable response: ${reason}`,
     );
     expect(scene.model.requests).toHaveLength(1);
   });
@@ -171,7 +171,7 @@ describe('the model', () => {
       (dir) => ({ ...memoryServer(dir), ...single }),
     );
     expect(await failure(scene)).toBe(
-      'The assistant\'s model did not answer with a call: no JSON object {"subtool", "args"}. Ask more precisely, choose another model, or set assistant.mode to "loop".',
+      'The assistant\'s model did not return a tool call: no JSON object {"subtool", "args"}. Ask more precisely, choose another model, or set assistant.mode to "loop".',
     );
   });
 
@@ -193,7 +193,7 @@ describe('the model', () => {
       assistant: { maxRounds: 3 },
     }));
     expect(await failure(scene)).toBe(
-      "The assistant's model did not reach an answer within 3 rounds of tool calls. Ask for less at once, or raise assistant.maxRounds. Calls made so far: read_graph, read_graph, read_graph.",
+      "The assistant's model did not reach an answer within 3 rounds of tool calls. Split the request into smaller ones, or raise assistant.maxRounds. Calls made so far: read_graph, read_graph, read_graph.",
     );
     expect(scene.model.requests).toHaveLength(4);
   });

@@ -107,11 +107,12 @@ describe.each([V1, V2_MODERN])('$name', (driver) => {
     expect(tools).toEqual([
       {
         name: 'natural_language',
-        description: 'Use this tool for long-term memory: say in plain words what you want.',
+        description:
+          'Use this tool for long-term memory: describe what you want in plain language.',
         inputSchema: {
           type: 'object',
           properties: {
-            query: { type: 'string', description: 'What you want, in plain words.' },
+            query: { type: 'string', description: 'What you want, in plain language.' },
             context: {
               type: 'string',
               description: 'Background that helps to understand the query.',
@@ -123,7 +124,7 @@ describe.each([V1, V2_MODERN])('$name', (driver) => {
       },
     ]);
     expect(textOf(await host.callTool('natural_language', {}))).toBe(
-      'Missing required parameter: query (for natural_language). Describe what you want in plain words: {"query": "..."}.',
+      'Missing required parameter: query (for natural_language). Describe what you want in plain language: {"query": "..."}.',
     );
     expect(textOf(await host.callTool('converse', { query: SECRET }))).toBe(
       'I have remembered it.',

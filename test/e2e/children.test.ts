@@ -200,12 +200,12 @@ describe('a server that cannot start explains why', () => {
     {
       why: 'it ends at once',
       entry: { command: 'sh', args: ['-c', 'echo no licence >&2; exit 3'] },
-      says: 'Child MCP broken exited with code 3 while starting. It restarts on next use. Its last output:\nno licence',
+      says: "Child MCP broken exited with code 3 while starting. It restarts the next time it's used. Its last output:\nno licence",
     },
     {
       why: 'it is killed',
       entry: { command: 'sh', args: ['-c', 'kill -9 $$'] },
-      says: 'Child MCP broken was killed (SIGKILL) while starting. It restarts on next use. It printed nothing on stderr.',
+      says: "Child MCP broken was killed (SIGKILL) while starting. It restarts the next time it's used. It printed nothing on stderr.",
     },
     {
       why: 'it refuses the handshake',
@@ -240,7 +240,7 @@ describe('a server that cannot start explains why', () => {
     );
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('mute'), project)).toMatchInlineSnapshot(`
-      "Server "mute" did not answer the handshake within 3000 ms (command: sh -c echo getting ready >&2; exec sleep 600). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON with either newline or content-length framing. Its last output:
+      "Server "mute" did not respond to the handshake within 3000 ms (command: sh -c echo getting ready >&2; exec sleep 600). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON with either newline or content-length framing. Its last output:
       getting ready"
     `);
   });
@@ -271,7 +271,7 @@ describe('a slow start', () => {
     chmodSync(join(project.dir, 'npx'), 0o755);
     const host = await RawHost.connect(project);
     expect(failureOf(await host.introspect('fetched'), project)).toContain(
-      'did not answer the handshake within 300 ms',
+      'did not respond to the handshake within 300 ms',
     );
   });
 });
@@ -537,7 +537,7 @@ describe('a server that exits', () => {
     await host.call('frail', 'say', { text: 'about to go' });
     const exit = failureOf(await host.call('frail', 'exit', { code: 42 }), project);
     expect(exit).toMatchInlineSnapshot(`
-      "Child MCP frail exited with code 42 while working on subtool "exit". It restarts on next use. Its last output:
+      "Child MCP frail exited with code 42 while working on subtool "exit". It restarts the next time it's used. Its last output:
       about to go"
     `);
     for (const answer of await Promise.all(waiting)) {

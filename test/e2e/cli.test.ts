@@ -74,7 +74,7 @@ describe('--version and --help', () => {
 
       Options:
         -V, --version                         print the version
-        --dry-run                             list the tools of every server, or of one (same as \`tools\`)
+        --dry-run                             list the tools of all servers, or just one (same as \`tools\`)
         --config <file>                       use this configuration file instead of the project's
         --servers <file>                      use this servers.json instead of the default ones
         --json                                print JSON
@@ -82,13 +82,13 @@ describe('--version and --help', () => {
 
       Commands:
         serve [options]                       serve MCP over stdin and stdout (for hosts), or over HTTP
-        tools [options] [server] [tool]       list the tools of every server, or show one in full
+        tools [options] [server] [tool]       list the tools of all servers, or show one in full
         call [options] <tool> [arguments...]  call a tool and print its result
         show [options] [server] [how]         show or change how hosts see each server
         assistant [options] [server] [state]  show which servers have an assistant, or turn one on or off
         doctor [options] [server]             start each server and report problems
-        status [options] [server]             show the running Switchboards and their servers
-        reload [options]                      make running Switchboards reload their configuration
+        status [options] [server]             show the running Switchboard processes and their servers
+        reload [options]                      reload the configuration of running Switchboard processes
         agents [options] [agent]              list agents, what each runs with, and any problems
         run [options] <agent> <task>          run an agent ("-" reads the task from stdin)
         login [options] <server>              sign in to a server in your browser
@@ -260,7 +260,7 @@ describe('tools', () => {
     expect(stdout.slice(stdout.indexOf('broken'))).toMatchInlineSnapshot(`
       "broken  failed after <time>
         Child MCP broken exited with code 3 while starting.
-        It restarts on next use. Its last output:
+        It restarts the next time it's used. Its last output:
         no licence
 
       "
@@ -460,7 +460,7 @@ describe('call', () => {
     expect({ status: outcome.status, stdout: outcome.stdout }).toEqual({ status: 3, stdout: '' });
     expect(outcome.stderr).toMatchInlineSnapshot(`
       "switchboard: Child MCP broken exited with code 3 while starting.
-      It restarts on next use. Its last output:
+      It restarts the next time it's used. Its last output:
       no licence
       "
     `);
@@ -501,7 +501,7 @@ describe('doctor', () => {
         test-server 1.0.0, MCP 2025-11-25
         described to hosts as: test: echo, where am i, say, complain, fail, wait
       ✗ broken  Child MCP broken exited with code 3 while starting.
-        It restarts on next use. Its last output:
+        It restarts the next time it's used. Its last output:
         no licence
         declared in <project>/switchboard.config.json
       ✗ unset  Server "unset" needs the environment variable NO_SUCH_TOKEN, which is not set (env.TOKEN in <project>/switchboard.config.json).
@@ -768,7 +768,7 @@ describe('on a terminal', () => {
 
       To look at your servers from here
         node <program> doctor        start each server and report problems
-        node <program> tools         list the tools of every server
+        node <program> tools         list the tools of all servers
         node <program> --help        all commands
       "
     `);

@@ -39,7 +39,7 @@ test('a server that crashes mid-call fails the call, which is sent only once', (
     const answer = await trial.host.call('kid', 'crash');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(`
-      "Child MCP kid exited with code 7 while working on subtool "crash". It restarts on next use. Its last output:
+      "Child MCP kid exited with code 7 while working on subtool "crash". It restarts the next time it's used. Its last output:
       giving up, the key was ***"
     `);
     expect(trial.journal('kid', 'call')).toHaveLength(1);
@@ -66,9 +66,9 @@ test('when a server is killed, all 50 calls in flight fail', () =>
 
     expect(new Set(failures)).toMatchInlineSnapshot(`
       Set {
-        "Child MCP kid was killed (SIGKILL) while working on subtool "never". It restarts on next use. Its last output:
+        "Child MCP kid was killed (SIGKILL) while working on subtool "never". It restarts the next time it's used. Its last output:
       giving up, the key was ***",
-        "Child MCP kid was killed (SIGKILL) while working on subtool "crash". It restarts on next use. Its last output:
+        "Child MCP kid was killed (SIGKILL) while working on subtool "crash". It restarts the next time it's used. Its last output:
       giving up, the key was ***",
       }
     `);
@@ -91,7 +91,7 @@ test('a server that closes its output is replaced and stopped', () =>
     const failure = trial.failure(await host.call('kid', 'close-output'));
 
     expect(failure).toMatchInlineSnapshot(
-      `"Server "kid" closed its output while working on subtool "close-output". It restarts on next use. It printed nothing on stderr."`,
+      `"Server "kid" closed its output while working on subtool "close-output". It restarts the next time it's used. It printed nothing on stderr."`,
     );
     expect(textOf(await host.call('kid', 'pid'))).not.toBe(before);
     const isGone = () => processesWith(trial.tag).every(({ pid }) => pid !== Number(before));
@@ -105,7 +105,7 @@ test('when a launcher crashes, the call fails although the real server holds the
     const failure = trial.failure(await host.call('kid', 'kill-launcher'));
 
     expect(failure).toMatchInlineSnapshot(
-      `"Child MCP kid was killed (SIGKILL) while working on subtool "kill-launcher". It restarts on next use. It printed nothing on stderr."`,
+      `"Child MCP kid was killed (SIGKILL) while working on subtool "kill-launcher". It restarts the next time it's used. It printed nothing on stderr."`,
     );
     const isGone = () => processesWith(trial.tag).every(({ pid }) => pid !== orphan);
     await until(isGone, 'what the launcher has left behind is gone');

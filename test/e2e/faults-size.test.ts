@@ -10,7 +10,7 @@ const KIB = 'x'.repeat(1024);
 const MOST_MEMORY_MIB = 110 + 4 * 16;
 
 const TOO_LARGE =
-  'Server "kid" sent a message larger than 16777216 bytes. Ask for less at once, or raise limits.messageBytes in the configuration.';
+  'Server "kid" sent a message larger than 16777216 bytes. Request less data at once, or raise limits.messageBytes in the configuration.';
 
 /** The two ways in which an answer is written: the id before the result, or behind it. */
 const ORDERS = {
@@ -65,7 +65,7 @@ test.for(Object.entries(COMPLEX))(
       await trial.askNeighbour();
 
       expect(trial.failure(await complex)).toBe(
-        `Server "kid" sent a message ${what}. Ask for less at once, or raise limits.${limit} in the configuration.`,
+        `Server "kid" sent a message ${what}. Request less data at once, or raise limits.${limit} in the configuration.`,
       );
       expect(textOf(await other)).toBe('slept 500');
       expect(textOf(await host.call('kid', 'echo', { text: 'small' }))).toBe('small');

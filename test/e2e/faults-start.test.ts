@@ -52,7 +52,7 @@ test('a server that exits at once without an error has failed', () =>
     const answer = await trial.host.call('kid', 'echo');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(`
-      "Child MCP kid exited with code 0 while starting. It restarts on next use. Its last output:
+      "Child MCP kid exited with code 0 while starting. It restarts the next time it's used. Its last output:
       starting
       the API key *** is missing a letter"
     `);
@@ -63,7 +63,7 @@ test('reports the last output of a server that exits at once, without its secret
     const answer = await trial.host.call('kid', 'echo');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(`
-      "Child MCP kid exited with code 1 while starting. It restarts on next use. Its last output:
+      "Child MCP kid exited with code 1 while starting. It restarts the next time it's used. Its last output:
       starting
       the API key *** is missing a letter"
     `);
@@ -129,7 +129,7 @@ test('a server that never answers the handshake times out and is stopped', () =>
       await trial.askNeighbour();
 
       expect(trial.failure(await call)).toMatchInlineSnapshot(
-        `"Server "kid" did not answer the handshake within 8000 ms (command: <node> <fixtures>/servers/faulty.mjs --tag=<tag> --journal=<project>/journals/kid.jsonl --no-handshake --stubborn). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON with either newline or content-length framing."`,
+        `"Server "kid" did not respond to the handshake within 8000 ms (command: <node> <fixtures>/servers/faulty.mjs --tag=<tag> --journal=<project>/journals/kid.jsonl --no-handshake --stubborn). If it needs longer to start, raise timeouts.childSpawnMs (server declared in <project>/switchboard.config.json). It printed no JSON with either newline or content-length framing."`,
       );
       const isGone = () =>
         processesWith(trial.tag).every(({ command }) => !command.includes('no-'));

@@ -89,7 +89,7 @@ test('a null result is a server failure', () =>
     const answer = await print(trial.host, '{"jsonrpc":"2.0","id":%ID%,"result":null}\n');
 
     expect(trial.failure(answer)).toMatchInlineSnapshot(
-      `"Server "kid" answered subtool "print" with an invalid tool result: null"`,
+      `"Server "kid" returned an invalid result for subtool "print": null"`,
     );
   }));
 
@@ -100,7 +100,7 @@ test('an answer with neither a result nor an error is a server failure', () =>
     expect(answer.error).toMatchInlineSnapshot(`
       {
         "code": -32603,
-        "message": "The answer has neither a result nor an error. (server "kid", subtool "print")",
+        "message": "The response has neither a result nor an error. (server "kid", subtool "print")",
       }
     `);
   }));
@@ -113,9 +113,7 @@ test.for(['7', '"text"', '{}', '[null]', '[{"text":"no type"}]'])(
 
       const failure = trial.failure(await print(trial.host, line));
 
-      expect(failure).toContain(
-        'Server "kid" answered subtool "print" with an invalid tool result',
-      );
+      expect(failure).toContain('Server "kid" returned an invalid result for subtool "print"');
     }),
 );
 

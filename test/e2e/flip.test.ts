@@ -96,7 +96,7 @@ test('a server that cannot start is in error, explains why, and delays nothing',
     error: expect.stringContaining('no-such-program-anywhere was not found') as string,
   });
   expect(await reaches(host, 'mute', 'error')).toMatchObject({
-    error: expect.stringContaining('did not answer the handshake') as string,
+    error: expect.stringContaining('did not respond to the handshake') as string,
   });
   expect(textOf(await host.callTool('gateway_status'))).toContain('✗ bogus: error');
 });
@@ -183,7 +183,7 @@ test('each name that cannot be switched gets a clear answer', async () => {
   expect(textOf(unknown)).toBe('Unknown server "bo". Available servers: box, slow.');
   expect(textOf(await deactivate(host, 'nope'))).toContain('Unknown server "nope"');
   expect(textOf(await activate(host, 'slow'))).toContain(
-    '"slow" is not ready: Server "slow" did not answer the handshake',
+    '"slow" is not ready: Server "slow" did not respond to the handshake',
   );
   expect(textOf(await deactivate(host, 'box'))).toBe('"box" is not active.');
   await activate(host, 'box');

@@ -401,7 +401,7 @@ describe('call', () => {
     const answer = await host.call('toolbox', 'ecko');
     expect(answer.result?.isError).toBe(true);
     expect(textOf(answer)).toMatchInlineSnapshot(
-      `"Server "toolbox" has no subtool "ecko". Did you mean "echo"? The action "introspect" (in a terminal: switchboard tools toolbox) lists its subtools. It answered: Unknown tool: ecko (server "toolbox", subtool "ecko")."`,
+      `"Server "toolbox" has no subtool "ecko". Did you mean "echo"? The action "introspect" (in a terminal: switchboard tools toolbox) lists its subtools. The server's error: Unknown tool: ecko (server "toolbox", subtool "ecko")."`,
     );
   });
 
@@ -496,7 +496,9 @@ describe('call', () => {
       const { host } = await connectRecording({}, result);
       const answer = await host.call('rec', 'other');
       expect(answer.result?.isError).toBe(true);
-      expect(textOf(answer)).toContain('Server "rec" answered subtool "other"');
+      expect(textOf(answer)).toContain(
+        'Server "rec" returned an invalid result for subtool "other"',
+      );
       expect(textOf(await host.introspect('rec'))).toContain('page_open');
     },
   );

@@ -157,7 +157,7 @@ export class AppServer {
       const isTooLarge = error instanceof SwitchboardError && error.code === 'MESSAGE_TOO_LARGE';
       if (!isTooLarge) throw error;
       const limit = `${MESSAGE_BYTES / (1 << 20)} MiB`;
-      const sentence = `Codex answered ${method} with a message larger than ${limit}.`;
+      const sentence = `Codex's response to ${method} is larger than ${limit}.`;
       throw failure(sentence, this.#options.binary, error);
     }
   }
@@ -193,7 +193,7 @@ export class AppServer {
     if (error instanceof RpcTimeout) {
       const reason = this.#reason;
       const limit = formatDuration(initializeMs);
-      const sentence = `Codex did not answer within ${limit}${reason && `: ${reason}`}`;
+      const sentence = `Codex did not respond within ${limit}${reason && `: ${reason}`}`;
       return failure(`${sentence.replace(/\.$/, '')}.`, binary, error);
     }
     if (error instanceof SwitchboardError) return error;

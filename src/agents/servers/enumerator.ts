@@ -159,9 +159,9 @@ function namesOf(tools: readonly unknown[]): string[] {
 function notKnown(name: string): SwitchboardError {
   return new SwitchboardError(
     'SUBTOOL_UNKNOWN',
-    `The tools of server "${name}" are not known yet.`,
+    `Switchboard hasn't listed the tools of server "${name}" yet.`,
     {
-      hint: 'The first run of an agent lists them. To list them now, run: switchboard agents --check',
+      hint: 'It lists them the first time you run an agent. To list them now, run: switchboard agents --check',
     },
   );
 }

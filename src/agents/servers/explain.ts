@@ -62,7 +62,7 @@ export function explainNobody(
   const problems = silent.slice(0, MOST_PROBLEMS).map(({ problem }) => problem);
   const owner = silent.length === 1 ? first.key : '<server>';
   const text = [
-    `The agent runs without the tool "${tool}". No server that answered has it, and ${others} didn't answer.`,
+    `The agent runs without the tool "${tool}". No server that responded has it, and ${others} didn't respond.`,
     ...problems,
     `If you know its server, write "${owner}::${tool}".`,
   ];

@@ -103,7 +103,7 @@ export function explainStatus(server: RemoteServer, refusal: RefusedReply): Swit
       : `Run: switchboard doctor ${name}`);
   return new SwitchboardError(
     'CHILD_UNREACHABLE',
-    `Server "${name}" answered with HTTP ${status}${words === '' ? '' : `: ${words}`}`,
+    `Server "${name}" responded with HTTP ${status}${words === '' ? '' : `: ${words}`}`,
     { hint, data: { child: name, status, ...retryData(wait) } },
   );
 }
@@ -194,7 +194,7 @@ export function explainContent(server: RemoteServer, type: string, text: string)
   const words = quoteServer(server, text);
   return new SwitchboardError(
     'CHILD_PROTOCOL',
-    `Server "${server.name}" answered with ${what} instead of JSON or an event stream${words === '' ? '.' : `: ${words}`}`,
+    `Server "${server.name}" responded with ${what} instead of JSON or an event stream${words === '' ? '.' : `: ${words}`}`,
     {
       hint: `Check that "url" in ${server.origin} is the server's MCP endpoint.`,
       data: { child: server.name },
@@ -206,8 +206,8 @@ export function explainContent(server: RemoteServer, type: string, text: string)
 export function explainCut({ name }: RemoteServer, how: 'ended' | 'broke'): SwitchboardError {
   const what =
     how === 'ended'
-      ? `Server "${name}" ended its reply without an answer.`
-      : `The connection to server "${name}" was closed before the answer arrived.`;
+      ? `Server "${name}" ended its HTTP response without answering the request.`
+      : `The connection to server "${name}" was closed before the response arrived.`;
   return new SwitchboardError('CHILD_UNREACHABLE', what, {
     hint: NOT_REPEATED,
     data: { child: name },

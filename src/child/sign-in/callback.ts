@@ -37,7 +37,7 @@ export async function openCallback(childName: string, port: number | undefined):
       return sendPage(response, 404, 'Not found.');
     }
     if (!isSameSecret(searchParams.get('state') ?? '', state)) {
-      return sendPage(response, 400, "This answer doesn't belong to the current sign-in.");
+      return sendPage(response, 400, "This response doesn't belong to the current sign-in.");
     }
     isAnswered = true;
     // Only after the page was sent: the server closes next.

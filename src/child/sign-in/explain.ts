@@ -43,7 +43,7 @@ function reasonOf(error: unknown, { what, secrets = [] }: Step): string {
   if (error instanceof IssuerMismatchError) {
     // Anything that came through the browser may be an attacker's text.
     if (error.kind === 'authorization_response') {
-      return 'the answer in the browser came from a different authorization server';
+      return 'the authorization response came from a different authorization server';
     }
     return `the authorization server at ${quote(error.expected ?? '')} calls itself ${quote(error.received ?? '')}`;
   }

@@ -83,7 +83,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     const tooLate = () =>
       signInFailed(
         childName,
-        `${quote(url.host)} did not answer within ${formatDuration(limitMs)}`,
+        `${quote(url.host)} did not respond within ${formatDuration(limitMs)}`,
       );
     try {
       return await withTimeout(limitMs, cancellation, tooLate, async (limited) => {

@@ -158,13 +158,13 @@ function withOfflineAccess({ scope, metadata }: SignInPlace): string | undefined
   return isOffered ? `${scope} offline_access` : scope;
 }
 
-/** The code in the answer. Checks who answered before trusting anything in it. */
+/** Returns the code. Checks the issuer before trusting anything else in the response. */
 async function readAnswer(
   childName: string,
   { metadata, issuer }: SignInPlace,
   answer: URLSearchParams,
 ): Promise<string> {
-  await explain({ childName, what: 'the answer in the browser' }, async () =>
+  await explain({ childName, what: 'the authorization response' }, async () =>
     validateAuthorizationResponseIssuer({
       iss: answer.get('iss') ?? undefined,
       expectedIssuer: issuer,
@@ -175,14 +175,14 @@ async function readAnswer(
   const error = answer.get('error');
   if (error !== null) {
     const says = answer.get('error_description');
-    const reason = `${quote(issuer)} answered ${quote(error)}`;
+    const reason = `${quote(issuer)} returned ${quote(error)}`;
     throw signInFailed(childName, says === null ? reason : `${reason}: ${quote(says)}`);
   }
   if (code !== null && code !== '') return code;
-  throw signInFailed(childName, 'the answer in the browser has no code');
+  throw signInFailed(childName, 'the authorization response has no code');
 }
 
-/** The answer, unless it takes too long or is cancelled. */
+/** Waits for the authorization response, up to a time limit or until the sign-in is cancelled. */
 function inTime(
   { childName, cancellation, limitMs = LIMIT_MS }: SignInOptions,
   { answer }: Callback,

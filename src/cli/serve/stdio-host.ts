@@ -34,7 +34,7 @@ or, in a host's configuration file
 
 To look at your servers from here
   node ${program} doctor        start each server and report problems
-  node ${program} tools         list the tools of every server
+  node ${program} tools         list the tools of all servers
   node ${program} --help        all commands
 `;
 }

@@ -153,9 +153,13 @@ function changedMeanwhile(file: string): SwitchboardError {
 }
 
 function locked(file: string, cause: LockedError): SwitchboardError {
-  return new SwitchboardError('CONFIG_NOT_CHANGED', `${file} is locked by another Switchboard.`, {
-    hint: `Try again later: ${cause.message}.`,
-    cause,
-    data: { file },
-  });
+  return new SwitchboardError(
+    'CONFIG_NOT_CHANGED',
+    `${file} is locked by another Switchboard process.`,
+    {
+      hint: `Try again later: ${cause.message}.`,
+      cause,
+      data: { file },
+    },
+  );
 }

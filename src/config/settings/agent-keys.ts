@@ -118,7 +118,7 @@ export const AGENT_KEYS = {
     toml: 'vscode_user_mcp',
     kind: STRING,
     description:
-      'Path of your VS Code user `mcp.json`, to also look for servers there. Default: none.',
+      'Path to your VS Code user `mcp.json`, if Switchboard should also look for servers there. Default: none.',
   }),
   mcpLimitReferenced: setting({
     variable: 'AGENTS_MCP_LIMIT_REFERENCED',
@@ -240,7 +240,7 @@ export const AGENT_KEYS = {
     variable: 'SWITCHBOARD_CODEX_BIN',
     kind: STRING,
     description:
-      'Path of the engine. Default: Codex as installed by npm, or else `codex` on the PATH.',
+      'Path to the engine. Default: Codex as installed by npm, or else `codex` on the PATH.',
   }),
   codexHome: setting({
     variable: 'AGENTS_CODEX_HOME',

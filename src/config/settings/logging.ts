@@ -28,7 +28,7 @@ export const LOG_KEYS = {
     kind: FILTER,
     default: 'info',
     description:
-      'Log level: `trace` or `debug`, `info`, `warn`, `error` or `off`. From a list such as `info,switchboard=debug,hyper=warn`, Switchboard uses the part that applies to it.',
+      'Log level: `trace` or `debug`, `info`, `warn`, `error` or `off`. In a list such as `info,switchboard=debug,hyper=warn`, only the entries that apply to Switchboard count.',
   },
   json: {
     variable: 'TRACING_JSON',

@@ -347,7 +347,7 @@ test('only regular files are opened, and oversized ones are not read', async () 
     "project/.agents/dangling.toml: The file can't be read (ENOENT).",
     'project/.agents/device.toml: Ignored: not a regular file.',
     'project/.agents/pipe.toml: Ignored: not a regular file.',
-    'project/.agents/large.toml: Not read: it is larger than 1 MiB.',
+    'project/.agents/large.toml: Too large (the limit is 1 MiB).',
   ]);
 });
 

@@ -15,7 +15,7 @@ test.each([
   ],
   ['broken', 'name = \n', 'Fix the file.'],
   ['without a name', 'description = "x"\n', ':1: Missing name. Fix the file.'],
-  ['a pipe', 'mkfifo', 'Not read: it is not a file.'],
+  ['a pipe', 'mkfifo', 'Not a regular file.'],
 ])('a file that is now %s is an error with a hint', async (_, change, says) => {
   const { list, load, path, write, plain } = createAgents({ [FILE]: 'name = "A"\n' });
   const [agent] = (await list()).agents;

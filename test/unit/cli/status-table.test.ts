@@ -72,7 +72,7 @@ const REPORT: StatusReport = {
       calls: 1,
       tools: 3,
       lastError:
-        'Child MCP postgres exited with code 1 while starting.\nIt restarts on next use. Its last output: FATAL: password authentication failed for user "ada"',
+        'Child MCP postgres exited with code 1 while starting.\nIt restarts the next time it\'s used. Its last output: FATAL: password authentication failed for user "ada"',
     }),
     child({ name: 'legacy', state: 'off', show: 'off' }),
   ],
@@ -92,7 +92,7 @@ test('at 80 columns', () => {
       memory    ◐ warming  direct    4252  9.9 MB
       notes     ○ idle     suite
       postgres  ✗ error    suite                               1      3
-        Child MCP postgres exited with code 1 while starting. It restarts on next u…
+        Child MCP postgres exited with code 1 while starting. It restarts the next …
       legacy    – off      off
     "
   `);
@@ -109,7 +109,7 @@ test('at 120 columns', () => {
       memory    ◐ warming  direct    4252  9.9 MB
       notes     ○ idle     suite
       postgres  ✗ error    suite                               1      3
-        Child MCP postgres exited with code 1 while starting. It restarts on next use. Its last output: FATAL: password aut…
+        Child MCP postgres exited with code 1 while starting. It restarts the next time it's used. Its last output: FATAL: …
       legacy    – off      off
     "
   `);
@@ -126,7 +126,7 @@ test('in colour', () => {
       <bold>memory  </bold>  <yellow>◐ warming</yellow>  direct    4252  9.9 MB
       <bold>notes   </bold>  <dim>○ idle   </dim>  suite
       <bold>postgres</bold>  <red>✗ error  </red>  suite                               1      3
-        <red>Child MCP postgres exited with code 1 while starting. It restarts on next u…</red>
+        <red>Child MCP postgres exited with code 1 while starting. It restarts the next …</red>
       <bold>legacy  </bold>  <dim>– off    </dim>  off
     "
   `);

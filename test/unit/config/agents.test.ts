@@ -484,7 +484,7 @@ describe('config.toml', () => {
     const { warnings } = await project.load();
     expect(warnings.map(project.plain)).toEqual([
       expect.stringMatching(
-        /^<home>\/\.switchboard\/config\.toml: Not read: it is not a file\. The file is ignored\.$/,
+        /^<home>\/\.switchboard\/config\.toml: Not a regular file\. The file is ignored\.$/,
       ),
     ]);
   });

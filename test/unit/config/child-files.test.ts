@@ -39,7 +39,7 @@ test('a file without a name is ignored, one with an invalid value disables only 
       "<project>/mcps/d/.mcp.json:2:3: name: expected a non-empty string, got an empty string. The file is ignored.",
       "<project>/mcps/e/.mcp.json:1:1: expected an object, got an array. The file is ignored.",
       "<project>/mcps/g/.mcp.json: "mcpServers" belongs in switchboard.config.json. A child file declares one server and needs a "name". The file is ignored.",
-      "<project>/mcps/i/.mcp.json: Not read: it is not a file. The file is ignored.",
+      "<project>/mcps/i/.mcp.json: Not a regular file. The file is ignored.",
     ]
   `);
   expect(await project.problems()).toMatchInlineSnapshot(`

@@ -154,7 +154,7 @@ describe('mistakes are warnings, and the rest applies', () => {
       [`${FILE}/x`]: '',
     });
     expect((await textsOf(project)).warnings).toEqual([
-      `<project>/${FILE}: Not read: it is not a file. The file is ignored.`,
+      `<project>/${FILE}: Not a regular file. The file is ignored.`,
     ]);
   });
 

@@ -50,7 +50,7 @@ describe('JSON', () => {
   test('an unreadable file is named', async () => {
     const project = createProject({ 'switchboard.config.json/file': '' });
     expect(await project.loadError()).toMatchInlineSnapshot(
-      `"CONFIG_INVALID: <project>/switchboard.config.json: Not read: it is not a file. Make the file readable, or remove it."`,
+      `"CONFIG_INVALID: <project>/switchboard.config.json: Not a regular file. Make the file readable, or remove it."`,
     );
   });
 });

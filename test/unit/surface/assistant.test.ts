@@ -27,18 +27,18 @@ const call = (name: string, args: object = {}, task?: Verbatim) =>
   [name, Verbatim.of(args), { cancellation: new Cancellation(), task }] as const;
 
 test.each([
-  [{}, 'Use this tool for the server "kid": say in plain words what you want.'],
+  [{}, 'Use this tool for the server "kid": describe what you want in plain language.'],
   [
     { description: 'long-term memory.' },
-    'Use this tool for long-term memory: say in plain words what you want.',
+    'Use this tool for long-term memory: describe what you want in plain language.',
   ],
   [
     { description: 'memory', suiteDescription: 'Remembers things for you.' },
-    'Remembers things for you: say in plain words what you want.',
+    'Remembers things for you: describe what you want in plain language.',
   ],
   [
     { suiteDescription: 'no', switchboardDescription: 'Keep \u200bnotes' },
-    'Keep notes: say in plain words what you want.',
+    'Keep notes: describe what you want in plain language.',
   ],
 ])('the tool describes its server: %j', (some, description) => {
   expect(open(some).listTools()).toMatchObject([{ name: 'natural_language', description }]);

@@ -533,7 +533,7 @@ test('the error for a vanished direct tool does not mention introspect', async (
   const explain = (name: string, args?: object) =>
     say(view, name, args).catch((error: unknown) => (error as Error).message);
   expect(await explain('gone')).toBe(
-    'Server "own" has no subtool "gone". It answered: No such tool.',
+    'Server "own" has no subtool "gone". The server\'s error: No such tool.',
   );
   expect(await explain('own_suite', { action: 'call', subtool: 'gone' })).toContain('"introspect"');
 });

@@ -248,7 +248,7 @@ describe('a failed run', () => {
     const { engine, cwd } = scriptedEngine();
     const { code, text } = await failureOf(engine.run(watchedRun(cwd, scripted('huge-answer'))));
     expect(code).toBe('ENGINE_FAILED');
-    expect(text).toContain('Codex answered thread/start with a message larger than 16 MiB.');
+    expect(text).toContain("Codex's response to thread/start is larger than 16 MiB.");
     expect(text).not.toContain('messageBytes');
   });
 
@@ -377,7 +377,7 @@ describe('an engine that does not start', () => {
     const { code, message } = await failureOf(engine.run(watchedRun(cwd)));
     expect({ code, message }).toEqual({
       code: 'ENGINE_FAILED',
-      message: 'Codex did not answer within 200 ms.',
+      message: 'Codex did not respond within 200 ms.',
     });
     expect(processes.filter(isAlive)).toEqual([]);
   });

@@ -256,7 +256,7 @@ test('a tool whose server is too slow to list it is reported as missing', async 
   const { keys, warnings, lacks } = await serversFor(agentWith(['search']));
   expect([keys, warnings]).toEqual([[], []]);
   expect(lacks).toEqual([
-    'The agent runs without the tool "search". No server that answered has it, and "slow" didn\'t answer. Server "slow" did not start within 300 ms. If it needs longer, raise AGENTS_MCP_ENUM_TIMEOUT_MS. If you know its server, write "slow::search".',
+    'The agent runs without the tool "search". No server that responded has it, and "slow" didn\'t respond. Server "slow" did not start within 300 ms. If it needs longer, raise AGENTS_MCP_ENUM_TIMEOUT_MS. If you know its server, write "slow::search".',
   ]);
 });
 

@@ -163,7 +163,7 @@ test('if a server does not answer, the tool may still exist', async () => {
   const { gets, warnings, lacks } = await choose(agentWith(['serch']), {}, { has });
   expect([gets, warnings]).toEqual([[], []]);
   expect(lacks).toEqual([
-    'The agent runs without the tool "serch". No server that answered has it, and "other" didn\'t answer. It is broken. If you know its server, write "other::serch". Did you mean search?',
+    'The agent runs without the tool "serch". No server that responded has it, and "other" didn\'t respond. It is broken. If you know its server, write "other::serch". Did you mean search?',
   ]);
 });
 

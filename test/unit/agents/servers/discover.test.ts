@@ -296,16 +296,16 @@ test('broken files are named without their content, and the others are read', as
   expect(warnings).toMatchInlineSnapshot(`
     [
       "<ws>/.vscode/mcp.json: expected an object. The file is ignored.",
-      "<ws>/.claude/settings.json: Not read: it is not a file. The file is ignored.",
+      "<ws>/.claude/settings.json: Not a regular file. The file is ignored.",
       "~/.claude.json: Server "a" is not a valid server entry and is ignored.",
       "~/.claude.json: Server "b" is not a valid server entry and is ignored.",
       "~/.claude.json: Server "c" has no command and no url and is ignored.",
       "~/.claude.json: Server "" is not a valid server entry and is ignored.",
       "<ws>/.mcp.json:1:46: Invalid JSON: expected }. The file is ignored.",
       "<ws>/.cursor/mcp.json: mcpServers is not an object with servers.",
-      "~/.cursor/mcp.json: Not read: it is not a file. The file is ignored.",
+      "~/.cursor/mcp.json: Not a regular file. The file is ignored.",
       "<ws>/.codex/config.toml:2:20: Invalid TOML: each key-value declaration must be followed by an end-of-line. The file is ignored.",
-      "~/.gemini/settings.json: Not read: it is larger than 8 MiB. The file is ignored.",
+      "~/.gemini/settings.json: Too large (the limit is 8 MiB). The file is ignored.",
     ]
   `);
 });

@@ -56,7 +56,7 @@ describe('an error response', () => {
       reply.writeHead(502, { 'content-type': 'text/html' }).end(page),
     );
     expect(error.code).toBe('CHILD_UNREACHABLE');
-    expect(error.message).toMatch(/^Server "far" answered with HTTP 502: <html> <h1>Bad gateway/);
+    expect(error.message).toMatch(/^Server "far" responded with HTTP 502: <html> <h1>Bad gateway/);
     expect(error.message.length).toBeLessThan(600);
     expect(error.hint).toBe('The server failed. Try again later.');
     expect(error.data).toEqual({ child: 'far', status: 502 });
@@ -68,7 +68,7 @@ describe('an error response', () => {
       reply.writeHead(500, { 'content-type': 'text/plain' });
       reply.write('first words');
     });
-    expect(error.message).toBe('Server "far" answered with HTTP 500: first words');
+    expect(error.message).toBe('Server "far" responded with HTTP 500: first words');
     expect(tookMs).toBeLessThan(SOON_MS);
   });
 
@@ -84,7 +84,7 @@ describe('an error response', () => {
       { headers },
     );
     expect(error.message).toBe(
-      'Server "far" answered with HTTP 500: You sent *** and ***; token ***.',
+      'Server "far" responded with HTTP 500: You sent *** and ***; token ***.',
     );
   });
 
@@ -108,7 +108,7 @@ describe('an error response', () => {
     });
     const url = `${server.origin}/s/\${FAR_ACCOUNT}-of-the-account/mcp?k=\${FAR_SECRET}`;
     const { message } = await failureOf(startRemote(url));
-    expect(message).toBe('Server "far" answered with HTTP 404: Cannot POST *** nor *** nor ***');
+    expect(message).toBe('Server "far" responded with HTTP 404: Cannot POST *** nor *** nor ***');
   });
 
   test('503 with Retry-After says when to try again', async () => {
@@ -116,7 +116,7 @@ describe('an error response', () => {
       reply.writeHead(503, { 'retry-after': '7' }).end(),
     );
     expect(error.text).toBe(
-      `Server "far" answered with HTTP 503 The server failed. Try again in 7 s.`,
+      `Server "far" responded with HTTP 503 The server failed. Try again in 7 s.`,
     );
     expect(error.data).toMatchObject({ retryAfterSeconds: 7 });
   });
@@ -133,13 +133,15 @@ describe('an error response', () => {
     const { error } = await failOnce((_, reply) =>
       reply.writeHead(200, type === '' ? {} : { 'content-type': type }).end(body),
     );
-    expect(error.message).toBe(`Server "far" answered with ${words}`);
+    expect(error.message).toBe(`Server "far" responded with ${words}`);
     expect(error.code).toBe('CHILD_PROTOCOL');
   });
 
   test('an answer to another request does not count', async () => {
     const { error } = await failOnce((_, reply) => sendJson(reply, result(4711, DONE)));
-    expect(error.message).toBe('Server "far" ended its reply without an answer.');
+    expect(error.message).toBe(
+      'Server "far" ended its HTTP response without answering the request.',
+    );
   });
 });
 
@@ -293,7 +295,7 @@ describe('signing in', () => {
     const { credentials } = countingCredentials(() => true);
     const { child } = await startRemote(server.url, { credentials });
     expect((await failureOf(callText(child, 'any'))).message).toBe(
-      'Server "far" answered with HTTP 500: bad token ***',
+      'Server "far" responded with HTTP 500: bad token ***',
     );
   });
 });
@@ -358,7 +360,7 @@ describe('a stream of events', () => {
       beginEvents(reply).end(event('{"jsonrpc":"2.0","method":"notifications/progress"}')),
     );
     expect(error.text).toBe(
-      'Server "far" ended its reply without an answer. The request was not sent again because it may already have had an effect.',
+      'Server "far" ended its HTTP response without answering the request. The request was not sent again because it may already have had an effect.',
     );
     expect(tookMs).toBeLessThan(SOON_MS);
   });
@@ -369,7 +371,7 @@ describe('a stream of events', () => {
       setTimeout(() => reply.destroy(), 20);
     });
     expect(error.text).toBe(
-      'The connection to server "far" was closed before the answer arrived. The request was not sent again because it may already have had an effect.',
+      'The connection to server "far" was closed before the response arrived. The request was not sent again because it may already have had an effect.',
     );
     expect(tookMs).toBeLessThan(SOON_MS);
   });
@@ -394,7 +396,9 @@ describe('a stream of events', () => {
     const { error, tookMs, server } = await failOnce((_, reply) =>
       beginEvents(reply).end(event('{"jsonrpc":"2.0","method":"note"}', '1')),
     );
-    expect(error.message).toBe('Server "far" ended its reply without an answer.');
+    expect(error.message).toBe(
+      'Server "far" ended its HTTP response without answering the request.',
+    );
     expect(tookMs).toBeLessThan(SOON_MS);
     expect(server.requests.filter(({ headers }) => headers['last-event-id'] === '1').length).toBe(
       1,
@@ -691,7 +695,7 @@ describe('a server that does not answer', () => {
         .params,
     ).toEqual({
       requestId: 2,
-      reason: 'No answer within 3000 ms.',
+      reason: 'No response within 3000 ms.',
     });
     await until(() => hasLeft);
   });
@@ -741,7 +745,7 @@ describe('a server that does not answer', () => {
     const config = { timeouts: { spawnMs: 300, rpcMs: 300, stopMs: 300 } };
     const error = await failureOf(startRemote(server.url, { config }));
     expect((error as SwitchboardError).text).toBe(
-      'Server "far" did not answer the handshake within 300 ms. Check "url" in /project/switchboard.config.json; if it needs longer, raise timeouts.childSpawnMs.',
+      'Server "far" did not respond to the handshake within 300 ms. Check "url" in /project/switchboard.config.json; if it needs longer, raise timeouts.childSpawnMs.',
     );
     await until(() => server.openSockets === 0);
   });
@@ -828,7 +832,7 @@ describe('a URL', () => {
       `Basic ${Buffer.from('user:hunter2hunter2').toString('base64')}`,
     );
     const { message } = await failureOf(callText(child, 'any'));
-    expect(message).toBe('Server "far" answered with HTTP 500: *** ***');
+    expect(message).toBe('Server "far" responded with HTTP 500: *** ***');
   });
 
   test('with a header that cannot be sent', async () => {
@@ -913,7 +917,7 @@ describe('a server with only the older transport', () => {
     const { child } = await startRemote(older.server.url, { type: 'sse' });
     const error = await failureOf(callText(child, 'any'));
     expect((error as SwitchboardError).text).toBe(
-      'Server "far" ended the connection while working on subtool "any". Switchboard reconnects on next use.',
+      'Server "far" ended the connection while working on subtool "any". Switchboard reconnects the next time the server is used.',
     );
     expect(await child.ended).toEqual({ kind: 'disconnected', reason: undefined });
     expect(older.server.requests.filter(({ httpMethod }) => httpMethod === 'GET').length).toBe(1);
@@ -930,7 +934,7 @@ describe('a server with only the older transport', () => {
     });
     const { child } = await startRemote(older.server.url, { type: 'sse' });
     expect((await failureOf(callText(child, 'any'))).message).toBe(
-      'Server "far" answered with HTTP 500: broken',
+      'Server "far" responded with HTTP 500: broken',
     );
     expect(await callText(child, 'any')).toBe(DONE);
   });
@@ -969,7 +973,7 @@ describe('a server with only the older transport', () => {
     });
     const error = await failureOf(startRemote(server.url));
     expect((error as SwitchboardError).text).toBe(
-      'Server "far" answered with HTTP 404: no such page Check "url" in /project/switchboard.config.json.',
+      'Server "far" responded with HTTP 404: no such page Check "url" in /project/switchboard.config.json.',
     );
   });
 });

@@ -24,9 +24,9 @@ const WIDE = `[${'1,'.repeat(60_000)}1]`;
 const NOTE = `{"jsonrpc":"2.0","method":"notifications/unheard-of","params":${DEEP}}`;
 
 const FAILURES = {
-  deep: 'Server "far" sent a message nested more than 100 levels deep. Ask for less at once, or raise limits.depth in the configuration.',
-  wide: 'Server "far" sent a message with more than 50000 array elements and object members. Ask for less at once, or raise limits.members in the configuration.',
-  last: 'Server "far" sent a message nested more than 100 levels deep. Ask for less at once, or raise limits.depth in the configuration.',
+  deep: 'Server "far" sent a message nested more than 100 levels deep. Request less data at once, or raise limits.depth in the configuration.',
+  wide: 'Server "far" sent a message with more than 50000 array elements and object members. Request less data at once, or raise limits.members in the configuration.',
+  last: 'Server "far" sent a message nested more than 100 levels deep. Request less data at once, or raise limits.depth in the configuration.',
 };
 
 interface Message {
@@ -149,5 +149,5 @@ test('such a refusal is quoted, not parsed', async () => {
   });
   const { child } = await startRemote(server.url, { config });
   const error = await failureOf(callText(child, 'any'));
-  expect(error.message).toMatch(/^Server "far" answered with HTTP 500: \{"jsonrpc"/);
+  expect(error.message).toMatch(/^Server "far" responded with HTTP 500: \{"jsonrpc"/);
 });

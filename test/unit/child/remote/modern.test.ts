@@ -175,7 +175,7 @@ describe('a modern server', () => {
     });
     const { ask } = open(server.url);
     expect((await failureOf(ask('tools/call', call('any')))).message).toBe(
-      'Server "far" ended its reply without an answer.',
+      'Server "far" ended its HTTP response without answering the request.',
     );
     expect(server.requests.length).toBe(1);
   });

@@ -115,7 +115,7 @@ describe('a server over WebSocket', () => {
     const { child } = await startRemote(server.url, { type: 'ws' });
     const error = await failureOf(callText(child, 'any'));
     expect((error as SwitchboardError).text).toBe(
-      'Server "far" ended the connection while working on subtool "any" (code 1011: out of order). Switchboard reconnects on next use.',
+      'Server "far" ended the connection while working on subtool "any" (code 1011: out of order). Switchboard reconnects the next time the server is used.',
     );
     expect(await child.ended).toMatchObject({ kind: 'disconnected' });
     expect(server.texts.filter((text) => text.includes('tools/call')).length).toBe(1);
@@ -164,7 +164,7 @@ describe('a server over WebSocket', () => {
     [
       'HTTP/1.1 503 Busy\r\nContent-Length: 5\r\n\r\nlater',
       'CHILD_UNREACHABLE',
-      'Server "far" answered with HTTP 503: later',
+      'Server "far" responded with HTTP 503: later',
     ],
   ])('that refuses the connection: %s', async (refusal, code, message) => {
     const server = await startSockets(
@@ -196,7 +196,7 @@ describe('a server over WebSocket', () => {
     const config = { timeouts: { spawnMs: 300, rpcMs: 300, stopMs: 300 } };
     const url = `ws://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const error = await failureOf(startRemote(url, { type: 'ws', config }));
-    expect(error.message).toBe('Server "far" did not answer the handshake within 300 ms.');
+    expect(error.message).toBe('Server "far" did not respond to the handshake within 300 ms.');
     const cut = await failureOf(startRemote(server.url, { type: 'ws' }));
     expect(cut).toMatchObject({ code: 'CHILD_UNREACHABLE' });
   });

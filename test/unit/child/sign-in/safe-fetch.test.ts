@@ -260,7 +260,7 @@ test.each<[string, RequestListener]>([
 ])('a host that %s is given up', async (_, listener) => {
   const origin = await serve(listener);
   const net = createSafeFetch({ childName: 'files', serverUrl: new URL(origin), limitMs: 300 });
-  expect(await failureOf(net.fetch(origin))).toMatch(/did not answer within 300 ms/);
+  expect(await failureOf(net.fetch(origin))).toMatch(/did not respond within 300 ms/);
 });
 
 test('a resolver that does not answer is also given up', async () => {
@@ -270,7 +270,7 @@ test('a resolver that does not answer is also given up', async () => {
     limitMs: 50,
     resolve: () => new Promise(() => {}),
   });
-  expect(await failureOf(net.fetch('https://server.example'))).toMatch(/did not answer/);
+  expect(await failureOf(net.fetch('https://server.example'))).toMatch(/did not respond/);
 });
 
 test('probing works with an endless stream', async () => {

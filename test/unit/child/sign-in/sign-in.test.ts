@@ -163,7 +163,7 @@ test('an older server without metadata is its own issuer', async () => {
   expect(attempt.visited[0]?.searchParams.get('resource')).toBe(attempt.issuer.serverUrl);
 });
 
-const OTHER_ISSUER = 'the answer in the browser came from a different authorization server';
+const OTHER_ISSUER = 'the authorization response came from a different authorization server';
 
 test.each<[string, Record<string, string | undefined>, string]>([
   ['another issuer', { iss: 'https://evil.example' }, OTHER_ISSUER],
@@ -176,9 +176,9 @@ test.each<[string, Record<string, string | undefined>, string]>([
   [
     'a refusal',
     { code: undefined, error: 'access_denied', error_description: 'Not today.' },
-    'http://HOST answered access_denied: Not today',
+    'http://HOST returned access_denied: Not today',
   ],
-  ['no code', { code: undefined }, 'the answer in the browser has no code'],
+  ['no code', { code: undefined }, 'the authorization response has no code'],
   ['a wrong code', { code: 'wrong' }, 'the code that came back was refused (invalid_grant)'],
 ])('an answer with %s fails the sign-in', async (_, answer, reason) => {
   const attempt = await prepare({ answer });

@@ -1,5 +1,5 @@
 // The first file of the built program. It refuses to run on an outdated Node, and runs the start script from the
-// code that V8 compiled in an earlier run. Compiling takes much of the time until the first answer, and Node 20 has
+// code that V8 compiled in an earlier run. Compiling takes much of the time until the first response, and Node 20 has
 // no cache for it.
 //
 // An outdated Node must be able to parse this file, so it's ES5 without imports and exports. The build fails on

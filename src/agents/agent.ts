@@ -33,13 +33,13 @@ export interface Agent extends ListedAgent {
   readonly run: RunFields;
   /** The server tools the agent names, without built-in ones. */
   readonly tools: readonly ToolReference[];
-  /** The servers the agent brings along, by key. */
+  /** The servers the agent's own file declares, by key. */
   readonly servers: ReadonlyMap<string, AgentServer>;
   /** Problems that don't stop it: sentences that name the file. */
   readonly warnings: readonly string[];
 }
 
-/** How an agent wants to be run. The engine decides about absent fields. */
+/** How an agent wants to be run. The engine has defaults for missing fields. */
 export interface RunFields {
   readonly model?: string;
   /** The model's provider. */
@@ -90,7 +90,7 @@ export interface AgentServer {
   readonly headers: Readonly<Record<string, string>>;
   /** The only tools its declaration allows. Unset: all. */
   readonly enabledTools?: readonly string[] | undefined;
-  /** Seconds it may take to start, and each of its tools to answer. Unset: Switchboard's defaults. */
+  /** Time limits in seconds for its start and for each tool call. Unset: Switchboard's defaults. */
   readonly startupTimeoutSec?: number | undefined;
   readonly toolTimeoutSec?: number | undefined;
   /** The agent doesn't run without it. */

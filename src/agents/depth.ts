@@ -1,4 +1,4 @@
-// How deep this Switchboard is nested in others, and how it passes that on.
+// Tracks how deeply Switchboard processes are nested: each passes its depth to those it starts.
 import type { AgentSettings } from '../config/config.ts';
 
 /** At this depth Switchboard runs no agents: they could start each other forever. */

@@ -11,21 +11,21 @@ export interface Engine {
   readonly name: string;
   /** What other programs' model and provider names mean on this engine. */
   readonly models: ModelTable;
-  /** The path of its program. Throws ENGINE_MISSING, with a hint on how to install it. */
+  /** The path to its program. Throws ENGINE_MISSING, with a hint on how to install it. */
   locate(): string;
   /**
    * Runs an agent to completion. If the engine itself fails the run, the result is not ok. Rejects with a
    * SwitchboardError if the engine is missing or doesn't start, and with the reason of `cancellation` once
-   * cancelled. Either way, nothing of the run is left by then.
+   * cancelled. Either way, nothing of the run is left running by then.
    */
   run(run: EngineRun): Promise<EngineResult>;
   /** The model provider named in the user's own configuration of the engine. */
   configuredProvider(): Promise<string | undefined>;
-  /** Sentences about fields the engine can't follow; none if there is no engine to ask. */
+  /** Sentences about fields the engine doesn't support; none if there is no engine to check with. */
   check(fields: RunFields): Promise<readonly string[]>;
   /** Where the user configures servers for the engine itself. */
   serversFile(): string;
-  /** Environment variables that lead a nested Switchboard to the same engine. */
+  /** Environment variables that make a nested Switchboard use the same engine. */
   variables(): Readonly<Record<string, string>>;
 }
 
@@ -52,11 +52,11 @@ export interface EngineRun {
   readonly program?: string | undefined;
   readonly agent: Agent;
   readonly task: string;
-  /** The absolute path of an existing folder. */
+  /** The absolute path to an existing folder. */
   readonly cwd: string;
   /** The agent's servers, with variables expanded. The engine must attach no others. */
   readonly servers: readonly AttachedServer[];
-  /** Set for everything the run starts, so that nested Switchboards know their depth. */
+  /** Set for everything the run starts, so that nested Switchboard processes know their depth. */
   readonly environment: Readonly<Record<string, string>>;
   readonly cancellation: Cancellation;
   readonly onEvent: (event: EngineEvent) => void;

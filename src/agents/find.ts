@@ -21,7 +21,7 @@ export interface FoundFiles {
   readonly problems: readonly string[];
 }
 
-/** A symbolic link may lead to a whole disk. */
+/** Limits the search, because a symbolic link can point to a whole disk. */
 const MOST_FOLDERS = 500;
 
 export function findAgentFiles(

@@ -1,5 +1,5 @@
-// Lists the agents. Every session's first answer waits for this, so files are read only if they have
-// changed since last time.
+// Lists the agents. Every session's first response has to wait for this, so files are read only if
+// they have changed since last time.
 import { basename } from 'node:path';
 import { readTextFile } from '../base/read-text.ts';
 import type { AgentSettings } from '../config/config.ts';

@@ -14,8 +14,8 @@ export function safeName(name: string): string {
 }
 
 /**
- * Returns a function that names tools. The first to want a name gets it, even if a numbered one would
- * come earlier; the others get the next free number.
+ * Returns a function that names tools. The first agent that wants a name gets it, and the others get the
+ * next free number. A number never takes a name that another agent wants.
  */
 export function createToolNamer(wanted: readonly string[]): (wanted: string) => string {
   const taken = new Set(wanted.map(toToolName));

@@ -1,5 +1,5 @@
-// Agent runs, from a task to an answer: load the file, find the servers, pass both to the engine. Failures become
-// answers that say what went wrong; a cancelled run leaves nothing behind.
+// Agent runs, from the task to the result: load the file, find the servers, pass both to the engine. Failures become
+// results that explain what went wrong; a cancelled run leaves nothing behind.
 import { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';

@@ -7,7 +7,7 @@ import { excerpt } from '../base/text.ts';
 
 export interface AgentTask {
   readonly task: string;
-  /** The absolute path of an existing folder. */
+  /** The absolute path to an existing folder. */
   readonly cwd: string;
 }
 

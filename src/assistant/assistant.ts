@@ -1,5 +1,5 @@
-// A server you use in plain language: a query goes to a model that can use the server's tools, and returns an
-// answer with the list of calls behind it.
+// Makes a server usable in plain language: a model answers each query with the help of the server's tools. The result
+// also lists the calls it made.
 import type { Cancellation } from '../base/cancellation.ts';
 import type { Log } from '../base/log.ts';
 import type { Caller } from '../mcp/caller.ts';

@@ -35,7 +35,7 @@ export interface ProviderChoice {
   readonly model: string | undefined;
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
-  /** The variable that holds the key, or should hold it. */
+  /** The environment variable for the key, whether or not it's set. */
   readonly keyVariable: string | undefined;
 }
 

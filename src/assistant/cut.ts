@@ -1,4 +1,4 @@
-// Shortens strings without splitting a surrogate pair, because providers refuse the whole request for that.
+// Shortens strings without splitting a surrogate pair, because providers reject a request that contains half of one.
 
 export function head(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;

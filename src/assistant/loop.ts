@@ -1,4 +1,4 @@
-// Mode "loop": the model gets the server's tools and is asked again with their results, until it uses none.
+// Mode "loop": the model gets the server's tools, and is prompted again with their results until it calls no more.
 // Rounds, calls, time, tokens and the size of results are limited.
 import type { Exchange } from './conversation.ts';
 import { cut } from './cut.ts';

@@ -109,7 +109,7 @@ export function addUsage(one: Usage, other: Usage): Usage {
   };
 }
 
-/** A request without an answer. Code decides by the fields, not by the message. */
+/** A request that got no answer. Code checks the fields, never the message. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
   /** The HTTP status, if there was one. */

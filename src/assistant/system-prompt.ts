@@ -10,7 +10,7 @@ export interface PromptParts {
   readonly instructions: string | undefined;
 }
 
-/** A server's instructions can be of any length. */
+/** A server's instructions can be arbitrarily long. */
 const LONGEST_INSTRUCTIONS = 20_000;
 
 export function loopPrompt(parts: PromptParts): string {

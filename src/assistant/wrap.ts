@@ -79,7 +79,7 @@ function outerSettings(
   };
 }
 
-/** Whether a server's file starts a wrapper that lies next to an original. */
+/** Whether a server's file starts a wrapper, and its folder still has the original file. */
 function isForeignWrapper({ origin, command }: ChildConfig): boolean {
   if (basename(origin) !== '.mcp.json') return false;
   return wrapperIn({ command }) !== undefined && existsSync(originalFile(dirname(origin)));

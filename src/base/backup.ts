@@ -17,7 +17,7 @@ export interface BackupPlace {
 /** Per file. */
 const MAX_BACKUPS = 20;
 
-/** Returns the path of the backup, which only the user can read. Throws the system's errors. */
+/** Returns the path to the backup, which only the user can read. Throws the system's errors. */
 export function keepBackup(content: string | Uint8Array, place: BackupPlace): string {
   const { folder } = place;
   makeFolder(folder);

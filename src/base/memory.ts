@@ -1,18 +1,18 @@
-// Releases memory after large messages. V8 collects only when more is allocated, so an idle process, which
-// Switchboard mostly is, would keep the garbage for hours. After results of 10 MB (row 5 of the benchmark,
-// two quick runs each on a busy machine) it kept 49 and 52 MB without this, 28 and 32 MB with it.
+// Releases memory after large messages. V8 collects garbage only when a process allocates more memory. Switchboard is
+// idle most of the time, so it would keep the garbage for hours. After results of 10 MB (row 5 of the benchmark, two
+// quick runs each on a busy machine), it kept 49 and 52 MB without this, and 28 and 32 MB with it.
 
-/** Strings of this length are worth a collection once things are quiet. */
+/** Strings of at least this length are worth a garbage collection. */
 const LARGE_CHARS = 1 << 20;
 const QUIET_MS = 1_000;
 
 let timer: NodeJS.Timeout | undefined;
 
-/** Call for every message; a large one leads to a collection a second after the last of them. */
+/** Call this for every message. A second after the last large one, it runs a garbage collection. */
 export function noteHandled(text: string): void {
   if (text.length < LARGE_CHARS) return;
   clearTimeout(timer);
-  timer = setTimeout(() => void collectGarbage().catch(() => {}), QUIET_MS).unref(); // V8 does it later
+  timer = setTimeout(() => void collectGarbage().catch(() => {}), QUIET_MS).unref(); // if it fails, V8 collects later
 }
 
 async function collectGarbage(): Promise<void> {

@@ -1,5 +1,5 @@
 // Process groups. A server may start other processes (npx does, browsers do), so each gets its own group and
-// is signalled as a group. Only this file and process-table.ts know how operating systems differ.
+// is signaled as a group. Only this file and process-table.ts know how operating systems differ.
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';

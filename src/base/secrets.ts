@@ -81,7 +81,7 @@ function maskStart(line: string, secret: string, half: number): string {
   return line;
 }
 
-/** Every form in which a value is recognised, longest first, because one may start with another. */
+/** Every form in which a value is recognized, longest first, because one form may start with another. */
 function collectForms(values: Iterable<string>): string[] {
   const forms = new Set<string>();
   for (const value of values) {
@@ -120,7 +120,7 @@ function base64Forms(text: string): string[] {
   const bytes = Buffer.from(text);
   return [0, 1, 2].flatMap((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
-    // Leaves out characters that also encode neighbouring bits.
+    // Leaves out characters that also encode neighboring bits.
     const start = [0, 2, 3][before];
     const whole = Math.floor(((before + bytes.length) * 8) / 6);
     const form = encoded.slice(start, whole);

@@ -9,7 +9,7 @@ import type { Verbatim } from '../rpc/verbatim.ts';
 /** Travels with a request from the host to the server: created once, then passed by reference. */
 export interface CallContext extends CallOptions {
   readonly cancellation: Cancellation;
-  /** The host's framing, which decides the shape of our own results. */
+  /** The host's framing, which determines the shape of our own results. */
   readonly framing?: Framing;
 }
 

@@ -1,4 +1,4 @@
-// The bare path to a server, under all interceptors: use the pool, ask, shape the result.
+// The bare path to a server, below all interceptors: gets the child from the pool, sends the request, shapes the result.
 import { isObject } from '../base/object.ts';
 import { signQuestionsIn } from '../mcp/questions.ts';
 import { wrapTasksIn } from '../mcp/tasks.ts';

@@ -20,7 +20,7 @@ export interface GreetOptions {
   readonly cancellation: Cancellation;
 }
 
-/** A program that doesn't know the probe answers at once or never. */
+/** A program that doesn't recognize the probe responds at once or never. */
 const PROBE_MS = 1_000;
 /** The network takes time, and a handshake would settle a server that speaks both eras on the older one. */
 const PATIENT_PROBE_MS = 5_000;

@@ -17,7 +17,7 @@ export interface OversizeOptions {
   readonly messageBytes: number;
 }
 
-/** Fails the affected request; says whether to give up on the server. */
+/** Fails the affected request; returns whether to give up on the server. */
 export function judgeOversize(
   peer: Peer,
   { limit, bytesSoFar, head, tail, complete }: OversizeEvent,

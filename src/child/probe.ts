@@ -1,5 +1,5 @@
-// Finds out whether a server speaks the modern era. Servers of the handshake era reply that they don't know
-// `server/discover`, and get a handshake instead.
+// Finds out whether a server speaks the modern era. Servers of the handshake era reject
+// `server/discover` as an unknown method, and get a handshake instead.
 import type { Cancellation } from '../base/cancellation.ts';
 import { isObject } from '../base/object.ts';
 import { META, MODERN_REVISION } from '../mcp/eras.ts';

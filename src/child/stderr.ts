@@ -61,7 +61,7 @@ export class StderrReader {
     this.#last = [...this.#last, ...printed.slice(-KEPT_LINES)].slice(-KEPT_LINES);
   }
 
-  /** Masks twice: a colour code inside a secret would hide it from the first mask. */
+  /** Masks twice: a color code inside a secret would hide it from the first mask. */
   #tidy(line: string): string {
     return this.#lineMask(cleanText(this.#mask(line)));
   }

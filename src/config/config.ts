@@ -28,7 +28,7 @@ export interface Config {
   readonly messageShape: MessageShape;
   readonly agents: AgentSettings;
   readonly logging: LogSettings;
-  /** Hints by server name for servers whose file is gone, but still kept in the assistant's folder. */
+  /** Hints by server name, for servers whose `.mcp.json` is gone but still has a copy in the assistant's folder. */
   readonly lost?: ReadonlyMap<string, string>;
   /** Problems that didn't prevent loading, for stderr and `config check`. */
   readonly warnings: readonly string[];
@@ -85,7 +85,7 @@ export interface AgentSettings {
   readonly builtinsDefault: 'off' | 'engine';
   /** Never attach Switchboard to its own agents, even if another program has it configured. */
   readonly skipSelf: boolean;
-  /** Path of the engine, if configured. */
+  /** Path to the engine, if configured. */
   readonly codexBin: string | undefined;
   /** Absolute; undefined for the user's. */
   readonly codexHome: string | undefined;
@@ -97,7 +97,7 @@ export interface AgentSettings {
   readonly maxRuns: number;
   /** Maximum number of characters of output to return. */
   readonly outputMaxChars: number;
-  /** How many Switchboards this one is nested in. */
+  /** How deeply this Switchboard is nested in others. */
   readonly depth: number;
 }
 

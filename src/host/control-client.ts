@@ -1,4 +1,4 @@
-// Queries running Switchboards at their control endpoints: all at once, each with a time limit.
+// Queries all running Switchboard processes through their control endpoints, concurrently and with a time limit.
 import { connect } from 'node:net';
 import { processPlace } from '../base/process-table.ts';
 import { codeOf } from '../base/system-error.ts';
@@ -6,7 +6,7 @@ import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { type ControlEndpoint, findEndpoints, removeEndpoint } from './endpoints.ts';
 import { createSocketPeer } from './socket-peer.ts';
 
-/** One program's answer, or why it didn't answer. */
+/** One process's response, or why it didn't respond. */
 export interface ControlAnswer {
   readonly pid: number;
   readonly project: string;
@@ -14,10 +14,10 @@ export interface ControlAnswer {
   readonly problem?: string;
 }
 
-/** Answers may be larger than questions. */
+/** Responses may be larger than requests. */
 const ANSWER_BYTES = 16 << 20;
 
-/** The answers of all Switchboards that run with this home. */
+/** The responses of all Switchboard processes with this home. */
 export async function askRunning(
   home: string,
   method: string,

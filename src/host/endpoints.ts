@@ -1,5 +1,5 @@
-// Where the same user's other commands can reach running Switchboards. Each writes a note with its address to
-// `run/` in its home, and removes it on exit. Any program that finds a killed program's note removes it.
+// Where the same user's other commands can reach running Switchboard processes. Each writes a note with its address
+// to `run/` in its home, and removes it on exit. Any program that finds a killed program's note removes it.
 import { lstatSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -117,7 +117,7 @@ export class StdioHost {
     onFull();
   }
 
-  /** Still reads a little now and then, to notice the end of the input. */
+  /** Keeps reading a little now and then, to notice when the input ends. */
   #slowDown(): void {
     const { input } = this.#options;
     if (input.isPaused()) return;

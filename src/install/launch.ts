@@ -2,7 +2,7 @@
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** `program` is the real path of the script, `node` that of the Node executable. */
+/** `program` is the script's real path, `node` that of the Node executable. */
 export function launchCommand(program: string, node: string): string[] {
   // npx's cache may be deleted at any time; npx finds or downloads the program again.
   if (program.split(sep).includes('_npx')) return ['npx', '-y', 'switchboard'];

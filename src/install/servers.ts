@@ -11,7 +11,7 @@ export type RawEntry = Readonly<Record<string, unknown>>;
 export interface RawServers {
   /** By alias. Values may not be servers. */
   readonly entries: ReadonlyMap<string, unknown>;
-  /** The path of the servers in the file. */
+  /** The path to the servers in the file. */
   readonly under: readonly string[];
 }
 

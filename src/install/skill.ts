@@ -84,7 +84,7 @@ function placeLink(
   else if (there !== SKILL) work.changes.push({ action: made, path: skillLink });
 }
 
-/** On Windows not every user may create links, and some file systems don't support them. */
+/** Not every Windows user is allowed to create links, and some file systems don't support them. */
 function linkOrCopy(target: string, path: string, makeLink: MakeLink): 'link' | 'copy' {
   makeFolder(dirname(path));
   const unfinished = unfinishedName(path);

@@ -1,6 +1,6 @@
 // The two eras of MCP. In the older one, a connection starts with a handshake and either side may send
 // requests. Since 2026-07-28 there is no connection state: every request carries the client's identity and
-// capabilities, and a server that needs input says so in its answer.
+// capabilities, and a server that needs input says so in its response.
 
 export type Era = 'handshake' | 'modern';
 

@@ -77,8 +77,8 @@ export class HttpClient {
         const { statusCode: status = 0 } = reply;
         reply.on('error', () => {}); // readers have their own listener; there may be none
         if (proxy && status === 407) return fail(refusedBy(proxy, status));
-        const unpacked = unpack(reply, headers['accept-encoding']);
-        resolve({ status, headers: reply.headers, body: unpacked });
+        const decompressed = decompress(reply, headers['accept-encoding']);
+        resolve({ status, headers: reply.headers, body: decompressed });
       };
       const failed = (error: NodeJS.ErrnoException): void => {
         const isProxyDown = error.syscall === 'connect' || error.syscall === 'getaddrinfo';
@@ -138,7 +138,7 @@ function limitConnecting(socket: Socket): void {
 }
 
 /** A Map: a server may send any encoding, even `constructor`. */
-const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map([
+const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map([
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],
   ['deflate', createInflate],
@@ -147,11 +147,11 @@ const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map([
 
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
-function unpack(reply: IncomingMessage, accepted: string | undefined): Readable {
+function decompress(reply: IncomingMessage, accepted: string | undefined): Readable {
   const encoding = reply.headers['content-encoding']?.trim().toLowerCase() ?? '';
-  const unpacker = accepted === 'identity' ? undefined : UNPACKERS.get(encoding)?.();
-  if (!unpacker) return reply;
-  unpacker.on('error', () => {}); // same as for the reply
-  // However the reply ends, the unpacker ends the same way, and callers read the unpacker.
-  return pipeline(reply, unpacker, () => {});
+  const decompressor = accepted === 'identity' ? undefined : DECOMPRESSORS.get(encoding)?.();
+  if (!decompressor) return reply;
+  decompressor.on('error', () => {}); // same as for the reply
+  // The pipeline ends the decompressor the same way as the reply, and callers read the decompressor.
+  return pipeline(reply, decompressor, () => {});
 }

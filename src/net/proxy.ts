@@ -1,5 +1,5 @@
 // HTTP proxies from HTTP_PROXY, HTTPS_PROXY and NO_PROXY, which may also be written in lower case.
-// https and WebSocket connections are tunnelled with CONNECT; plain http requests are forwarded.
+// https and WebSocket connections are tunneled with CONNECT; plain http requests are forwarded.
 import { type AgentOptions, Agent as HttpAgent, type IncomingMessage, request } from 'node:http';
 import { Agent as HttpsAgent, request as requestTls } from 'node:https';
 import { BlockList, isIP, type Socket } from 'node:net';

@@ -29,7 +29,7 @@ export class Pool implements AsyncDisposable {
   /** Slots no longer in the configuration that are still shutting down. */
   readonly #retired = new Map<Slot, Promise<void>>();
   readonly #parts: PoolParts;
-  /** Which hosts read what they are sent. */
+  /** Tracks which hosts keep up with their messages. */
   readonly flow = new Flow(() => {
     for (const slot of this.#allSlots()) slot.balance();
   });

@@ -133,7 +133,7 @@ export class Block {
 
   #reportBroken(text: string, reason: BrokenReason): void {
     const excerpt = formatExcerpt(text);
-    // With other text before it on its line, it may never have been meant as a message.
+    // If other text precedes it on its line, it may not have been meant as a message.
     if (this.#likeness === 'marked') this.#events.onNoise(excerpt);
     else this.#events.onBroken({ reason, framing: 'newline', excerpt });
   }

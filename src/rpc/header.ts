@@ -31,7 +31,7 @@ export class Header {
     return (names === 'any' ? ANY : KNOWN).test(text) ? new Header(text) : undefined;
   }
 
-  /** The body's length in bytes, if a line has given it. */
+  /** The body's length in bytes; undefined if no line has set it yet. */
   get length(): number | undefined {
     return this.#length;
   }

@@ -162,7 +162,7 @@ const TERMINAL_SEQUENCE_OR_NUL =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])|\u0000/g;
 
 /**
- * Removes colours, NULs and a leading byte order mark. JSON strings can't contain the first two raw, so no message
+ * Removes colors, NULs and a leading byte order mark. JSON strings can't contain the first two raw, so no message
  * loses anything.
  */
 export function stripDecoration(text: string): string {

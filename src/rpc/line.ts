@@ -79,7 +79,7 @@ export class LineReader {
     return true;
   }
 
-  /** Reads a line that isn't plain JSON: the message may have colours or other text around it. */
+  /** Reads a line that isn't plain JSON: the message may have colors or other text around it. */
   #readDecorated(line: string): Block | undefined {
     const text = stripDecoration(line).trim();
     const mayBeOne = text !== line && /^[[{]/.test(text);

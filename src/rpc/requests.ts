@@ -51,7 +51,7 @@ const MAX_PENDING = 20_000;
 
 interface RequestsOptions {
   readonly send: (json: string, message: Outgoing) => void;
-  /** Tells the other side that nobody waits for its answer any more. */
+  /** Tells the other side that we no longer wait for its response. */
   readonly sendCancelled: (id: number, reason: string) => void;
   readonly onBug: (error: unknown) => void;
 }

@@ -17,7 +17,7 @@ export interface Claim {
 }
 
 interface KeyedClaim extends Claim {
-  /** Tells whether the claim still holds for a configuration. */
+  /** Identifies the configuration the claim was computed for. */
   readonly key: string;
 }
 

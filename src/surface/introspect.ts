@@ -47,7 +47,7 @@ function describeSubtool(
   { mode, summaryMaxChars }: Introspection,
 ): Record<string, unknown> {
   const description = typeof tool['description'] === 'string' ? tool['description'] : undefined;
-  // Only the beginning is summarised, so that a megabyte of text costs nothing.
+  // Only the beginning is summarized, so that a megabyte of text costs nothing.
   const beginning = description && cleanText(description.slice(0, 8 * summaryMaxChars + 2_000));
   const short = { name: tool.name, summary: summarise(beginning, summaryMaxChars) };
   if (mode === 'redacted') return short;

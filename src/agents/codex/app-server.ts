@@ -26,7 +26,7 @@ export interface AppServerOptions
   /** An environment variable that only this run's processes have. */
   readonly mark: { readonly name: string; readonly value: string };
   readonly log: Log;
-  /** Time limit for the first answer. */
+  /** Time limit for the first response. */
   readonly initializeMs: number;
 }
 
@@ -129,7 +129,7 @@ export class AppServer {
     return excerpt(crashReason([...this.#printed, last]), LONGEST_REASON);
   }
 
-  /** Rejects with ENGINE_FAILED if it exits right away or doesn't answer. */
+  /** Rejects with ENGINE_FAILED if it exits right away or doesn't respond. */
   async initialize(version: string): Promise<void> {
     const { binary, initializeMs } = this.#options;
     const params = {

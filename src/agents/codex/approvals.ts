@@ -26,7 +26,7 @@ export interface ApprovalOptions {
   readonly mask: Mask;
 }
 
-/** An action Codex wants to take, and the answers it understands. */
+/** An action Codex wants to take, and the answers it accepts. */
 interface ApprovalRequest {
   /** The verb for `lines`, as part of a sentence. */
   readonly verb: string;

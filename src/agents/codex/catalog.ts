@@ -34,7 +34,7 @@ export interface ModelCatalog {
   readonly warning: string | undefined;
 }
 
-/** An entry. Members we don't know stay unchanged. */
+/** An entry. Members we don't recognize stay unchanged. */
 interface Model extends Record<string, unknown> {
   readonly slug: string;
 }
@@ -108,7 +108,7 @@ export interface ModelsOptions
   readonly codexHome: string;
 }
 
-/** Whether a model is in the catalog Codex would use. True if that can't be found out. */
+/** Whether a model is in the catalog Codex would use. True if we can't find out. */
 export async function knowsModel(model: string, options: ModelsOptions): Promise<boolean> {
   try {
     const { modelCatalog: usersCatalog } = await readUserConfig(options.codexHome);

@@ -15,7 +15,7 @@ export interface CodexConfig {
 
 const SANDBOX_MODES = new Set<unknown>(['read-only', 'workspace-write', 'danger-full-access']);
 
-/** Reads the answer to `config/read`. */
+/** Parses the response to `config/read`. */
 export function readCodexConfig(answer: unknown): CodexConfig {
   const config = isObject(answer) && isObject(answer['config']) ? answer['config'] : {};
   const { mcp_servers: servers, sandbox_mode: mode, sandbox_workspace_write: write } = config;

@@ -1,6 +1,6 @@
-// Collects an agent's actions that the sandbox or a missing approval blocked. Codex tells only the model: a
-// command the sandbox stops right away isn't even an item. So this reads both the items and the model's
-// calls with their results.
+// Collects an agent's actions that the sandbox or a missing approval blocked. Codex reports them only to the
+// model: if the sandbox stops a command right away, there isn't even an item for it. So this reads both the items and
+// the model's calls with their results.
 import { resolve } from 'node:path';
 import { isObject } from '../../base/object.ts';
 import { pathInside } from '../../base/paths.ts';
@@ -27,7 +27,7 @@ const LONGEST_COMPLAINT = 300;
 const REJECTED =
   /^(?:patch rejected|approval policy is \w+; reject command|exec_command failed.*Rejected).*$/m;
 const READ_ONLY = /read-only file system(?![\w-])/gi;
-/** The macOS equivalent, though not only the sandbox causes it. */
+/** The macOS equivalent, which can also have other causes than the sandbox. */
 const NOT_PERMITTED = /operation not permitted(?![\w-])/gi;
 const SHELLS = new Set<unknown>(['exec_command', 'shell', 'shell_command']);
 const FILE_OF_PATCH = /\*\*\* (?:Add|Update|Delete) File: ([^\n\\]+)/g;
@@ -144,7 +144,7 @@ export class Refusals {
   }
 }
 
-/** A program's complaint: only the words, or after its own name and the file's. */
+/** A program's error message: alone, or after the names of the program and the file. */
 function complaintIn(output: string, words: RegExp): string | undefined {
   for (const { 0: found, index } of output.matchAll(words)) {
     const near = output.slice(Math.max(0, index - LONGEST_COMPLAINT), index);

@@ -37,7 +37,7 @@ import { Turn } from './turn.ts';
 import { readUserConfig } from './user-config.ts';
 
 export interface CodexOptions extends EngineParts {
-  /** Time limit for Codex's first answer. */
+  /** Time limit for Codex's first response. */
   readonly initializeMs?: number | undefined;
 }
 
@@ -98,9 +98,8 @@ export class CodexRun {
   }
 
   /**
-   * Starts and initializes Codex; stops it again if cancelled meanwhile. The very first start creates its folder,
-   * and if another program does so at the same time, one of the two exits. So a failed start is repeated once after
-   * a moment.
+   * Starts and initializes Codex; stops it again if cancelled meanwhile. On its very first start, Codex creates its
+   * folder, and if two processes do so at once, one of them exits. So we retry a failed start once, after a moment.
    */
   async #start(): Promise<AppServer> {
     const { cancellation } = this.#run;
@@ -261,7 +260,7 @@ export class CodexRun {
 
   async #interrupt(server: AppServer): Promise<void> {
     if (!this.#running) return;
-    // If Codex doesn't answer, it's stopped anyway.
+    // If Codex doesn't respond, it's stopped anyway.
     const answered = server.request('turn/interrupt', this.#running, INTERRUPT_MS).catch(() => {});
     await Promise.race([Promise.all([answered, this.#turn.ended]), sleep(INTERRUPT_MS)]);
   }

@@ -1,5 +1,5 @@
-// On first start Codex creates its own folder, and two that do so at once make each other fail. So starts
-// go one by one until one has succeeded.
+// On its first start, Codex creates its own folder. Two processes that do so at once can fail, so we start them one
+// at a time until one has succeeded.
 import type { Cancellation } from '../../base/cancellation.ts';
 
 export class StartGate {

@@ -61,9 +61,9 @@ export function threadParameters(options: ThreadOptions): Record<string, unknown
 }
 
 /**
- * The sandbox part of `turn/start`. For a thread that may write, Codex marks the folder as trusted,
- * permanently, and starts the servers its files name. For a turn that may write it doesn't. So the thread
- * is read-only, and the turn has the real sandbox.
+ * The sandbox part of `turn/start`. If a thread can write, Codex permanently marks the folder
+ * as trusted and starts the servers its files declare. It doesn't do so if only a turn can write. So the thread is
+ * read-only, and the turn gets the real sandbox.
  */
 export function turnSandbox(options: ThreadOptions): Record<string, unknown> {
   switch (configuredSandbox(options)) {
@@ -180,10 +180,10 @@ function serverTable(server: AttachedServer, options: ThreadOptions): Record<str
   return withoutUndefined({
     ...how,
     enabled: true,
-    // Otherwise Codex may ask the model before the server's tools are there. Failed ones are dropped later.
+    // Otherwise Codex may prompt the model before the server's tools are available. Failed ones are dropped later.
     required: true,
     startup_timeout_sec: startupTimeoutSec ?? (isDownload ? 60 : undefined),
-    // Codex would give up after minutes, but a tool that runs an agent may need as long as the run has.
+    // Codex would give up after a few minutes, but a tool that runs an agent may take as long as the whole run.
     tool_timeout_sec: server.toolTimeoutSec ?? Math.ceil(options.timeoutMs / 1_000),
     enabled_tools: enabledTools,
     default_tools_approval_mode: 'approve',

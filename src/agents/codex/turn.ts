@@ -73,7 +73,7 @@ export class Turn {
     else if (isObject(item)) this.#hearItem(method, item);
   }
 
-  /** For a message too large to be read: its start tells the kind, its end the outcome. */
+  /** For a message too large to read whole: its start contains the kind, its end the outcome. */
   hearOversize({ head, tail, complete }: OversizeEvent): void {
     if (!complete || !this.isAbout({ threadId: threadIn(head) ?? threadIn(tail ?? '') })) return;
     if (head.includes('"method":"item/completed"') && head.includes('"type":"agentMessage"')) {

@@ -34,7 +34,7 @@ export function nameFromFile(file: string): string {
   return basename(file).replace(/(?:\.(?:agent|chatmode))?\.md$/i, '');
 }
 
-/** Model and provider. Of a list, the first model counts; Copilot may add its own name. */
+/** Model and provider. In a list, the first model counts. Copilot may append its own name. */
 export function modelOf(values: Head['values']): RunFields {
   const wanted = values['model'];
   const first: unknown = Array.isArray(wanted) ? wanted[0] : wanted;

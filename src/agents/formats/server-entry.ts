@@ -41,7 +41,7 @@ export const SERVER_KEYS: readonly string[] = [
   'default_tools_approval_mode',
 ];
 
-/** No sensible limit is longer, in any unit, and engines can't count forever. */
+/** Longer than any sensible limit, in any unit. Engines don't support arbitrarily large numbers. */
 const LONGEST_LIMIT = 1e9;
 
 type Warn = (key: string, problem: string) => void;

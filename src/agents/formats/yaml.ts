@@ -1,6 +1,6 @@
 // Parses the YAML of front matter. All scalars stay strings: `007` and `yes` are valid names. The programs
 // that own these files are less strict than YAML, above all about `: ` in a description. So if the whole
-// can't be parsed, each key is parsed by itself, and plain text is taken as written.
+// can't be parsed, each key is parsed by itself, and plain text is used as written.
 import type { Document, ParsedNode } from 'yaml';
 import { isObject } from '../../base/object.ts';
 import { AgentFileError } from './draft.ts';
@@ -124,7 +124,7 @@ function readEach(
 
 /** The keys that hold sentences. */
 const SENTENCES = new Set(['name', 'description']);
-/** Characters with a meaning in YAML at the start of a value. */
+/** Characters that have a special meaning at the start of a YAML value. */
 const INDICATOR = /^[[\]{}&*!|>%@`"',]/;
 
 /** A key's value as plain text; undefined if it was meant to be something else. */

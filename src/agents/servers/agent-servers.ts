@@ -1,4 +1,4 @@
-// The entry to this folder: which servers there are for agents, and which ones an agent gets.
+// The entry point of this folder: finds the servers that are available to agents, and chooses those an agent gets.
 import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { createMask } from '../../base/secrets.ts';
@@ -20,7 +20,7 @@ export interface AgentServersParts extends EnumeratorParts {
   /** What `~` expands to. */
   readonly homeFolder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The real path of this program, if known. */
+  /** This program's real path, if known. */
   readonly program: string | undefined;
   readonly engine: Pick<Engine, 'variables'>;
 }

@@ -1,6 +1,5 @@
-// A server ready to start: variables expanded, and the nesting depth set for nested Switchboards. Done as late as
-// possible, so that a missing variable affects only this server.
-
+// A server ready to start: variables expanded, and the nesting depth set for nested Switchboard processes.
+// Done as late as possible, so that a missing variable affects only this server.
 import { basename, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { parseAddress } from '../../child/remote/address.ts';
@@ -29,7 +28,7 @@ export interface ServerStartOptions extends ServerFolders {
 export interface AttachOptions extends ServerStartOptions {
   /** Set for a server that is Switchboard itself, unless its own override it. */
   readonly selfEnvironment: Readonly<Record<string, string>>;
-  /** The real path of this program, if known. */
+  /** This program's real path, if known. */
   readonly program: string | undefined;
 }
 

@@ -23,7 +23,7 @@ import {
 
 export interface DiscoverServersOptions extends ProgramPlaces {
   readonly settings: AgentSettings;
-  /** The real path of this program, if known. */
+  /** This program's real path, if known. */
   readonly program?: string | undefined;
 }
 

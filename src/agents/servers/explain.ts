@@ -36,11 +36,11 @@ export function explainMissingTool(
 
 export interface Explained {
   readonly text: string;
-  /** Whether a server that didn't answer may have it, so that the next run may succeed. */
+  /** Whether a server that didn't respond may have it, so that the next run may succeed. */
   readonly isLack: boolean;
 }
 
-/** No server that answered has the bare tool, but one of the others may. */
+/** No server that responded has the bare tool, but one of the others may. */
 export function explainNobody(
   { file }: Agent,
   tool: string,

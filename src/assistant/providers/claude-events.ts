@@ -3,11 +3,11 @@
 import { isObject } from '../../base/object.ts';
 
 export interface ClaudeListener {
-  /** A server's state, before the model is asked. */
+  /** Reports a server's state before the model gets the query. */
   readonly onServer: (name: string, state: string) => void;
-  /** A tool call starts; the returned function gets its outcome once. */
+  /** Called when a tool call starts. The returned function is called once, with the outcome. */
   readonly onUse: (tool: string) => (isOk: boolean) => void;
-  /** All results are there: the model is asked again. */
+  /** Called when all results have arrived and go back to the model. */
   readonly onResults: () => void;
 }
 

@@ -7,7 +7,7 @@ import { ACCEPTED_ENCODINGS, HttpClient } from '../../net/http-client.ts';
 
 export interface ApiOptions {
   readonly apiKey: string | undefined;
-  /** The variable that holds the key, or should hold it. */
+  /** The environment variable for the key, whether or not it's set. */
   readonly keyVariable?: string | undefined;
   readonly baseUrl: string | undefined;
   readonly model: string | undefined;

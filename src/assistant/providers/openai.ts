@@ -35,7 +35,7 @@ const NEW_LIMIT = 'max_completion_tokens';
 export function createOpenAi(options: ApiOptions): Provider {
   const { apiKey, keyVariable, baseUrl = OWN_ADDRESS, model = '', maxTokens } = options;
   const address = `${baseUrl.replace(/\/+$/, '')}/chat/completions`;
-  // OpenAI has renamed it; most other implementations know only the old name.
+  // OpenAI has renamed it; most other implementations only support the old name.
   let limit = baseUrl.startsWith(OWN_ADDRESS) ? NEW_LIMIT : 'max_tokens';
   const mask = maskFor(options);
   const post = createPost(options.env);
@@ -118,7 +118,7 @@ function toMessages(message: Message): object[] {
   }
 }
 
-/** A longer description makes the API refuse the request; some also refuse a schema without properties. */
+/** The API rejects longer descriptions. Some implementations also reject a schema without properties. */
 const LONGEST_DESCRIPTION = 1_024;
 
 function toTool({ name, description, inputSchema }: ModelTool): object {
@@ -150,12 +150,12 @@ function toCompletion(answer: unknown, mask: Mask): Completion {
     toolCalls: uses.map(({ use }) => use),
     stop: isRefused ? 'refused' : toStop(choice['finish_reason'], uses.length),
     usage: toUsage(isObject(answer) ? answer['usage'] : undefined),
-    // Only what we understood: a call without a result makes the API refuse the next request.
+    // Only what we understood: the API rejects the next request if one of its calls has no result.
     raw: {
       role: 'assistant',
       content: text === '' && uses.length > 0 ? null : text,
       ...(uses.length > 0 && { tool_calls: uses.map(({ raw }) => raw) }),
-      // Some want their reasoning back, and refuse tool results without it.
+      // Some models need their reasoning back, and reject tool results without it.
       ...(typeof thoughts === 'string' && { reasoning_content: thoughts }),
     },
   };

@@ -8,10 +8,10 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** Not allowed at the top of a schema, which must be an object. */
 const REFUSED = new Set(['anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not']);
-/** A schema can be of any length. */
+/** Schemas can be arbitrarily long. */
 const LONGEST_NOTE = 10_000;
 
-/** `isKey` tells which argument names the provider accepts. */
+/** `isKey` returns whether the provider accepts an argument name. */
 export function toAcceptedTool(
   tool: ModelTool,
   isKey: (name: string) => boolean = () => true,

@@ -37,7 +37,7 @@ export interface HandshakeConversationOptions {
 
 /** Pages a user has been asked to visit. The server may still report on them. */
 const MOST_PAGES = 100;
-/** Hosts can read any number of URIs, so our knowledge about calls is limited, and learned again if needed. */
+/** Hosts can read any number of URIs, so we remember a limited number of calls, and relearn others if needed. */
 const MOST_QUIET = 10_000;
 /** How long a call waits while another host's user hasn't answered a question. */
 const OPEN_QUESTION_MS = 10_000;

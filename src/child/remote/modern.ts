@@ -29,7 +29,7 @@ export function modernHeaders(
 
 /**
  * A server of the handshake era may answer `server/discover` with any error, such as a missing session or
- * page. They all mean that it doesn't know the method; real problems show up in the handshake.
+ * page. They all mean that it doesn't support the method; real problems show up in the handshake.
  */
 export function explainReply(method: string, failure: Error): Error {
   if (method !== DISCOVER) return failure;

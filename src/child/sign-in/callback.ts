@@ -1,4 +1,4 @@
-// The local URL that the browser returns to. It accepts one answer, and only with the right `state`: any
+// The local URL that the browser returns to. It accepts one response, and only with the right `state`: any
 // web page can send a browser to a local port, which must neither complete nor abort the sign-in.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -9,7 +9,7 @@ import { signInFailed } from './failures.ts';
 
 export interface Callback extends AsyncDisposable {
   readonly redirectUrl: string;
-  /** The answer must contain it. */
+  /** The response must contain it. */
   readonly state: string;
   /** The parameters that came back. */
   readonly answer: Promise<URLSearchParams>;

@@ -216,7 +216,7 @@ function checkBrowserAddress(childName: string, address: URL, serverUrl: URL): U
     throw refuse('is not https');
   }
   if (url.username !== '' || url.password !== '') throw refuse('contains a user name');
-  // The parser already guarantees it. Defence in depth.
+  // The parser already guarantees it. Defense in depth.
   if (!/^[a-z0-9.-]+$|^\[[0-9a-f:.]+\]$/.test(url.hostname)) throw refuse('has an invalid host');
   return url;
 }

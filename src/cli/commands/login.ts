@@ -95,7 +95,7 @@ export async function logout(childName: string, options: CommandOptions): Promis
   return 0;
 }
 
-/** Running Switchboards may have given up on the server, so make them retry. */
+/** Running Switchboard processes may have given up on the server, so make them retry. */
 async function reloadRunning(): Promise<void> {
   const { home } = findFolders({ cwd: workingFolder(), env: process.env });
   await askRunning(home, 'reload', RELOAD_MS);

@@ -74,7 +74,7 @@ function prepare({ dryRun = false, register: isWanted = true }: SkillCommandOpti
   return { places, dryRun, registering };
 }
 
-/** The real path of this program. */
+/** This program's real path. */
 export function selfPath(): string {
   return realpathSync(process.argv[1] ?? '');
 }

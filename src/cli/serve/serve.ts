@@ -11,7 +11,7 @@ import {
 } from './serving.ts';
 import { explainOnTerminal, leaveStdio, serveStdioHost } from './stdio-host.ts';
 
-/** If a host never says it's ready, servers start anyway after this. */
+/** Servers start after this many milliseconds even if the host never reports that it's ready. */
 const READY_AFTER_MS = 1_000;
 
 export async function serve(options: ServeOptions): Promise<number> {

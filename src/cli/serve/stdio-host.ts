@@ -21,7 +21,7 @@ export function explainOnTerminal(): boolean {
   return true;
 }
 
-/** `program` is the path of the running program: what a host has to start. */
+/** `program` is the path to the running program, which a host has to start. */
 function aboutServing(program: string): string {
   const entry = { mcpServers: { switchboard: { command: 'node', args: [program] } } };
   return `Switchboard is an MCP server: a host such as Claude Code, Codex or Cursor starts it and

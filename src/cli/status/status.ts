@@ -1,5 +1,5 @@
-// `switchboard status [server]`: the running Switchboards of this user and their servers, or, if none is running, the
-// configured servers.
+// `switchboard status [server]`: this user's running Switchboard processes and their servers, or the configured servers
+// if none is running.
 import { SwitchboardError } from '../../base/errors.ts';
 import { findFolders } from '../../config/files/places.ts';
 import { askRunning, type ControlAnswer } from '../../host/control-client.ts';

@@ -1,4 +1,4 @@
-// Command output: text, with some colour on a terminal, or one JSON document.
+// Command output: text, with some color on a terminal, or one JSON document.
 import { styleText } from 'node:util';
 import { cleanText, escapeHidden } from '../../base/text.ts';
 

@@ -24,7 +24,7 @@ export function findTarget(config: Config, words: readonly string[]): Target {
   return { child: exact ?? chosenChild(config, server), subtool: undefined, rest: words.slice(1) };
 }
 
-/** Whether a word is an argument for a tool (`key=value`, JSON, `-`) and not a tool's name. */
+/** Whether a word is a tool argument (`key=value`, JSON or `-`), not a tool's name. */
 export function isArgument(word: string): boolean {
   return word === '-' || /^[{["]|=/.test(word);
 }

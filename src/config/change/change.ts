@@ -24,7 +24,7 @@ export interface ConfigChange extends Rewritten {
 
 export type Owner = 'project' | 'user';
 
-/** `where` is undefined to choose the file automatically. */
+/** If `where` is undefined, this chooses the file. */
 export async function changeUse(
   child: ChildConfig,
   wanted: UseChange,

@@ -43,7 +43,7 @@ export async function rewriteFile(
   return whileLocked(target, options.home, () => replaceText(target, edit, options));
 }
 
-/** Keeps other Switchboards from changing the same file or folder at the same time. */
+/** Keeps other Switchboard processes from changing the same file or folder at the same time. */
 export async function whileLocked<T>(
   target: string,
   home: string,

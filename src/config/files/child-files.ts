@@ -25,7 +25,7 @@ export interface FoundChild {
 
 interface FoundChildren {
   readonly children: Map<string, FoundChild>;
-  /** Hints by server name for servers whose file is gone, but still kept in the assistant's folder. */
+  /** Hints by server name, for servers whose file is gone but still has a copy in the assistant's folder. */
   readonly lost: Map<string, string>;
   readonly warnings: string[];
   /** The warnings about ignored or missing files. */

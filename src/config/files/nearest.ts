@@ -1,4 +1,4 @@
-// Finds the nearest configuration above the project. Switchboard never reads it; it only tells the user.
+// Finds the nearest configuration above the project. Switchboard never reads it; it only tells the user about it.
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findConfigFile } from './files.ts';

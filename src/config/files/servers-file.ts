@@ -11,7 +11,7 @@ import type { KeyPath } from './position.ts';
 
 export interface ServersLayer extends CheckedServers {
   readonly file: string;
-  /** The path of the servers in the file: the top level, or `mcpServers`. */
+  /** The path to the servers in the file: the top level, or `mcpServers`. */
   readonly where: KeyPath;
   readonly warnings: readonly string[];
 }

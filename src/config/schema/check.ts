@@ -40,7 +40,7 @@ export interface CheckedServers {
   readonly invalid: InvalidEntries;
 }
 
-/** Checks the servers at this path of a `servers.json`. Throws if the value isn't an object. */
+/** Checks the servers at this path in a `servers.json`. Throws if the value isn't an object. */
 export async function checkServersFile(source: Source, where: KeyPath): Promise<CheckedServers> {
   const { value } = source;
   if (isServersFile(value)) return { servers: value, invalid: NONE };

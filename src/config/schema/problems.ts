@@ -32,7 +32,7 @@ export interface DescribedProblem {
   readonly line: string;
 }
 
-/** In file order. `where` is the path of the value, if it isn't the whole file. */
+/** In file order. `where` is the path to the value, if it isn't the whole file. */
 export async function describeProblems(
   kind: keyof typeof SCHEMAS,
   { file, value, text }: Source,

@@ -17,7 +17,7 @@ interface Started {
   readonly cwd: string | undefined;
 }
 
-/** `program` is the real path of this program, if known. */
+/** `program` is this program's real path, if known. */
 export function isSelf({ key, cmd, args, cwd }: Started, program?: string): boolean {
   if (key.toLowerCase() === 'switchboard') return true;
   if (cmd === undefined) return false;

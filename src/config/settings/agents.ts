@@ -96,7 +96,7 @@ function readAll(sources: SettingSources): AgentValues {
   return Object.fromEntries(values) as AgentValues;
 }
 
-/** How many Switchboards this one is nested in: each passes its depth to those it starts. */
+/** How deeply this Switchboard is nested in others: each process passes its depth to those it starts. */
 function depthOf({ env, warn }: SettingSources): number {
   const { SWITCHBOARD_DEPTH: text } = env;
   if (!text?.trim()) return 0;

@@ -68,7 +68,7 @@ function decideShow(
   const { source, entry, origin } = declaration;
   const set = findInSuites('show', (keys) => keys.show, name, layers);
   if (set) return set;
-  // Even if `show` is set next to it: the server is meant to be off.
+  // This overrides `show` in the same entry: the server is meant to be off.
   if (entry.disabled === true) return { value: 'off', because: `"disabled": true in ${origin}` };
   if (entry.show) return { value: entry.show, because: `"show" in ${origin}` };
   return source === 'servers-file'

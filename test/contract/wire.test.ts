@@ -1,8 +1,6 @@
 // What `RemoteLink` expects of a Wire, for every transport. Each implementation needs a way to start a
 // server that speaks it, and a way to connect.
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { SwitchboardError } from '../../src/base/errors.ts';
@@ -13,6 +11,7 @@ import { StreamableWire } from '../../src/child/remote/streamable.ts';
 import { WebSocketWire } from '../../src/child/remote/websocket.ts';
 import type { Wire, WireEvents } from '../../src/child/remote/wire.ts';
 import { DEFAULTS } from '../../src/config/defaults.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 import { beginEvents, event, result, sendJson } from '../support/odd-http-server.ts';
 import { asAnswer, asNotification, asRequest } from '../support/outgoing.ts';
 import { until } from '../support/remote-child.ts';
@@ -69,22 +68,6 @@ function dispatch(text: string, onRequest: Handler, answer: (json: string) => vo
   else onRequest(message, answer);
 }
 
-async function listen(server: ReturnType<typeof createServer>) {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.once('close', () => sockets.delete(socket));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { port: (server.address() as AddressInfo).port, openConnections: () => sockets.size };
-}
-
 /** A server whose GET is an event stream; `post` answers the rest. */
 async function startHttp(
   begin: (stream: ServerResponse) => void,
@@ -106,7 +89,7 @@ async function startHttp(
       post(text, reply, () => stream);
     });
   });
-  const { port, openConnections } = await listen(server);
+  const { port, openConnections } = await listenOnLoopback(server);
   const url = new URL(`http://127.0.0.1:${port}/mcp`);
   return { url, received, openConnections, push: (json) => void stream?.write(event(json)) };
 }
@@ -168,7 +151,7 @@ const TRANSPORTS: Record<string, Transport> = {
           if (isRequest(text)) dispatch(text, onRequest, (json) => client.send(json));
         });
       });
-      const { port, openConnections } = await listen(http);
+      const { port, openConnections } = await listenOnLoopback(http);
       const url = new URL(`ws://127.0.0.1:${port}/mcp`);
       const push = (json: string): void => {
         for (const client of sockets.clients) client.send(json);

@@ -1,9 +1,8 @@
 // A small HTTP proxy on loopback. Whatever host it is asked for, it connects to one local port, so that
 // tests can use names that exist nowhere else.
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { connect, type Socket } from 'node:net';
+import { listenOnLoopback } from './loopback.ts';
 
 interface Proxied {
   readonly method: string;
@@ -24,7 +23,6 @@ export async function startProxy(
   { refuse, drop = false }: { refuse?: number; drop?: boolean } = {},
 ): Promise<TestProxy> {
   const requests: Proxied[] = [];
-  const sockets = new Set<Socket>();
   const record = ({ method = '', url: target = '', headers }: IncomingMessage): void => {
     requests.push({ method, target, headers });
   };
@@ -56,15 +54,6 @@ export async function startProxy(
     upstream.on('error', () => socket.destroy());
     return undefined;
   });
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+  const { port: own } = await listenOnLoopback(server);
+  return { address: `127.0.0.1:${own}`, requests };
 }

@@ -1,12 +1,12 @@
 // A remote server, started as the program starts it.
 import { onTestFinished } from 'vitest';
-import { Cancellation } from '../../src/base/cancellation.ts';
 import type { Child } from '../../src/child/child.ts';
 import type { Credentials } from '../../src/child/credentials.ts';
 import { startChild } from '../../src/child/start.ts';
 import type { ChildConfig, Remote } from '../../src/config/config.ts';
 import { Verbatim } from '../../src/rpc/verbatim.ts';
 import { childConfig } from './child-config.ts';
+import { startOptions } from './start-options.ts';
 
 export interface RemoteChildOptions {
   readonly type?: Remote['type'];
@@ -41,25 +41,14 @@ export function startLocal(command: string, args: readonly string[]): Promise<St
 async function start(config: ChildConfig, { credentials }: RemoteChildOptions): Promise<Started> {
   const notifications: Started['notifications'] = [];
   const stderr: string[] = [];
-  const bugs: unknown[] = [];
-  const child = await startChild(config, {
-    framing: 'newline',
-    nextFraming: undefined,
-    env: process.env,
-    credentials,
-    mark: {},
-    cancellation: new Cancellation(),
-    onStarting: () => {},
-    onProcess: () => {},
-    onStopping: () => {},
-    onStderr: (line) => stderr.push(line),
-    onNotification: (method, params) => notifications.push({ method, params: params?.value }),
-    onBug: (error) => bugs.push(error),
-    era: 'handshake',
-    preferredEra: 'handshake',
-    served: { project: '/project', isShared: false },
-    askOutside: () => Promise.reject(new Error('Nobody is there.')),
-  });
+  const child = await startChild(
+    config,
+    startOptions({
+      credentials,
+      onStderr: (line) => stderr.push(line),
+      onNotification: (method, params) => notifications.push({ method, params: params?.value }),
+    }),
+  );
   onTestFinished(() => child.stop());
   return { child, notifications, stderr };
 }

@@ -33,6 +33,7 @@ import { asAnswer } from '../support/outgoing.ts';
 import { callText } from '../support/remote-child.ts';
 import { createScriptedPeer } from '../support/scripted-peer.ts';
 import { SILENT_LOG } from '../support/silent-log.ts';
+import { startOptions } from '../support/start-options.ts';
 
 /** A callback that throws, and two ways to report it. */
 interface Injection {
@@ -152,24 +153,7 @@ function remoteServer(url: string, type: 'http' | 'sse' | 'ws' = 'http'): ChildC
 type StartOptions = Parameters<typeof startChild>[1];
 
 async function startServer(config: ChildConfig, some: Partial<StartOptions> = {}) {
-  const child = await startChild(config, {
-    framing: 'newline',
-    nextFraming: undefined,
-    env: process.env,
-    mark: {},
-    cancellation: new Cancellation(),
-    onStarting: () => {},
-    onProcess: () => {},
-    onStopping: () => {},
-    onStderr: () => {},
-    onNotification: () => {},
-    onBug: () => {},
-    era: 'handshake',
-    preferredEra: 'handshake',
-    served: { project: '/project', isShared: false },
-    askOutside: () => Promise.reject(new Error('Nobody is there.')),
-    ...some,
-  });
+  const child = await startChild(config, startOptions(some));
   onTestFinished(() => child.stop());
   return child;
 }

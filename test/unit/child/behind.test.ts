@@ -7,8 +7,7 @@ import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { eventually } from '../../support/processes.ts';
 import { FIXTURES, ROOT } from '../../support/project.ts';
-
-const nothing = (): void => {};
+import { startOptions } from '../../support/start-options.ts';
 
 /** What is passed on of a text that a server prints. */
 async function printedOf(
@@ -19,23 +18,13 @@ async function printedOf(
   const lines: string[] = [];
   const args = [join(FIXTURES, 'servers/toolbox.mjs'), ...more];
   const command = { cmd: process.execPath, args, env };
-  const child = await startChild(childConfig({ name: 'kid', command, cwd: ROOT, behind }), {
-    framing: 'newline',
-    nextFraming: undefined,
-    env: { ...process.env, TOKEN: 'from-the-environment' },
-    mark: {},
-    cancellation: new Cancellation(),
-    onStarting: nothing,
-    onProcess: nothing,
-    onStopping: nothing,
-    onStderr: (line) => lines.push(line),
-    onNotification: nothing,
-    onBug: nothing,
-    era: 'handshake',
-    preferredEra: 'handshake',
-    served: { project: '/project', isShared: false },
-    askOutside: () => Promise.reject(new Error('Nobody is there.')),
-  });
+  const child = await startChild(
+    childConfig({ name: 'kid', command, cwd: ROOT, behind }),
+    startOptions({
+      env: { ...process.env, TOKEN: 'from-the-environment' },
+      onStderr: (line) => lines.push(line),
+    }),
+  );
   onTestFinished(() => child.stop());
   await child.callTool('say', Verbatim.of({ text }), { cancellation: new Cancellation() });
   expect(await eventually(() => lines.length > 0)).toBe(true);

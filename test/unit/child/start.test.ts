@@ -1,11 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { Cancellation } from '../../../src/base/cancellation.ts';
 import { startChild } from '../../../src/child/start.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { temporaryFolder } from '../../support/fake-child.ts';
-
-const nothing = (): void => {};
+import { startOptions } from '../../support/start-options.ts';
 
 /** Names itself after its folder and its variables. */
 const PROGRAM = `
@@ -20,23 +18,10 @@ const PROGRAM = `
 
 async function startIn(cwd: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const command = { cmd: process.execPath, args: ['-e', PROGRAM], env: { TEAM: '${TEAM_NAME}' } };
-  const child = await startChild(childConfig({ name: 'kid', command, cwd }), {
-    framing: 'newline',
-    nextFraming: undefined,
-    env,
-    mark: {},
-    cancellation: new Cancellation(),
-    onStarting: nothing,
-    onProcess: nothing,
-    onStopping: nothing,
-    onStderr: nothing,
-    onNotification: nothing,
-    onBug: nothing,
-    era: 'handshake',
-    preferredEra: 'handshake',
-    served: { project: cwd, isShared: false },
-    askOutside: () => Promise.reject(new Error('Nobody is there.')),
-  });
+  const child = await startChild(
+    childConfig({ name: 'kid', command, cwd }),
+    startOptions({ env, served: { project: cwd, isShared: false } }),
+  );
   onTestFinished(() => child.stop());
   return child.greeting.serverName;
 }

@@ -61,6 +61,8 @@ export class Catalog {
   readonly #secret = new Map<string, Set<ListKind>>();
   /** Writes for one declaration run one after the other: each removes older files. */
   readonly #writing = new Map<string, Promise<void>>();
+  /** Files whose write is queued. */
+  readonly #due = new Set<string>();
   /** The servers that have a file, as written in file names. */
   readonly #names = new Set<string>();
   #hasReadNames = false;
@@ -130,11 +132,13 @@ export class Catalog {
     const file = this.#fileFor(config);
     this.#known.set(file, known);
     this.#names.add(toFileName(config.name));
+    if (this.#due.has(file)) return; // the write that is queued includes this
+    this.#due.add(file);
     const declaration = declarationIn(file);
     const before = this.#writing.get(declaration) ?? Promise.resolve();
     this.#writing.set(
       declaration,
-      before.then(() => this.#write(config, file, known)),
+      before.then(() => this.#write(config, file)),
     );
   }
 
@@ -172,7 +176,9 @@ export class Catalog {
     }
   }
 
-  async #write(config: ChildConfig, file: string, known: CatalogEntry): Promise<void> {
+  async #write(config: ChildConfig, file: string): Promise<void> {
+    this.#due.delete(file);
+    const known = this.get(config);
     try {
       makeFolder(this.#folder);
       const secret = this.#secret.get(file);

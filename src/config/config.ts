@@ -27,6 +27,8 @@ export interface Config {
   readonly messageBytes: number;
   readonly messageShape: MessageShape;
   readonly agents: AgentSettings;
+  /** For the suite of agents. Servers have their own. */
+  readonly introspection: Introspection;
   readonly logging: LogSettings;
   /** Hints by server name, for servers whose `.mcp.json` is gone but still has a copy in the assistant's folder. */
   readonly lost?: ReadonlyMap<string, string>;

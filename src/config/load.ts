@@ -73,6 +73,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     ...(found.lost.size > 0 && { lost: found.lost }),
     era: general.era,
     questionMs: general.questionMs,
+    introspection: general.introspection,
     stopMs: general.stopMs,
     flipSuites: general.flipSuites,
     messageBytes: general.messageBytes,

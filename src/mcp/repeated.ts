@@ -40,18 +40,17 @@ export function findRepeatedArguments(
 ): RepeatedArgument[] {
   const properties = isObject(schema) ? schema['properties'] : undefined;
   if (!isObject(properties) || !isObject(args) || depth > MAX_DEPTH) return [];
-  return Object.entries(properties).flatMap(([key, property]) => {
-    if (!isObject(property) || !Object.hasOwn(args, key)) return [];
+  const found: RepeatedArgument[] = [];
+  for (const [key, property] of Object.entries(properties)) {
+    if (!isObject(property) || !Object.hasOwn(args, key)) continue;
     const value = args[key];
     const header = headerOf(property);
     const text = textOf(value);
     const isNumber = property['type'] === 'integer' || property['type'] === 'number';
-    const own = header !== undefined && text !== undefined;
-    return [
-      ...(own ? [{ header, text, value, isNumber }] : []),
-      ...findRepeatedArguments(property, value, depth + 1),
-    ];
-  });
+    if (header !== undefined && text !== undefined) found.push({ header, text, value, isNumber });
+    found.push(...findRepeatedArguments(property, value, depth + 1));
+  }
+  return found;
 }
 
 /** The header in which a schema property wants its argument repeated (`x-mcp-header`). */

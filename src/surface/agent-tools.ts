@@ -9,8 +9,7 @@ import { TASK_SCHEMA } from '../agents/task.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { cleanText, excerpt, nearest } from '../base/text.ts';
 import type { CallContext } from '../calls/call.ts';
-import type { AgentSettings } from '../config/config.ts';
-import { DEFAULTS } from '../config/defaults.ts';
+import type { AgentSettings, Introspection } from '../config/config.ts';
 import { freeName, toToolName } from '../mcp/names.ts';
 import { dataResult, type Tool, textResult } from '../mcp/tools.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
@@ -22,7 +21,10 @@ export interface Agents {
   readonly run: RunAgent;
 }
 
-type ShownAgents = Pick<AgentSettings, 'show' | 'formats'>;
+interface ShownAgents {
+  readonly agents: Pick<AgentSettings, 'show' | 'formats'>;
+  readonly introspection: Introspection;
+}
 
 const SUITE_NAME = 'agents_suite';
 const SUITE_DESCRIPTION =
@@ -53,7 +55,7 @@ export class AgentTools {
     this.#settings = settings;
     this.#run = run;
     this.#taken = taken;
-    this.#agents = nameAgents(settings.show === 'off' ? [] : listed, taken);
+    this.#agents = nameAgents(settings.agents.show === 'off' ? [] : listed, taken);
     this.#suiteName = freeName(SUITE_NAME, {
       has: (name) => taken.has(name) || this.#agents.has(name),
     });
@@ -78,7 +80,7 @@ export class AgentTools {
 
   /** Patterns such as `agent_*`, or whole names for agents without a prefix. */
   get patterns(): readonly string[] {
-    const { formats } = this.#settings;
+    const { formats } = this.#settings.agents;
     const patterns = [...this.#agents].map(([name, { kind }]) => {
       const prefix = toToolName(formats[kind].prefix);
       return prefix === '' ? name : `${prefix}*`;
@@ -88,7 +90,7 @@ export class AgentTools {
 
   /** The one tool for all of them, if they are shown that way. */
   get suite(): string | undefined {
-    const isSuite = this.#settings.show === 'suite' && this.#agents.size > 0;
+    const isSuite = this.#settings.agents.show === 'suite' && this.#agents.size > 0;
     return isSuite ? this.#suiteName : undefined;
   }
 
@@ -122,11 +124,9 @@ export class AgentTools {
     const { subtool } = wanted;
     const chosen = subtool === undefined ? all : all.filter((agent) => agent.name === subtool);
     if (chosen.length === 0) throw unknownAgent(subtool ?? '', this.names);
-    const mode = wanted.verbosity ?? DEFAULTS.introspection.mode;
-    return dataResult(
-      describeSubtools(chosen, { ...DEFAULTS.introspection, mode }),
-      context.framing,
-    );
+    const { introspection } = this.#settings;
+    const mode = wanted.verbosity ?? introspection.mode;
+    return dataResult(describeSubtools(chosen, { ...introspection, mode }), context.framing);
   }
 
   #describeAll(describe: (agent: ListedAgent) => string): Tool[] {

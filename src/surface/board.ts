@@ -192,7 +192,7 @@ export class Board {
   }
 
   #createAgentTools(agents: Agents): AgentTools {
-    return new AgentTools(this.#config.agents, agents, this.#taken);
+    return new AgentTools(this.#config, agents, this.#taken);
   }
 
   /** One at a time: if one session fails, the others still get the news. */

@@ -145,7 +145,7 @@ test('a refusal', async () => {
   const { status, stderr } = await run(['login', 'files']);
   expect([status, hideVarying(stderr)]).toEqual([
     3,
-    'switchboard: Signing in to server "files" failed: http://HOST answered access_denied.\n',
+    'switchboard: Signing in to server "files" failed: http://HOST returned access_denied.\n',
   ]);
   expect(existsSync(folder)).toBe(false);
 });

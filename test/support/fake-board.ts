@@ -24,6 +24,7 @@ export function boardConfig(
     messageShape: DEFAULTS.messageShape,
     era: 'auto',
     questionMs: 60_000,
+    introspection: DEFAULTS.introspection,
     stopMs: 2_000,
     agents: agentSettings(),
     logging: { level: 'info', form: 'compact', folder: undefined },

@@ -40,7 +40,7 @@ test('writes a cache for this user only, and leaves nothing else', async () => {
   expect(readFileSync(file, 'utf8')).toBe('new');
   expect(modeOf(file)).toBe(0o600);
   mkdirSync(join(folder, 'taken'));
-  await expect(writeCacheFile(join(folder, 'taken'), 'new')).rejects.toThrow();
+  await expect(writeCacheFile(join(folder, 'taken'), 'new')).rejects.toThrow('EISDIR');
   expect(readdirSync(folder)).toEqual(['file', 'taken']);
 });
 

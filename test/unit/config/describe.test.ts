@@ -155,6 +155,10 @@ test('the output is plain JSON without secrets', async () => {
       ],
       "era": "auto",
       "questionMs": 600000,
+      "introspection": {
+        "mode": "summary",
+        "summaryMaxChars": 160
+      },
       "stopMs": 2000,
       "flipSuites": "auto",
       "messageBytes": 16777216,

@@ -16,6 +16,7 @@ describe('which file is read', () => {
       children: new Map(),
       era: 'auto',
       questionMs: 600_000,
+      introspection: { mode: 'summary', summaryMaxChars: 160 },
       stopMs: 2_000,
       flipSuites: 'auto',
       messageBytes: 16 * 1024 * 1024,

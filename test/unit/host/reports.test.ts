@@ -82,6 +82,7 @@ test('without a running Switchboard, servers are as configured and cached', () =
     children: new Map(children.map((child) => [child.name, child])),
     era: 'auto',
     questionMs: 1,
+    introspection: DEFAULTS.introspection,
     stopMs: 2_000,
     flipSuites: 'auto',
     messageBytes: 1,

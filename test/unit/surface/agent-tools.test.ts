@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ListedAgent } from '../../../src/agents/agent.ts';
 import type { RunAgent } from '../../../src/agents/runs.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
-import type { AgentSettings } from '../../../src/config/config.ts';
+import type { AgentSettings, Introspection } from '../../../src/config/config.ts';
+import { DEFAULTS } from '../../../src/config/defaults.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { AgentTools } from '../../../src/surface/agent-tools.ts';
 import { agentSettings } from '../../support/agent-settings.ts';
@@ -26,13 +27,18 @@ const succeed: RunAgent = async ({ name }, args) => ({
   output: `${name}: ${String(args['task'])}`,
 });
 
+const shown = (agents: AgentSettings, introspection: Introspection = DEFAULTS.introspection) => ({
+  agents,
+  introspection,
+});
+
 function createTools(
   listed: readonly ListedAgent[],
   show: AgentSettings['show'] = 'direct',
   run: RunAgent = succeed,
   taken: readonly string[] = [],
 ) {
-  return new AgentTools(agentSettings({ show }), { listed, run }, new Set(taken));
+  return new AgentTools(shown(agentSettings({ show })), { listed, run }, new Set(taken));
 }
 
 function call(tools: AgentTools, name: string, args: object, onProgress?: (p: Verbatim) => void) {
@@ -149,7 +155,7 @@ test.each([
   const { formats } = agentSettings();
   const settings = agentSettings({ formats: { ...formats, codex: { ...formats.codex, prefix } } });
   const listed = ['minimal', 'other_one'].map((name) => agent(name, { toolName: prefix + name }));
-  const tools = new AgentTools(settings, { listed, run: succeed }, new Set());
+  const tools = new AgentTools(shown(settings), { listed, run: succeed }, new Set());
   expect(tools.patterns).toEqual(patterns);
 });
 
@@ -176,6 +182,18 @@ test('a taken name gets a number, and the run uses the name the host sees', asyn
   const tools = createTools([agent('one')], 'direct', tell, ['agent_one']);
   expect(tools.names).toEqual(['agent_one_2']);
   expect((await call(tools, 'agent_one_2', { task: 'x' })).text).toContain('one, agent_one_2');
+});
+
+test('the suite uses the configured introspection', async () => {
+  const settings = shown(agentSettings({ show: 'suite' }), {
+    mode: 'summary',
+    summaryMaxChars: 12,
+  });
+  const listed = [agent('one', { description: 'Reviews code with great care.' })];
+  const tools = new AgentTools(settings, { listed, run: succeed }, new Set());
+  const { text } = await call(tools, 'agents_suite', { action: 'introspect' });
+  expect(text).toContain('Reviews');
+  expect(text).not.toContain('great care');
 });
 
 test('as a suite they are one tool with introspect and call', async () => {

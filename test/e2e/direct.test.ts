@@ -159,13 +159,14 @@ test('an unwritable home causes one warning and nothing else', async () => {
 });
 
 test("a direct server's tools become known even if every session is short", async () => {
-  const project = projectWith(testServer('changes', 'one'));
+  const marker = `tag-${Math.random().toString(36).slice(2)}`;
+  const project = projectWith(testServer('changes', marker));
   const first = await RawHost.connect(project);
   expect(await first.toolNames()).toEqual(['own_suite']);
-  await eventually(() => processesWith(project.dir).length > 0);
+  await eventually(() => processesWith(marker).length > 0);
   await first.close();
   const second = await RawHost.connect(project);
-  expect(await second.toolNames()).toEqual(['ask', 'change', 'one']);
+  expect(await second.toolNames()).toEqual(['ask', 'change', marker]);
 });
 
 test('a server that cannot start is listed as its suite, which explains why', async () => {

@@ -76,11 +76,14 @@ function readPs(extra?: 'environment'): Entry[] {
 /** The limit for everything that doesn't wait on purpose. Generous: a busy machine is slow. */
 const PATIENCE_MS = 60_000;
 
-/** Waits for a condition; returns whether it came true within the limit. */
-export async function eventually(isTrue: () => boolean, limitMs = PATIENCE_MS): Promise<boolean> {
-  const end = performance.now() + limitMs;
+/** Waits for a condition; returns whether it came true within the limit. Without a limit, it must come true. */
+export async function eventually(isTrue: () => boolean, limitMs?: number): Promise<boolean> {
+  const end = performance.now() + (limitMs ?? PATIENCE_MS);
   while (!isTrue()) {
-    if (performance.now() > end) return false;
+    if (performance.now() > end) {
+      if (limitMs !== undefined) return false;
+      throw new Error(`This did not come true: ${String(isTrue)}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return true;

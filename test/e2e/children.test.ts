@@ -444,14 +444,10 @@ describe('framing', () => {
     const host = await RawHost.connect(project);
     expect(textOf(await host.call('old', 'echo', { text: 'žluť 🦊' }))).toBe('{"text":"žluť 🦊"}');
     await host.close();
-    expect(
-      readFileSync(log, 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as object),
-    ).toEqual([
-      { hasHeaders: false, hasLines: true },
-      { hasHeaders: true, hasLines: false },
+    // Which of the two ends first depends on the load.
+    expect(readFileSync(log, 'utf8').trim().split('\n').sort()).toEqual([
+      '{"hasHeaders":false,"hasLines":true}',
+      '{"hasHeaders":true,"hasLines":false}',
     ]);
   });
 

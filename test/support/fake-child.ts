@@ -48,6 +48,10 @@ export class FakeChild implements PublicPart<Child> {
   };
   config: ChildConfig | undefined;
   readonly called: string[] = [];
+  /** The arguments of each call, as JSON. */
+  readonly received: string[] = [];
+  /** The JSON it returns for every call. */
+  result: string | undefined;
   /** Its requests other than tools: the method and the parameters as JSON. */
   readonly asked: string[] = [];
   /** Each set of resources it was subscribed to. */
@@ -85,9 +89,11 @@ export class FakeChild implements PublicPart<Child> {
     return this.tools;
   }
 
-  async callTool(subtool: string): Promise<Verbatim> {
+  async callTool(subtool: string, args: Verbatim): Promise<Verbatim> {
     this.calls++;
     this.called.push(subtool);
+    this.received.push(args.text);
+    if (this.result !== undefined) return Verbatim.parse(this.result);
     return Verbatim.of({ content: [{ type: 'text', text: `called ${subtool}` }] });
   }
 

@@ -3,7 +3,9 @@ import type { Cancellation } from '../base/cancellation.ts';
 import type { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import type { Mask } from '../base/secrets.ts';
+import { Underway } from '../base/underway.ts';
 import type { ChildConfig } from '../config/config.ts';
+import type { Caller } from '../mcp/caller.ts';
 import { cleanList, cleanTools, type RefusedTool } from '../mcp/clean-lists.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import { signQuestionsIn } from '../mcp/questions.ts';
@@ -56,8 +58,8 @@ export class Child {
   #toolNames = new Set<string>();
   #listedAt = -Infinity;
   #refused: readonly RefusedTool[] = [];
-  /** The requests that callers are waiting for. */
-  readonly #underway = new Set<ChildRequest>();
+  /** The callers that wait for an answer, once for each request. */
+  readonly #underway = new Underway<Caller>();
   /** Called when a call starts or ends. Set only while a host is behind, so that other calls don't pay for it. */
   onCallsChanged: (() => void) | undefined;
 
@@ -96,7 +98,7 @@ export class Child {
 
   /** The party of each call in flight. */
   get parties(): readonly object[] {
-    return [...this.#underway].flatMap(({ caller }) => caller?.party ?? []);
+    return this.#underway.all().map(({ party }) => party);
   }
 
   /** Resolves when no request is in flight. */
@@ -241,17 +243,17 @@ export class Child {
 
   #request(request: ChildRequest, task: string, isUse: boolean): Promise<Verbatim> {
     this.#inFlight++;
-    if (request.caller) this.#underway.add(request);
+    const place = request.caller && this.#underway.add(request.caller);
     this.onCallsChanged?.();
     return this.#conversation.request(request).then(
       (answer) => {
         this.#hasAnswered = true;
-        this.#underway.delete(request);
+        if (place) this.#underway.remove(place);
         this.#settleOne(isUse);
         return isInputRequired(answer.value) ? signQuestionsIn(answer, this.#config.name) : answer;
       },
       (error: unknown) => {
-        this.#underway.delete(request);
+        if (place) this.#underway.remove(place);
         this.#settleOne(isUse);
         throw this.#explain(error, task);
       },

@@ -60,22 +60,16 @@ export class ParkedCall {
   /** The result, or the questions the host has to answer first. */
   next(): Promise<{ result: Verbatim } | { questions: Verbatim }> {
     return new Promise((resolve, reject) => {
-      let finish: (() => void) | undefined;
-      // The server may have withdrawn its questions meanwhile.
-      const settle = guard(reject, () => {
-        if (this.#open && this.#open.size > 0) resolve({ questions: this.#describeQuestions() });
-        else finish?.();
-      });
-      const end = (how: () => void): void => {
-        finish = how;
-        settle();
+      const tell = (): void => {
+        // The server may have withdrawn its questions meanwhile.
+        if (this.#isAsking) resolve({ questions: this.#describeQuestions() });
       };
       // Questions asked together are sent together.
-      this.#onAsked = () => void setImmediate(settle);
-      if (this.#open && this.#open.size > 0) this.#onAsked();
+      this.#onAsked = () => void setImmediate(guard(reject, tell));
+      if (this.#isAsking) this.#onAsked();
       this.outcome?.then(
-        (result) => end(() => resolve({ result })),
-        (error: unknown) => end(() => reject(error)),
+        (result) => (this.#isAsking ? this.#onAsked() : resolve({ result })),
+        (error: unknown) => (this.#isAsking ? this.#onAsked() : reject(error)),
       );
     });
   }
@@ -96,6 +90,10 @@ export class ParkedCall {
     for (const { reject } of this.#open?.values() ?? []) reject(reason);
     this.#open?.clear();
     this.cancellation.cancel(reason);
+  }
+
+  get #isAsking(): boolean {
+    return this.#open !== undefined && this.#open.size > 0;
   }
 
   #describeQuestions(): Verbatim {

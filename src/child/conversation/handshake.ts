@@ -164,7 +164,7 @@ export class HandshakeConversation implements Conversation {
       if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear();
       this.#quiet.add(target);
     }
-    for (const wake of this.#waiting.splice(0)) wake();
+    if (this.#waiting.length > 0) for (const wake of this.#waiting.splice(0)) wake();
   }
 
   /** Another host's call that this caller has to wait for. */

@@ -43,6 +43,15 @@ export interface Wish {
   readonly preferredEra: Era;
 }
 
+/** Many servers need a few seconds to start, and the second process needs one. */
+const SLOW_START_MS = 3_000;
+const SECOND_START_MS = 1_000;
+
+/** Half of the time. If it is short, more of it goes to the first process. */
+export function silenceBeforeOther(spawnMs: number): number {
+  return Math.max(spawnMs / 2, Math.min(SLOW_START_MS, spawnMs - SECOND_START_MS));
+}
+
 export class Starter {
   readonly #parts: StarterParts;
   readonly #limit = new RestartLimit();
@@ -124,7 +133,7 @@ export class Starter {
   }
 
   /**
-   * Starts a child whose framing isn't known. If it prints no message for half of its time, a second
+   * Starts a child whose framing isn't known. If it prints no message for about half of its time, a second
    * process starts with the other framing; no process ever gets both. The first keeps running, because it
    * may only be slow.
    */
@@ -134,8 +143,9 @@ export class Starter {
     wish: Wish,
     era: Era | undefined,
   ): Promise<Child> {
-    const afterMs = config.timeouts.spawnMs / 2;
-    const inHalf = { ...config, timeouts: { ...config.timeouts, spawnMs: afterMs } };
+    const { spawnMs } = config.timeouts;
+    const afterMs = silenceBeforeOther(spawnMs);
+    const inRest = { ...config, timeouts: { ...config.timeouts, spawnMs: spawnMs - afterMs } };
     const other = otherThan(framing);
     const started = await either(wish.cancellation, {
       first: async (cancellation, tryOther) => {
@@ -148,7 +158,7 @@ export class Starter {
       },
       other: async (cancellation) => {
         const how = { framing: other };
-        const child = await this.#attempt(inHalf, { ...wish, cancellation }, era, how);
+        const child = await this.#attempt(inRest, { ...wish, cancellation }, era, how);
         return { child, framing: other };
       },
       discard: ({ child }) => this.#alsoWaitFor(child.stop()),

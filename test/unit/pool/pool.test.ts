@@ -4,7 +4,7 @@ import { SwitchboardError } from '../../../src/base/errors.ts';
 import type { ChildConfig } from '../../../src/config/config.ts';
 import { Catalog } from '../../../src/pool/catalog.ts';
 import { Pool } from '../../../src/pool/pool.ts';
-import type { StartAttempt } from '../../../src/pool/starter.ts';
+import { type StartAttempt, silenceBeforeOther } from '../../../src/pool/starter.ts';
 import { childConfig } from '../../support/child-config.ts';
 import {
   byName,
@@ -108,9 +108,19 @@ test('a silent server is also started in the other framing, within the same star
   await use(pool);
 
   expect(attempts.map(({ framing }) => framing)).toEqual(['newline', 'content-length']);
-  expect(attempts[0]?.silence?.afterMs).toBe(kid.timeouts.spawnMs / 2);
+  expect(attempts[0]?.silence?.afterMs).toBe(silenceBeforeOther(kid.timeouts.spawnMs));
   expect(stopped).toEqual(['newline']);
   expect(catalog.get(kid).framing).toBe('content-length');
+});
+
+test.each([
+  [8_000, 4_000],
+  [60_000, 30_000],
+  [4_000, 3_000], // a server that needs 2.5 s is started once
+  [2_000, 1_000],
+  [300, 150],
+])('with %i ms to start, the other framing is tried after %i ms', (spawnMs, afterMs) => {
+  expect(silenceBeforeOther(spawnMs)).toBe(afterMs);
 });
 
 test('a server that was only slow is used, and the second one stopped', async () => {

@@ -35,6 +35,16 @@ export function isAlive(pid: number): boolean {
   return listProcesses().some((entry) => entry.pid === pid);
 }
 
+/** Whether a process has ended and its parent knows. */
+export function isReaped(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 const isOther = (pid: number) => pid !== process.pid;
 
 /** Every process except zombies. */

@@ -13,8 +13,10 @@ import type { LogLevel } from '../mcp/logging.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Catalog, Lists } from './catalog.ts';
 import type { Flow } from './flow.ts';
+import { IdleTimer } from './idle-timer.ts';
 import { ListKeeper, listAll } from './list-keeper.ts';
 import { type StartChild, Starter } from './starter.ts';
+import { Wishes } from './wishes.ts';
 
 export interface SlotEvents {
   /** A list differs from the known one. */
@@ -60,8 +62,6 @@ interface Running {
   /** The child once started, so that later uses needn't await. */
   started: Child | undefined;
   startedAt: number;
-  /** The log level last sent to the child. */
-  logLevel: LogLevel | undefined;
 }
 
 /** Lists shown for every server, since they cost a model nothing. */
@@ -76,11 +76,15 @@ export class Slot {
     remember: (kind, items) => this.remember(kind, items),
     onBug: (error) => this.#parts.onBug(error),
   });
+  readonly #wishes = new Wishes();
+  readonly #idle = new IdleTimer({
+    // A stopped child couldn't report changes of the resources it watches.
+    isNeeded: () => this.#wishes.isWatching || this.#warming !== undefined,
+    onIdle: (child) => this.#stopIdle(child),
+    onBug: (error) => this.#parts.onBug(error),
+  });
   #running: Running | undefined;
   #warming: Promise<void> | undefined;
-  #watched: ReadonlySet<string> = new Set();
-  #logLevel: LogLevel | undefined;
-  #idle: NodeJS.Timeout | undefined;
   /** An eager child that hasn't been started yet. */
   #isDue: boolean;
   /** No longer in the configuration: it stops once no caller is waiting. */
@@ -113,7 +117,7 @@ export class Slot {
     const child = this.#running?.started;
     if (!child) return;
     child.reconfigure(config);
-    this.#watchIdleness(child);
+    this.#idle.watch(child, config.idleMs);
     // The catalog may store its lists under another name now.
     this.#keeper.refresh(child, 'tools', ...OTHERS);
   }
@@ -188,21 +192,13 @@ export class Slot {
   }
 
   /** Subscribes to these resources only, now and after each restart. */
-  async watch(uris: ReadonlySet<string>): Promise<void> {
-    const before = this.#watched;
-    if (uris.size === before.size && [...uris].every((uri) => before.has(uri))) return;
-    this.#watched = uris;
-    await this.#running?.started?.watch(uris);
+  watch(uris: ReadonlySet<string>): Promise<void> {
+    return this.#wishes.watch(uris, this.#running?.started);
   }
 
   /** Sets the log level, now and after each restart. */
   setLogLevel(level: LogLevel | undefined): void {
-    this.#logLevel = level;
-    const running = this.#running;
-    // The protocol can't turn logging off, so the child keeps its level until another is wanted.
-    if (!running?.started || level === undefined || level === running.logLevel) return;
-    running.logLevel = level;
-    running.started.setLogLevel(level);
+    this.#wishes.setLogLevel(level, this.#running?.started);
   }
 
   /** Notifies the child if it runs. */
@@ -224,7 +220,7 @@ export class Slot {
   async close(reason: Error): Promise<void> {
     this.#isClosed = true;
     this.#keeper.close();
-    clearTimeout(this.#idle);
+    this.#idle.stop();
     await this.#finishListing();
     this.#running?.cancellation.cancel(reason);
     const child = await this.#running?.child.catch(() => undefined);
@@ -261,13 +257,7 @@ export class Slot {
     this.#isDue = false;
     const cancellation = new Cancellation();
     const child = this.#starter.start(this.#config, { cancellation, preferredEra: era });
-    const running: Running = {
-      child,
-      cancellation,
-      started: undefined,
-      startedAt: 0,
-      logLevel: undefined,
-    };
+    const running: Running = { child, cancellation, started: undefined, startedAt: 0 };
     child
       .then(
         (started) => this.#live(running, started),
@@ -289,9 +279,8 @@ export class Slot {
     this.#error = undefined;
     child.refusedTools = this.refused;
     this.balance();
-    this.#watchIdleness(child);
-    this.setLogLevel(this.#logLevel);
-    child.watch(this.#watched).catch(() => {}); // it may no longer have the resource
+    this.#idle.watch(child, this.#config.idleMs);
+    this.#wishes.apply(child);
     // Hosts see its tools, and the known ones may be out of date.
     if (this.#toolDemand !== 'none' && !this.#warming) this.#keeper.refresh(child, 'tools');
     this.#keeper.refresh(child, ...OTHERS);
@@ -300,6 +289,7 @@ export class Slot {
     if (this.#running !== running) return; // stopped on purpose
     this.#starter.noteEnd(child);
     this.#running = undefined;
+    this.#idle.stop();
     if (this.#isClosed || this.#isRetired) return;
     const error = child.explainEnd(end);
     this.#fail(error);
@@ -337,23 +327,6 @@ export class Slot {
     } else if (method === 'notifications/resources/updated' && params) {
       events.onResourceUpdated(this.#config.name, params);
     }
-  }
-
-  #watchIdleness(child: Child): void {
-    clearTimeout(this.#idle);
-    const { idleMs } = this.#config;
-    if (idleMs === 0) return;
-    // A stopped child couldn't report changes.
-    const isWatched = this.#watched.size > 0;
-    const waitMs = isWatched ? idleMs : Math.max(1, idleMs - child.idleMs);
-    const look = (): void => {
-      if (this.#running?.started !== child) return;
-      // Check and stop run in one turn, so no call can come between them.
-      const isIdle = child.idleMs + 1 >= idleMs && this.#watched.size === 0;
-      if (isIdle && !this.#warming) this.#stopIdle(child);
-      else this.#watchIdleness(child);
-    };
-    this.#idle = setTimeout(guard(this.#parts.onBug, look), waitMs).unref();
   }
 
   #stopIdle(child: Child): void {

@@ -54,7 +54,7 @@ export class Enumerator implements AsyncDisposable {
     options.cancellation.throwIfCancelled();
     if (server.isOwn) return this.#ownTools(server, options);
     const config = asChild(server, options, options.limitMs);
-    const id = startOf(config);
+    const id = declarationOf(server);
     const known = this.#parts.catalog.get(config).lists.tools;
     if (known && (!options.isFresh || options.isQuiet || this.#asked.has(id)))
       return namesOf(known);
@@ -130,7 +130,7 @@ export class Enumerator implements AsyncDisposable {
   async #ownTools(server: Candidate, options: EnumerateOptions) {
     const { limitMs, cancellation, isFresh, isQuiet } = options;
     const { key } = server;
-    const id = startOf(asChild(server, options, limitMs)); // a reload may change it
+    const id = declarationOf(server); // a reload may change it
     const { pool } = this.#parts;
     const known = pool.tools(key);
     if (known && (!isFresh || isQuiet || this.#asked.has(id))) return namesOf(known);
@@ -147,9 +147,9 @@ export class Enumerator implements AsyncDisposable {
   }
 }
 
-/** How a server is started, as a key. */
-function startOf({ name, origin, command, remote, cwd }: ChildConfig): string {
-  return JSON.stringify([name, origin, command, remote, cwd]);
+/** How a server is declared, as a key. */
+function declarationOf({ key, origin, cmd, args, env, cwd, url, headers }: Candidate): string {
+  return JSON.stringify([key, origin, cmd, args, env, cwd, url, headers]);
 }
 
 function namesOf(tools: readonly unknown[]): string[] {

@@ -21,6 +21,14 @@ const NO_POOL = {
 /** Long enough for any server that answers at all, on any machine. */
 const LONG_MS = 30_000;
 
+const NOWHERE = {
+  project: '/nowhere',
+  homeFolder: '/nowhere',
+  env: {},
+  environment: {},
+  limitMs: LONG_MS,
+};
+
 function setUp({ catalog = openCatalog() } = {}) {
   const { start, pids } = realServers();
   const enumerator = new Enumerator({ start, catalog, pool: NO_POOL });
@@ -205,14 +213,7 @@ test('this Switchboard’s own server is asked through the pool, and keeps runni
   const events = { onListChanged: () => {}, onResourceUpdated: () => {}, onLost: () => {} };
   const pool = new Pool(byName([config]), { start, catalog, events, onBug });
   const enumerator = new Enumerator({ start, catalog, pool });
-  const options = {
-    project: '/nowhere',
-    homeFolder: '/nowhere',
-    env: {},
-    environment: {},
-    limitMs: LONG_MS,
-    cancellation: new Cancellation(),
-  };
+  const options = { ...NOWHERE, cancellation: new Cancellation() };
   try {
     const own = candidate('own', { isOwn: true });
     expect(await enumerator.tools(own, options)).toContain('echo');
@@ -232,12 +233,8 @@ test('an own server that a reload has changed is asked again', async () => {
   };
   const enumerator = new Enumerator({ start: realServers().start, catalog: openCatalog(), pool });
   const ask = (cmd: string) =>
-    enumerator.tools(candidate('own', { isOwn: true, cmd }), {
-      project: '/nowhere',
-      homeFolder: '/nowhere',
-      env: {},
-      environment: {},
-      limitMs: LONG_MS,
+    enumerator.tools(candidate('own', { isOwn: true, cmd, cwd: '${UNSET}' }), {
+      ...NOWHERE,
       cancellation: new Cancellation(),
       isFresh: true,
     });

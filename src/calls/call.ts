@@ -43,6 +43,24 @@ export type Send = (call: Call) => Promise<Verbatim>;
  */
 export type Interceptor = (call: Call, next: Send) => Promise<Verbatim>;
 
+/**
+ * An interceptor whose code is loaded by the first call, so that a rule nobody set costs nothing. If loading fails,
+ * so does the call.
+ */
+export function lazily(load: () => Promise<Interceptor>): Interceptor {
+  let loading: Promise<Interceptor> | undefined;
+  return async (call, next) => {
+    loading ??= load();
+    try {
+      await loading;
+    } catch (error) {
+      loading = undefined;
+      throw error;
+    }
+    return (await loading)(call, next);
+  };
+}
+
 /** Wraps `send`; the first interceptor is the outermost. Without any, the result is `send` itself. */
 export function compose(interceptors: readonly Interceptor[], send: Send): Send {
   return interceptors.reduceRight<Send>((next, intercept) => (call) => intercept(call, next), send);

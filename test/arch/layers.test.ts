@@ -18,6 +18,7 @@ const LAYERS = [
   'assistant',
   'install',
   'calls',
+  'trust',
   'pool',
   'child',
   'mcp',

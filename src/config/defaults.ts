@@ -10,6 +10,7 @@ export const DEFAULTS = {
   messageShape: { depth: 1_000, members: 2_000_000 },
   introspection: { mode: 'summary', summaryMaxChars: 160 },
   environment: 'inherit',
+  permission: 'allow',
   framing: 'auto',
   stderr: 'inherit',
   wrap: 'mcp',

@@ -1,14 +1,15 @@
 // Loads the whole configuration: the project's and the user's main file, child files, servers.json,
 // mcp-descriptions.json, config.toml and the environment. Every start waits for it, so it reads synchronously and
 // loads nothing heavy unless a file needs it.
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Config } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readAssistantFolder, readChildFiles } from './files/child-files.ts';
 import { readConfigFile } from './files/files.ts';
 import { expandHome, findFiles } from './files/globs.ts';
 import { type Layer, setting } from './files/layers.ts';
-import { findPlaces, type PlaceOptions, type Places } from './files/places.ts';
+import { findPlaces, isUsersFile, type PlaceOptions, type Places } from './files/places.ts';
 import {
   findServersFiles,
   type NamedFile,
@@ -16,13 +17,14 @@ import {
   type ServersLayer,
 } from './files/servers-file.ts';
 import { readUserToml } from './files/user-toml.ts';
-import { resolveChildren } from './resolve.ts';
+import { type ConfigSources, collectDeclarations, resolveChildren } from './resolve.ts';
 import { checkConfigFile } from './schema/check.ts';
 import { readDerived } from './server/derived-descriptions.ts';
 import { readDescriptions } from './server/descriptions.ts';
 import { resolveAgents } from './settings/agents.ts';
 import { resolveGeneral } from './settings/general.ts';
 import { resolveLogging } from './settings/logging.ts';
+import { hasRestrictions } from './settings/restrictions.ts';
 
 export interface LoadConfigOptions extends PlaceOptions {
   /** A `servers.json` to read instead of the default ones. */
@@ -50,7 +52,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const { env } = options;
   const general = resolveGeneral(layers, env);
   const descriptions = await readDescriptions(places);
-  const resolved = resolveChildren({
+  const sources = {
     project,
     homeFolder,
     layers,
@@ -61,7 +63,9 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     serversFiles,
     descriptions: descriptions.layers,
     derived: readDerived(home),
-  });
+  };
+  const createRuling = await loadRuling(sources, places, env);
+  const resolved = resolveChildren({ ...sources, createRuling });
   return {
     project,
     home,
@@ -70,6 +74,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
       ({ file }) => file ?? [],
     ),
     children: resolved.children,
+    ...(resolved.permissions && { permissions: resolved.permissions }),
     ...(found.lost.size > 0 && { lost: found.lost }),
     era: general.era,
     questionMs: general.questionMs,
@@ -95,6 +100,55 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
       ...warnings,
     ],
   };
+}
+
+/** Undefined if no file restricts anything. */
+async function loadRuling(
+  sources: ConfigSources,
+  places: Places,
+  env: NodeJS.ProcessEnv,
+): Promise<ConfigSources['createRuling']> {
+  const isUsers = (file: string) => isUsersFile(file, places);
+  // A project that names another servers.json doesn't lift what the user's own one says.
+  const usersFile = join(places.home, 'servers.json');
+  const isRead = sources.serversFiles.some(({ file }) => file === usersFile);
+  const serversFiles =
+    isRead || !existsSync(usersFile)
+      ? sources.serversFiles
+      : [...sources.serversFiles, await readServersFile(usersFile)];
+  const files = [
+    ...sources.layers.map(({ file, config: { permissions, mcpServers = {}, suites = {} } }) => ({
+      file,
+      permissions,
+      keys: [...Object.values(mcpServers), ...Object.values(suites)],
+    })),
+    ...serversFiles.map(({ file, servers }) => ({ file, keys: Object.values(servers) })),
+    ...[...sources.childFiles.values()].map(({ file, entry, original }) => ({
+      file,
+      keys: [entry, ...(original ? [original] : [])],
+    })),
+  ];
+  if (!hasRestrictions(files, isUsers)) return undefined;
+  const { Ruling } = await import('./settings/ruling.ts');
+  const usersServers = collectDeclarations({
+    ...sources,
+    preferred: undefined,
+    layers: sources.layers.filter(({ file }) => isUsers(file)),
+    childFiles: new Map([...sources.childFiles].filter(([, { file }]) => isUsers(file))),
+    serversFiles: serversFiles.filter(({ file }) => isUsers(file)),
+  });
+  const { layers, homeFolder } = sources;
+  const { home, userFile } = places;
+  const parts = {
+    layers,
+    homeFolder,
+    home,
+    usersFile: userFile ?? join(home, 'switchboard.config.json'),
+    env,
+    isUsersFile: isUsers,
+    usersServers,
+  };
+  return (declarations) => new Ruling(parts, declarations);
 }
 
 /** The main files and their content, highest precedence first. */

@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { didYouMean } from '../base/text.ts';
-import type { AssistantConfig, ChildConfig, Command } from './config.ts';
+import type { AssistantConfig, ChildConfig, Command, PermissionRules } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readFolderRole } from './files/assistant-folder.ts';
 import type { FoundChild } from './files/child-files.ts';
@@ -23,9 +23,12 @@ import {
 import { type DerivedDescriptions, derivedFor } from './server/derived-descriptions.ts';
 import { type DescriptionsLayer, descriptionOf } from './server/descriptions.ts';
 import { findHostPlaceholder } from './server/expand.ts';
+import { combineExpose } from './server/expose.ts';
 import { resolveRemote } from './server/remote.ts';
 import { isPackageRunner } from './server/runners.ts';
 import type { GeneralSettings } from './settings/general.ts';
+import { exposeIn } from './settings/restrictions.ts';
+import type { Ruling } from './settings/ruling.ts';
 import { resolveUse } from './settings/use.ts';
 
 export interface ConfigSources {
@@ -43,37 +46,50 @@ export interface ConfigSources {
   readonly descriptions: readonly DescriptionsLayer[];
   /** Descriptions derived by `doctor`. */
   readonly derived: DerivedDescriptions;
+  /** Undefined if no file has permissions or restricts a server. */
+  readonly createRuling?: ((declarations: ReadonlyMap<string, Declaration>) => Ruling) | undefined;
 }
 
 export function resolveChildren(sources: ConfigSources): {
   readonly children: Map<string, ChildConfig>;
+  readonly permissions: PermissionRules | undefined;
   readonly warnings: string[];
 } {
   const children = new Map<string, ChildConfig>();
   const declarations = collectDeclarations(sources);
+  const ruling = sources.createRuling?.(declarations);
   const warnings: string[] = [];
   const warn = (sentence: string) => void warnings.push(sentence);
   for (const [name, declaration] of declarations) {
-    const child = resolveChild(name, declaration, sources);
+    const child = resolveChild(name, declaration, sources, ruling);
     children.set(
       name,
-      withRoleInFolder(withServerBehind(child, declaration, sources), sources, warn),
+      withRoleInFolder(withServerBehind(child, declaration, sources, ruling), sources, warn),
     );
   }
   return {
     children,
-    warnings: [...unknownKeys(sources), ...unknownSuites(sources, declarations), ...warnings],
+    permissions: ruling?.permissions,
+    warnings: [
+      ...unknownKeys(sources),
+      ...unknownSuites(sources, declarations),
+      ...(ruling?.warnings ?? []),
+      ...warnings,
+    ],
   };
 }
 
 /** A server comes entirely from the declaration with the highest precedence; declarations aren't merged. */
-function collectDeclarations({
+export function collectDeclarations({
   layers,
   childFiles,
   preferred,
   serversFiles,
   project,
-}: ConfigSources): Map<string, Declaration> {
+}: Pick<ConfigSources, 'layers' | 'childFiles' | 'preferred' | 'serversFiles' | 'project'>): Map<
+  string,
+  Declaration
+> {
   const declarations = new Map<string, Declaration>();
   if (preferred) declarations.set(preferred.entry.name, declarationIn(preferred));
   for (const { file, config, invalidServers } of layers) {
@@ -117,6 +133,7 @@ function resolveChild(
   name: string,
   declaration: Declaration,
   { layers, general, homeFolder, descriptions, derived }: ConfigSources,
+  ruling: Ruling | undefined,
 ): ChildConfig {
   const { origin, entry, folder } = declaration;
   const cwd = entry.cwd === undefined ? folder : resolve(folder, expandHome(entry.cwd, homeFolder));
@@ -130,11 +147,12 @@ function resolveChild(
   const keys = mergeKeys(entry, suite);
   const remote = invalid ?? resolveRemote(name, declaration);
   const noted = descriptionOf(descriptions, name);
-  const expose = { allow: keys.expose?.allow, deny: keys.expose?.deny };
+  const ruled = ruling?.settle(name, declaration);
+  const expose = combineExpose([...exposeIn(name, declaration, layers), ...(ruled?.expose ?? [])]);
   return {
     name,
     origin,
-    ...resolveUse(name, declaration, layers, general.idleMs),
+    ...resolveUse(name, declaration, layers, general.idleMs, ruled?.offBecause),
     command,
     remote: remote instanceof SwitchboardError ? undefined : remote,
     problem: findProblem(name, declaration, command, remote),
@@ -152,9 +170,11 @@ function resolveChild(
       remote: remote instanceof SwitchboardError ? undefined : remote,
       cwd,
       expose,
+      rules: ruled?.rules,
     }),
     role: noted.claude,
     expose,
+    ...(ruled?.rules && { rules: ruled.rules }),
     readOnlyTool: keys.readOnlyTool ?? false,
     introspection: {
       mode: general.introspection.mode,
@@ -185,17 +205,18 @@ function withServerBehind(
   child: ChildConfig,
   declaration: Declaration,
   sources: ConfigSources,
+  ruling: Ruling | undefined,
 ): ChildConfig {
   if (declaration.source !== 'child-file' || !declaration.original) return child;
   const { original, ...place } = declaration;
-  const server = resolveChild(child.name, { ...place, entry: original }, sources);
-  const expose = {
-    ...child.expose,
-    within: { allow: undefined, deny: undefined, ...original.expose },
-  };
+  const own = { ...place, entry: original };
+  const server = resolveChild(child.name, own, sources, ruling);
+  const offBecause = ruling?.settle(child.name, own).offBecause;
+  const expose = combineExpose([child.expose, server.expose]);
   const { derivedDescription } = server;
   const behind = { ...server, assistant: server.assistant ?? {}, expose };
-  return { ...child, derivedDescription, behind };
+  const off = offBecause === undefined ? {} : { show: 'off' as const, showBecause: offBecause };
+  return { ...child, ...off, derivedDescription, behind };
 }
 
 /** `CLAUDE.md` in the server's own folder takes precedence over other roles. */
@@ -288,7 +309,6 @@ function mergeKeys(lower: SuiteKeys, higher: SuiteKeys): SuiteKeys {
   return {
     ...lower,
     ...definedOf(higher),
-    expose: { ...lower.expose, ...definedOf(higher.expose) },
     results: { ...lower.results, ...definedOf(higher.results) },
     assistant: mergeAssistants(lower.assistant, higher.assistant),
   };

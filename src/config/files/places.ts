@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isFolder } from '../../base/make-folder.ts';
+import { pathInside } from '../../base/paths.ts';
 import { findConfigFile } from './files.ts';
 import { expandHome } from './globs.ts';
 
@@ -54,6 +55,11 @@ export function findPlaces(options: PlaceOptions): Places {
     projectFile: named ? absolute(named) : findConfigFile(project),
     userFile: findConfigFile(home),
   };
+}
+
+/** Whether a file is the user's and not a project's. If the project is the home directory, both are the same. */
+export function isUsersFile(file: string, { home, homeFolder, project }: Folders): boolean {
+  return pathInside(home, file) !== undefined || project === homeFolder;
 }
 
 /** Throws if the system doesn't know the user. */

@@ -4,7 +4,7 @@
 //
 // Only its types may be imported on the start path: building it takes about 10 ms (measured).
 import * as z from 'zod/mini';
-import { SHOWS, STARTS } from '../config.ts';
+import { PERMISSIONS, SHOWS, STARTS } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { agentsSchema } from './agents-schema.ts';
 import { assistantSchema } from './assistant-schema.ts';
@@ -35,6 +35,24 @@ const expose = z.strictObject({
     'Hide these tools and refuse calls to them. Takes precedence over `allow`. `*` matches any characters; case is ignored, and `-`, `_` and spaces are equivalent.',
   ),
 });
+const permissions = z.strictObject({
+  default: key(
+    z.enum(PERMISSIONS),
+    'What to do if no rule matches: `allow`, `ask` the user, or `deny`.',
+    DEFAULTS.permission,
+  ),
+  allow: key(strings, 'Use these without asking.', []),
+  ask: key(
+    strings,
+    'Ask the user before each use. Takes precedence over `allow`. `!` in front of a rule excludes what it matches; Switchboard writes such a rule when you answer "always".',
+    [],
+  ),
+  deny: key(
+    strings,
+    'Hide these and refuse to use them. Takes precedence over `ask` and `allow`. Case is ignored, and `-`, `_` and spaces are equivalent.',
+    [],
+  ),
+});
 
 /** Keys of a server, both where it is declared and in `suites.<name>`, which takes precedence. */
 const childKeys = {
@@ -57,6 +75,11 @@ const childKeys = {
     "Keywords that help hosts with tool search find the suite tool. The model doesn't see them.",
   ),
   expose: key(expose, 'Which tools of the server to expose.'),
+  readOnly: key(
+    z.boolean(),
+    "Lists and calls only the server's tools that are marked as read-only. A project's file can't turn it off for the user's servers.",
+    false,
+  ),
   readOnlyTool: key(
     z.boolean(),
     'Adds a second tool, `<suite>_read`, that lists and calls only the tools the server marks as read-only. Hosts can run it without asking.',
@@ -260,6 +283,10 @@ export const configSchema = z.strictObject({
     DEFAULTS.environment,
   ),
   results: key(results, 'How tool results are returned.'),
+  permissions: key(
+    permissions,
+    'Which tools, prompts and resources may be used. Rules are `server`, `server__tool`, `server__@read` (also `@write`, `@destructive`, `@open`) or patterns with `*`. If several files have permissions, the strictest decision counts. See docs/permissions.md.',
+  ),
   agents: key(agentsSchema, 'Agents as tools. See docs/agents.md.'),
 });
 

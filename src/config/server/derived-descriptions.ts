@@ -14,7 +14,7 @@ import { isPackageRunner } from './runners.ts';
 export type DerivedDescriptions = ReadonlyMap<string, string>;
 
 /** What a description depends on. */
-type Described = Pick<ChildConfig, 'command' | 'remote' | 'cwd' | 'expose'>;
+type Described = Pick<ChildConfig, 'command' | 'remote' | 'cwd' | 'expose' | 'rules'>;
 
 /** Files in another format are ignored. */
 const FORMAT = 1;
@@ -65,7 +65,7 @@ function fileIn(home: string): string {
 }
 
 /** Servers that don't depend on the project folder share one description across projects. */
-function keyOf({ command, remote, cwd, expose }: Described): string {
+function keyOf({ command, remote, cwd, expose, rules }: Described): string {
   const what = remote
     ? { url: remote.url, type: remote.type }
     : command && {
@@ -73,7 +73,9 @@ function keyOf({ command, remote, cwd, expose }: Described): string {
         args: command.args,
         cwd: dependsOnFolder(command) ? cwd : undefined,
       };
-  const text = JSON.stringify([what, expose.allow, expose.deny]);
+  const { allow, deny, within } = expose;
+  const more = within || rules ? [within, rules] : [];
+  const text = JSON.stringify([what, allow, deny, ...more]);
   // A single 32-bit digest would collide too often.
   return shortDigest(`1${text}`) + shortDigest(`2${text}`);
 }

@@ -10,8 +10,25 @@ export function isExposed(subtool: string, { allow, deny, within }: Expose): boo
   return allow === undefined || allow.some((pattern) => matchesPattern(subtool, pattern));
 }
 
+/** The rules of several files: every `deny` counts, and every `allow` must allow the tool. */
+export function combineExpose(all: readonly Partial<Expose>[]): Expose {
+  const deny = all.flatMap((one) => one.deny ?? []);
+  const isDenying = all.some((one) => one.deny !== undefined);
+  const allows = all.flatMap((one) => (one.allow === undefined ? [] : [one.allow]));
+  const [allow, ...others] = [
+    ...new Map(allows.map((list) => [JSON.stringify(list), list])).values(),
+  ];
+  const within = all.flatMap((one) => one.within ?? []);
+  const more = [...others.map((list) => ({ allow: list, deny: undefined })), ...within];
+  return {
+    allow,
+    deny: isDenying ? [...new Set(deny)] : undefined,
+    ...(more.length > 0 && { within: combineExpose(more) }),
+  };
+}
+
 function isDenied(subtool: string, deny: readonly string[]): boolean {
-  const name = fold(subtool);
+  const name = foldName(subtool);
   return foldedPatterns(deny).some((pattern) => matchesPattern(name, pattern));
 }
 
@@ -21,14 +38,14 @@ const FOLDED = new WeakMap<readonly string[], readonly string[]>();
 function foldedPatterns(deny: readonly string[]): readonly string[] {
   let folded = FOLDED.get(deny);
   if (!folded) {
-    folded = deny.map(fold);
+    folded = deny.map(foldName);
     FOLDED.set(deny, folded);
   }
   return folded;
 }
 
 /** Normalizes what a server may treat as the same name: case, separators, invisible characters. */
-function fold(text: string): string {
+export function foldName(text: string): string {
   if (/^[a-z0-9_*]*$/.test(text)) return text;
   return cleanText(text.normalize('NFKC')).trim().toLowerCase().replaceAll(/[-\s]/g, '_');
 }

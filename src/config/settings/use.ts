@@ -37,8 +37,13 @@ export function resolveUse(
   declaration: Declaration,
   layers: readonly Layer[],
   defaultIdleMs: number | undefined,
+  /** The user's file turns it off, which a project can't change. */
+  offBecause?: string,
 ): Use {
-  const show = decideShow(name, declaration, layers);
+  const show: Decision<Use['show']> =
+    offBecause === undefined
+      ? decideShow(name, declaration, layers)
+      : { value: 'off', because: offBecause };
   const start: Decision<Use['start']> = findKey(
     'start',
     (keys) => keys.start,

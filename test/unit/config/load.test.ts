@@ -141,7 +141,8 @@ describe('precedence', () => {
       introspection: { mode: 'full', summaryMaxChars: 160 },
       suiteName: 'user',
       framing: 'content-length',
-      expose: { allow: ['project'], deny: ['entry'] },
+      // Rules of several files all apply.
+      expose: { allow: ['project'], deny: ['entry'], within: { allow: ['user'] } },
     });
   });
 

@@ -107,8 +107,8 @@ test('suites.<name> takes precedence, the project’s over the user’s', async 
       suites: { a: { show: 'flip' }, 'two words': { show: 'off' }, back: { show: 'suite' } },
     },
     [USER_FILE]: {
-      mcpServers: { back: { ...CHILD, disabled: true } },
-      suites: { a: { show: 'off', start: 'lazy' }, back: { show: 'off', idleMs: 0 } },
+      mcpServers: { back: CHILD },
+      suites: { a: { show: 'suite', start: 'lazy' }, back: { show: 'direct', idleMs: 0 } },
     },
     '.switchboard/servers.json': { 'two words': CHILD },
   });

@@ -41,6 +41,7 @@ function asStarted(child: ChildConfig, launch: Launch): ChildConfig {
   const { cmd, args } = launch.commandFor(child.name);
   return {
     ...child,
+    ...(child.rules && { rules: child.rules.forAssistant() }),
     ...outerSettings(child, server, launch.env),
     // No variables to expand, but the wrapper's own environment stays.
     command: {

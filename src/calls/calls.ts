@@ -10,13 +10,16 @@ import { Verbatim } from '../rpc/verbatim.ts';
 import { type CallContext, compose, type Interceptor, type Send } from './call.ts';
 import { exposeRules } from './expose.ts';
 import { logCalls } from './log-calls.ts';
+import { permissionRules } from './permissions.ts';
 import { type CallListener, recordCalls, SessionNumbers } from './record.ts';
 import { createSend } from './send.ts';
 
-type Settings = Pick<Config, 'children' | 'logging'>;
+type Settings = Pick<Config, 'children' | 'logging' | 'permissions'>;
+
+type CreateInterceptor = (config: Settings, parts: InterceptorParts) => Interceptor | undefined;
 
 /** Outermost first. Each is undefined if the configuration doesn't need it. */
-const INTERCEPTORS: readonly ((config: Settings) => Interceptor | undefined)[] = [exposeRules];
+const INTERCEPTORS: readonly CreateInterceptor[] = [exposeRules, permissionRules];
 
 const LISTENERS: readonly ((config: Settings, log: Log) => CallListener | undefined)[] = [logCalls];
 
@@ -25,8 +28,17 @@ export interface CallsParts {
   readonly log: Log;
 }
 
+/** What interceptors may use. The same object for every configuration. */
+export interface InterceptorParts extends CallsParts {
+  /** What users have approved, by party. */
+  readonly approved: WeakMap<object, Set<string>>;
+  /** What they have approved for all. */
+  readonly alwaysApproved: Set<string>;
+}
+
 export class Calls {
   readonly #log: Log;
+  readonly #parts: InterceptorParts;
   readonly #bare: Send;
   readonly #sessions = new SessionNumbers();
   #send: Send;
@@ -34,6 +46,7 @@ export class Calls {
   constructor(config: Settings, { pool, log }: CallsParts) {
     this.#log = log;
     this.#bare = createSend(pool);
+    this.#parts = { pool, log, approved: new WeakMap(), alwaysApproved: new Set() };
     this.#send = this.#compose(config);
   }
 
@@ -56,7 +69,7 @@ export class Calls {
 
   #compose(config: Settings): Send {
     const send = compose(
-      INTERCEPTORS.flatMap((create) => create(config) ?? []),
+      INTERCEPTORS.flatMap((create) => create(config, this.#parts) ?? []),
       this.#bare,
     );
     const onBug = (error: unknown): void => this.#log.error(describeBug(error));

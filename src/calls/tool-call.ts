@@ -14,6 +14,7 @@ import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { Call, ReadOnlyClaim } from './call.ts';
 import { useChild } from './starting.ts';
+import { isListed } from './usable.ts';
 
 export async function callTool(pool: Pool, call: Call): Promise<Verbatim> {
   const { server, target: subtool, params, context } = call;
@@ -53,11 +54,8 @@ export async function callTool(pool: Pool, call: Call): Promise<Verbatim> {
 
 /** Lists the server's tools if it isn't known yet whether this one is read-only. */
 async function requireReadOnly(pool: Pool, call: Call, claim: ReadOnlyClaim): Promise<void> {
-  const { server, target, context } = call;
-  if (!pool.hints(server.name)?.has(target)) {
-    const child = await useChild(pool, server, context);
-    pool.remember(server, await child.listTools({ cancellation: context.cancellation }));
-  }
+  const { server, target } = call;
+  if (!pool.hints(server.name)?.has(target)) await learnTools(pool, call);
   const hints = pool.hints(server.name)?.get(target);
   if (hints && isReadOnly(hints)) return;
   throw new SwitchboardError(
@@ -65,6 +63,12 @@ async function requireReadOnly(pool: Pool, call: Call, claim: ReadOnlyClaim): Pr
     `Subtool "${target}" of server "${server.name}" is not marked as read-only, so ${claim.suite} cannot call it.`,
     { hint: claim.hint },
   );
+}
+
+/** Lists the server's tools, for decisions that depend on them. */
+export async function learnTools(pool: Pool, { server, context }: Call): Promise<void> {
+  const child = await useChild(pool, server, context);
+  pool.remember(server, await child.listTools({ cancellation: context.cancellation }));
 }
 
 /** The task under an ID that only this session can use. */
@@ -105,12 +109,14 @@ function toResult(child: Child, answer: Verbatim, { server, target }: Call): Ver
 
 /** `names`: the tools the server has, exposed or not. */
 export function unknownSubtool(
-  { name, expose }: ChildConfig,
+  { name, expose, rules }: ChildConfig,
   subtool: string,
   names: readonly string[],
   through: Call['through'] = 'suite',
 ): SwitchboardError {
-  const exposed = names.filter((toolName) => isExposed(toolName, expose));
+  const exposed = names.filter(
+    (each) => isExposed(each, expose) && isListed({ kind: 'tool', name: each }, { rules }),
+  );
   const near = nearest(subtool, exposed).map((word) => `"${word}"`);
   const suggestion = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : '';
   const list =

@@ -201,7 +201,7 @@ function processPartOf(config: ChildConfig): unknown {
     [command, remote, cwd, timeouts, messageBytes, messageShape],
     [environment, stderr, framing, protocolVersion, problem?.text],
     // An assistant reads its configuration, including its server's rules, when it starts.
-    behind && [processPartOf(behind), behind.assistant, behind.role, behind.expose],
+    behind && [processPartOf(behind), behind.assistant, behind.role, behind.expose, behind.rules],
     behind && [behind.description, behind.keywords, behind.idleMs],
   ];
 }

@@ -137,7 +137,12 @@ export class ModernDesk implements Desk {
     const call =
       state?.kind === 'parked'
         ? parking.resume(state.handle)
-        : this.#begin(round, envelope, { responses, state: state?.state }, params);
+        : this.#begin(
+            round,
+            envelope,
+            { responses, state: state?.state, isRepeated: state !== undefined },
+            params,
+          );
     round.attach(call);
     call.answer(responses);
     try {

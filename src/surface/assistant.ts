@@ -7,7 +7,9 @@ import { cleanText, onOneLine } from '../base/text.ts';
 import type { CallContext } from '../calls/call.ts';
 import type { Calls } from '../calls/calls.ts';
 import { notAllowed } from '../calls/expose.ts';
+import { denialOf } from '../calls/permissions.ts';
 import { unknownSubtool } from '../calls/tool-call.ts';
+import { isUsable } from '../calls/usable.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/server/expose.ts';
 import type { LogLevel } from '../mcp/logging.ts';
@@ -98,7 +100,7 @@ export function toolboxFor(pool: Pool, calls: Calls, server: ChildConfig): OpenT
     const { greeting } = await pool.use(server.name, context.cancellation, context.caller?.era);
     const names = tools.map(({ name }) => name);
     return {
-      tools: tools.filter(({ name }) => isExposed(name, server.expose)),
+      tools: tools.filter((tool) => isUsable(tool, server)),
       instructions: greeting.instructions,
       call: (target, params, onProgress) =>
         calls.send({
@@ -111,7 +113,7 @@ export function toolboxFor(pool: Pool, calls: Calls, server: ChildConfig): OpenT
         }),
       refusal: (target) =>
         isExposed(target, server.expose)
-          ? unknownSubtool(server, target, names, 'tool')
+          ? (denialOf(server, target) ?? unknownSubtool(server, target, names, 'tool'))
           : notAllowed({ server, target, through: 'tool' }),
     };
   };

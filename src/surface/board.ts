@@ -226,7 +226,8 @@ export class Board {
   #dueChildren(): string[] {
     return shownChildren(this.#config)
       .filter((config) => {
-        const { name, start, problem } = config;
+        const { name, start, problem, rules } = config;
+        if (rules?.refusal) return false;
         const isEager = start === 'eager';
         if (isEager && this.#pool.report(name).state !== 'ready') return true;
         const needsTools = modeOf(config).needsTools || this.isActive(name);

@@ -125,8 +125,9 @@ export class Claims {
 }
 
 /** Everything a suite's claim depends on. */
-function keyOf({ origin, command, remote, cwd, expose }: ChildConfig): string {
-  const parts = [origin, command?.cmd, command?.args, remote?.url, cwd, expose];
+function keyOf({ origin, command, remote, cwd, expose, rules }: ChildConfig): string {
+  const parts: unknown[] = [origin, command?.cmd, command?.args, remote?.url, cwd, expose];
+  if (rules) parts.push(rules);
   return shortDigest(JSON.stringify(parts));
 }
 

@@ -3,7 +3,8 @@
 import { isObject } from '../base/object.ts';
 import type { CallContext } from '../calls/call.ts';
 import type { Calls } from '../calls/calls.ts';
-import type { ChildConfig } from '../config/config.ts';
+import { isListed } from '../calls/usable.ts';
+import type { ChildConfig, RuleTarget } from '../config/config.ts';
 import { RESOURCE_NOT_FOUND } from '../mcp/eras.ts';
 import type { Pool } from '../pool/pool.ts';
 import { INVALID_PARAMS, RpcError } from '../rpc/message.ts';
@@ -50,15 +51,23 @@ export class Library {
   }
 
   listPrompts(): readonly unknown[] {
-    return this.#held.listedPrompts;
+    const { listedPrompts, prompts } = this.#held;
+    return this.#permitted(listedPrompts, (item) => {
+      const prompt = prompts.get(textMember(item, 'name'));
+      return prompt && { child: prompt.child, kind: 'prompt', name: prompt.own };
+    });
   }
 
   listResources(): readonly unknown[] {
-    return this.#held.listedResources;
+    return this.#permitted(this.#held.listedResources, (item) =>
+      this.#resource(textMember(item, 'uri')),
+    );
   }
 
   listTemplates(): readonly unknown[] {
-    return this.#held.listedTemplates;
+    return this.#permitted(this.#held.listedTemplates, (item) =>
+      this.#resource(textMember(item, 'uriTemplate')),
+    );
   }
 
   /** The server that owns a resource, if one does. */
@@ -76,6 +85,24 @@ export class Library {
       default:
         return this.#complete(params, context);
     }
+  }
+
+  /** Without what the permissions deny. */
+  #permitted(
+    items: readonly unknown[],
+    targetOf: (item: unknown) => (RuleTarget & { readonly child: string }) | undefined,
+  ): readonly unknown[] {
+    if (!this.#children.some(({ rules }) => rules)) return items;
+    return items.filter((item) => {
+      const target = targetOf(item);
+      const owner = this.#children.find(({ name }) => name === target?.child);
+      return target && owner && isListed(target, owner);
+    });
+  }
+
+  #resource(uri: string): (RuleTarget & { readonly child: string }) | undefined {
+    const child = this.#held.ownerOf(uri);
+    return child === undefined ? undefined : { child, kind: 'resource', name: uri };
   }
 
   get #held(): Holdings {

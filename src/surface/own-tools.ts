@@ -2,8 +2,8 @@
 // do, and a name that is taken becomes `<server>_<tool>`. Once a host has seen a tool under a name, the
 // name means that tool for as long as it's listed: a call must never reach another server.
 import { isObject } from '../base/object.ts';
+import { isUsable } from '../calls/usable.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { isExposed } from '../config/server/expose.ts';
 import { acceptableName, freeName, toToolName } from '../mcp/names.ts';
 import type { Tool } from '../mcp/tools.ts';
 
@@ -82,10 +82,10 @@ export function prefixedName(childName: string, subtool: string): string {
 }
 
 /** The tools a host may see, each name once, in a stable order. */
-function usableTools({ expose }: ChildConfig, tools: readonly Tool[]): Tool[] {
+function usableTools(config: ChildConfig, tools: readonly Tool[]): Tool[] {
   const byName = new Map<string, Tool>();
   for (const tool of tools) {
-    if (isExposed(tool.name, expose) && !byName.has(tool.name)) byName.set(tool.name, tool);
+    if (isUsable(tool, config) && !byName.has(tool.name)) byName.set(tool.name, tool);
   }
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -4,8 +4,8 @@ import type { Log } from '../base/log.ts';
 import type { CallContext, ReadOnlyClaim } from '../calls/call.ts';
 import type { Calls } from '../calls/calls.ts';
 import { unknownSubtool } from '../calls/tool-call.ts';
+import { isUsable } from '../calls/usable.ts';
 import type { ChildConfig, Introspection } from '../config/config.ts';
-import { isExposed } from '../config/server/expose.ts';
 import { type Hints, hintsOf, isReadOnly, READ_ONLY, weakestHints } from '../mcp/annotations.ts';
 import { freeName, toToolName } from '../mcp/names.ts';
 import { dataResult, type Tool } from '../mcp/tools.ts';
@@ -146,10 +146,12 @@ export class Suites {
 
   /** Computes the claim from the catalog. */
   #findOut(config: ChildConfig): Claim {
-    const { name, expose } = config;
+    const { name } = config;
     if (!this.#pool.mayKnow(name)) return NOTHING;
     const known = [...(this.#pool.hints(name) ?? [])];
-    const exposed = known.filter(([subtool]) => isExposed(subtool, expose));
+    const exposed = known.filter(([subtool, annotations]) =>
+      isUsable({ name: subtool, annotations }, config),
+    );
     const all = exposed.map(([, hints]) => hints);
     const claim = {
       hints: all.length > 0 ? weakestHints(all) : undefined,
@@ -167,8 +169,7 @@ export class Suites {
   ): Promise<Verbatim> {
     const tools = await this.#calls.listTools(config, context);
     const shown = tools.filter(
-      (tool) =>
-        isExposed(tool.name, config.expose) && (access === 'all' || isReadOnly(hintsOf(tool))),
+      (tool) => isUsable(tool, config) && (access === 'all' || isReadOnly(hintsOf(tool))),
     );
     if (subtool === undefined) {
       const refused = this.#pool.refusedTools(config.name).length;

@@ -2,9 +2,10 @@
 import { SwitchboardError } from '../base/errors.ts';
 import { settleWithin } from '../base/time.ts';
 import type { CallContext } from '../calls/call.ts';
+import { serverDenied } from '../calls/permissions.ts';
 import { reportStart } from '../calls/starting.ts';
+import { isUsable } from '../calls/usable.ts';
 import type { ChildConfig } from '../config/config.ts';
-import { isExposed } from '../config/server/expose.ts';
 import { type Tool, textResult } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import { createGatewayTools, gatewayAction, parseServerName } from './gateway.ts';
@@ -96,8 +97,10 @@ export class Switches implements ModeSession {
     const { pool } = parts();
     const isMeant = (childName: string, subtool: string): boolean =>
       subtool === toolName || prefixedName(childName, subtool) === toolName;
-    const findSubtool = ({ name, expose }: ChildConfig) =>
-      pool.tools(name)?.find((tool) => isMeant(name, tool.name) && isExposed(tool.name, expose));
+    const findSubtool = (config: ChildConfig) =>
+      pool
+        .tools(config.name)
+        ?.find((tool) => isMeant(config.name, tool.name) && isUsable(tool, config));
     for (const config of this.#servers) {
       const subtool = this.#active.has(config.name) ? undefined : findSubtool(config)?.name;
       if (subtool === undefined) continue;
@@ -153,6 +156,8 @@ export class Switches implements ModeSession {
     const config = this.#servers.find((child) => child.name === name);
     if (!config) return this.#refuse(name);
     if (this.#active.has(name)) return textResult(alreadyActiveText(name));
+    // It must not be started.
+    if (config.rules?.refusal) return failedResult(name, serverDenied(name, config.rules.refusal));
     try {
       // No await if it is ready: the next request must find it active.
       if (!this.#isReady(name) && !(await this.#becomesReady(config, context))) {

@@ -3,6 +3,7 @@
 import { isObject } from '../base/object.ts';
 import type { CallContext } from '../calls/call.ts';
 import type { Calls } from '../calls/calls.ts';
+import { isWatchable, requireWatchable } from '../calls/permissions.ts';
 import type { ListKind } from '../child/list-pages.ts';
 import type { ChildConfig, Config, Show } from '../config/config.ts';
 import { hintsOf, isReadOnly } from '../mcp/annotations.ts';
@@ -81,7 +82,8 @@ export class View implements Surface {
   get watched(): Map<string, string[]> {
     const watched = new Map<string, string[]>();
     for (const uri of this.#uris) {
-      const name = this.#parts.library.ownerOf(uri)?.name;
+      const owner = this.#parts.library.ownerOf(uri);
+      const name = owner && isWatchable(uri, owner) ? owner.name : undefined;
       if (name !== undefined) watched.set(name, [...(watched.get(name) ?? []), uri]);
     }
     return watched;
@@ -196,6 +198,7 @@ export class View implements Surface {
   }
 
   async watch(uris: ReadonlySet<string>): Promise<void> {
+    for (const uri of uris) requireWatchable(uri, this.#parts.library.ownerOf(uri));
     this.#uris = uris;
     await this.#events.onWatch();
   }

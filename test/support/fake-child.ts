@@ -9,7 +9,7 @@ import type { Child } from '../../src/child/child.ts';
 import type { Greeting } from '../../src/child/handshake.ts';
 import type { LinkEnd } from '../../src/child/link.ts';
 import type { ListKind } from '../../src/child/list-pages.ts';
-import type { ChildConfig } from '../../src/config/config.ts';
+import type { ChildConfig, PermissionRules } from '../../src/config/config.ts';
 import type { RefusedTool } from '../../src/mcp/clean-lists.ts';
 import type { LogLevel } from '../../src/mcp/logging.ts';
 import type { Tool } from '../../src/mcp/tools.ts';
@@ -212,9 +212,14 @@ export function createFakePool(children: readonly ChildConfig[], start: FakeStar
 }
 
 /** The path to these servers, as configured. */
-export function callsFor(children: readonly ChildConfig[], pool: Pool): Calls {
+export function callsFor(
+  children: readonly ChildConfig[],
+  pool: Pool,
+  permissions?: PermissionRules,
+): Calls {
   const logging = { level: 'info', form: 'compact', folder: undefined } as const;
-  return new Calls({ children: byName(children), logging }, { pool, log: SILENT_LOG });
+  const settings = { children: byName(children), logging, permissions };
+  return new Calls(settings, { pool, log: SILENT_LOG });
 }
 
 /** Lets everything run that doesn't wait for a timer. */

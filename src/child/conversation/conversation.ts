@@ -22,6 +22,8 @@ export interface ChildRequest
 export interface Inputs {
   readonly responses: Verbatim | undefined;
   readonly state: string | undefined;
+  /** It is a later round of a request that has already passed our own checks. */
+  readonly isRepeated?: boolean | undefined;
 }
 
 export interface Conversation {

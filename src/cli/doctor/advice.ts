@@ -1,10 +1,10 @@
 // Notes from `switchboard doctor` about a server's configuration and tools.
 import { chooseProvider } from '../../assistant/choose.ts';
 import { settleAssistant } from '../../assistant/settings.ts';
+import { isUsable } from '../../calls/usable.ts';
 import type { Child } from '../../child/child.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import { DESCRIPTIONS_FILE } from '../../config/server/descriptions.ts';
-import { isExposed } from '../../config/server/expose.ts';
 import { hintsOf, isReadOnly } from '../../mcp/annotations.ts';
 import { explainRefusedTools } from '../../mcp/clean-lists.ts';
 import type { Tool } from '../../mcp/tools.ts';
@@ -55,8 +55,8 @@ export function adviceOnTools(
 
 /** A host that asks before writes has to ask for every call of a suite that does both. */
 function adviceOnReading(config: ChildConfig, tools: readonly Tool[]): string[] {
-  const { name, expose, readOnlyTool, assistant } = config;
-  const exposed = tools.filter((tool) => isExposed(tool.name, expose));
+  const { name, readOnlyTool, assistant } = config;
+  const exposed = tools.filter((tool) => isUsable(tool, config));
   const reading = exposed.filter((tool) => isReadOnly(hintsOf(tool))).length;
   const isMixed = reading > 0 && reading < exposed.length;
   if (!isMixed || readOnlyTool || !modeOf(config).usesSuite || assistant) return [];

@@ -3,10 +3,10 @@
 import { ERRORS } from '../../base/errors.ts';
 import { cleanText, formatDuration, printable } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
+import { isUsable } from '../../calls/usable.ts';
 import type { Child } from '../../child/child.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
 import { isDescribed, rememberDerived } from '../../config/server/derived-descriptions.ts';
-import { isExposed } from '../../config/server/expose.ts';
 import { describeServer } from '../../mcp/describe-server.ts';
 import type { Tool } from '../../mcp/tools.ts';
 import { noServers } from '../commands/no-servers.ts';
@@ -127,7 +127,7 @@ async function examine(
   config: ChildConfig,
   { switchboard, cancellation }: CommandContext,
 ): Promise<Finding> {
-  const { name, origin, expose } = config;
+  const { name, origin } = config;
   const about = { name, origin, advice: adviceOnConfig(config) };
   const begin = performance.now();
   try {
@@ -135,7 +135,7 @@ async function examine(
     const startMs = Math.round(performance.now() - begin);
     const tools = await switchboard.board.calls.listTools(config, { cancellation });
     const { serverName, serverVersion, revision } = child.greeting;
-    const allowed = tools.filter((tool) => isExposed(tool.name, expose));
+    const allowed = tools.filter((tool) => isUsable(tool, config));
     return {
       ...about,
       advice: [...about.advice, ...adviceOnTools(config, tools, child)],

@@ -5,6 +5,7 @@ import { cleanText, escapeHidden, excerpt } from '../../base/text.ts';
 import { settleWithin } from '../../base/time.ts';
 import type { CallContext } from '../../calls/call.ts';
 import { notAllowed } from '../../calls/expose.ts';
+import { denialOf } from '../../calls/permissions.ts';
 import { unknownSubtool } from '../../calls/tool-call.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import { isExposed } from '../../config/server/expose.ts';
@@ -36,6 +37,8 @@ export async function call(words: readonly string[], options: CommandOptions): P
       if (!isExposed(subtool, child.expose)) {
         throw notAllowed({ server: child, target: subtool, through: 'suite' });
       }
+      const denial = denialOf(child, subtool);
+      if (denial) throw denial;
       using progress = new Progress(output);
       const started = switchboard.pool.use(child.name, cancellation);
       await progress.during(child.name, started, downloadNote(child));

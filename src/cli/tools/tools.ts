@@ -3,8 +3,8 @@
 import { SwitchboardError } from '../../base/errors.ts';
 import { cleanText, escapeHidden, formatDuration, printable } from '../../base/text.ts';
 import { unknownSubtool } from '../../calls/tool-call.ts';
+import { isUsable } from '../../calls/usable.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
-import { isExposed } from '../../config/server/expose.ts';
 import { signatureOf } from '../../mcp/signature.ts';
 import type { Tool } from '../../mcp/tools.ts';
 import { summarise } from '../../surface/summary.ts';
@@ -104,7 +104,8 @@ function fetchTools(
   return switchboard.board.calls.listTools(config, { cancellation });
 }
 
-function summaryOf(tool: Tool, { expose, introspection }: ChildConfig): Summary {
+function summaryOf(tool: Tool, config: ChildConfig): Summary {
+  const { introspection } = config;
   return {
     name: tool.name,
     signature: signatureOf(tool),
@@ -112,7 +113,7 @@ function summaryOf(tool: Tool, { expose, introspection }: ChildConfig): Summary 
       cleanText(descriptionOf(tool).slice(0, 4_000)),
       introspection.summaryMaxChars,
     ),
-    allowed: isExposed(tool.name, expose),
+    allowed: isUsable(tool, config),
   };
 }
 

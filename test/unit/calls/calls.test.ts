@@ -200,8 +200,9 @@ describe('the configured interceptors', () => {
       name: 'nested',
       expose: { ...within, within: { ...within, deny: ['x'] } },
     });
-    expect(exposeRules({ children: byName([box]) })).toBeUndefined();
-    expect(exposeRules({ children: byName([box, nested]) })).toBeDefined();
+    const { pool } = createFakePool([box, nested], async () => new FakeChild());
+    expect(exposeRules({ children: byName([box]) }, { pool })).toBeUndefined();
+    expect(exposeRules({ children: byName([box, nested]) }, { pool })).toBeDefined();
     expect(logCalls({ logging: { ...logging, level: 'info' } }, SILENT_LOG)).toBeUndefined();
     expect(logCalls({ logging: { ...logging, level: 'debug' } }, SILENT_LOG)).toBeDefined();
   });

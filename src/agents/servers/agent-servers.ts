@@ -7,6 +7,7 @@ import type { Agent } from '../agent.ts';
 import { environmentBelow } from '../depth.ts';
 import type { AttachedServer, Engine } from '../engine.ts';
 import { type AttachOptions, attachServer, serverSecrets } from './attach.ts';
+import { type BindRules, bindAll, createBindRules } from './bind.ts';
 import { type Candidates, distinctKey, mergeCandidates } from './candidate.ts';
 import { chooseServers } from './choose.ts';
 import { discoverServers } from './discover.ts';
@@ -52,7 +53,12 @@ export class AgentServers implements AsyncDisposable {
       ownServers(config(), env),
       discoverServers({ settings, project, homeFolder, env, program }),
     ]);
-    return mergeCandidates(own, discovered);
+    return mergeCandidates(own, bindAll(discovered, this.#bind()));
+  }
+
+  #bind(): BindRules {
+    const { config, env, homeFolder } = this.#parts;
+    return createBindRules(config(), { env, homeFolder });
   }
 
   /**
@@ -83,6 +89,7 @@ export class AgentServers implements AsyncDisposable {
       settings,
       available,
       isTried,
+      bind: this.#bind(),
       toolsOf: (server, { isFresh }) => {
         // Its error may quote them if it fails to start.
         for (const secret of serverSecrets(server, attach)) secrets.add(secret);

@@ -1,8 +1,10 @@
 // Which servers one agent gets: its own, those it names, and those that have the tools it names; or, if
 // the settings don't limit it, all of them. And which of their tools it may use.
+import { SwitchboardError } from '../../base/errors.ts';
 import type { AgentSettings } from '../../config/config.ts';
 import { isExposed } from '../../config/server/expose.ts';
 import type { Agent } from '../agent.ts';
+import { type BindRules, unbound } from './bind.ts';
 import type { Candidate, Candidates } from './candidate.ts';
 import { explainLack, explainUnproven } from './explain.ts';
 import {
@@ -20,6 +22,8 @@ export interface ChooseOptions {
   readonly settings: AgentSettings;
   readonly available: Candidates;
   readonly toolsOf: ToolsOf;
+  /** Applies the configuration's rules to a server the agent brings along. */
+  readonly bind?: BindRules | undefined;
   /** Ask every server the agent gets for its tools, even if nothing depends on it. */
   readonly isTried?: boolean | undefined;
 }
@@ -40,12 +44,18 @@ export interface ServerChoice {
 
 export async function chooseServers(agent: Agent, options: ChooseOptions): Promise<ServerChoice> {
   const { settings, toolsOf } = options;
-  const offer = offerTo(agent, options.available);
+  const offer = offerTo(agent, options.available, options.bind ?? unbound);
   const wanted = readWanted(agent, offer);
   const warnings = [...wanted.warnings];
   const lacks: string[] = [];
   const warn = (warning: string) => void warnings.push(warning);
   const lack = (sentence: string) => void lacks.push(sentence);
+  for (const { key, isRequired = false } of agent.servers.values()) {
+    const reason = offer.servers.has(key) ? undefined : offer.leftOut.get(key);
+    if (reason === undefined) continue;
+    if (isRequired) throw new SwitchboardError('TOOL_NOT_ALLOWED', reason);
+    lack(explainLack(key, reason));
+  }
   const one: ServerCase = { agent, settings, offer, wanted, toolsOf, warn, lack };
   const granted = settings.mcpEnumerate ? await grantByTools(one) : grantByName(one);
   const servers: ChosenServer[] = [];
@@ -103,6 +113,9 @@ function inBoth(
   return one && other ? one.filter((tool) => other.includes(tool)) : (one ?? other);
 }
 
+const NOT_ASKED =
+  ' Agents get only tools that permissions allow without asking: switchboard permissions explain shows which rule decides.';
+
 type EnabledTools =
   | { readonly tools: readonly string[] | undefined }
   /** The agent can't get the server. */
@@ -114,12 +127,13 @@ async function enabledToolsOf(
   filter: readonly string[] | undefined,
   toolsOf: ToolsOf,
 ): Promise<EnabledTools> {
-  const { origin, expose } = server;
+  const { origin, expose, rules } = server;
   const { allow, deny } = expose;
-  if (allow === undefined && deny === undefined) return { tools: filter };
-  const allowed = filter
-    ? { tools: filter.filter((tool) => isExposed(tool, expose)) }
-    : await exposedTools(server, toolsOf);
+  if (allow === undefined && deny === undefined && !rules) return { tools: filter };
+  const allowed =
+    filter && !rules
+      ? { tools: filter.filter((tool) => isExposed(tool, expose)) }
+      : narrow(await exposedTools(server, toolsOf), filter);
   if ('problem' in allowed) {
     return {
       problem: `Only some of its tools are exposed (${origin}), and its tool list is unknown. ${allowed.problem}`,
@@ -127,13 +141,21 @@ async function enabledToolsOf(
   }
   return allowed.tools.length > 0
     ? allowed
-    : { problem: `None of its tools are exposed (${origin}).` };
+    : {
+        problem: `None of its tools are ${rules ? 'allowed' : 'exposed'} (${origin}).${rules ? NOT_ASKED : ''}`,
+      };
 }
 
-/** Patterns need the server's tool list; plain names don't. */
+function narrow(answer: ToolsAnswer, filter: readonly string[] | undefined): ToolsAnswer {
+  if (!filter || !('tools' in answer)) return answer;
+  return { tools: answer.tools.filter((tool) => filter.includes(tool)) };
+}
+
+/** Patterns and permissions need the server's tool list; plain names don't. */
 async function exposedTools(server: Candidate, toolsOf: ToolsOf): Promise<ToolsAnswer> {
   const { allow } = server.expose;
   const answer = await askServer(server, toolsOf);
-  if ('tools' in answer || !allow || allow.some((name) => name.includes('*'))) return answer;
+  if ('tools' in answer || server.rules || !allow || allow.some((name) => name.includes('*')))
+    return answer;
   return { tools: allow.filter((tool) => isExposed(tool, server.expose)) };
 }

@@ -5,7 +5,8 @@ import { SwitchboardError } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
 import { withTimeout } from '../../base/time.ts';
 import type { ChildConfig } from '../../config/config.ts';
-import { parseTools } from '../../mcp/tools.ts';
+import { hintsOf } from '../../mcp/annotations.ts';
+import { parseTools, type Tool } from '../../mcp/tools.ts';
 import type { Catalog } from '../../pool/catalog.ts';
 import { listAll } from '../../pool/list-keeper.ts';
 import type { Pool } from '../../pool/pool.ts';
@@ -31,7 +32,7 @@ export interface EnumerateOptions extends ServerStartOptions {
   readonly isQuiet?: boolean | undefined;
 }
 
-type Names = readonly string[];
+type Tools = readonly Tool[];
 
 const MOST_AT_ONCE = 8;
 /** A failed server isn't tried again for each agent, but may be fixed after this. */
@@ -41,7 +42,7 @@ export class Enumerator implements AsyncDisposable {
   readonly #parts: EnumeratorParts;
   readonly #queue = new Queue(() => MOST_AT_ONCE);
   /** By how the server is started. */
-  readonly #underWay = new Map<string, SharedWork<Names>>();
+  readonly #underWay = new Map<string, SharedWork<Tools>>();
   readonly #failed = new Map<string, { readonly error: unknown; readonly until: number }>();
   /** Asked by this process. */
   readonly #asked = new Set<string>();
@@ -50,14 +51,27 @@ export class Enumerator implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  async tools(server: Candidate, options: EnumerateOptions): Promise<Names> {
+  /** The names of the tools that permissions allow without asking. */
+  async tools(server: Candidate, options: EnumerateOptions): Promise<readonly string[]> {
+    const { rules } = server;
+    const tools = await this.#tools(server, options);
+    const allowed = rules
+      ? tools.filter((tool) => {
+          const target = { kind: 'tool', name: tool.name, hints: hintsOf(tool) } as const;
+          return rules.decide(target)?.permission === 'allow';
+        })
+      : tools;
+    return allowed.map(({ name }) => name);
+  }
+
+  async #tools(server: Candidate, options: EnumerateOptions): Promise<Tools> {
     options.cancellation.throwIfCancelled();
     if (server.isOwn) return this.#ownTools(server, options);
     const config = asChild(server, options, options.limitMs);
     const id = declarationOf(server);
     const known = this.#parts.catalog.get(config).lists.tools;
     if (known && (!options.isFresh || options.isQuiet || this.#asked.has(id)))
-      return namesOf(known);
+      return parseTools(known);
     if (options.isQuiet) throw notKnown(config.name);
     const failed = this.#failed.get(id);
     if (failed && performance.now() < failed.until) throw failed.error;
@@ -70,19 +84,19 @@ export class Enumerator implements AsyncDisposable {
     await Promise.all([...this.#underWay.values()].map((work) => work.cancel(reason)));
   }
 
-  #workFor(id: string, config: ChildConfig, limitMs: number): SharedWork<Names> {
+  #workFor(id: string, config: ChildConfig, limitMs: number): SharedWork<Tools> {
     const found = this.#underWay.get(id);
     if (found) return found;
     const forget = (): void => {
       if (this.#underWay.get(id) === work) this.#underWay.delete(id);
     };
-    const work: SharedWork<Names> = new SharedWork(async (cancellation) => {
+    const work: SharedWork<Tools> = new SharedWork(async (cancellation) => {
       try {
-        const names = await this.#queue.during(cancellation, () =>
+        const tools = await this.#queue.during(cancellation, () =>
           this.#ask(config, limitMs, cancellation),
         );
         this.#asked.add(id);
-        return names;
+        return tools;
       } catch (error) {
         const until = performance.now() + FAILURE_HOLDS_MS;
         if (!cancellation.reason) this.#failed.set(id, { error, until });
@@ -96,7 +110,7 @@ export class Enumerator implements AsyncDisposable {
   }
 
   /** Starts the server, lists its tools, and stops it in any case. */
-  async #ask(config: ChildConfig, limitMs: number, cancellation: Cancellation): Promise<Names> {
+  async #ask(config: ChildConfig, limitMs: number, cancellation: Cancellation): Promise<Tools> {
     cancellation.throwIfCancelled();
     const { start, catalog } = this.#parts;
     const starter = new Starter({ start, catalog, onNotification: () => {}, after: undefined });
@@ -117,7 +131,7 @@ export class Enumerator implements AsyncDisposable {
         const isSecret = child.holdsSecret(JSON.stringify(tools));
         const { refusedTools: refused } = child;
         catalog.rememberList(config, 'tools', tools, { isSecret, refused });
-        return namesOf(tools);
+        return parseTools(tools);
       } finally {
         await child.stop();
       }
@@ -133,7 +147,7 @@ export class Enumerator implements AsyncDisposable {
     const id = declarationOf(server); // a reload may change it
     const { pool } = this.#parts;
     const known = pool.tools(key);
-    if (known && (!isFresh || isQuiet || this.#asked.has(id))) return namesOf(known);
+    if (known && (!isFresh || isQuiet || this.#asked.has(id))) return known;
     if (isQuiet) throw notKnown(key);
     const bothMs = 2 * limitMs;
     await withTimeout(
@@ -143,17 +157,13 @@ export class Enumerator implements AsyncDisposable {
       (limited) => limited.race(pool.warm(key)),
     );
     this.#asked.add(id);
-    return namesOf(pool.tools(key) ?? []);
+    return pool.tools(key) ?? [];
   }
 }
 
 /** How a server is declared, as a key. */
 function declarationOf({ key, origin, cmd, args, env, cwd, url, headers }: Candidate): string {
   return JSON.stringify([key, origin, cmd, args, env, cwd, url, headers]);
-}
-
-function namesOf(tools: readonly unknown[]): string[] {
-  return parseTools(tools).map(({ name }) => name);
 }
 
 function notKnown(name: string): SwitchboardError {

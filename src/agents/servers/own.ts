@@ -34,9 +34,10 @@ async function reasonAgainst(
   tokens: string,
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
-  const { name, showBecause, origin, problem, remote, behind } = child;
+  const { name, showBecause, origin, problem, remote, behind, rules } = child;
   const which = `${origin}: Server ${JSON.stringify(name)}`;
   if (isOff(child)) return `${which} is turned off (${showBecause}).`;
+  if (rules?.refusal) return `${which} is not allowed (${rules.refusal.because}).`;
   if (problem) return problem.text;
   if (behind) return `${which} is behind an assistant, which only hosts can use.`;
   if (!remote) return undefined;
@@ -62,7 +63,8 @@ async function isSignedIn(
   }
 }
 
-function toCandidate({ name, origin, command, remote, cwd, expose }: ChildConfig): Candidate {
+function toCandidate(child: ChildConfig): Candidate {
+  const { name, origin, command, remote, cwd, expose, rules } = child;
   return {
     key: name,
     origin,
@@ -74,6 +76,7 @@ function toCandidate({ name, origin, command, remote, cwd, expose }: ChildConfig
     headers: remote?.headers ?? {},
     isInjected: false,
     expose,
+    ...(rules && { rules }),
     isOwn: true,
   };
 }

@@ -1,5 +1,6 @@
 // The servers one agent can get, and the tools it names, sorted by whether it names a server.
 import type { Agent, ToolReference } from '../agent.ts';
+import type { BindRules } from './bind.ts';
 import { type Candidate, type Candidates, EVERYTHING, plainKey } from './candidate.ts';
 import { explainMissingServer } from './explain.ts';
 
@@ -12,16 +13,20 @@ export interface Offer {
   readonly leftOut: ReadonlyMap<string, string>;
 }
 
-export function offerTo(agent: Agent, available: Candidates): Offer {
+export function offerTo(agent: Agent, available: Candidates, bind: BindRules): Offer {
   const shared = new Map(available.servers.map((server) => [server.key, server]));
   const servers = new Map<string, Candidate>();
+  const leftOut = new Map(available.leftOut);
   for (const server of agent.servers.values()) {
     // An injected server only fills a gap: the user's own one of that name takes precedence.
     const own = server.isInjected ? shared.get(server.key) : undefined;
-    servers.set(server.key, own ?? { ...server, expose: EVERYTHING, isOwn: false });
+    const bound = own ?? bind({ ...server, expose: EVERYTHING, isOwn: false });
+    if (typeof bound === 'string') leftOut.set(server.key, bound);
+    else servers.set(server.key, bound);
   }
   for (const [key, server] of shared) if (!servers.has(key)) servers.set(key, server);
-  return { servers, embedded: new Set(agent.servers.keys()), leftOut: available.leftOut };
+  const embedded = [...agent.servers.keys()].filter((key) => servers.has(key));
+  return { servers, embedded: new Set(embedded), leftOut };
 }
 
 /** The tools of one server that an agent names. */

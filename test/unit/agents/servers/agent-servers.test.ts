@@ -320,3 +320,43 @@ test('a warning about a server does not repeat its variables’ values', async (
   expect(warnings.join()).toContain('wrong key: ***');
   expect(warnings.join()).not.toContain('value-of-a-key');
 });
+
+test('permissions limit the tools of every server an agent gets, and what has to be asked about is left out', async () => {
+  const annotated = testServer(
+    'lists',
+    JSON.stringify([
+      { name: 'look', annotations: { readOnlyHint: true } },
+      { name: 'change', annotations: { readOnlyHint: false } },
+      { name: 'wipe' },
+    ]),
+  );
+  const { serversFor } = await setUp({
+    'switchboard.config.json': {
+      mcpServers: {
+        own: annotated,
+        safe: { ...annotated, readOnly: true },
+        closed: lists('x'),
+        asks: lists('y'),
+      },
+      permissions: { deny: ['*__wipe', 'closed'], ask: ['own__change', 'asks'] },
+    },
+    '.mcp.json': { mcpServers: { found: annotated } },
+  });
+  const names = ['own::*', 'safe::*', 'found::*', 'closed::*', 'asks::*', 'brought::*'];
+  const { args, command } = annotated;
+  const brought = candidate('brought', { cmd: command, args, cwd: '/' });
+  const given = await serversFor(agentWith(names, { servers: [brought] }));
+  expect(given.servers.map(({ key, enabledTools }) => [key, enabledTools])).toEqual([
+    // The same command as `safe`, and as `own`.
+    ['brought', ['look']],
+    ['own', ['look']],
+    ['safe', ['look']],
+    ['found', ['look']],
+  ]);
+  expect(given.lacks).toEqual([
+    expect.stringMatching(/^The agent runs without server "asks"\. None of its tools are allowed/),
+  ]);
+  expect(given.warnings).toEqual([
+    expect.stringContaining('Server "closed" is not allowed (permissions.deny "closed" in'),
+  ]);
+});

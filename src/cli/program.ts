@@ -8,6 +8,7 @@ import { isSwitchOfServe, switchAssistant } from './commands/assistant-switch.ts
 import { checkConfig, printConfig, printSchema } from './commands/config.ts';
 import { importCommand } from './commands/import.ts';
 import { login, logout } from './commands/login.ts';
+import { explainPermission } from './commands/permissions.ts';
 import { runAgent } from './commands/run-agent.ts';
 import { type ShowOptions, show } from './commands/show.ts';
 import { installSkillCommand, uninstallSkillCommand } from './commands/skill.ts';
@@ -63,6 +64,10 @@ Examples:
   switchboard call memory.search_nodes query=tea
   switchboard call files.read_text_file path=notes.md head=20
   switchboard call memory search_nodes '{"query": "tea"}'
+`;
+
+const ABOUT_EXPLAIN = `
+<tool> can also be a prompt or the URI of a resource.
 `;
 
 const ABOUT_SHOW = `
@@ -214,6 +219,17 @@ export function buildProgram(action: Action): Command {
   configCommand('schema', 'print the JSON Schema of the configuration file').action(
     action(async () => printSchema()),
   );
+
+  const permissions = withSubcommands(
+    program.command('permissions'),
+    'inspect which tools may be used',
+  );
+  withCommonOptions(permissions.command('explain <server> <tool>'))
+    .description('show whether a tool may be used, and which rule decides')
+    .addHelpText('after', ABOUT_EXPLAIN)
+    .action(
+      action(async (options, server = '', tool = '') => explainPermission(server, tool, options)),
+    );
 
   const skill = withSubcommands(
     program.command('skill'),

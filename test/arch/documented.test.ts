@@ -33,6 +33,8 @@ test.each([
   ['config', 'check'],
   ['config', 'print'],
   ['config', 'schema'],
+  ['permissions'],
+  ['permissions', 'explain'],
   ['assistant'],
   ['assistant', 'serve'],
   ['skill'],

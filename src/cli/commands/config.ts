@@ -12,12 +12,14 @@ import { formatRows } from '../terminal/layout.ts';
 import { count, createOutput } from '../terminal/output.ts';
 import { noServers } from './no-servers.ts';
 import { offServers, printOff } from './off.ts';
+import { unmatchedRules } from './permissions.ts';
 import { type CommandOptions, loadFor } from './with-switchboard.ts';
 
 export async function checkConfig(options: CommandOptions): Promise<number> {
   const output = createOutput(options);
   const config = await loadFor(options);
-  const { files, children, warnings } = config;
+  const { files, children } = config;
+  const warnings = [...config.warnings, ...unmatchedRules(config)];
   const shown = [...children.values()].map(({ name, show, showBecause }) => ({
     name,
     show,

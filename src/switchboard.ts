@@ -11,11 +11,13 @@ import { describeBug } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
 import { RunNote, stopOrphans } from './base/orphans.ts';
+import { settleWithin } from './base/time.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
 import { type ChildConfig, type Config, isOff, tokenFolder } from './config/config.ts';
 import { expandRemote } from './config/server/expand.ts';
 import type { Facts } from './host/status-report.ts';
+import { clientName } from './mcp/caller.ts';
 import type { Era } from './mcp/eras.ts';
 import { Catalog } from './pool/catalog.ts';
 import { Pool } from './pool/pool.ts';
@@ -43,6 +45,9 @@ export interface SwitchboardOptions {
   /** Whether several hosts may connect at once. */
   readonly isShared?: boolean | undefined;
 }
+
+/** A stopped server's connection ends when its last output has been read. */
+const LAST_ENDS_MS = 500;
 
 /** The parts of a session that the host's connection provides. */
 export type Connection = Pick<SessionOptions, 'send'> &
@@ -72,6 +77,8 @@ export class Switchboard implements AsyncDisposable {
   readonly #seal = new StateSeal();
   readonly #parking = new Parking();
   readonly #sessions = new Set<Session>();
+  /** The ends of running servers, as far as the audit log waits for them. */
+  readonly #ends = new Set<Promise<void>>();
 
   constructor(options: SwitchboardOptions) {
     const { config, agents = [], ...rest } = options;
@@ -223,11 +230,20 @@ export class Switchboard implements AsyncDisposable {
       this.pool[Symbol.asyncDispose](),
       this.#orphans,
     ]);
+    if (this.#ends.size > 0) await settleWithin(Promise.all(this.#ends), LAST_ENDS_MS);
+    await this.board.calls[Symbol.asyncDispose]();
     await this.#claims.written();
     this.#runNote.remove();
   }
 
-  readonly #runAgent: RunAgent = async (...run) => (await this.crew()).runs.run(...run);
+  readonly #runAgent: RunAgent = async (agent, args, options) => {
+    const run = async () => (await this.crew()).runs.run(agent, args, options);
+    const { audit } = this.board.calls;
+    if (!audit) return run();
+    const { auditRun } = await import('./trust/audit/watch.ts');
+    const host = clientName(options.caller?.info);
+    return auditRun({ agent: agent.toolName, host, args }, run, audit);
+  };
 
   async #openCrew(): Promise<Crew> {
     const { Crew } = await import('./agents/crew.ts');
@@ -250,23 +266,34 @@ export class Switchboard implements AsyncDisposable {
   async #startChild(config: ChildConfig, attempt: StartAttempt): Promise<Child> {
     const { log, environment: env, isShared = false } = this.#options;
     const begin = performance.now();
+    const { audit } = this.board.calls;
     // Lazy: a host that only lists tools doesn't wait for it.
     const { startChild } = await import('./child/start.ts');
-    const child = await startChild(config, {
-      ...attempt,
-      env,
-      credentials: await this.#credentialsFor(config),
-      ...this.processes,
-      onStderr: stderrSink(config, this.#config, log),
-      onNotification: (method, params) => {
-        log.debug(`${config.name}: ${nameNotification(method)}`);
-        attempt.onNotification(method, params);
-      },
-      served: { project: this.#config.project, isShared },
-      askOutside: (question) => this.board.askOutside(question),
-      inputSchemaOf: (tool) => this.#inputSchemaOf(config, tool),
-      onBug: (error) => log.error(`${config.name}: ${describeBug(error)}`),
-    });
+    const credentials = await this.#credentialsFor(config);
+    const start = () =>
+      startChild(config, {
+        ...attempt,
+        env,
+        credentials,
+        ...this.processes,
+        onStderr: stderrSink(config, this.#config, log),
+        onNotification: (method, params) => {
+          log.debug(`${config.name}: ${nameNotification(method)}`);
+          attempt.onNotification(method, params);
+        },
+        served: { project: this.#config.project, isShared },
+        askOutside: (question) => this.board.askOutside(question),
+        inputSchemaOf: (tool) => this.#inputSchemaOf(config, tool),
+        onBug: (error) => log.error(`${config.name}: ${describeBug(error)}`),
+      });
+    const child = audit
+      ? await (await import('./trust/audit/watch.ts')).auditStart(
+          config.name,
+          start,
+          audit,
+          this.#ends,
+        )
+      : await start();
     log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
     return child;
   }

@@ -8,6 +8,7 @@ export const ERRORS = {
   INSTALL_FAILED: { exit: 2 },
   CONFIG_NOT_CHANGED: { exit: 2 },
   LISTEN_FAILED: { exit: 2 },
+  AUDIT_FAILED: { exit: 2 },
   CHILD_UNKNOWN: { exit: 2 },
   CHILD_NOT_CONFIGURED: { exit: 2 },
   CHILD_START_FAILED: { exit: 3 },

@@ -7,6 +7,8 @@ import type { ChildConfig, Config } from '../config/config.ts';
 import { parseTools, type Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
+import type { AuditSink } from '../trust/audit/events.ts';
+import { type Audit, createAudit } from './audit.ts';
 import { type CallContext, compose, type Interceptor, type Send } from './call.ts';
 import { exposeRules } from './expose.ts';
 import { logCalls } from './log-calls.ts';
@@ -14,7 +16,7 @@ import { permissionRules } from './permissions.ts';
 import { type CallListener, recordCalls, SessionNumbers } from './record.ts';
 import { createSend } from './send.ts';
 
-type Settings = Pick<Config, 'children' | 'logging' | 'permissions'>;
+type Settings = Pick<Config, 'children' | 'logging' | 'permissions' | 'audit'>;
 
 type CreateInterceptor = (config: Settings, parts: InterceptorParts) => Interceptor | undefined;
 
@@ -36,17 +38,19 @@ export interface InterceptorParts extends CallsParts {
   readonly alwaysApproved: Set<string>;
 }
 
-export class Calls {
+export class Calls implements AsyncDisposable {
   readonly #log: Log;
   readonly #parts: InterceptorParts;
   readonly #bare: Send;
   readonly #sessions = new SessionNumbers();
+  #audit: Audit | undefined;
   #send: Send;
 
   constructor(config: Settings, { pool, log }: CallsParts) {
     this.#log = log;
     this.#bare = createSend(pool);
     this.#parts = { pool, log, approved: new WeakMap(), alwaysApproved: new Set() };
+    this.#audit = createAudit(config, log);
     this.#send = this.#compose(config);
   }
 
@@ -55,8 +59,14 @@ export class Calls {
     return this.#send;
   }
 
+  /** Where everything that is decided about a call is noted; undefined if the audit log is off. */
+  get audit(): AuditSink | undefined {
+    return this.#audit;
+  }
+
   /** Applies a new configuration to the calls that follow. */
   update(config: Settings): void {
+    this.#updateAudit(config);
     this.#send = this.#compose(config);
   }
 
@@ -67,15 +77,33 @@ export class Calls {
     return parseTools((value as { readonly tools: readonly unknown[] }).tools);
   }
 
+  /** Call it after the servers have stopped, so that their ends are in the audit log. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#audit?.[Symbol.asyncDispose]();
+  }
+
+  #updateAudit(config: Settings): void {
+    const before = this.#audit;
+    if (JSON.stringify(before?.settings) === JSON.stringify(config.audit)) return;
+    this.#audit = createAudit(config, this.#log);
+    before?.[Symbol.asyncDispose]().catch(this.#reportBug);
+  }
+
+  readonly #reportBug = (error: unknown): void => this.#log.error(describeBug(error));
+
   #compose(config: Settings): Send {
+    const audit = this.#audit;
     const send = compose(
-      INTERCEPTORS.flatMap((create) => create(config, this.#parts) ?? []),
+      [
+        ...(audit ? [audit.intercept] : []),
+        ...INTERCEPTORS.flatMap((create) => create(config, this.#parts) ?? []),
+      ],
       this.#bare,
     );
-    const onBug = (error: unknown): void => this.#log.error(describeBug(error));
-    const listeners = LISTENERS.flatMap((create) => create(config, this.#log) ?? []).map(
-      (listener) => guard(onBug, listener),
-    );
+    const listeners = [
+      ...LISTENERS.flatMap((create) => create(config, this.#log) ?? []),
+      ...(audit ? [audit.listen] : []),
+    ].map((listener) => guard(this.#reportBug, listener));
     if (listeners.length === 0) return send;
     return recordCalls(send, this.#sessions, (record) => {
       for (const listener of listeners) listener(record);

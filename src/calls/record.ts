@@ -20,7 +20,9 @@ export interface CallRecord {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** Bytes of the arguments or params. */
+  /** A tool's arguments, or the params of any other method. Listeners must not write them as they are. */
+  readonly params: Verbatim;
+  /** Bytes of the params. */
   readonly bytesIn: number;
   /** Bytes of the result; 0 without one. */
   readonly bytesOut: number;
@@ -56,6 +58,7 @@ export function recordCalls(send: Send, sessions: SessionNumbers, listener: Call
         target,
         startedAt,
         endedAt: now(),
+        params,
         bytesIn: Buffer.byteLength(params.text),
         bytesOut: result ? Buffer.byteLength(result.text) : 0,
         outcome,
@@ -88,4 +91,5 @@ const OUTCOMES: { readonly [code in ErrorCode]?: Outcome } = {
   CANCELLED: 'cancelled',
   CHILD_TIMEOUT: 'timeout',
   TOOL_NOT_ALLOWED: 'denied',
+  AUDIT_FAILED: 'denied',
 };

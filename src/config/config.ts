@@ -32,6 +32,8 @@ export interface Config {
   /** Undefined unless a file sets `permissions` or `readOnly`. */
   readonly permissions?: PermissionRules | undefined;
   readonly logging: LogSettings;
+  /** Undefined if the audit log is off. */
+  readonly audit?: AuditSettings;
   /** Hints by server name, for servers whose `.mcp.json` is gone but still has a copy in the assistant's folder. */
   readonly lost?: ReadonlyMap<string, string>;
   /** Problems that didn't prevent loading, for stderr and `config check`. */
@@ -43,6 +45,22 @@ export interface Config {
 /** Where sign-ins are saved. */
 export function tokenFolder({ home }: Pick<Config, 'home'>): string {
   return join(home, 'tokens');
+}
+
+/** Where the audit log is, whether it is on or not. */
+export function auditFolder({ home }: Pick<Config, 'home'>): string {
+  return join(home, 'audit');
+}
+
+export interface AuditSettings {
+  /** Absolute. */
+  readonly folder: string;
+  /** Refuse calls while the log can't be written. */
+  readonly required: boolean;
+  /** A larger file is closed, and a new one started. */
+  readonly maxFileBytes: number;
+  /** Older files are deleted. */
+  readonly keepDays: number;
 }
 
 /** How complex a message from a host or server may be. */

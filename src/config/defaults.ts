@@ -17,6 +17,7 @@ export const DEFAULTS = {
   idleMs: 600_000,
   flipSuites: 'auto',
   era: 'auto',
+  audit: { required: false, maxFileBytes: 10 * 1024 * 1024, keepDays: 90 },
   assistant: {
     mode: 'loop',
     maxRounds: 20,

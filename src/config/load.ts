@@ -25,6 +25,7 @@ import { resolveAgents } from './settings/agents.ts';
 import { resolveGeneral } from './settings/general.ts';
 import { resolveLogging } from './settings/logging.ts';
 import { hasRestrictions } from './settings/restrictions.ts';
+import { resolveAudit } from './settings/user-only.ts';
 
 export interface LoadConfigOptions extends PlaceOptions {
   /** A `servers.json` to read instead of the default ones. */
@@ -51,6 +52,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const warn = (sentence: string) => void warnings.push(sentence);
   const { env } = options;
   const general = resolveGeneral(layers, env);
+  const audit = resolveAudit(layers, places, warn);
   const descriptions = await readDescriptions(places);
   const sources = {
     project,
@@ -90,6 +92,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
       warn,
     }),
     logging: resolveLogging(places, { env, toml: userToml.logging, warn }),
+    ...(audit && { audit }),
     ...(missing.length > 0 && { missing }),
     warnings: [
       ...resolved.warnings,

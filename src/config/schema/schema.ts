@@ -244,6 +244,20 @@ const flip = z.strictObject({
   ),
 });
 
+const audit = z.strictObject({
+  required: key(
+    z.boolean(),
+    "Refuse calls while the log can't be written. Otherwise Switchboard logs an error and continues.",
+    DEFAULTS.audit.required,
+  ),
+  maxFileBytes: key(
+    z.int().check(z.minimum(4096), z.maximum(MOST_BYTES)),
+    'Start a new file when one gets larger than this, in bytes.',
+    DEFAULTS.audit.maxFileBytes,
+  ),
+  keepDays: key(atLeastOne, 'Delete files older than this many days.', DEFAULTS.audit.keepDays),
+});
+
 /** A `servers.json`: servers by name. */
 export const serversFileSchema = z.record(z.string(), serverSchema);
 
@@ -286,6 +300,11 @@ export const configSchema = z.strictObject({
   permissions: key(
     permissions,
     'Which tools, prompts and resources may be used. Rules are `server`, `server__tool`, `server__@read` (also `@write`, `@destructive`, `@open`) or patterns with `*`. If several files have permissions, the strictest decision counts. See docs/permissions.md.',
+  ),
+  audit: key(
+    z.union([z.boolean(), audit]),
+    'Write a tamper-evident log of calls, decisions, starts and stops to `$SWITCHBOARD_HOME/audit`. `true`, or an object with settings. Only in the user file. See docs/audit.md.',
+    false,
   ),
   agents: key(agentsSchema, 'Agents as tools. See docs/agents.md.'),
 });

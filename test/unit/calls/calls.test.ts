@@ -152,6 +152,7 @@ describe('records', () => {
       target: 'echo',
       startedAt: expect.any(Number),
       endedAt: expect.any(Number),
+      params: expect.any(Verbatim),
       bytesIn: Buffer.byteLength('{"text":"ä"}'),
       bytesOut: '{"content":[{"type":"text","text":"called echo"}]}'.length,
       outcome: 'ok',

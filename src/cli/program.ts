@@ -5,6 +5,7 @@ import { VERSION } from '../base/version.ts';
 import { showAgents } from './commands/agents.ts';
 import type { AssistantFlags } from './commands/assistant.ts';
 import { isSwitchOfServe, switchAssistant } from './commands/assistant-switch.ts';
+import type { AuditOptions } from './commands/audit.ts';
 import { checkConfig, printConfig, printSchema } from './commands/config.ts';
 import { importCommand } from './commands/import.ts';
 import { login, logout } from './commands/login.ts';
@@ -78,6 +79,12 @@ const ABOUT_ASSISTANT = `
 [state] is on, off or status (the default).
 `;
 
+const ABOUT_AUDIT = `
+Without [action], shows the latest entries. [action] is one of:
+  verify   report lines that were edited, removed, moved or cut off; exits with 2 if there are any
+  export   print all entries as JSON, one per line
+`;
+
 /** Runs a command; returns the exit status. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   let status = 0;
@@ -98,7 +105,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
-interface Options extends ShowOptions, HttpFlags, AssistantFlags {
+interface Options extends ShowOptions, HttpFlags, AssistantFlags, AuditOptions {
   readonly browser?: boolean;
   readonly check?: boolean;
   readonly cwd?: string;
@@ -206,6 +213,15 @@ export function buildProgram(action: Action): Command {
   command('logout <server>', 'sign out of a server and revoke its tokens').action(
     action(async (options, server = '') => logout(server, options)),
   );
+
+  command('audit [action]', 'show, verify or export the audit log')
+    .option('--since <date>', 'only entries from this date or time on (not with verify)')
+    .addHelpText('after', ABOUT_AUDIT)
+    .action(
+      action(async (options, what) =>
+        (await import('./commands/audit.ts')).auditCommand(what, options),
+      ),
+    );
 
   const config = withSubcommands(program.command('config'), 'inspect the configuration');
   const configCommand = (name: string, description: string): Command =>

@@ -29,6 +29,7 @@ test.each([
   ['reload'],
   ['login'],
   ['logout'],
+  ['audit'],
   ['config'],
   ['config', 'check'],
   ['config', 'print'],

@@ -93,6 +93,7 @@ describe('--version and --help', () => {
         run [options] <agent> <task>          run an agent ("-" reads the task from stdin)
         login [options] <server>              sign in to a server in your browser
         logout [options] <server>             sign out of a server and revoke its tokens
+        audit [options] [action]              show, verify or export the audit log
         config [command]                      inspect the configuration
         skill [command]                       manage the /switchboard command in Claude Code
         import [options] [file]               import servers from a host's file or mcpflip ("-" for stdin)

@@ -117,7 +117,7 @@ function rowsOf(schema: JsonSchema, prefix: string): string[][] {
       rows.push([`\`${key}\``, formatType(property), standard, property.description ?? '']);
     // Only one of the forms has keys.
     const form = property.anyOf?.find(({ properties }) => properties) ?? property;
-    rows.push(...rowsOf(form, `${key}.`));
+    rows.push(...rowsOf(form, `${key}.`), ...rowsOf(property.items ?? {}, `${key}[].`));
   }
   return rows;
 }
@@ -125,7 +125,7 @@ function rowsOf(schema: JsonSchema, prefix: string): string[][] {
 function formatType(schema: JsonSchema): string {
   if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
   if (schema.anyOf) return schema.anyOf.map(formatType).join(' or ');
-  if (schema.type === 'array') return 'string[]';
+  if (schema.type === 'array') return `${formatType(schema.items ?? {})}[]`;
   if (schema.type === 'integer') return `integer${formatRange(schema)}`;
   return String(schema.type);
 }

@@ -11,6 +11,7 @@ import { describeBug } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
 import { RunNote, stopOrphans } from './base/orphans.ts';
+import { withVariables } from './base/process.ts';
 import { settleWithin } from './base/time.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
@@ -100,7 +101,12 @@ export class Switchboard implements AsyncDisposable {
     });
     this.#claims = new Claims(claimsFile(config));
     const crewed = { listed: agents, run: this.#runAgent };
-    this.board = new Board(config, this.pool, log, crewed, this.#claims);
+    const programs = () => {
+      const { mark, onProcess } = this.processes;
+      const env = withVariables(rest.environment, mark);
+      return { project: this.#config.project, env, onProcess };
+    };
+    this.board = new Board(config, this.pool, log, crewed, this.#claims, programs);
   }
 
   /** The configuration in effect. */

@@ -26,6 +26,8 @@ export const ERRORS = {
   TOOL_NOT_ALLOWED: { exit: 4 },
   TOOL_ARGUMENTS: { exit: 4 },
   TOOL_FAILED: { exit: 4 },
+  HOOK_DENIED: { exit: 4 },
+  HOOK_FAILED: { exit: 4 },
   AGENT_UNKNOWN: { exit: 5 },
   AGENT_TOO_DEEP: { exit: 5 },
   AGENT_TIMEOUT: { exit: 5 },

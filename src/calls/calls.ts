@@ -8,48 +8,66 @@ import { parseTools, type Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
 import type { AuditSink } from '../trust/audit/events.ts';
+import type { HookPrograms } from '../trust/hooks/run-hook.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type CallContext, compose, type Interceptor, type Send } from './call.ts';
 import { exposeRules } from './expose.ts';
+import { callHooks } from './hooks.ts';
 import { logCalls } from './log-calls.ts';
 import { permissionRules } from './permissions.ts';
 import { type CallListener, recordCalls, SessionNumbers } from './record.ts';
 import { createSend } from './send.ts';
 
-type Settings = Pick<Config, 'children' | 'logging' | 'permissions' | 'audit'>;
+type Settings = Pick<Config, 'children' | 'logging' | 'permissions' | 'audit' | 'hooks'>;
 
 type CreateInterceptor = (config: Settings, parts: InterceptorParts) => Interceptor | undefined;
 
 /** Outermost first. Each is undefined if the configuration doesn't need it. */
-const INTERCEPTORS: readonly CreateInterceptor[] = [exposeRules, permissionRules];
+const INTERCEPTORS: readonly CreateInterceptor[] = [
+  callHooks, // first, so that all rules hold for the call they decide on
+  exposeRules,
+  permissionRules,
+];
 
 const LISTENERS: readonly ((config: Settings, log: Log) => CallListener | undefined)[] = [logCalls];
 
-export interface CallsParts {
+/** What interceptors may use. */
+export interface InterceptorParts {
   readonly pool: Pool;
   readonly log: Log;
-}
-
-/** What interceptors may use. The same object for every configuration. */
-export interface InterceptorParts extends CallsParts {
+  readonly audit: AuditSink | undefined;
+  readonly programs: () => HookPrograms;
   /** What users have approved, by party. */
   readonly approved: WeakMap<object, Set<string>>;
   /** What they have approved for all. */
   readonly alwaysApproved: Set<string>;
 }
 
+export interface CallsParts {
+  readonly pool: Pool;
+  readonly log: Log;
+  /** How hooks are started. Needed only for a configuration with hooks. */
+  readonly programs?: (() => HookPrograms) | undefined;
+}
+
+const WITHOUT_PROJECT = (): HookPrograms => ({ project: '', env: {} });
+
 export class Calls implements AsyncDisposable {
   readonly #log: Log;
-  readonly #parts: InterceptorParts;
+  readonly #pool: Pool;
   readonly #bare: Send;
+  readonly #programs: () => HookPrograms;
   readonly #sessions = new SessionNumbers();
+  /** The same for every configuration. */
+  readonly #approvals = { approved: new WeakMap(), alwaysApproved: new Set<string>() };
   #audit: Audit | undefined;
   #send: Send;
 
-  constructor(config: Settings, { pool, log }: CallsParts) {
+  constructor(config: Settings, { pool, log, programs = WITHOUT_PROJECT }: CallsParts) {
     this.#log = log;
+    this.#programs = programs;
     this.#bare = createSend(pool);
-    this.#parts = { pool, log, approved: new WeakMap(), alwaysApproved: new Set() };
+    this.#pool = pool;
     this.#audit = createAudit(config, log);
     this.#send = this.#compose(config);
   }
@@ -93,10 +111,17 @@ export class Calls implements AsyncDisposable {
 
   #compose(config: Settings): Send {
     const audit = this.#audit;
+    const parts = {
+      pool: this.#pool,
+      log: this.#log,
+      audit,
+      programs: this.#programs,
+      ...this.#approvals,
+    };
     const send = compose(
       [
         ...(audit ? [audit.intercept] : []),
-        ...INTERCEPTORS.flatMap((create) => create(config, this.#parts) ?? []),
+        ...INTERCEPTORS.flatMap((create) => create(config, parts) ?? []),
       ],
       this.#bare,
     );

@@ -91,5 +91,7 @@ const OUTCOMES: { readonly [code in ErrorCode]?: Outcome } = {
   CANCELLED: 'cancelled',
   CHILD_TIMEOUT: 'timeout',
   TOOL_NOT_ALLOWED: 'denied',
+  HOOK_DENIED: 'denied',
+  HOOK_FAILED: 'denied',
   AUDIT_FAILED: 'denied',
 };

@@ -34,6 +34,8 @@ export interface Config {
   readonly logging: LogSettings;
   /** Undefined if the audit log is off. */
   readonly audit?: AuditSettings;
+  /** Undefined if there are no hooks. */
+  readonly hooks?: HookSettings;
   /** Hints by server name, for servers whose `.mcp.json` is gone but still has a copy in the assistant's folder. */
   readonly lost?: ReadonlyMap<string, string>;
   /** Problems that didn't prevent loading, for stderr and `config check`. */
@@ -61,6 +63,23 @@ export interface AuditSettings {
   readonly maxFileBytes: number;
   /** Older files are deleted. */
   readonly keepDays: number;
+}
+
+/** In the order they run. */
+export interface HookSettings {
+  readonly beforeCall: readonly HookConfig[];
+  readonly afterCall: readonly HookConfig[];
+}
+
+export interface HookConfig {
+  /** Absolute, or a name to find on PATH. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Where it runs: the folder of the file that declares it. */
+  readonly cwd: string;
+  /** Patterns for `server` and `server__tool`. */
+  readonly tools: readonly string[];
+  readonly timeoutMs: number;
 }
 
 /** How complex a message from a host or server may be. */

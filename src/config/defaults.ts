@@ -18,6 +18,7 @@ export const DEFAULTS = {
   flipSuites: 'auto',
   era: 'auto',
   audit: { required: false, maxFileBytes: 10 * 1024 * 1024, keepDays: 90 },
+  hookMs: 5_000,
   assistant: {
     mode: 'loop',
     maxRounds: 20,

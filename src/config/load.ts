@@ -25,7 +25,7 @@ import { resolveAgents } from './settings/agents.ts';
 import { resolveGeneral } from './settings/general.ts';
 import { resolveLogging } from './settings/logging.ts';
 import { hasRestrictions } from './settings/restrictions.ts';
-import { resolveAudit } from './settings/user-only.ts';
+import { resolveAudit, resolveHooks } from './settings/user-only.ts';
 
 export interface LoadConfigOptions extends PlaceOptions {
   /** A `servers.json` to read instead of the default ones. */
@@ -53,6 +53,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const { env } = options;
   const general = resolveGeneral(layers, env);
   const audit = resolveAudit(layers, places, warn);
+  const hooks = resolveHooks(layers, places, warn);
   const descriptions = await readDescriptions(places);
   const sources = {
     project,
@@ -93,6 +94,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     }),
     logging: resolveLogging(places, { env, toml: userToml.logging, warn }),
     ...(audit && { audit }),
+    ...(hooks && { hooks }),
     ...(missing.length > 0 && { missing }),
     warnings: [
       ...resolved.warnings,

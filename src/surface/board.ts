@@ -4,7 +4,7 @@ import type { ListedAgent } from '../agents/agent.ts';
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
-import { Calls } from '../calls/calls.ts';
+import { Calls, type CallsParts } from '../calls/calls.ts';
 import type { ListKind } from '../child/list-pages.ts';
 import { type ChildConfig, type Config, isOff } from '../config/config.ts';
 import type { Question } from '../mcp/caller.ts';
@@ -37,12 +37,19 @@ export class Board {
   #hasBegun = false;
   #watchedNames: ReadonlySet<string> = new Set();
 
-  constructor(config: Config, pool: Pool, log: Log, agents: Agents, claims = new Claims()) {
+  constructor(
+    config: Config,
+    pool: Pool,
+    log: Log,
+    agents: Agents,
+    claims = new Claims(),
+    programs?: CallsParts['programs'],
+  ) {
     this.#pool = pool;
     this.#claims = claims;
     this.#log = log;
     this.#config = config;
-    this.calls = new Calls(config, { pool, log });
+    this.calls = new Calls(config, { pool, log, programs });
     this.#suites = this.#createSuites();
     this.#agents = this.#createAgentTools(agents);
     this.#library = new Library(shownChildren(config), {

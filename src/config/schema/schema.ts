@@ -258,6 +258,36 @@ const audit = z.strictObject({
   keepDays: key(atLeastOne, 'Delete files older than this many days.', DEFAULTS.audit.keepDays),
 });
 
+const hookList = z.array(
+  z.strictObject({
+    command: nonEmpty.check(
+      z.meta({
+        description:
+          'Program to run, not in a shell. Relative paths start at the folder of the file.',
+      }),
+    ),
+    args: key(args, 'Arguments for the program.', []),
+    tools: key(
+      strings,
+      'Tools it runs for: `server` or `server__tool`, where `*` matches any characters. Case is ignored, and `-`, `_` and spaces are equivalent. Default: all tools.',
+    ),
+    timeoutMs: key(milliseconds, 'Time limit for the program.', DEFAULTS.hookMs),
+  }),
+);
+
+const hooks = z.strictObject({
+  beforeCall: key(
+    hookList,
+    'Programs to run before a tool call. They can allow or deny it, change its arguments, or send it to another tool.',
+    [],
+  ),
+  afterCall: key(
+    hookList,
+    'Programs to run after a tool call. They can add a note to its result.',
+    [],
+  ),
+});
+
 /** A `servers.json`: servers by name. */
 export const serversFileSchema = z.record(z.string(), serverSchema);
 
@@ -305,6 +335,10 @@ export const configSchema = z.strictObject({
     z.union([z.boolean(), audit]),
     'Write a tamper-evident log of calls, decisions, starts and stops to `$SWITCHBOARD_HOME/audit`. `true`, or an object with settings. Only in the user file. See docs/audit.md.',
     false,
+  ),
+  hooks: key(
+    hooks,
+    'Your own programs, run before and after tool calls. Only in the user file. See docs/hooks.md.',
   ),
   agents: key(agentsSchema, 'Agents as tools. See docs/agents.md.'),
 });

@@ -1,7 +1,9 @@
-// Settings that are read only from the user's own file. A project must not be able to turn off the user's audit log.
-import { resolve } from 'node:path';
-import { type AuditSettings, auditFolder } from '../config.ts';
+// Settings that are read only from the user's own file. A project must not be able to turn off the user's audit log, or
+// to run a program by declaring a hook.
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { type AuditSettings, auditFolder, type HookConfig, type HookSettings } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
+import { expandHome } from '../files/globs.ts';
 import type { Layer } from '../files/layers.ts';
 import type { Places } from '../files/places.ts';
 import type { ConfigFile } from '../schema/schema.ts';
@@ -24,7 +26,30 @@ export function resolveAudit(
   return { folder: auditFolder(places), required, maxFileBytes, keepDays };
 }
 
-function fromUser<Key extends 'audit'>(
+/** Undefined if there are none. */
+export function resolveHooks(
+  layers: readonly Layer[],
+  places: Places,
+  warn: Warn,
+): HookSettings | undefined {
+  const { beforeCall = [], afterCall = [] } = fromUser('hooks', layers, places, warn) ?? {};
+  if (beforeCall.length + afterCall.length === 0) return undefined;
+  const resolveHook = (written: WrittenHook): HookConfig => describeHook(written, places);
+  return { beforeCall: beforeCall.map(resolveHook), afterCall: afterCall.map(resolveHook) };
+}
+
+type WrittenHook = NonNullable<NonNullable<ConfigFile['hooks']>['beforeCall']>[number];
+
+/** Relative to the user's file, never to the project: a project could contain a program with that name. */
+function describeHook(written: WrittenHook, { homeFolder, home, userFile }: Places): HookConfig {
+  const { args = [], tools = ['*'], timeoutMs = DEFAULTS.hookMs } = written;
+  const cwd = userFile === undefined ? home : dirname(userFile);
+  const command = expandHome(written.command, homeFolder);
+  const isPath = isAbsolute(command) || /[/\\]/.test(command);
+  return { command: isPath ? resolve(cwd, command) : command, args, cwd, tools, timeoutMs };
+}
+
+function fromUser<Key extends 'audit' | 'hooks'>(
   key: Key,
   layers: readonly Layer[],
   { home, userFile }: Places,

@@ -85,6 +85,7 @@ export class Calls implements AsyncDisposable {
   /** Applies a new configuration to the calls that follow. */
   update(config: Settings): void {
     this.#updateAudit(config);
+    this.#approvals.alwaysApproved.clear(); // the files say it now, unless the user has changed them
     this.#send = this.#compose(config);
   }
 

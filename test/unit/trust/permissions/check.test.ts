@@ -56,7 +56,11 @@ function setUp(lists: Lists, keys: { readonly readOnlyIn?: string } = {}) {
       ...more,
     });
   const written = () => (existsSync(usersFile) ? readFileSync(usersFile, 'utf8') : undefined);
-  return { send, child, caller, usersFile, written, starts: () => starts, box };
+  const reload = () => {
+    const logging = { level: 'info', form: 'compact', folder: undefined } as const;
+    calls.update({ children: byName([box]), logging, permissions });
+  };
+  return { send, child, caller, usersFile, written, starts: () => starts, reload };
 }
 
 const answerWith = (answer: string) => async () =>
@@ -264,6 +268,17 @@ describe('ask', () => {
     });
     await again.send('delete_file');
     expect(again.caller.asked).toEqual([]);
+  });
+
+  test('after a reload, only the files count', async () => {
+    const { send, caller, reload } = setUp(ASK);
+    caller.reply = answerWith('always');
+    await send('delete_file');
+    reload();
+    const other = new FakeCaller();
+    other.reply = answerWith('once');
+    await send('delete_file', { context: { cancellation: new Cancellation(), caller: other } });
+    expect(other.asked).toHaveLength(1);
   });
 
   test('always creates a private file if there is none', async () => {

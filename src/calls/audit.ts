@@ -40,25 +40,18 @@ export class Audit implements AuditSink, AsyncDisposable {
     if (this.#waiting.length < MAX_WAITING) this.#waiting.push({ at: Date.now(), event });
     else this.#lost++;
     if (this.#writer) this.#write(this.#writer);
-    else void this.ready();
+    else void this.#ready();
   }
 
-  /** Resolves when events are written at once. Never rejects. */
-  async ready(): Promise<void> {
-    if (this.#writer) return;
-    this.#opening ??= this.#open().finally(() => {
-      this.#opening = undefined;
-    });
-    await this.#opening;
+  async admit(): Promise<void> {
+    if (this.#writer && this.#problem === undefined) return;
+    await this.#ready();
+    if (this.#writer) this.#write(this.#writer);
+    if (this.#problem !== undefined && this.settings.required) throw this.#refusal();
   }
 
-  /** Makes calls wait until the log can be written, and refuses them if it must be and can't. */
   readonly intercept: Interceptor = async (call, next) => {
-    if (!this.#writer || this.#problem !== undefined) {
-      await this.ready();
-      if (this.#writer) this.#write(this.#writer);
-      if (this.#problem !== undefined && this.settings.required) throw this.#refusal();
-    }
+    await this.admit();
     return next(call);
   };
 
@@ -70,6 +63,15 @@ export class Audit implements AuditSink, AsyncDisposable {
     const writer = this.#writer;
     this.#writer = undefined;
     writer?.close();
+  }
+
+  /** Never rejects. */
+  async #ready(): Promise<void> {
+    if (this.#writer) return;
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    await this.#opening;
   }
 
   async #open(): Promise<void> {

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { agentProject, runThrough, toml } from '../support/agent-project.ts';
 import { runSwitchboard } from '../support/command.ts';
 import { type Trial, until, withFaults } from '../support/faults.ts';
 import { configWith, createProject, type Project } from '../support/project.ts';
@@ -192,3 +193,21 @@ test('a Switchboard that is killed leaves a line for each call it answered', () 
     },
     AUDITED,
   ));
+
+test('the run of an agent has a line, without its task', async () => {
+  const project = agentProject({ '.agents/a.toml': toml('Aide'), ...AUDITED.files });
+  const host = await RawHost.connect(project, { client: 'some-host' });
+  const { ok } = await runThrough(host, 'agent_aide', { task: 'my plan', cwd: project.dir });
+  expect(ok).toBe(true);
+
+  const [file = ''] = logsOf(project);
+  expect(readFileSync(file, 'utf8')).not.toContain('my plan');
+  expect(entriesOf(project).at(-1)).toMatchObject({
+    type: 'run',
+    agent: 'agent_aide',
+    host: 'some-host',
+    outcome: 'ok',
+    arguments: { shape: { task: 'string', cwd: 'string' } },
+  });
+  await expectIntact({ project });
+});

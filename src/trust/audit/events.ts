@@ -3,6 +3,8 @@
 import type { Verbatim } from '../../rpc/verbatim.ts';
 
 export interface AuditSink {
+  /** Resolves when the log can be written. Rejects if it can't, and the user requires it. */
+  admit(): Promise<void>;
   /** Never throws. The time is that of the call. */
   note(event: AuditEvent): void;
 }

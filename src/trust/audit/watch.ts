@@ -47,6 +47,7 @@ export async function auditRun<T extends { readonly ok: boolean }>(
   run: () => Promise<T>,
   audit: AuditSink,
 ): Promise<T> {
+  await audit.admit();
   const began = performance.now();
   const noteEnd = (outcome: string): void => {
     const ms = Math.round(performance.now() - began);

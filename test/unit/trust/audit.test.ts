@@ -423,7 +423,8 @@ describe('calls', () => {
 describe('servers and agents', () => {
   const listen = () => {
     const events: AuditEvent[] = [];
-    return { events, audit: { note: (event: AuditEvent) => void events.push(event) } };
+    const note = (event: AuditEvent) => void events.push(event);
+    return { events, audit: { note, admit: async () => {} } };
   };
 
   test('a start and the end of the server are noted', async () => {

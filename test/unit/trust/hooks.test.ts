@@ -325,7 +325,10 @@ describe('hooks around a call', () => {
 
   test('a denied call is recorded as denied, and decisions are in the audit log', async () => {
     const events: AuditEvent[] = [];
-    const audit = { note: (event: AuditEvent) => void events.push(event) };
+    const audit = {
+      note: (event: AuditEvent) => void events.push(event),
+      admit: async () => {},
+    };
     const programs = () => ({ project: '/project', env: process.env });
     const hooks = {
       beforeCall: [

@@ -36,6 +36,14 @@ export function hasHiddenCharacters(text: string): boolean {
   return false;
 }
 
+/** Each hidden character and its index, without those that are part of visible ones. */
+export function hiddenIn(text: string): { readonly at: number; readonly character: string }[] {
+  if (text.search(HIDDEN) === -1) return [];
+  return [...text.matchAll(HIDDEN)]
+    .filter(({ index }) => !isSeen(text, index))
+    .map(({ index, 0: character }) => ({ at: index, character }));
+}
+
 /** Escapes hidden characters so that they can be seen: `\u200b`. */
 export function revealHidden(text: string): string {
   return text.replace(HIDDEN, (hidden, at: number) =>

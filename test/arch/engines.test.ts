@@ -26,6 +26,7 @@ const ALLOWED = {
     'config/settings/agent-keys.ts',
     'config/settings/agents.ts',
   ],
+  'knows the files of programs that hold secrets': ['trust/scanner/orders.ts'],
   'is about Codex as a host': [
     'cli/serve/stdio-host.ts',
     'config/schema/schema.ts',

@@ -100,6 +100,10 @@ export class Project implements AsyncDisposable {
       methods: {
         status: () => createReport(this.switchboard.facts),
         reload: () => this.reload(),
+        recheck: () => {
+          this.switchboard.recheck();
+          return { ok: true };
+        },
       },
     });
   }

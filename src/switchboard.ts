@@ -15,6 +15,7 @@ import { withVariables } from './base/process.ts';
 import { settleWithin } from './base/time.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
+import { NOTHING_HELD, type Screen } from './child/screen.ts';
 import { type ChildConfig, type Config, isOff, tokenFolder } from './config/config.ts';
 import { expandRemote } from './config/server/expand.ts';
 import type { Facts } from './host/status-report.ts';
@@ -31,6 +32,7 @@ import { Board } from './surface/board.ts';
 import { Claims, type ClaimsFile } from './surface/claims.ts';
 import { modeOf, toolDemandOf } from './surface/modes/table.ts';
 import type { Audience } from './surface/surface.ts';
+import type { Reviewer } from './trust/changes/review.ts';
 
 export interface SwitchboardOptions {
   readonly config: Config;
@@ -72,6 +74,7 @@ export class Switchboard implements AsyncDisposable {
   /** The crew's runs, once it is loaded. */
   #runs: Runs | undefined;
   #orphans: Promise<void> | undefined;
+  #reviewer: Reviewer | undefined;
   readonly #catalog: Catalog;
   readonly #claims: Claims;
   readonly #runNote: RunNote;
@@ -287,6 +290,7 @@ export class Switchboard implements AsyncDisposable {
           log.debug(`${config.name}: ${nameNotification(method)}`);
           attempt.onNotification(method, params);
         },
+        screen: this.#screenFor(config),
         served: { project: this.#config.project, isShared },
         askOutside: (question) => this.board.askOutside(question),
         inputSchemaOf: (tool) => this.#inputSchemaOf(config, tool),
@@ -302,6 +306,35 @@ export class Switchboard implements AsyncDisposable {
       : await start();
     log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
     return child;
+  }
+
+  /** Undefined for an assistant, which is our own program and checks its server itself. */
+  #screenFor(config: ChildConfig): Screen | undefined {
+    if (config.behind) return undefined;
+    return async (list) => {
+      // A reload may have changed it. An agent's server can have the same name.
+      const configured = this.#config.children.get(config.name);
+      const current = configured?.origin === config.origin ? configured : config;
+      if (current.toolChanges === 'off') return NOTHING_HELD;
+      return (await this.#openReviewer()).review(current, list);
+    };
+  }
+
+  /** Lazy: it is needed when the first list arrives. */
+  async #openReviewer(): Promise<Reviewer> {
+    const { openReviewer } = await import('./trust/changes/review.ts');
+    const { log } = this.#options;
+    this.#reviewer ??= openReviewer(this.#config.home, {
+      log,
+      servers: () => [...this.#config.children.values()].filter((child) => !isOff(child)),
+      toolsOf: ({ name }) => (this.pool.mayKnow(name) ? this.pool.tools(name) : undefined),
+    });
+    return this.#reviewer;
+  }
+
+  /** The user has accepted changes to tools. */
+  recheck(): void {
+    this.board.recheck();
   }
 
   /** The input schema of a configured server's tool. Agents' servers are only asked for their lists. */
@@ -326,7 +359,11 @@ export class Switchboard implements AsyncDisposable {
     const shown = this.board.isActive(name) ? 'active' : state;
     const tools = this.pool.tools(name)?.length;
     const refusedTools = this.pool.refusedTools(name);
-    const more = refusedTools.length > 0 && { refusedTools };
+    const changes = this.pool.changes(name);
+    const more = {
+      ...(refusedTools.length > 0 && { refusedTools }),
+      ...(changes && { changes }),
+    };
     return { name, show, ...report, state: isOff(child) ? 'off' : shown, tools, ...more };
   }
 

@@ -24,6 +24,7 @@ export const ERRORS = {
   TOOL_UNKNOWN: { exit: 4 },
   SUBTOOL_UNKNOWN: { exit: 4 },
   TOOL_NOT_ALLOWED: { exit: 4 },
+  TOOL_HELD: { exit: 4 },
   TOOL_ARGUMENTS: { exit: 4 },
   TOOL_FAILED: { exit: 4 },
   HOOK_DENIED: { exit: 4 },

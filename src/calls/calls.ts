@@ -12,6 +12,7 @@ import type { HookPrograms } from '../trust/hooks/run-hook.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type CallContext, compose, type Interceptor, type Send } from './call.ts';
 import { exposeRules } from './expose.ts';
+import { holdChanges } from './hold-changes.ts';
 import { callHooks } from './hooks.ts';
 import { logCalls } from './log-calls.ts';
 import { permissionRules } from './permissions.ts';
@@ -27,6 +28,7 @@ const INTERCEPTORS: readonly CreateInterceptor[] = [
   callHooks, // first, so that all rules hold for the call they decide on
   exposeRules,
   permissionRules,
+  holdChanges,
 ];
 
 const LISTENERS: readonly ((config: Settings, log: Log) => CallListener | undefined)[] = [logCalls];

@@ -94,4 +94,5 @@ const OUTCOMES: { readonly [code in ErrorCode]?: Outcome } = {
   HOOK_DENIED: 'denied',
   HOOK_FAILED: 'denied',
   AUDIT_FAILED: 'denied',
+  TOOL_HELD: 'denied',
 };

@@ -1,11 +1,12 @@
 // A tool call, through any of our tools: checks it, sends it to the running server, turns the answer into a tool
 // result, and explains a misspelled name.
 import { SwitchboardError } from '../base/errors.ts';
-import { nearest, revealHidden } from '../base/text.ts';
+import { nearest, printable, revealHidden } from '../base/text.ts';
 import type { Child } from '../child/child.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isExposed } from '../config/server/expose.ts';
 import { isReadOnly } from '../mcp/annotations.ts';
+import { isHeld, type RefusedTool } from '../mcp/clean-lists.ts';
 import { isInputRequired } from '../mcp/results.ts';
 import { isTask, wrapTasksIn } from '../mcp/tasks.ts';
 import { isErrorResult, toJsonResult, toToolResult } from '../mcp/tools.ts';
@@ -28,8 +29,8 @@ export async function callTool(pool: Pool, call: Call): Promise<Verbatim> {
       `Server "${server.name}" cannot run "${subtool}" as a task.`,
     );
   }
-  for (const { name } of child.refusedTools) {
-    if (name === subtool) throw hidesCharacters(server, subtool);
+  for (const refused of child.refusedTools) {
+    if (refused.name === subtool) await refuse(pool, call, child, refused);
   }
   try {
     const answer = await child.callTool(subtool, params, context);
@@ -50,6 +51,15 @@ export async function callTool(pool: Pool, call: Call): Promise<Verbatim> {
       );
     throw error;
   }
+}
+
+/** Throws, unless the user has accepted a held tool in the meantime. */
+async function refuse(pool: Pool, call: Call, child: Child, refused: RefusedTool): Promise<void> {
+  const { server, target, context } = call;
+  if (!isHeld(refused)) throw hidesCharacters(server, target);
+  pool.remember(server, await child.listTools({ cancellation: context.cancellation }));
+  const now = child.refusedTools.find(({ name }) => name === target);
+  if (now) throw isHeld(now) ? heldBack('Subtool', server, now) : hidesCharacters(server, target);
 }
 
 /** Lists the server's tools if it isn't known yet whether this one is read-only. */
@@ -126,6 +136,23 @@ export function unknownSubtool(
   return new SwitchboardError('SUBTOOL_UNKNOWN', `Server "${name}" has no subtool "${subtool}".`, {
     hint: `${suggestion} ${list}`.trim() || undefined,
   });
+}
+
+/** `what`: "Subtool" or "Prompt". */
+export function heldBack(
+  what: string,
+  { name: server }: ChildConfig,
+  { name, where }: RefusedTool,
+): SwitchboardError {
+  const because = where === 'scan' ? 'its definition looks unsafe' : 'its definition has changed';
+  return new SwitchboardError(
+    'TOOL_HELD',
+    `${what} "${printable(name)}" of server "${server}" is held: ${because}.`,
+    {
+      hint: `Ask the user to review it in a terminal with: switchboard changes ${server}`,
+      data: { child: server },
+    },
+  );
 }
 
 function hidesCharacters({ name }: ChildConfig, subtool: string): SwitchboardError {

@@ -1,14 +1,28 @@
 // Which of a server's tools, prompts and resources hosts see: those that `expose` and the permissions don't rule out.
 import type { ChildConfig, RuleTarget } from '../config/config.ts';
 import { isExposed } from '../config/server/expose.ts';
-import { hintsOf } from '../mcp/annotations.ts';
 import type { Tool } from '../mcp/tools.ts';
+import type { Pool } from '../pool/pool.ts';
 
-type Ruled = Pick<ChildConfig, 'expose' | 'rules'>;
+type Ruled = Pick<ChildConfig, 'name' | 'expose' | 'rules'>;
 
-export function isUsable(tool: Tool, { expose, rules }: Ruled): boolean {
+export function isUsable(
+  tool: Tool,
+  { name, expose, rules }: Ruled,
+  pool: Pick<Pool, 'hintsInForce'>,
+): boolean {
   if (!isExposed(tool.name, expose)) return false;
-  return !rules || isListed({ kind: 'tool', name: tool.name, hints: hintsOf(tool) }, { rules });
+  if (!rules) return true;
+  const hints = pool.hintsInForce(name, tool);
+  return isListed({ kind: 'tool', name: tool.name, hints }, { rules });
+}
+
+/** Those of the tools a server last listed. */
+export function usableTools(
+  config: ChildConfig,
+  pool: Pick<Pool, 'tools' | 'hintsInForce'>,
+): Tool[] {
+  return (pool.tools(config.name) ?? []).filter((tool) => isUsable(tool, config, pool));
 }
 
 /** Whether the permissions let hosts know about it. */

@@ -17,6 +17,7 @@ import { explainEnd, explainRequest } from './failures.ts';
 import type { Greeting } from './handshake.ts';
 import type { Link, LinkEnd } from './link.ts';
 import { type ListKind, listPages } from './list-pages.ts';
+import { NOTHING_HELD, type Screen, type ScreenVerdict } from './screen.ts';
 
 /** Options for a request made on behalf of a caller. */
 export interface CallOptions
@@ -41,6 +42,8 @@ export interface ChildParts {
   readonly link: Link;
   readonly greeting: Greeting;
   readonly conversation: Conversation;
+  /** Checks its lists; undefined if every item may be shown. */
+  readonly screen?: Screen | undefined;
 }
 
 export class Child {
@@ -50,6 +53,7 @@ export class Child {
   readonly #link: Link;
   readonly #conversation: Conversation;
   readonly #mask: Mask;
+  readonly #screen: Screen | undefined;
   #hasAnswered = false;
   #calls = 0;
   #inFlight = 0;
@@ -58,16 +62,19 @@ export class Child {
   #toolNames = new Set<string>();
   #listedAt = -Infinity;
   #refused: readonly RefusedTool[] = [];
+  #verdict = NOTHING_HELD;
+  #heldPrompts: readonly string[] = [];
   /** The callers that wait for an answer, once for each request. */
   readonly #underway = new Underway<Caller>();
   /** Called when a call starts or ends. Set only while a host is behind, so that other calls don't pay for it. */
   onCallsChanged: (() => void) | undefined;
 
-  constructor({ config, link, greeting, conversation }: ChildParts) {
+  constructor({ config, link, greeting, conversation, screen }: ChildParts) {
     this.#config = config;
     this.#link = link;
     this.#conversation = conversation;
     this.#mask = link.mask;
+    this.#screen = screen;
     this.greeting = greeting;
     this.ended = link.ended;
   }
@@ -109,11 +116,21 @@ export class Child {
 
   /** All its tools, except those that must not be shown. */
   async listTools(options: ChildListOptions = {}): Promise<Tool[]> {
-    const { tools, refused } = cleanTools(await this.#list('tools', options));
-    this.#refused = refused;
-    this.#toolNames = new Set(tools.map(({ name }) => name));
+    const raw = await this.#list('tools', options);
+    const { held } = await this.#check('tools', raw);
+    const { tools, refused } = cleanTools(raw);
+    const names = new Set(held.map(({ name }) => name));
+    const shown = names.size === 0 ? tools : tools.filter(({ name }) => !names.has(name));
+    const hiding = new Set(refused.map(({ name }) => name));
+    this.#refused = [
+      ...refused,
+      ...held
+        .filter(({ name }) => !hiding.has(name)) // accepting it wouldn't help
+        .map(({ name, because }) => ({ name, where: because })),
+    ];
+    this.#toolNames = new Set(shown.map(({ name }) => name));
     this.#listedAt = performance.now();
-    return tools;
+    return shown;
   }
 
   /** All its prompts, resources or templates, except those that must not be shown. */
@@ -121,7 +138,46 @@ export class Child {
     kind: Exclude<ListKind, 'tools'>,
     options: ChildListOptions = {},
   ): Promise<readonly unknown[]> {
-    return cleanList(kind, await this.#list(kind, options));
+    const raw = await this.#list(kind, options);
+    const clean = cleanList(kind, raw);
+    if (kind !== 'prompts') return clean;
+    const { held } = await this.#check(kind, raw);
+    this.#heldPrompts = held.map(({ name }) => name);
+    return clean.filter((item) => !isNamed(item, this.#heldPrompts));
+  }
+
+  /** A list as the server sent it, hidden characters included, for the scanner. */
+  listRaw(kind: ListKind, options: ChildListOptions = {}): Promise<readonly unknown[]> {
+    return this.#list(kind, options);
+  }
+
+  /** Whether this process has listed its tools. */
+  get hasListed(): boolean {
+    return this.#listedAt > -Infinity;
+  }
+
+  /** The outcome of the last check of its lists. */
+  get verdict(): ScreenVerdict {
+    return this.#verdict;
+  }
+
+  /** Prompts from its last list that must not be shown or used. */
+  get heldPrompts(): readonly string[] {
+    return this.#heldPrompts;
+  }
+
+  /** Its instructions, unless they are held. Call it after `listTools`. */
+  get instructions(): string | undefined {
+    return this.#verdict.holdsInstructions ? undefined : this.greeting.instructions;
+  }
+
+  async #check(kind: 'tools' | 'prompts', raw: readonly unknown[]): Promise<ScreenVerdict> {
+    if (!this.#screen) return NOTHING_HELD;
+    const { instructions } = this.greeting;
+    const verdict = await this.#screen({ kind, raw, instructions, mask: this.#mask });
+    // Prompts have no rights and come without instructions.
+    this.#verdict = kind === 'tools' ? verdict : { ...this.#verdict, counts: verdict.counts };
+    return verdict;
   }
 
   /** Tools from its last list that must not be shown or called. */
@@ -271,4 +327,9 @@ export class Child {
   #explain(error: unknown, task: string): unknown {
     return explainRequest(error, task, this.#config, this.#link);
   }
+}
+
+function isNamed(item: unknown, names: readonly string[]): boolean {
+  const name = isObject(item) ? item['name'] : undefined;
+  return typeof name === 'string' && names.includes(name);
 }

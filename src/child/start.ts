@@ -30,6 +30,7 @@ import { DiedOfProbe, type GreetOptions, greet } from './greet.ts';
 import type { Greeting } from './handshake.ts';
 import { type Link, LinkEnded } from './link.ts';
 import { ProcessLink } from './process-link.ts';
+import type { Screen } from './screen.ts';
 import { commandSecrets, secretsBehind } from './secrets.ts';
 
 export interface StartOptions extends GreetOptions {
@@ -54,6 +55,8 @@ export interface StartOptions extends GreetOptions {
   readonly onBug: (error: unknown) => void;
   /** A tool's input schema, as last listed. */
   readonly inputSchemaOf?: ((tool: string) => unknown) | undefined;
+  /** Checks its lists before they are shown. */
+  readonly screen?: Screen | undefined;
   /** The project's folder, and whether several hosts share the server. */
   readonly served: { readonly project: string; readonly isShared: boolean };
   /** Answers questions that the server asks while no call is in flight. */
@@ -84,7 +87,7 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
   try {
     const greeting = await greet(config, link, options);
     conversation = startConversation(greeting, config, link, options);
-    return new Child({ config, link, greeting, conversation });
+    return new Child({ config, link, greeting, conversation, screen: options.screen });
   } catch (error) {
     link.endOutput();
     stop();

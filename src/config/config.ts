@@ -31,6 +31,8 @@ export interface Config {
   readonly introspection: Introspection;
   /** Undefined unless a file sets `permissions` or `readOnly`. */
   readonly permissions?: PermissionRules | undefined;
+  /** For servers that only agents use. Others have their own. */
+  readonly toolChanges: ToolChanges;
   readonly logging: LogSettings;
   /** Undefined if the audit log is off. */
   readonly audit?: AuditSettings;
@@ -159,6 +161,10 @@ export function isOff({ show }: Pick<ChildConfig, 'show'>): boolean {
   return show === 'off';
 }
 
+/** What happens when a server changes a tool, least strict first. */
+export const TOOL_CHANGES = ['off', 'scan', 'hold'] as const;
+export type ToolChanges = (typeof TOOL_CHANGES)[number];
+
 export const STARTS = ['lazy', 'eager'] as const;
 type Start = (typeof STARTS)[number];
 
@@ -203,6 +209,7 @@ export interface ChildConfig {
   /** Lists a read-only companion next to its suite. */
   readonly readOnlyTool: boolean;
   readonly introspection: Introspection;
+  readonly toolChanges: ToolChanges;
   readonly timeouts: Timeouts;
   readonly messageBytes: number;
   readonly messageShape: MessageShape;

@@ -9,6 +9,7 @@ export const DEFAULTS = {
   messageBytes: 16 * 1024 * 1024,
   messageShape: { depth: 1_000, members: 2_000_000 },
   introspection: { mode: 'summary', summaryMaxChars: 160 },
+  toolChanges: 'scan',
   environment: 'inherit',
   permission: 'allow',
   framing: 'auto',

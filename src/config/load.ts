@@ -25,6 +25,7 @@ import { resolveAgents } from './settings/agents.ts';
 import { resolveGeneral } from './settings/general.ts';
 import { resolveLogging } from './settings/logging.ts';
 import { hasRestrictions } from './settings/restrictions.ts';
+import { resolveToolChanges } from './settings/tool-changes.ts';
 import { resolveAudit, resolveHooks } from './settings/user-only.ts';
 
 export interface LoadConfigOptions extends PlaceOptions {
@@ -57,6 +58,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const descriptions = await readDescriptions(places);
   const sources = {
     project,
+    home,
     homeFolder,
     layers,
     general,
@@ -82,6 +84,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     era: general.era,
     questionMs: general.questionMs,
     introspection: general.introspection,
+    toolChanges: resolveToolChanges(layers, places),
     stopMs: general.stopMs,
     flipSuites: general.flipSuites,
     messageBytes: general.messageBytes,

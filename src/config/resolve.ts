@@ -29,10 +29,13 @@ import { isPackageRunner } from './server/runners.ts';
 import type { GeneralSettings } from './settings/general.ts';
 import { exposeIn } from './settings/restrictions.ts';
 import type { Ruling } from './settings/ruling.ts';
+import { serverToolChanges } from './settings/tool-changes.ts';
 import { resolveUse } from './settings/use.ts';
 
 export interface ConfigSources {
   readonly project: string;
+  /** `$SWITCHBOARD_HOME`. */
+  readonly home: string;
   readonly homeFolder: string;
   /** The main files, highest precedence first. */
   readonly layers: readonly Layer[];
@@ -132,7 +135,7 @@ function declarationIn({ file, entry, invalid, original }: FoundChild): Declarat
 function resolveChild(
   name: string,
   declaration: Declaration,
-  { layers, general, homeFolder, descriptions, derived }: ConfigSources,
+  { project, home, layers, general, homeFolder, descriptions, derived }: ConfigSources,
   ruling: Ruling | undefined,
 ): ChildConfig {
   const { origin, entry, folder } = declaration;
@@ -180,6 +183,11 @@ function resolveChild(
       mode: general.introspection.mode,
       summaryMaxChars: keys.summaryMaxChars ?? general.introspection.summaryMaxChars,
     },
+    toolChanges: serverToolChanges(name, { origin, value: entry.toolChanges }, layers, {
+      project,
+      home,
+      homeFolder,
+    }),
     timeouts: {
       spawnMs: general.childSpawnMs ?? defaultSpawnMs(command, general),
       rpcMs: keys.rpcTimeoutMs ?? general.rpcMs,

@@ -24,7 +24,7 @@ export function createOfflineReport(config: Config, catalog: Pick<Catalog, 'get'
 
 function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): OfflineChild {
   const { show } = child;
-  const { lists, refused, listedAt } = catalog.get(child);
+  const { lists, refused, listedAt, changes } = catalog.get(child);
   return {
     name: child.name,
     show,
@@ -35,6 +35,7 @@ function describeChild(child: ChildConfig, catalog: Pick<Catalog, 'get'>): Offli
     calls: 0,
     tools: lists.tools?.length,
     ...(refused.length > 0 && { refusedTools: refused }),
+    ...(changes && { changes }),
     lastError: child.problem?.message,
     listedAt,
   };

@@ -1,6 +1,7 @@
 // Reads a report from another program, which may be a different version.
 import { RUN_STATES, type RunStatus } from '../agents/run-status.ts';
 import { isObject } from '../base/object.ts';
+import { parseCounts } from '../child/screen.ts';
 import { SHOWS } from '../config/config.ts';
 import { parseRefusedTools } from '../mcp/clean-lists.ts';
 import {
@@ -33,6 +34,7 @@ function parseSession({ client, revision, active }: Record<string, unknown>): Se
 
 function parseChild(child: Record<string, unknown>): ChildStatus {
   const refusedTools = parseRefusedTools(child['refusedTools']);
+  const changes = parseCounts(child['changes']);
   return {
     name: textOf(child['name']) ?? '',
     show: SHOWS.find((show) => show === child['show']) ?? 'suite',
@@ -43,6 +45,7 @@ function parseChild(child: Record<string, unknown>): ChildStatus {
     calls: numberOf(child['calls']) ?? 0,
     tools: numberOf(child['tools']),
     ...(refusedTools.length > 0 && { refusedTools }),
+    ...(changes && { changes }),
     lastError: textOf(child['lastError']),
   };
 }

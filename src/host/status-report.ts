@@ -2,6 +2,7 @@
 import type { RunStatus } from '../agents/run-status.ts';
 import { groupMemory } from '../base/process-table.ts';
 import { VERSION } from '../base/version.ts';
+import type { ScreenCounts } from '../child/screen.ts';
 import type { Show } from '../config/config.ts';
 import type { RefusedTool } from '../mcp/clean-lists.ts';
 
@@ -41,8 +42,10 @@ export interface ChildStatus {
   readonly uptimeMs: number | undefined;
   readonly calls: number;
   readonly tools: number | undefined;
-  /** Tools left out because of hidden characters. */
+  /** Tools left out because of hidden characters, or held until the user accepts them. */
   readonly refusedTools?: readonly RefusedTool[];
+  /** Changes that the user hasn't accepted yet; undefined if there are none. */
+  readonly changes?: ScreenCounts;
   readonly lastError: string | undefined;
 }
 

@@ -45,6 +45,20 @@ export function weakestHints(all: readonly Hints[]): Hints {
   return Object.fromEntries(claims);
 }
 
+/** The hints that permissions and hosts rely on. */
+const GRANTING = ['readOnlyHint', 'destructiveHint', 'openWorldHint'] as const;
+
+/** The hints without claims that grant more than the accepted ones did; undefined if there are none. */
+export function withoutGrowth(accepted: Hints, now: Hints): Hints | undefined {
+  const [before, after] = [withImplied(accepted), withImplied(now)];
+  const grown = GRANTING.filter(
+    (hint) => after[hint] === SAFE[hint] && before[hint] !== SAFE[hint],
+  );
+  if (grown.length === 0) return undefined;
+  const earlier = Object.fromEntries(grown.map((hint) => [hint, accepted[hint]]));
+  return parseHints({ ...now, ...earlier });
+}
+
 /** Read-only implies not destructive and idempotent. */
 function withImplied(hints: Hints): Hints {
   const { destructiveHint, idempotentHint } = SAFE;

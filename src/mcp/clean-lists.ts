@@ -5,28 +5,44 @@ import { cleanText, hasHiddenCharacters, revealHidden } from '../base/text.ts';
 import { parseTools, type Tool } from './tools.ts';
 
 const PARTS = ['name', 'inputSchema', 'outputSchema'] as const;
+const HELD = ['changed', 'scan'] as const;
 
 /** A tool that must not be listed or called. */
 export interface RefusedTool {
   readonly name: string;
-  /** The part of its definition that has hidden characters. */
-  readonly where: (typeof PARTS)[number];
+  /**
+   * The part of its definition that has hidden characters. Or why it is held until the user accepts it: its definition
+   * has changed, or the scanner has found something.
+   */
+  readonly where: (typeof PARTS)[number] | (typeof HELD)[number];
+}
+
+/** Whether the user can accept the tool. */
+export function isHeld({ where }: RefusedTool): boolean {
+  return HELD.some((because) => because === where);
 }
 
 /** Refused tools, read back from JSON. */
 export function parseRefusedTools(value: unknown): RefusedTool[] {
   const items = Array.isArray(value) ? value.filter(isObject) : [];
   return items.flatMap(({ name, where }) => {
-    const part = PARTS.find((known) => known === where);
+    const part = [...PARTS, ...HELD].find((known) => known === where);
     return typeof name === 'string' && part ? [{ name, where: part }] : [];
   });
 }
 
-/** One sentence that names the refused tools. */
-export function explainRefusedTools(refused: readonly RefusedTool[]): string | undefined {
-  if (refused.length === 0) return undefined;
-  const named = refused.map(({ name, where }) => `${escapeName(name)} (${where})`);
-  return `Not listed because of hidden characters: ${named.join(', ')}`;
+/** Sentences that name the refused tools, without their full stops. */
+export function explainRefusedTools(refused: readonly RefusedTool[]): string[] {
+  const hiding = refused.filter((tool) => !isHeld(tool));
+  const held = refused.filter(isHeld);
+  const named = hiding.map(({ name, where }) => `${escapeName(name)} (${where})`);
+  const names = held.map(({ name }) => escapeName(name));
+  return [
+    ...(hiding.length > 0 ? [`Not listed because of hidden characters: ${named.join(', ')}`] : []),
+    ...(held.length > 0
+      ? [`Held until you accept them: ${names.join(', ')} (see: switchboard changes)`]
+      : []),
+  ];
 }
 
 /** On one line, with hidden characters as escapes. */
@@ -66,7 +82,7 @@ export function cleanList(
 }
 
 /** The cleaned tool, or the part that cannot be cleaned. */
-function cleanTool(tool: Tool): Tool | RefusedTool['where'] {
+function cleanTool(tool: Tool): Tool | (typeof PARTS)[number] {
   if (hasHiddenCharacters(tool.name)) return 'name';
   const schemas: Record<string, unknown> = {};
   for (const key of ['inputSchema', 'outputSchema'] as const) {

@@ -11,7 +11,9 @@ import { makeFolder } from '../base/make-folder.ts';
 import { isObject } from '../base/object.ts';
 import { toFileName } from '../base/text.ts';
 import type { ListKind } from '../child/list-pages.ts';
+import { parseCounts, type ScreenCounts } from '../child/screen.ts';
 import type { ChildConfig } from '../config/config.ts';
+import { type Hints, parseHints } from '../mcp/annotations.ts';
 import { parseRefusedTools, type RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
@@ -22,8 +24,12 @@ export type Lists = { readonly [kind in ListKind]?: readonly unknown[] | undefin
 
 export interface CatalogEntry {
   readonly lists: Lists;
-  /** Tools left out of the list because of hidden characters. */
+  /** Tools left out of the list because of hidden characters, or held until the user accepts them. */
   readonly refused: readonly RefusedTool[];
+  /** The hints in force of tools that claim more than the user has accepted. */
+  readonly rights: Readonly<Record<string, Hints>>;
+  /** Changes that the user hasn't accepted yet. */
+  readonly changes: ScreenCounts | undefined;
   /** When it last listed its tools, as ISO 8601. */
   readonly listedAt: string | undefined;
   /** The framing that worked, if none is configured. */
@@ -35,6 +41,8 @@ export interface CatalogEntry {
 const NOTHING: CatalogEntry = {
   lists: {},
   refused: [],
+  rights: {},
+  changes: undefined,
   listedAt: undefined,
   framing: undefined,
   era: undefined,
@@ -49,6 +57,8 @@ const FORM = 3;
 export interface ListNotes {
   readonly isSecret?: boolean;
   readonly refused?: readonly RefusedTool[];
+  readonly rights?: CatalogEntry['rights'];
+  readonly changes?: CatalogEntry['changes'];
 }
 
 export class Catalog {
@@ -85,16 +95,22 @@ export class Catalog {
     config: ChildConfig,
     kind: ListKind,
     items: readonly unknown[],
-    { isSecret = false, refused = [] }: ListNotes = {},
+    { isSecret = false, refused = [], rights = {}, changes }: ListNotes = {},
   ): void {
     const lists = { ...this.get(config).lists, [kind]: items };
     const listedAt = new Date().toISOString();
-    const news = { lists, ...(kind === 'tools' && { listedAt, refused }) };
+    const news = { lists, changes, ...(kind === 'tools' && { listedAt, refused, rights }) };
     const file = this.#fileFor(config);
     const secret = this.#secret.get(file) ?? new Set();
     if (isSecret) this.#secret.set(file, secret.add(kind));
     else secret.delete(kind);
     this.#remember(config, news);
+  }
+
+  /** Drops its lists, so that they are fetched again. */
+  forgetLists(config: ChildConfig): void {
+    const { lists, refused, rights, changes, listedAt } = NOTHING;
+    this.#remember(config, { lists, refused, rights, changes, listedAt });
   }
 
   /** A cheap check whether anything may be known, for the many servers that were never used. */
@@ -167,6 +183,8 @@ export class Catalog {
       return {
         lists: parseLists(content['lists']),
         refused: parseRefusedTools(content['refused']),
+        rights: parseRights(content['rights']),
+        changes: parseCounts(content['changes']),
         listedAt: typeof listedAt === 'string' ? listedAt : undefined,
         framing: framing === 'content-length' || framing === 'newline' ? framing : undefined,
         era: parseEra(content['era']),
@@ -186,7 +204,16 @@ export class Catalog {
         Object.entries(known.lists).filter(([kind]) => !secret?.has(kind as ListKind)),
       );
       const refused = secret?.has('tools') ? [] : known.refused;
-      const text = JSON.stringify({ form: FORM, name: config.name, ...known, lists, refused });
+      // A tool's name can be the secret.
+      const rights = secret?.has('tools') ? {} : known.rights;
+      const text = JSON.stringify({
+        form: FORM,
+        name: config.name,
+        ...known,
+        lists,
+        refused,
+        rights,
+      });
       await writeCacheFile(join(this.#folder, file), text);
       await this.#removeOutdated(file);
     } catch (error) {
@@ -212,6 +239,11 @@ function parseEra(value: unknown): CatalogEntry['era'] {
   const { speaks, until } = isObject(value) ? value : {};
   if (typeof until !== 'number') return undefined;
   return speaks === 'handshake' || speaks === 'modern' ? { speaks, until } : undefined;
+}
+
+function parseRights(value: unknown): CatalogEntry['rights'] {
+  const entries = Object.entries(isObject(value) ? value : {});
+  return Object.fromEntries(entries.map(([name, hints]) => [name, parseHints(hints)]));
 }
 
 function parseLists(value: unknown): Lists {

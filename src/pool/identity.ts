@@ -13,18 +13,36 @@ type Launch = Pick<Command, 'cmd' | 'args'>;
 const MOST_LEVELS = 6;
 
 export function identityOf(config: ChildConfig): string {
-  const { command, remote, cwd } = config;
-  const what = remote
-    ? { url: remote.url, type: remote.type, headers: Object.keys(remote.headers).sort() }
-    : command && {
-        cmd: command.cmd,
-        args: command.args,
-        env: Object.keys(command.env).sort(),
-        cwd: boundFolderOf(config),
-        version: packageVersion(command, cwd),
-      };
+  const { command, cwd } = config;
+  const what = launchOf(config);
+  return digestTwice(
+    what && command && !config.remote ? { ...what, version: packageVersion(command, cwd) } : what,
+  );
+}
+
+/** An identity that stays the same when the server is updated. Two servers with the same command differ by name. */
+export function lastingIdentityOf(config: ChildConfig): string {
+  return digestTwice({ name: config.name, launch: launchOf(config) });
+}
+
+function launchOf(config: ChildConfig): object | undefined {
+  const { command, remote } = config;
+  if (remote) {
+    return { url: remote.url, type: remote.type, headers: Object.keys(remote.headers).sort() };
+  }
+  return (
+    command && {
+      cmd: command.cmd,
+      args: command.args,
+      env: Object.keys(command.env).sort(),
+      cwd: boundFolderOf(config),
+    }
+  );
+}
+
+/** Twice, because 32 bits would collide too often. */
+function digestTwice(what: unknown): string {
   const text = JSON.stringify(what ?? null);
-  // Twice, because 32 bits would collide too often.
   return shortDigest(`1${text}`) + shortDigest(`2${text}`);
 }
 

@@ -12,7 +12,7 @@ import type { RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import { parseTools, type Tool } from '../mcp/tools.ts';
-import type { Lists } from './catalog.ts';
+import type { CatalogEntry, Lists } from './catalog.ts';
 import { Flow } from './flow.ts';
 import { type ChildReport, Slot, type SlotParts } from './slot.ts';
 import { type WarmUpOptions, warmUp } from './warm-up.ts';
@@ -59,10 +59,39 @@ export class Pool implements AsyncDisposable {
     return config !== undefined && this.#parts.catalog.mayKnow(config);
   }
 
-  /** The hints of a server's tools by name; undefined if it never listed them. */
+  /**
+   * The hints of a server's tools by name; undefined if it never listed them. Claims that grant more than the user has
+   * accepted don't count.
+   */
   hints(name: string): ReadonlyMap<string, Hints> | undefined {
     const tools = this.tools(name);
-    return tools && new Map(tools.map((tool) => [tool.name, hintsOf(tool)]));
+    return tools && new Map(tools.map((tool) => [tool.name, this.hintsInForce(name, tool)]));
+  }
+
+  /** Claims that grant more than the user has accepted don't count. */
+  hintsInForce(name: string, tool: Tool): Hints {
+    return this.heldRights(name, tool.name) ?? hintsOf(tool);
+  }
+
+  /** The hints in force of a tool that now claims more than the user has accepted; undefined for other tools. */
+  heldRights(name: string, tool: string): Hints | undefined {
+    const { heldRights } = this.#slot(name);
+    return Object.hasOwn(heldRights, tool) ? heldRights[tool] : undefined;
+  }
+
+  /** Changes to a server's tools that the user hasn't accepted yet. */
+  changes(name: string): CatalogEntry['changes'] {
+    return this.#slot(name).changes;
+  }
+
+  /** Makes sure that a running server's lists are known, and as it last announced them. */
+  async verify(name: string): Promise<void> {
+    await this.#slot(name).verify();
+  }
+
+  /** The user has accepted changes. */
+  recheck(): void {
+    for (const slot of this.#slots.values()) slot.recheck();
   }
 
   /** Whether a server's tool list contains a secret and stays in memory. */
@@ -70,7 +99,7 @@ export class Pool implements AsyncDisposable {
     return this.#parts.catalog.areToolsSecret(this.#slot(name).config);
   }
 
-  /** Tools that must not be listed or called because of hidden characters. */
+  /** Tools that must not be listed or called: they have hidden characters, or are held. */
   refusedTools(name: string): readonly RefusedTool[] {
     return this.#slot(name).refused;
   }

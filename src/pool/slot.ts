@@ -6,12 +6,13 @@ import { guard } from '../base/guard.ts';
 import { settleWithin } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
 import type { ListKind } from '../child/list-pages.ts';
+import { parseCounts } from '../child/screen.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
-import type { Catalog, Lists } from './catalog.ts';
+import type { Catalog, CatalogEntry, Lists } from './catalog.ts';
 import type { Flow } from './flow.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { ListKeeper, listAll } from './list-keeper.ts';
@@ -149,9 +150,19 @@ export class Slot {
     return this.#parts.catalog.get(this.#config).lists;
   }
 
-  /** Tools left out of its list because of hidden characters. */
+  /** Tools left out of its list because of hidden characters, or held until the user accepts them. */
   get refused(): readonly RefusedTool[] {
     return this.#parts.catalog.get(this.#config).refused;
+  }
+
+  /** The hints in force of tools that claim more than the user has accepted. */
+  get heldRights(): CatalogEntry['rights'] {
+    return this.#parts.catalog.get(this.#config).rights;
+  }
+
+  /** Changes that the user hasn't accepted yet. */
+  get changes(): CatalogEntry['changes'] {
+    return this.#parts.catalog.get(this.#config).changes;
   }
 
   /**
@@ -175,20 +186,47 @@ export class Slot {
   /** Keeps a list and reports it if it has changed. */
   remember(kind: ListKind, items: readonly unknown[]): void {
     const child = this.#running?.started;
-    const refused = (kind === 'tools' && child?.refusedTools) || [];
-    const text = JSON.stringify([items, refused]);
-    const known = [this.lists[kind], kind === 'tools' ? this.refused : []];
+    const isTools = kind === 'tools';
+    const refused = (isTools && child?.refusedTools) || [];
+    const rights = isTools && child ? Object.fromEntries(child.verdict.rights) : {};
+    const isChecked = isTools || kind === 'prompts';
+    const changes = child && isChecked ? parseCounts(child.verdict.counts) : this.changes;
+    const text = JSON.stringify([items, refused, rights, changes]);
+    const known = [
+      this.lists[kind],
+      isTools ? this.refused : [],
+      isTools ? this.heldRights : {},
+      this.changes,
+    ];
     // A late list from a retired child must not replace its successor's.
     if (this.#isRetired || text === JSON.stringify(known)) return;
     const isSecret = child?.holdsSecret(text) ?? false;
     const { catalog, events, onBug } = this.#parts;
-    catalog.rememberList(this.#config, kind, items, { isSecret, refused });
+    catalog.rememberList(this.#config, kind, items, { isSecret, refused, rights, changes });
     guard(onBug, events.onListChanged)(this.#config.name, kind);
   }
 
   /** Resolves when lists that are being fetched have arrived. */
   learned(): Promise<void> {
     return this.#keeper.learned();
+  }
+
+  /** Makes sure that the running process's lists are known, and as it last announced them. */
+  async verify(): Promise<void> {
+    const child = this.#running?.started;
+    if (child && !child.hasListed) this.remember('tools', await listAll(child, 'tools'));
+    await this.learned();
+  }
+
+  /** The user has accepted changes: lists everything again, now or at the next start. */
+  recheck(): void {
+    const child = this.#running?.started;
+    if (child) return this.#keeper.refresh(child, 'tools', 'prompts');
+    if (!this.changes) return;
+    const { catalog, events, onBug } = this.#parts;
+    catalog.forgetLists(this.#config);
+    const tell = guard(onBug, events.onListChanged);
+    for (const kind of ['tools', 'prompts'] as const) tell(this.#config.name, kind);
   }
 
   /** Subscribes to these resources only, now and after each restart. */

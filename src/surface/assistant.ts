@@ -97,11 +97,11 @@ export class AssistantSurface implements Surface {
 export function toolboxFor(pool: Pool, calls: Calls, server: ChildConfig): OpenToolbox {
   return async (context) => {
     const tools = await calls.listTools(server, context);
-    const { greeting } = await pool.use(server.name, context.cancellation, context.caller?.era);
+    const child = await pool.use(server.name, context.cancellation, context.caller?.era);
     const names = tools.map(({ name }) => name);
     return {
-      tools: tools.filter((tool) => isUsable(tool, server)),
-      instructions: greeting.instructions,
+      tools: tools.filter((tool) => isUsable(tool, server, pool)),
+      instructions: child.instructions,
       call: (target, params, onProgress) =>
         calls.send({
           server,

@@ -5,6 +5,7 @@ import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
 import { Calls, type CallsParts } from '../calls/calls.ts';
+import { usableTools } from '../calls/usable.ts';
 import type { ListKind } from '../child/list-pages.ts';
 import { type ChildConfig, type Config, isOff } from '../config/config.ts';
 import type { Question } from '../mcp/caller.ts';
@@ -110,6 +111,12 @@ export class Board {
     return nameAgents(listed, this.#taken);
   }
 
+  /** The user has accepted changes: lists servers again, now or when they are used. */
+  recheck(): void {
+    this.#pool.recheck();
+    if (this.#hasBegun) this.#warm();
+  }
+
   listChanged(childName: string, kind: ListKind): void {
     if (kind === 'tools') this.#learnClaims(childName);
     else this.#library.learn(childName);
@@ -142,7 +149,7 @@ export class Board {
   alwaysListed(another?: ChildConfig): ReadonlyMap<string, OwnTool> {
     const listed = [...this.#config.children.values()]
       .filter((config) => modeOf(config).ownTools === 'always' || config === another)
-      .map((config) => ({ config, tools: this.#pool.tools(config.name) ?? [] }));
+      .map((config) => ({ config, tools: usableTools(config, this.#pool) }));
     return new OwnTools().arrange(listed, (name) => this.isTaken(name));
   }
 

@@ -3,6 +3,7 @@
 import { isObject } from '../base/object.ts';
 import { cleanText } from '../base/text.ts';
 import type { Introspection } from '../config/config.ts';
+import { isHeld, type RefusedTool } from '../mcp/clean-lists.ts';
 import type { Tool } from '../mcp/tools.ts';
 import { summarise } from './summary.ts';
 
@@ -13,16 +14,19 @@ const MOST_WITH_SCHEMAS = 100_000;
 /** Characters of JSON beyond which even the plain list is cut. */
 const MOST = 400_000;
 
-/** The subtools, and a note if some are left out. `refused`: how many were dropped because of hidden characters. */
+/** The subtools, and a note if some are left out. `refused`: those that must not be shown. */
 export function describeSubtools(
   tools: readonly Tool[],
   settings: Introspection,
-  refused = 0,
+  refused: readonly RefusedTool[] = [],
 ): Record<string, unknown> {
   const usable = uniqueByName(tools.filter(({ name }) => name.length <= LONGEST_NAME));
   const notes: string[] = [];
-  if (refused > 0) {
-    notes.push(`Subtools left out because of hidden characters: ${refused}.`);
+  const held = refused.filter(isHeld).length;
+  const hiding = refused.length - held;
+  if (hiding > 0) notes.push(`Subtools left out because of hidden characters: ${hiding}.`);
+  if (held > 0) {
+    notes.push(`Subtools held until the user accepts them (with "switchboard changes"): ${held}.`);
   }
   const unusable = tools.length - usable.length;
   if (unusable > 0)

@@ -2,7 +2,6 @@
 // do, and a name that is taken becomes `<server>_<tool>`. Once a host has seen a tool under a name, the
 // name means that tool for as long as it's listed: a call must never reach another server.
 import { isObject } from '../base/object.ts';
-import { isUsable } from '../calls/usable.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { acceptableName, freeName, toToolName } from '../mcp/names.ts';
 import type { Tool } from '../mcp/tools.ts';
@@ -30,7 +29,7 @@ export class OwnTools {
     isReserved: (name: string) => boolean,
   ): Map<string, OwnTool> {
     const wanted = children.flatMap(({ config, tools }) =>
-      usableTools(config, tools).map((tool) => ({ config, tool, key: keyOf(config, tool) })),
+      distinctTools(tools).map((tool) => ({ config, tool, key: keyOf(config, tool) })),
     );
     const given = new Map<string, string>();
     const names = new Set<string>();
@@ -81,11 +80,11 @@ export function prefixedName(childName: string, subtool: string): string {
   return toToolName(`${childName}_${subtool}`);
 }
 
-/** The tools a host may see, each name once, in a stable order. */
-function usableTools(config: ChildConfig, tools: readonly Tool[]): Tool[] {
+/** Each name once, in a stable order. */
+function distinctTools(tools: readonly Tool[]): Tool[] {
   const byName = new Map<string, Tool>();
   for (const tool of tools) {
-    if (isUsable(tool, config) && !byName.has(tool.name)) byName.set(tool.name, tool);
+    if (!byName.has(tool.name)) byName.set(tool.name, tool);
   }
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -3,10 +3,11 @@
 import type { Log } from '../base/log.ts';
 import type { CallContext, ReadOnlyClaim } from '../calls/call.ts';
 import type { Calls } from '../calls/calls.ts';
-import { unknownSubtool } from '../calls/tool-call.ts';
+import { heldBack, unknownSubtool } from '../calls/tool-call.ts';
 import { isUsable } from '../calls/usable.ts';
 import type { ChildConfig, Introspection } from '../config/config.ts';
 import { type Hints, hintsOf, isReadOnly, READ_ONLY, weakestHints } from '../mcp/annotations.ts';
+import { isHeld } from '../mcp/clean-lists.ts';
 import { freeName, toToolName } from '../mcp/names.ts';
 import { dataResult, type Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';
@@ -150,7 +151,7 @@ export class Suites {
     if (!this.#pool.mayKnow(name)) return NOTHING;
     const known = [...(this.#pool.hints(name) ?? [])];
     const exposed = known.filter(([subtool, annotations]) =>
-      isUsable({ name: subtool, annotations }, config),
+      isUsable({ name: subtool, annotations }, config, this.#pool),
     );
     const all = exposed.map(([, hints]) => hints);
     const claim = {
@@ -168,15 +169,20 @@ export class Suites {
     context: CallContext,
   ): Promise<Verbatim> {
     const tools = await this.#calls.listTools(config, context);
+    const hints = access === 'all' ? undefined : this.#pool.hints(config.name);
     const shown = tools.filter(
-      (tool) => isUsable(tool, config) && (access === 'all' || isReadOnly(hintsOf(tool))),
+      (tool) =>
+        isUsable(tool, config, this.#pool) &&
+        (access === 'all' || isReadOnly(hints?.get(tool.name) ?? hintsOf(tool))),
     );
     if (subtool === undefined) {
-      const refused = this.#pool.refusedTools(config.name).length;
+      const refused = this.#pool.refusedTools(config.name);
       return dataResult(describeSubtools(shown, settings, refused), context.framing);
     }
     const wanted = shown.filter(({ name }) => name === subtool);
     if (wanted.length === 0) {
+      const held = this.#pool.refusedTools(config.name).find(({ name }) => name === subtool);
+      if (held && isHeld(held)) throw heldBack('Subtool', config, held);
       const names = tools.map(({ name }) => name);
       throw unknownSubtool(config, subtool, names);
     }

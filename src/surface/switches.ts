@@ -4,7 +4,7 @@ import { settleWithin } from '../base/time.ts';
 import type { CallContext } from '../calls/call.ts';
 import { serverDenied } from '../calls/permissions.ts';
 import { reportStart } from '../calls/starting.ts';
-import { isUsable } from '../calls/usable.ts';
+import { isUsable, usableTools } from '../calls/usable.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { type Tool, textResult } from '../mcp/tools.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
@@ -100,7 +100,7 @@ export class Switches implements ModeSession {
     const findSubtool = (config: ChildConfig) =>
       pool
         .tools(config.name)
-        ?.find((tool) => isMeant(config.name, tool.name) && isUsable(tool, config));
+        ?.find((tool) => isMeant(config.name, tool.name) && isUsable(tool, config, pool));
     for (const config of this.#servers) {
       const subtool = this.#active.has(config.name) ? undefined : findSubtool(config)?.name;
       if (subtool === undefined) continue;
@@ -245,8 +245,9 @@ export class Switches implements ModeSession {
 
   /** The names of the server's exposed tools; undefined if it never listed them. */
   #subtoolsOf(config: ChildConfig): string[] | undefined {
-    const tools = this.#options.parts().pool.tools(config.name);
-    if (!tools) return undefined;
+    const { pool } = this.#options.parts();
+    if (!pool.tools(config.name)) return undefined;
+    const tools = usableTools(config, pool);
     const arranged = new OwnTools().arrange([{ config, tools }], () => false);
     return [...arranged.values()].map(({ subtool }) => subtool);
   }

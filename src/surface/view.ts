@@ -4,6 +4,7 @@ import { isObject } from '../base/object.ts';
 import type { CallContext } from '../calls/call.ts';
 import type { Calls } from '../calls/calls.ts';
 import { isWatchable, requireWatchable } from '../calls/permissions.ts';
+import { usableTools } from '../calls/usable.ts';
 import type { ListKind } from '../child/list-pages.ts';
 import type { ChildConfig, Config, Show } from '../config/config.ts';
 import { hintsOf, isReadOnly } from '../mcp/annotations.ts';
@@ -292,7 +293,7 @@ export class View implements Surface {
     this.#listed ??= this.#ownTools.arrange(
       children
         .filter((config) => this.#listsToolsOf(config))
-        .map((config) => ({ config, tools: pool.tools(config.name) ?? [] })),
+        .map((config) => ({ config, tools: usableTools(config, pool) })),
       (name) => isReservedName(name) || suites.has(name) || agents.has(name),
     );
     return this.#listed;

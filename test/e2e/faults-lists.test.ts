@@ -17,8 +17,12 @@ interface Introspection {
 }
 
 /** Runs a test with a server that lists these tools and `echo`, which must work at the end. */
-function withList(tools: unknown[], run: (trial: Trial) => Promise<void>): Promise<void> {
-  const files = { 'tools.json': [...tools, ECHO] };
+function withList(
+  tools: unknown[],
+  run: (trial: Trial) => Promise<void>,
+  more: Record<string, object> = {},
+): Promise<void> {
+  const files = { 'tools.json': [...tools, ECHO], ...more };
   return withFaults(
     { kid: LISTED },
     async (trial) => {
@@ -155,7 +159,9 @@ test('invisible characters in a description do not reach the model', () => {
     inputSchema,
     annotations: { title: hidden },
   };
-  return withList([tool], async (trial) => {
+  // The scanner would hold the tool.
+  const unscanned = { 'home/.switchboard/switchboard.config.json': { toolChanges: 'off' } };
+  const look = async (trial: Trial) => {
     const summary = await introspect(trial);
     expect(summary.tools[0]?.summary).toBe('Reads files.');
     for (const verbosity of ['summary', 'full', 'redacted']) {
@@ -164,7 +170,8 @@ test('invisible characters in a description do not reach the model', () => {
         expect(seen).not.toContain(JSON.stringify(character).slice(1, -1));
       }
     }
-  });
+  };
+  return withList([tool], look, unscanned);
 });
 
 test('a paged list is shown whole', () => {

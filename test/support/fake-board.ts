@@ -25,6 +25,7 @@ export function boardConfig(
     era: 'auto',
     questionMs: 60_000,
     introspection: DEFAULTS.introspection,
+    toolChanges: DEFAULTS.toolChanges,
     stopMs: 2_000,
     agents: agentSettings(),
     logging: { level: 'info', form: 'compact', folder: undefined },

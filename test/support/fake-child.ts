@@ -9,6 +9,7 @@ import type { Child } from '../../src/child/child.ts';
 import type { Greeting } from '../../src/child/handshake.ts';
 import type { LinkEnd } from '../../src/child/link.ts';
 import type { ListKind } from '../../src/child/list-pages.ts';
+import { NOTHING_HELD, type ScreenVerdict } from '../../src/child/screen.ts';
 import type { ChildConfig, PermissionRules } from '../../src/config/config.ts';
 import type { RefusedTool } from '../../src/mcp/clean-lists.ts';
 import type { LogLevel } from '../../src/mcp/logging.ts';
@@ -36,6 +37,8 @@ export class FakeChild implements PublicPart<Child> {
   pid = 4711;
   tools: Tool[] = [{ name: 'echo' }];
   refusedTools: readonly RefusedTool[] = [];
+  heldPrompts: readonly string[] = [];
+  verdict: ScreenVerdict = NOTHING_HELD;
   /** Its lists other than tools. */
   others: { [kind in ListKind]?: readonly unknown[] } = {};
   greeting: Greeting = {
@@ -71,6 +74,14 @@ export class FakeChild implements PublicPart<Child> {
     if (tools.length > 0) this.tools = tools.map((name) => ({ name }));
   }
 
+  get hasListed(): boolean {
+    return this.lists > 0;
+  }
+
+  get instructions(): string | undefined {
+    return this.greeting.instructions;
+  }
+
   get toolNames(): string[] {
     return this.tools.map(({ name }) => name);
   }
@@ -87,6 +98,10 @@ export class FakeChild implements PublicPart<Child> {
   async listTools() {
     this.lists++;
     return this.tools;
+  }
+
+  async listRaw(kind: ListKind): Promise<readonly unknown[]> {
+    return kind === 'tools' ? this.tools : this.list(kind);
   }
 
   async callTool(subtool: string, args: Verbatim): Promise<Verbatim> {

@@ -9,11 +9,12 @@ import type { AttachedServer, Engine } from '../engine.ts';
 import { type AttachOptions, attachServer, serverSecrets } from './attach.ts';
 import { type BindRules, bindAll, createBindRules } from './bind.ts';
 import { type Candidates, distinctKey, mergeCandidates } from './candidate.ts';
-import { chooseServers } from './choose.ts';
+import { type ChosenServer, chooseServers } from './choose.ts';
 import { discoverServers } from './discover.ts';
 import { Enumerator, type EnumeratorParts } from './enumerator.ts';
 import { explainLack } from './explain.ts';
 import { ownServers } from './own.ts';
+import { askServer, type ToolsAnswer, type ToolsOf } from './proof.ts';
 
 export interface AgentServersParts extends EnumeratorParts {
   /** The current configuration. */
@@ -71,12 +72,13 @@ export class AgentServers implements AsyncDisposable {
     { isQuiet = false, isTried = false } = {},
   ): Promise<GivenServers> {
     const { config, homeFolder, env, program, engine } = this.#parts;
-    const { agents: settings, project, home } = config();
+    const { agents: settings, project, home, children, toolChanges } = config();
     const attach: AttachOptions = {
       project,
       homeFolder,
       env,
       environment: environmentBelow(settings),
+      toolChanges,
       selfEnvironment: {
         ...(env['SWITCHBOARD_HOME'] && { SWITCHBOARD_HOME: home }),
         ...engine.variables(),
@@ -85,26 +87,33 @@ export class AgentServers implements AsyncDisposable {
     };
     const available = await this.available();
     const secrets = new Set<string>();
-    const choice = await chooseServers(agent, {
-      settings,
-      available,
-      isTried,
-      bind: this.#bind(),
-      toolsOf: (server, { isFresh }) => {
-        // Its error may quote them if it fails to start.
-        for (const secret of serverSecrets(server, attach)) secrets.add(secret);
-        const { mcpEnumTimeoutMs: limitMs } = settings;
-        const options = { ...attach, limitMs, cancellation, isFresh, isQuiet };
-        return this.#enumerator.tools(server, options);
-      },
-    });
+    const { mcpEnumTimeoutMs: limitMs } = settings;
+    const toolsOf: ToolsOf = (server, { isFresh }) => {
+      // Its error may quote them if it fails to start.
+      for (const secret of serverSecrets(server, attach)) secrets.add(secret);
+      const options = { ...attach, limitMs, cancellation, isFresh, isQuiet };
+      return this.#enumerator.tools(server, options);
+    };
+    const bind = this.#bind();
+    const choice = await chooseServers(agent, { settings, available, isTried, bind, toolsOf });
+    const usableTools = async ({ server, enabledTools }: ChosenServer) => {
+      const own = server.isOwn ? children.get(server.key) : undefined;
+      if ((own ?? { toolChanges }).toolChanges === 'hold') {
+        return allowed(enabledTools, await askServer(server, toolsOf, { isFresh: true }));
+      }
+      const held = this.#enumerator.refused(server, attach);
+      if (held.length === 0) return enabledTools;
+      if (enabledTools) return enabledTools.filter((tool) => !held.includes(tool));
+      return allowed(undefined, await askServer(server, toolsOf));
+    };
     cancellation.throwIfCancelled();
     const servers: AttachedServer[] = [];
     const origins = new Map<string, string>();
     const lacks = [...choice.lacks];
-    for (const { server, enabledTools } of choice.servers) {
+    for (const chosen of choice.servers) {
+      const { server } = chosen;
       try {
-        const attached = attachServer(server, enabledTools, attach);
+        const attached = attachServer(server, await usableTools(chosen), attach);
         const key = distinctKey(server.key, origins);
         origins.set(key, server.origin);
         servers.push({ ...attached, key });
@@ -120,4 +129,15 @@ export class AgentServers implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#enumerator[Symbol.asyncDispose]();
   }
+}
+
+/** The tools an agent may use of those that aren't held. Throws if they are unknown: the engine lists them itself. */
+function allowed(
+  enabledTools: readonly string[] | undefined,
+  answer: ToolsAnswer,
+): readonly string[] {
+  if ('tools' in answer) {
+    return enabledTools?.filter((tool) => answer.tools.includes(tool)) ?? answer.tools;
+  }
+  throw new SwitchboardError('TOOL_HELD', `Its tools couldn't be checked. ${answer.problem}`);
 }

@@ -4,7 +4,7 @@ import { basename, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { parseAddress } from '../../child/remote/address.ts';
 import { commandSecrets, filledIn } from '../../child/secrets.ts';
-import type { ChildConfig, Remote } from '../../config/config.ts';
+import type { ChildConfig, Remote, ToolChanges } from '../../config/config.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
 import { expandHome } from '../../config/files/globs.ts';
 import { declareServer } from '../../config/server/declare.ts';
@@ -23,6 +23,8 @@ export interface ServerStartOptions extends ServerFolders {
   readonly env: NodeJS.ProcessEnv;
   /** Set for every server; overrides its own. */
   readonly environment: Readonly<Record<string, string>>;
+  /** For servers that aren't Switchboard's own. */
+  readonly toolChanges?: ToolChanges;
 }
 
 export interface AttachOptions extends ServerStartOptions {
@@ -93,7 +95,7 @@ function addressSecrets(child: ChildConfig, remote: Remote, env: NodeJS.ProcessE
 /** The server for us to start, with its folder resolved; other variables are expanded on start. */
 export function asChild(
   server: AgentServer,
-  { project, homeFolder, env, environment }: ServerStartOptions,
+  { project, homeFolder, env, environment, toolChanges }: ServerStartOptions,
   limitMs: number = DEFAULTS.timeouts.rpcMs,
 ): ChildConfig {
   const { key: name, origin, args, headers } = server;
@@ -104,6 +106,7 @@ export function asChild(
   return declareServer({
     name,
     origin,
+    ...(toolChanges && { toolChanges }),
     command:
       server.cmd === undefined
         ? undefined

@@ -28,7 +28,7 @@ export interface ChooseOptions {
   readonly isTried?: boolean | undefined;
 }
 
-interface ChosenServer {
+export interface ChosenServer {
   readonly server: Candidate;
   /** The only tools the agent may use; undefined for all. */
   readonly enabledTools: readonly string[] | undefined;

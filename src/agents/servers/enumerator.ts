@@ -4,8 +4,9 @@ import { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
 import { withTimeout } from '../../base/time.ts';
+import { parseCounts } from '../../child/screen.ts';
 import type { ChildConfig } from '../../config/config.ts';
-import { hintsOf } from '../../mcp/annotations.ts';
+import { type Hints, hintsOf } from '../../mcp/annotations.ts';
 import { parseTools, type Tool } from '../../mcp/tools.ts';
 import type { Catalog } from '../../pool/catalog.ts';
 import { listAll } from '../../pool/list-keeper.ts';
@@ -19,7 +20,7 @@ export interface EnumeratorParts {
   readonly start: StartChild;
   readonly catalog: Catalog;
   /** For Switchboard's own servers. */
-  readonly pool: Pick<Pool, 'tools' | 'warm'>;
+  readonly pool: Pick<Pool, 'tools' | 'warm' | 'refusedTools' | 'hintsInForce'>;
 }
 
 export interface EnumerateOptions extends ServerStartOptions {
@@ -57,11 +58,22 @@ export class Enumerator implements AsyncDisposable {
     const tools = await this.#tools(server, options);
     const allowed = rules
       ? tools.filter((tool) => {
-          const target = { kind: 'tool', name: tool.name, hints: hintsOf(tool) } as const;
+          const hints = this.#hintsOf(tool, server, options);
+          const target = { kind: 'tool', name: tool.name, hints } as const;
           return rules.decide(target)?.permission === 'allow';
         })
       : tools;
     return allowed.map(({ name }) => name);
+  }
+
+  /** Claims that grant more than the user has accepted don't count. */
+  #hintsOf(tool: Tool, server: Candidate, options: EnumerateOptions): Hints {
+    const { pool, catalog } = this.#parts;
+    if (server.isOwn) return pool.hintsInForce(server.key, tool);
+    const { rights } = catalog.get(asChild(server, options, options.limitMs));
+    return rights && Object.hasOwn(rights, tool.name)
+      ? (rights[tool.name] ?? hintsOf(tool))
+      : hintsOf(tool);
   }
 
   async #tools(server: Candidate, options: EnumerateOptions): Promise<Tools> {
@@ -76,6 +88,15 @@ export class Enumerator implements AsyncDisposable {
     const failed = this.#failed.get(id);
     if (failed && performance.now() < failed.until) throw failed.error;
     return this.#workFor(id, config, options.limitMs).join(options.cancellation);
+  }
+
+  /** The tools of its known list that must not be used. */
+  refused(server: Candidate, options: ServerStartOptions): readonly string[] {
+    const { pool, catalog } = this.#parts;
+    const refused = server.isOwn
+      ? pool.refusedTools(server.key)
+      : catalog.get(asChild(server, options)).refused;
+    return refused.map(({ name }) => name);
   }
 
   /** Cancels all work in progress and waits until nothing of it is left. */
@@ -129,8 +150,10 @@ export class Enumerator implements AsyncDisposable {
           (limited) => limited.race(listAll(child, 'tools')),
         );
         const isSecret = child.holdsSecret(JSON.stringify(tools));
-        const { refusedTools: refused } = child;
-        catalog.rememberList(config, 'tools', tools, { isSecret, refused });
+        const { refusedTools: refused, verdict } = child;
+        const changes = parseCounts(verdict.counts);
+        const rights = Object.fromEntries(verdict.rights);
+        catalog.rememberList(config, 'tools', tools, { isSecret, refused, rights, changes });
         return parseTools(tools);
       } finally {
         await child.stop();

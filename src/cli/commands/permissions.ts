@@ -9,9 +9,9 @@ import {
   type RuleTarget,
 } from '../../config/config.ts';
 import { isExposed } from '../../config/server/expose.ts';
-import { type Hints, hintsOf, weakestHints } from '../../mcp/annotations.ts';
-import { parseTools } from '../../mcp/tools.ts';
+import { type Hints, weakestHints } from '../../mcp/annotations.ts';
 import type { Lists } from '../../pool/catalog.ts';
+import type { Pool } from '../../pool/pool.ts';
 import { openCatalog } from '../../switchboard.ts';
 import { createOutput } from '../terminal/output.ts';
 import { downloadNote, Progress } from '../terminal/progress.ts';
@@ -95,7 +95,7 @@ async function explain(child: ChildConfig, name: string, context: CommandContext
     await board.calls.listTools(child, { cancellation });
   }
   const lists = pool.lists(child.name);
-  const hints = hintsIn(lists, name);
+  const hints = hintsIn(pool, child, name);
   const kind = hints ? 'tool' : kindIn(lists, name);
   const listed = lists.tools ? namesIn(lists).includes(name) : null;
   const explanation: Explanation = {
@@ -133,9 +133,10 @@ function namesIn({ tools = [], prompts = [], resources = [] }: Lists): string[] 
   return [...named, ...addressed].filter((name) => typeof name === 'string');
 }
 
-function hintsIn({ tools = [] }: Lists, name: string): Hints | undefined {
-  const same = parseTools(tools).filter((tool) => tool.name === name);
-  return same.length === 0 ? undefined : weakestHints(same.map(hintsOf));
+function hintsIn(pool: Pool, child: ChildConfig, name: string): Hints | undefined {
+  const same = pool.tools(child.name)?.filter((tool) => tool.name === name) ?? [];
+  if (same.length === 0) return undefined;
+  return weakestHints(same.map((tool) => pool.hintsInForce(child.name, tool)));
 }
 
 function kindIn({ prompts = [] }: Lists, name: string): RuleTarget['kind'] {

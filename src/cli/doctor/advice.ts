@@ -1,7 +1,6 @@
 // Notes from `switchboard doctor` about a server's configuration and tools.
 import { chooseProvider } from '../../assistant/choose.ts';
 import { settleAssistant } from '../../assistant/settings.ts';
-import { isUsable } from '../../calls/usable.ts';
 import type { Child } from '../../child/child.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import { DESCRIPTIONS_FILE } from '../../config/server/descriptions.ts';
@@ -46,21 +45,20 @@ function adviceOnAssistant({ assistant }: ChildConfig): string[] {
 
 export function adviceOnTools(
   config: ChildConfig,
-  tools: readonly Tool[],
+  usable: readonly Tool[],
   { refusedTools }: Pick<Child, 'refusedTools'>,
 ): string[] {
-  const refusal = explainRefusedTools(refusedTools);
-  return [...(refusal === undefined ? [] : [`${refusal}.`]), ...adviceOnReading(config, tools)];
+  const refusals = explainRefusedTools(refusedTools).map((sentence) => `${sentence}.`);
+  return [...refusals, ...adviceOnReading(config, usable)];
 }
 
 /** A host that asks before writes has to ask for every call of a suite that does both. */
-function adviceOnReading(config: ChildConfig, tools: readonly Tool[]): string[] {
+function adviceOnReading(config: ChildConfig, usable: readonly Tool[]): string[] {
   const { name, readOnlyTool, assistant } = config;
-  const exposed = tools.filter((tool) => isUsable(tool, config));
-  const reading = exposed.filter((tool) => isReadOnly(hintsOf(tool))).length;
-  const isMixed = reading > 0 && reading < exposed.length;
+  const reading = usable.filter((tool) => isReadOnly(hintsOf(tool))).length;
+  const isMixed = reading > 0 && reading < usable.length;
   if (!isMixed || readOnlyTool || !modeOf(config).usesSuite || assistant) return [];
   return [
-    `${reading} of its ${exposed.length} tools are read-only. Set suites.${name}.readOnlyTool to true to add a tool for them that hosts can run without asking.`,
+    `${reading} of its ${usable.length} tools are read-only. Set suites.${name}.readOnlyTool to true to add a tool for them that hosts can run without asking.`,
   ];
 }

@@ -135,10 +135,10 @@ async function examine(
     const startMs = Math.round(performance.now() - begin);
     const tools = await switchboard.board.calls.listTools(config, { cancellation });
     const { serverName, serverVersion, revision } = child.greeting;
-    const allowed = tools.filter((tool) => isUsable(tool, config));
+    const allowed = tools.filter((tool) => isUsable(tool, config, switchboard.pool));
     return {
       ...about,
-      advice: [...about.advice, ...adviceOnTools(config, tools, child)],
+      advice: [...about.advice, ...adviceOnTools(config, allowed, child)],
       ok: true,
       startMs,
       listMs: Math.round(performance.now() - begin) - startMs,

@@ -11,7 +11,7 @@ import type {
 } from '../../host/status-report.ts';
 import { explainRefusedTools } from '../../mcp/clean-lists.ts';
 import { columnsOf, cutEnd, cutStart } from '../terminal/columns.ts';
-import type { Output, Style } from '../terminal/output.ts';
+import { count, type Output, type Style } from '../terminal/output.ts';
 
 export interface TableOptions {
   /** Columns of the terminal; Infinity without one. */
@@ -86,15 +86,14 @@ const SERVERS: Table<Row> = {
     { title: 'tools', align: 'right', cell: ({ tools }) => String(tools ?? '') },
     { title: 'listed', align: 'right', cell: ({ listedAt }, now) => formatAgo(listedAt, now) },
   ],
-  below: ({ lastError, state, refusedTools = [] }) => {
-    const refusal = explainRefusedTools(refusedTools);
-    return [
-      ...(lastError === undefined
-        ? []
-        : [{ text: plain(lastError), style: state === 'error' ? 'red' : 'dim' } as const]),
-      ...(refusal === undefined ? [] : [{ text: plain(refusal), style: 'yellow' } as const]),
-    ];
-  },
+  below: ({ lastError, state, refusedTools = [], changes }) => [
+    ...(lastError === undefined
+      ? []
+      : [{ text: plain(lastError), style: state === 'error' ? 'red' : 'dim' } as const]),
+    ...[...explainRefusedTools(refusedTools), ...explainChanges(changes)].map(
+      (sentence) => ({ text: plain(sentence), style: 'yellow' }) as const,
+    ),
+  ],
 };
 
 const RUNS: Table<RunStatus> = {
@@ -121,6 +120,16 @@ const RUNS: Table<RunStatus> = {
     },
   ],
 };
+
+/** Held tools are named on their own line. */
+function explainChanges(changes: ChildStatus['changes']): string[] {
+  const { rights = 0, passed = 0 } = changes ?? {};
+  const parts = [
+    ...(passed > 0 ? [`${count(passed, 'change')} since you last looked`] : []),
+    ...(rights > 0 ? [`annotations held for ${count(rights, 'tool')}`] : []),
+  ];
+  return parts.length === 0 ? [] : [`Tools: ${parts.join(', ')} (see: switchboard changes)`];
+}
 
 const GAP = '  ';
 const INDENT = '  ';

@@ -89,7 +89,7 @@ async function listChild(config: ChildConfig, context: CommandContext): Promise<
   const { name } = config;
   try {
     const tools = await fetchTools(config, context);
-    const described = tools.map((tool) => summaryOf(tool, config));
+    const described = tools.map((tool) => summaryOf(tool, config, context));
     return { name, ms: Math.round(performance.now() - begin), tools: described, error: undefined };
   } catch (error) {
     const ms = Math.round(performance.now() - begin);
@@ -104,7 +104,7 @@ function fetchTools(
   return switchboard.board.calls.listTools(config, { cancellation });
 }
 
-function summaryOf(tool: Tool, config: ChildConfig): Summary {
+function summaryOf(tool: Tool, config: ChildConfig, { switchboard }: CommandContext): Summary {
   const { introspection } = config;
   return {
     name: tool.name,
@@ -113,7 +113,7 @@ function summaryOf(tool: Tool, config: ChildConfig): Summary {
       cleanText(descriptionOf(tool).slice(0, 4_000)),
       introspection.summaryMaxChars,
     ),
-    allowed: isUsable(tool, config),
+    allowed: isUsable(tool, config, switchboard.pool),
   };
 }
 
@@ -137,7 +137,7 @@ async function findTool(
     const names = tools.map(({ name }) => name);
     throw unknownSubtool(config, subtool, names);
   }
-  const { signature, allowed } = summaryOf(tool, config);
+  const { signature, allowed } = summaryOf(tool, config, context);
   return { child: config.name, name: tool.name, signature, allowed, tool };
 }
 

@@ -4,7 +4,7 @@
 //
 // Only its types may be imported on the start path: building it takes about 10 ms (measured).
 import * as z from 'zod/mini';
-import { PERMISSIONS, SHOWS, STARTS } from '../config.ts';
+import { PERMISSIONS, SHOWS, STARTS, TOOL_CHANGES } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { agentsSchema } from './agents-schema.ts';
 import { assistantSchema } from './assistant-schema.ts';
@@ -53,6 +53,8 @@ const permissions = z.strictObject({
     [],
   ),
 });
+
+const toolChanges = z.enum(TOOL_CHANGES);
 
 /** Keys of a server, both where it is declared and in `suites.<name>`, which takes precedence. */
 const childKeys = {
@@ -108,6 +110,7 @@ const childKeys = {
     'MCP revision to offer this server, in case it rejects newer ones. Default: the newest.',
   ),
   environment: key(environment, 'Overrides the top-level `environment` for this server.'),
+  toolChanges: key(toolChanges, 'Overrides the top-level `toolChanges` for this server.'),
   results: key(results, 'Overrides the top-level `results` for this server.'),
   assistant: key(
     z.union([z.boolean(), assistantSchema]),
@@ -321,6 +324,11 @@ export const configSchema = z.strictObject({
   timeouts: key(timeouts, 'Time limits, in milliseconds.'),
   limits: key(limits, 'Limits on messages from hosts and servers.'),
   introspection: key(introspection, "What `introspect` returns about a server's tools."),
+  toolChanges: key(
+    toolChanges,
+    'What to do when a server changes a tool, a prompt or its instructions. `scan`: accept the change if the scanner finds nothing suspicious, and note it. `hold`: hide the changed tool until you accept it with `switchboard changes accept`. `off`: neither scan nor track tools. A project can only make this stricter than your own file. See docs/changes.md.',
+    DEFAULTS.toolChanges,
+  ),
   environment: key(
     environment,
     'Environment variables that servers inherit from Switchboard. `inherit`: all of them. `minimal`: only those programs need to run, such as `PATH` and `HOME`. `env` is added to either.',

@@ -5,12 +5,14 @@ import { DEFAULTS } from '../defaults.ts';
 export type DeclaredServer = Pick<
   ChildConfig,
   'name' | 'origin' | 'command' | 'remote' | 'cwd' | 'timeouts'
->;
+> &
+  Partial<Pick<ChildConfig, 'toolChanges'>>;
 
 const NOT_SHOWN = 'it is only started to list its tools';
 
 export function declareServer(declared: DeclaredServer): ChildConfig {
   return {
+    toolChanges: DEFAULTS.toolChanges,
     ...declared,
     show: 'off',
     showBecause: NOT_SHOWN,

@@ -11,7 +11,7 @@ import type {
   RuleTarget,
   ServerRules,
 } from '../../config/config.ts';
-import { type Hints, hintsOf, weakestHints } from '../../mcp/annotations.ts';
+import { type Hints, weakestHints } from '../../mcp/annotations.ts';
 import type { Caller } from '../../mcp/caller.ts';
 import type { Tool } from '../../mcp/tools.ts';
 import type { Pool } from '../../pool/pool.ts';
@@ -34,7 +34,7 @@ export interface CheckedCall {
 
 interface PermissionCheckParts {
   readonly permissions: PermissionRules;
-  readonly pool: Pick<Pool, 'tools'>;
+  readonly pool: Pick<Pool, 'tools' | 'hintsInForce'>;
   readonly log: Log;
   /** What users have approved, by party. */
   readonly approved: WeakMap<object, Set<string>>;
@@ -87,16 +87,20 @@ export class PermissionCheck {
   }
 
   #permittedNames({ name }: ChildConfig, rules: ServerRules): string[] {
-    const tools = this.#parts.pool.tools(name) ?? [];
-    const isPermitted = (tool: Tool) =>
-      rules.decide({ kind: 'tool', name: tool.name, hints: hintsOf(tool) })?.permission !== 'deny';
-    return tools.filter(isPermitted).map((tool) => tool.name);
+    const { pool } = this.#parts;
+    const isPermitted = (tool: Tool) => {
+      const hints = pool.hintsInForce(name, tool);
+      return rules.decide({ kind: 'tool', name: tool.name, hints })?.permission !== 'deny';
+    };
+    return (pool.tools(name) ?? []).filter(isPermitted).map((tool) => tool.name);
   }
 
   /** If a server lists a name twice, the weaker annotations count. */
   #hintsOf({ name }: ChildConfig, target: string): Hints | undefined {
-    const tools = this.#parts.pool.tools(name)?.filter((tool) => tool.name === target) ?? [];
-    return tools.length === 0 ? undefined : weakestHints(tools.map(hintsOf));
+    const { pool } = this.#parts;
+    const same = pool.tools(name)?.filter((tool) => tool.name === target) ?? [];
+    if (same.length === 0) return undefined;
+    return weakestHints(same.map((tool) => pool.hintsInForce(name, tool)));
   }
 
   #isApproved({ server, context: { caller } }: CheckedCall, target: RuleTarget): boolean {

@@ -3,12 +3,13 @@ import { createMask } from '../../../src/base/secrets.ts';
 import { Child } from '../../../src/child/child.ts';
 import { HandshakeConversation } from '../../../src/child/conversation/handshake.ts';
 import { LinkEnded } from '../../../src/child/link.ts';
+import { NOTHING_HELD, type Screen, type ScreenedList } from '../../../src/child/screen.ts';
 import { projectRoots } from '../../../src/mcp/roots.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { createScriptedPeer } from '../../support/scripted-peer.ts';
 
-function createChild() {
+function createChild(screen?: Screen) {
   const { peer, last, receive } = createScriptedPeer();
   const config = childConfig({ name: 'box' });
   const link = {
@@ -37,9 +38,9 @@ function createChild() {
     serverName: undefined,
     serverVersion: undefined,
     capabilities: {},
-    instructions: undefined,
+    instructions: 'Be brief.',
   } as const;
-  const child = new Child({ config, link, greeting, conversation });
+  const child = new Child({ config, link, greeting, conversation, screen });
   return { child, peer, last, receive };
 }
 
@@ -75,4 +76,36 @@ test('a result that needs input, and an error that sends the user to a page, nam
   await expect(ask({ error: { code: -32042, message: 'First', data } })).rejects.toMatchObject({
     data: { value: { elicitations: [{ message: 'Server "box" asks: Sign in.' }] } },
   });
+});
+
+test('every list passes through the screen as it came, and what is held is left out', async () => {
+  const screened: ScreenedList[] = [];
+  const { child, last, receive } = createChild(async (list) => {
+    screened.push(list);
+    return {
+      ...NOTHING_HELD,
+      held: [{ name: 'held', because: 'changed' }],
+      holdsInstructions: true,
+    };
+  });
+  const items = [{ name: 'held' }, { name: 'fine', description: 'F\u200bine.' }];
+  const answer = (method: string, key: string) =>
+    receive({ id: last(method).id, result: { [key]: items } });
+
+  expect(child.instructions).toBe('Be brief.');
+  const tools = child.listTools();
+  answer('tools/list', 'tools');
+  expect(await tools).toEqual([{ name: 'fine', description: 'Fine.' }]);
+  expect(child.refusedTools).toEqual([{ name: 'held', where: 'changed' }]);
+  expect(child.toolNames).toEqual(['fine']);
+  expect(child.instructions).toBeUndefined();
+
+  const prompts = child.list('prompts');
+  answer('prompts/list', 'prompts');
+  expect(await prompts).toEqual([{ name: 'fine', description: 'Fine.' }]);
+  expect(child.heldPrompts).toEqual(['held']);
+  expect(screened).toMatchObject([
+    { kind: 'tools', raw: items, instructions: 'Be brief.' },
+    { kind: 'prompts', raw: items },
+  ]);
 });

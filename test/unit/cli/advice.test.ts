@@ -20,7 +20,6 @@ test.each([
   ['none reads', [WRITES], {}],
   ['it has one', [READS, WRITES], { readOnlyTool: true }],
   ['its tools are listed', [READS, WRITES], { show: 'direct' }],
-  ['what writes is not exposed', [READS, WRITES], { expose: { allow: ['read'], deny: undefined } }],
 ] as const)('readOnlyTool is not suggested if %s', (_, tools, some) => {
   expect(advise([...tools], some)).toEqual([]);
 });

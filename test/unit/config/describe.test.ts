@@ -56,6 +56,7 @@ test('the output is plain JSON without secrets', async () => {
             "mode": "summary",
             "summaryMaxChars": 160
           },
+          "toolChanges": "scan",
           "timeouts": {
             "spawnMs": 8000,
             "rpcMs": 60000,
@@ -92,6 +93,7 @@ test('the output is plain JSON without secrets', async () => {
             "mode": "summary",
             "summaryMaxChars": 160
           },
+          "toolChanges": "scan",
           "timeouts": {
             "spawnMs": 8000,
             "rpcMs": 60000,
@@ -137,6 +139,7 @@ test('the output is plain JSON without secrets', async () => {
             "mode": "summary",
             "summaryMaxChars": 160
           },
+          "toolChanges": "scan",
           "timeouts": {
             "spawnMs": 8000,
             "rpcMs": 60000,
@@ -159,6 +162,7 @@ test('the output is plain JSON without secrets', async () => {
         "mode": "summary",
         "summaryMaxChars": 160
       },
+      "toolChanges": "scan",
       "stopMs": 2000,
       "flipSuites": "auto",
       "messageBytes": 16777216,

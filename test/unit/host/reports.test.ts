@@ -83,6 +83,7 @@ test('without a running Switchboard, servers are as configured and cached', () =
     era: 'auto',
     questionMs: 1,
     introspection: DEFAULTS.introspection,
+    toolChanges: DEFAULTS.toolChanges,
     stopMs: 2_000,
     flipSuites: 'auto',
     messageBytes: 1,
@@ -96,6 +97,8 @@ test('without a running Switchboard, servers are as configured and cached', () =
   const nothing = {
     lists: {},
     refused: [],
+    rights: {},
+    changes: undefined,
     listedAt: undefined,
     framing: undefined,
     era: undefined,

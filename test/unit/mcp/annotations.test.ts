@@ -1,6 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Hints, hintsOf, isReadOnly, weakestHints } from '../../../src/mcp/annotations.ts';
+import {
+  type Hints,
+  hintsOf,
+  isReadOnly,
+  weakestHints,
+  withoutGrowth,
+} from '../../../src/mcp/annotations.ts';
 
 test('only boolean hints are read from annotations', () => {
   const annotations = {
@@ -70,4 +76,21 @@ test('adding a tool never makes the combined hints safer', () => {
       expect(before).toEqual(expect.arrayContaining(after));
     }),
   );
+});
+
+test.each<[accepted: Hints, now: Hints, inForce: Hints | undefined]>([
+  [{}, {}, undefined],
+  [{}, { readOnlyHint: true }, {}],
+  [{ readOnlyHint: false }, { readOnlyHint: true }, { readOnlyHint: false }],
+  [{ readOnlyHint: true }, { readOnlyHint: false }, undefined],
+  [{ readOnlyHint: true }, {}, undefined],
+  [{}, { destructiveHint: false }, {}],
+  [{ destructiveHint: true }, { destructiveHint: false }, { destructiveHint: true }],
+  [{ readOnlyHint: true }, { readOnlyHint: true, destructiveHint: false }, undefined],
+  [{ readOnlyHint: true }, { destructiveHint: false }, undefined],
+  [{}, { openWorldHint: false, readOnlyHint: false }, { readOnlyHint: false }],
+  [{}, { idempotentHint: true }, undefined],
+  [{}, { readOnlyHint: true, destructiveHint: true }, undefined],
+])('of %j and then %j, %j is in force', (accepted, now, inForce) => {
+  expect(withoutGrowth(accepted, now)).toEqual(inForce);
 });

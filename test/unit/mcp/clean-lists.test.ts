@@ -85,14 +85,17 @@ test.each([
 });
 
 test('refused tools are named with their hidden characters escaped', () => {
-  expect(explainRefusedTools([])).toBeUndefined();
+  expect(explainRefusedTools([])).toEqual([]);
   const refused = [
     { name: 'a\u200bb', where: 'name' },
     { name: 'weather', where: 'inputSchema' },
+    { name: 'send', where: 'changed' },
+    { name: 'po\nst', where: 'scan' },
   ] as const;
-  expect(explainRefusedTools(refused)).toBe(
+  expect(explainRefusedTools(refused)).toEqual([
     'Not listed because of hidden characters: a\\u200bb (name), weather (inputSchema)',
-  );
+    'Held until you accept them: send, po\\nst (see: switchboard changes)',
+  ]);
 });
 
 test('prompts, resources and templates are cleaned, or left out if their name hides characters', () => {

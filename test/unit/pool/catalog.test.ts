@@ -20,6 +20,8 @@ const kid = childConfig({ name: 'kid' });
 const NOTHING = {
   lists: {},
   refused: [],
+  rights: {},
+  changes: undefined,
   listedAt: undefined,
   framing: undefined,
   era: undefined,

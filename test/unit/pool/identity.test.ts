@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ChildConfig } from '../../../src/config/config.ts';
-import { boundFolderOf, identityOf } from '../../../src/pool/identity.ts';
+import { boundFolderOf, identityOf, lastingIdentityOf } from '../../../src/pool/identity.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { temporaryFolder } from '../../support/fake-child.ts';
 
@@ -131,4 +131,16 @@ test('a package installed in the project depends on the folder', () => {
   expect(boundFolderOf(config)).toBeUndefined();
   writePackage(join(cwd, 'node_modules/pkg'), '1.0.0');
   expect(boundFolderOf(config)).toBe(cwd);
+});
+
+test('an update changes the identity, but not the lasting one', () => {
+  const folder = temporaryFolder();
+  const updated = kid({ command: { cmd: 'node', args: [join(folder, 'index.js')], env: {} } });
+  const identities = ['1.0.0', '2.0.0'].map((version) => {
+    writePackage(folder, version);
+    return [identityOf(updated), lastingIdentityOf(updated)] as const;
+  });
+  expect(identities[0]?.[0]).not.toBe(identities[1]?.[0]);
+  expect(identities[0]?.[1]).toBe(identities[1]?.[1]);
+  expect(lastingIdentityOf({ ...updated, name: 'other' })).not.toBe(lastingIdentityOf(updated));
 });

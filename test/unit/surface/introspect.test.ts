@@ -73,14 +73,18 @@ test('duplicate and unprintable names are left out, with a note', () => {
     describeSubtools(
       names.map((name) => ({ name })),
       { ...SUMMARY, mode: 'redacted' },
-      2,
+      [
+        { name: 'hid', where: 'name' },
+        { name: 'den', where: 'inputSchema' },
+        { name: 'new', where: 'changed' },
+      ],
     ),
   ).toEqual({
     tools: [
       { name: 'echo', summary: '' },
       { name: 'ok', summary: '' },
     ],
-    note: 'Subtools left out because of hidden characters: 2. Subtools left out because of repeated or overlong names: 2.',
+    note: 'Subtools left out because of hidden characters: 2. Subtools held until the user accepts them (with "switchboard changes"): 1. Subtools left out because of repeated or overlong names: 2.',
   });
 });
 

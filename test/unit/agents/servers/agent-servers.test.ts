@@ -360,3 +360,21 @@ test('permissions limit the tools of every server an agent gets, and what has to
     expect.stringContaining('Server "closed" is not allowed (permissions.deny "closed" in'),
   ]);
 });
+
+test('an agent gets only tools that are not held', async () => {
+  const box = lists('note', 'hid\u200bden');
+  const { serversFor } = await setUp({ 'switchboard.config.json': { mcpServers: { box } } });
+  const { servers } = await serversFor(agentWith(['box::note']));
+  expect(servers).toMatchObject([{ key: 'box', enabledTools: ['note'] }]);
+});
+
+test('if changes are held, an agent gets only tools that were checked', async () => {
+  const { serversFor } = await setUp({
+    'switchboard.config.json': {
+      mcpServers: { box: lists('note', 'echo') },
+      toolChanges: 'hold',
+    },
+  });
+  const { servers } = await serversFor(agentWith(['box::note']));
+  expect(servers).toMatchObject([{ key: 'box', enabledTools: ['note', 'echo'] }]);
+});

@@ -14,6 +14,8 @@ import { publishedServer, testServer } from '../../../support/servers.ts';
 import { candidate, openCatalog, program, realServers } from './setup.ts';
 
 const NO_POOL = {
+  hintsInForce: () => ({}),
+  refusedTools: () => [],
   tools: () => undefined,
   warm: () => Promise.reject(new Error('It is in no pool.')),
 };
@@ -229,6 +231,8 @@ test('an own server that a reload has changed is asked again', async () => {
   let warmed = 0;
   const pool = {
     tools: () => [{ name: 'known' }],
+    refusedTools: () => [],
+    hintsInForce: () => ({}),
     warm: async () => void warmed++,
   };
   const enumerator = new Enumerator({ start: realServers().start, catalog: openCatalog(), pool });

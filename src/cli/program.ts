@@ -6,11 +6,13 @@ import { showAgents } from './commands/agents.ts';
 import type { AssistantFlags } from './commands/assistant.ts';
 import { isSwitchOfServe, switchAssistant } from './commands/assistant-switch.ts';
 import type { AuditOptions } from './commands/audit.ts';
+import { acceptCommand, showChanges } from './commands/changes.ts';
 import { checkConfig, printConfig, printSchema } from './commands/config.ts';
 import { importCommand } from './commands/import.ts';
 import { login, logout } from './commands/login.ts';
 import { explainPermission } from './commands/permissions.ts';
 import { runAgent } from './commands/run-agent.ts';
+import { scan } from './commands/scan.ts';
 import { type ShowOptions, show } from './commands/show.ts';
 import { installSkillCommand, uninstallSkillCommand } from './commands/skill.ts';
 import { doctor } from './doctor/doctor.ts';
@@ -73,6 +75,18 @@ const ABOUT_EXPLAIN = `
 
 const ABOUT_SHOW = `
 [how] is suite, flip, direct or off.
+`;
+
+const ABOUT_CHANGES = `
+Switchboard compares each tool, each prompt and the instructions of a server with the version you
+last accepted. With "toolChanges": "hold", changed ones are hidden until you accept them:
+  switchboard changes accept                    accept everything
+  switchboard changes accept memory             accept the changes of one server
+  switchboard changes accept memory read_graph  accept one tool or prompt, or "instructions"
+`;
+const ABOUT_SCAN = `
+Hard findings hide a tool until you accept it with "switchboard changes accept"; notes don't.
+Exit status: 0 no hard findings, 3 a server didn't start, 4 hard findings.
 `;
 
 const ABOUT_ASSISTANT = `
@@ -193,6 +207,16 @@ export function buildProgram(action: Action): Command {
   command('doctor [server]', 'start each server and report problems').action(
     action(async (options, server) => doctor(server, options)),
   );
+  const changes = command('changes [server]', 'show which tools servers have changed')
+    .addHelpText('after', ABOUT_CHANGES)
+    .helpCommand(false)
+    .action(action(async (options, server) => showChanges(server, options)));
+  withCommonOptions(changes.command('accept [server] [tool]'))
+    .description('accept changes that are held: all, those of a server, or of one tool')
+    .action(action(async (options, server, tool) => acceptCommand(server, tool, options)));
+  command('scan [server]', 'start each server and scan its tools for attacks')
+    .addHelpText('after', ABOUT_SCAN)
+    .action(action(async (options, server) => scan(server, options)));
   command('status [server]', 'show the running Switchboard processes and their servers')
     .option('--watch', 'refresh every second until Ctrl-C')
     .action(action(async (options, server) => showStatus(server, options)));

@@ -87,6 +87,8 @@ describe('--version and --help', () => {
         show [options] [server] [how]         show or change how hosts see each server
         assistant [options] [server] [state]  show which servers have an assistant, or turn one on or off
         doctor [options] [server]             start each server and report problems
+        changes [options] [server]            show which tools servers have changed
+        scan [options] [server]               start each server and scan its tools for attacks
         status [options] [server]             show the running Switchboard processes and their servers
         reload [options]                      reload the configuration of running Switchboard processes
         agents [options] [agent]              list agents, what each runs with, and any problems

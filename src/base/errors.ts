@@ -1,5 +1,7 @@
 // Expected failures: a code for programs, a sentence about what happened, and a hint on what to do. Any
-// other thrown error is a bug.
+// other thrown error is a bug. They end up in logs, on terminals and in models' contexts, so they never contain
+// well-known tokens.
+import { maskTokens } from './tokens.ts';
 
 /** The codes, with their exit status. docs/errors.md explains each. */
 export const ERRORS = {
@@ -11,6 +13,8 @@ export const ERRORS = {
   AUDIT_FAILED: { exit: 2 },
   CHILD_UNKNOWN: { exit: 2 },
   CHILD_NOT_CONFIGURED: { exit: 2 },
+  SECRET_UNKNOWN: { exit: 2 },
+  SECRETS_UNAVAILABLE: { exit: 3 },
   CHILD_START_FAILED: { exit: 3 },
   CHILD_PARKED: { exit: 3 },
   CHILD_EXITED: { exit: 3 },
@@ -56,9 +60,9 @@ export class SwitchboardError extends Error {
   readonly data: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, message: string, { hint, cause, data = {} }: ErrorDetails = {}) {
-    super(message, { cause });
+    super(maskTokens(message), { cause });
     this.code = code;
-    this.hint = hint;
+    this.hint = hint === undefined ? undefined : maskTokens(hint);
     this.data = data;
   }
 

@@ -6,6 +6,7 @@ import { followLinks } from './atomic-file.ts';
 import { shortDigest } from './digest.ts';
 import { makeFolder } from './make-folder.ts';
 import { cleanText, toFileName } from './text.ts';
+import { maskTokens } from './tokens.ts';
 
 const MAX_BYTES = 5 << 20;
 const MAX_DAY_BYTES = 50 << 20;
@@ -21,7 +22,7 @@ export function createLogFile(
   const file = join(folder, `${fileName(name)}.log`);
   const append = createFile(file, MAX_BYTES);
   return onceReported(
-    (line) => append(`${new Date().toISOString()} ${cleanText(line)}\n`),
+    (line) => append(`${new Date().toISOString()} ${cleanText(maskTokens(line))}\n`),
     (error) => onProblem(`can't write ${file}: ${String(error)}`),
   );
 }

@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream';
 import { createDailyFile } from './log-file.ts';
 import { isWritten, type LeastLevel, type Level } from './log-level.ts';
 import { cleanText, printable } from './text.ts';
+import { maskTokens } from './tokens.ts';
 
 /** `compact` is short, `pretty` adds time and level, `json` is for programs. */
 type LogForm = 'compact' | 'pretty' | 'json';
@@ -49,7 +50,8 @@ export function createLog(first: LogSettings, stream: Writable): AdjustableLog {
     }
     stream.write(`${formatLine(settings.form, line)}\n`);
   };
-  const write = (line: LogLine): void => {
+  const write = (given: LogLine): void => {
+    const line = { ...given, message: maskTokens(given.message) };
     show(line);
     toFile?.(formatForFile(settings.form, line));
   };

@@ -1,21 +1,21 @@
 // Masks configured secrets (env, headers, tokens) in everything Switchboard writes: logs, errors, and what
-// servers print on stderr.
+// servers print on stderr. tokens.ts adds well-known credentials that nobody configured.
+import { MASK } from './tokens.ts';
 
 /** Shorter values are words such as `true` or `8080`; masking them would only garble text. */
 const SHORTEST = 8;
-const MASK = '***';
 
 export type Mask = (text: string) => string;
 
 export function createMask(values: Iterable<string>): Mask {
-  const secrets = collectForms(values);
+  const secrets = secretForms(values);
   if (secrets.length === 0) return (text) => text;
   return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
 }
 
 /** For truncated text: also masks the start of a secret at its end. */
 export function createCutMask(values: Iterable<string>): Mask {
-  const secrets = collectForms(values);
+  const secrets = secretForms(values);
   const mask = createMask(secrets);
   return (text) => {
     const masked = mask(text);
@@ -82,7 +82,7 @@ function maskStart(line: string, secret: string, half: number): string {
 }
 
 /** Every form in which a value is recognized, longest first, because one form may start with another. */
-function collectForms(values: Iterable<string>): string[] {
+export function secretForms(values: Iterable<string>): string[] {
   const forms = new Set<string>();
   for (const value of values) {
     for (const part of partsOf(value)) {

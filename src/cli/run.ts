@@ -1,6 +1,8 @@
 // argv → command → exit status. The only place that prints errors to stderr and maps them to an exit status.
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
+import { maskValue } from '../base/secrets.ts';
 import { cleanText, escapeHidden } from '../base/text.ts';
+import { maskTokens } from '../base/tokens.ts';
 import { VERSION } from '../base/version.ts';
 import { serve } from './serve/serve.ts';
 
@@ -35,7 +37,9 @@ function reportError(error: unknown, asJson: boolean): number {
   if (!(error instanceof SwitchboardError)) throw error;
   const { code, message, hint, data } = error;
   if (asJson) {
-    const document = JSON.stringify({ error: { code, message, hint, data } });
+    const document = JSON.stringify(
+      maskValue({ error: { code, message, hint, data } }, maskTokens),
+    );
     process.stderr.write(`${escapeHidden(document)}\n`);
   } else {
     const text = `switchboard: ${message}\n${hint === undefined ? '' : `${hint}\n`}`;

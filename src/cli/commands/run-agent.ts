@@ -27,7 +27,7 @@ export async function runAgent(
   given: string,
   options: RunCommandOptions,
 ): Promise<number> {
-  const output = createOutput(options);
+  const output = createOutput({ ...options, isExact: true });
   const task = given === '-' ? readStdin('the task', HOW_TO_PIPE) : given;
   const cwd = folderOfRun(options);
   const shown = { ...options, warnings: 'shown' } as const;

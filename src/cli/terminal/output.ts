@@ -1,6 +1,8 @@
 // Command output: text, with some color on a terminal, or one JSON document.
 import { styleText } from 'node:util';
+import type { Mask } from '../../base/secrets.ts';
 import { cleanText, escapeHidden } from '../../base/text.ts';
+import { maskTokens } from '../../base/tokens.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
@@ -18,15 +20,22 @@ export interface Output {
 /** For terminals that don't report their width. */
 const USUAL_WIDTH = 80;
 
-export function createOutput(options: { json?: boolean | undefined }): Output {
+interface OutputOptions {
+  readonly json?: boolean | undefined;
+  /** For results, which are printed as they are. Anything else is printed without well-known credentials. */
+  readonly isExact?: boolean | undefined;
+}
+
+export function createOutput(options: OutputOptions): Output {
   const isJson = options.json === true;
+  const mask = options.isExact === true ? (text: string) => text : maskTokens;
   const { stdout, env } = process;
   const isColoured = stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   return {
     isJson,
     width: stdout.isTTY ? stdout.columns || USUAL_WIDTH : Infinity,
-    line: (text = '') => void (isJson || stdout.write(`${withOwnStyles(text)}\n`)),
-    json: (document) => void (isJson && stdout.write(`${formatJson(document)}\n`)),
+    line: (text = '') => void (isJson || stdout.write(`${withOwnStyles(mask(text))}\n`)),
+    json: (document) => void (isJson && stdout.write(`${formatJson(document, mask)}\n`)),
     style: (style, text) => (isColoured ? styleText(style, cleanText(text)) : cleanText(text)),
   };
 }
@@ -39,8 +48,9 @@ function withOwnStyles(text: string): string {
 }
 
 /** A document that is safe to print on a terminal. */
-function formatJson(document: unknown): string {
-  return escapeHidden(JSON.stringify(document, null, 2));
+function formatJson(document: unknown, mask: Mask): string {
+  const hide = (_key: string, value: unknown) => (typeof value === 'string' ? mask(value) : value);
+  return escapeHidden(JSON.stringify(document, hide, 2));
 }
 
 export function count(number: number, noun: string): string {

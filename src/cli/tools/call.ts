@@ -26,7 +26,7 @@ import { type CallArguments, findMistakes, parseArguments, typeArguments } from 
 import { findTarget } from './target.ts';
 
 export async function call(words: readonly string[], options: CommandOptions): Promise<number> {
-  const output = createOutput(options);
+  const output = createOutput({ ...options, isExact: true });
   const { result, advice } = await withSwitchboard(
     options,
     async ({ config, switchboard, cancellation }) => {

@@ -3,7 +3,7 @@
 import { SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import { isFolder } from '../base/make-folder.ts';
-import { minimalEnvironment, withVariables } from '../base/process.ts';
+import { withVariables } from '../base/process.ts';
 import { maskValue } from '../base/secrets.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
 import { expandCommand, expandRemote } from '../config/server/expand.ts';
@@ -19,6 +19,7 @@ import type { Conversation } from './conversation/conversation.ts';
 import { HandshakeConversation } from './conversation/handshake.ts';
 import { ModernConversation } from './conversation/modern.ts';
 import type { Credentials } from './credentials.ts';
+import { inheritedEnvironment } from './environment.ts';
 import {
   explainEnd,
   explainMissingFolder,
@@ -41,6 +42,8 @@ export interface StartOptions extends GreetOptions {
   readonly silence?: { readonly afterMs: number; readonly onSilent: () => void } | undefined;
   /** The project's environment: variables are expanded from it, and a process inherits it. Never our own. */
   readonly env: NodeJS.ProcessEnv;
+  /** The same with the secrets the server refers to, for expanding only; `env` if there are none. */
+  readonly variables?: NodeJS.ProcessEnv | undefined;
   /** For remote servers that require users to sign in. */
   readonly credentials?: Credentials | undefined;
   /** Added to the environment so that the process can be found again. */
@@ -161,7 +164,7 @@ function withData(error: SwitchboardError, data: Record<string, unknown>): Switc
 
 /** Makes all checks that don't need the process; returns a function that starts it. */
 function prepareProcess(config: ChildConfig, options: LinkParts): () => Promise<Link> {
-  const command = expandCommand(config, options.env);
+  const command = expandCommand(config, options.variables ?? options.env);
   if (!isFolder(config.cwd)) throw explainMissingFolder(config);
   return () => openProcess(config, command, options);
 }
@@ -171,8 +174,8 @@ async function openProcess(
   command: Command,
   options: LinkParts,
 ): Promise<Link> {
-  const { name, cwd, environment, messageBytes, messageShape, timeouts } = config;
-  const inherited = environment === 'minimal' ? minimalEnvironment(options.env) : options.env;
+  const { name, cwd, messageBytes, messageShape, timeouts } = config;
+  const inherited = inheritedEnvironment(config, options.env);
   const env = withVariables(inherited, { ...command.env, ...options.mark });
   const { framing, onStderr, onRequest, onNotification, onBug } = options;
   try {
@@ -184,7 +187,7 @@ async function openProcess(
       messageShape,
       stopMs: timeouts.stopMs,
       secrets: [
-        ...commandSecrets(config, command, options.env),
+        ...commandSecrets(config, command, options.variables ?? options.env),
         ...secretsBehind(config, options.env),
       ],
       onStderr,
@@ -199,9 +202,10 @@ async function openProcess(
 
 /** Makes all checks that don't need the network; returns a function that connects. */
 async function prepareRemote(config: ChildConfig, options: LinkParts): Promise<() => Link> {
-  const remote = expandRemote(config, options.env);
+  const env = options.variables ?? options.env;
+  const remote = expandRemote(config, env);
   // Lazy: most setups have no remote servers.
   const { RemoteLink } = await import('./remote/remote-link.ts');
-  const link = new RemoteLink(config, remote, options);
+  const link = new RemoteLink(config, remote, { ...options, env });
   return () => link;
 }

@@ -28,6 +28,7 @@ const ALLOWED = {
   ],
   'knows the files of programs that hold secrets': ['trust/scanner/orders.ts'],
   'is about Codex as a host': [
+    'child/environment.ts',
     'cli/serve/stdio-host.ts',
     'config/schema/schema.ts',
     'session/list-changes.ts',

@@ -10,6 +10,7 @@ import { createMask, type Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
 import { pause, sleep } from '../../base/time.ts';
 import { VERSION } from '../../base/version.ts';
+import { isOwnCredential } from '../../child/environment.ts';
 import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import type { AgentSettings } from '../../config/config.ts';
 import { RpcError } from '../../rpc/message.ts';
@@ -48,8 +49,6 @@ const INTERRUPT_MS = 600;
 const LONGEST_REASON = 500;
 /** For the log. */
 const LONGEST_DETAILS = 4_000;
-/** Our own secrets, which Codex doesn't get. */
-const OUR_SECRETS = /^SWITCHBOARD_.*(?:TOKEN|KEY|SECRET)$/i;
 
 export class CodexRun {
   readonly #run: EngineRun;
@@ -309,7 +308,7 @@ export class CodexRun {
   #environment(): NodeJS.ProcessEnv {
     const { env } = this.#options;
     const { codexHome } = this.#settings;
-    const ours = Object.entries(env).filter(([name]) => !OUR_SECRETS.test(name));
+    const ours = Object.entries(env).filter(([name]) => !isOwnCredential(name));
     return withVariables(Object.fromEntries(ours), {
       // Stack traces don't help people who read the log.
       RUST_BACKTRACE: '0',

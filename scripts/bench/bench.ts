@@ -35,6 +35,7 @@ import { measureCrowd } from './http-crowd.ts';
 import { measureIdle } from './idle.ts';
 import { measureIntrospect } from './introspect.ts';
 import { measureLarge } from './large.ts';
+import { measureMasking } from './masking.ts';
 import { measurePrewarming } from './prewarm.ts';
 import type { Group, Row } from './row.ts';
 import { measureModernStartup, measureStartup, runOnce } from './startup.ts';
@@ -61,6 +62,7 @@ const GROUPS: readonly { readonly numbers: readonly number[]; readonly run: Grou
   { numbers: [16], run: measureCrowd },
   { numbers: [17], run: measureAgentStartup },
   { numbers: [18], run: measureAgentRun },
+  { numbers: [19], run: measureMasking },
 ];
 
 /** A program that has stopped answering must not block us forever. */

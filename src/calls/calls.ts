@@ -17,6 +17,8 @@ import { callHooks } from './hooks.ts';
 import { logCalls } from './log-calls.ts';
 import { permissionRules } from './permissions.ts';
 import { type CallListener, recordCalls, SessionNumbers } from './record.ts';
+import { redactArguments } from './redact.ts';
+import { filterResults } from './result-secrets.ts';
 import { createSend } from './send.ts';
 
 type Settings = Pick<Config, 'children' | 'logging' | 'permissions' | 'audit' | 'hooks'>;
@@ -29,6 +31,8 @@ const INTERCEPTORS: readonly CreateInterceptor[] = [
   exposeRules,
   permissionRules,
   holdChanges,
+  redactArguments,
+  filterResults,
 ];
 
 const LISTENERS: readonly ((config: Settings, log: Log) => CallListener | undefined)[] = [logCalls];

@@ -24,6 +24,8 @@ export interface CallOptions
   extends Pick<ChildRequest, 'meta' | 'cancellation' | 'onProgress' | 'caller' | 'inputs'> {
   /** The host's `task` parameter, if the call should run as a task. */
   readonly task?: Verbatim | undefined;
+  /** Values in the request that must not be written anywhere. */
+  readonly secrets?: readonly string[] | undefined;
 }
 
 export interface ChildListOptions {
@@ -234,7 +236,8 @@ export class Child {
 
   /** Makes a request for a caller; `task` names it in errors. */
   ask(method: string, params: Verbatim, options: CallOptions, task: string): Promise<Verbatim> {
-    const { meta, cancellation, onProgress, caller, inputs } = options;
+    const { meta, cancellation, onProgress, caller, inputs, secrets } = options;
+    if (secrets) this.#link.hide(secrets);
     const { rpcMs: timeoutMs } = this.#config.timeouts;
     const request = { method, params, timeoutMs, meta, cancellation, onProgress, caller, inputs };
     return this.#request(request, task, true);
@@ -278,6 +281,11 @@ export class Child {
   /** The server's text without secrets, to print. */
   masked(text: string): string {
     return this.#mask(text);
+  }
+
+  /** The values that are masked in its text. */
+  get secrets(): readonly string[] {
+    return this.#link.secrets;
   }
 
   /** Whether a text contains a secret. */

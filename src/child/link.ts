@@ -14,6 +14,10 @@ export interface Link {
   readonly lastOutput: string;
   /** Masks secrets in text from the server. */
   readonly mask: Mask;
+  /** The values it masks. */
+  readonly secrets: readonly string[];
+  /** Masks these values, too: a call is about to send them. */
+  hide(values: readonly string[]): void;
   /** Reads an incomplete last line as is, because nothing more will arrive. */
   endOutput(): void;
   /** Stops reading, so that the server has to wait until a host catches up. */

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { guard } from '../base/guard.ts';
 import { type GroupCommand, spawnGroup } from '../base/process.ts';
-import { createCutMask, createMask, type Mask } from '../base/secrets.ts';
+import { createCutMask, type Mask } from '../base/secrets.ts';
 import { cleanText } from '../base/text.ts';
 import { Framer } from '../rpc/framer.ts';
 import type { Framing, OversizeEvent } from '../rpc/framing.ts';
@@ -13,6 +13,7 @@ import { Outbox } from '../rpc/outbox.ts';
 import { Peer, type PeerOptions } from '../rpc/peer.ts';
 import type { ShapeLimits } from '../rpc/shape.ts';
 import { receiveMessage } from './incoming.ts';
+import { KnownSecrets } from './known-secrets.ts';
 import { type Link, type LinkEnd, LinkEnded } from './link.ts';
 import { judgeOversize } from './oversize.ts';
 import { StderrReader } from './stderr.ts';
@@ -55,7 +56,7 @@ export class ProcessLink implements Link {
   readonly #stdout: Readable;
   readonly #stderr: StderrReader;
   readonly #framer: Framer;
-  readonly #maskNoise: Mask;
+  readonly #secrets: KnownSecrets;
   #resolveEnded: (end: LinkEnd) => void = () => {};
   #hasEnded = false;
   #hasExited = false;
@@ -85,8 +86,8 @@ export class ProcessLink implements Link {
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
-    this.mask = createMask(options.secrets);
-    this.#maskNoise = createCutMask(options.secrets);
+    this.#secrets = new KnownSecrets(options.secrets);
+    this.mask = this.#secrets.mask;
     this.#stderr = new StderrReader(stderr, options);
     this.peer = new Peer({
       send: (json) => this.#send(json),
@@ -121,7 +122,15 @@ export class ProcessLink implements Link {
   }
 
   get lastOutput(): string {
-    return this.#stderr.tail || cleanText(this.#maskNoise(this.#noise));
+    return this.#stderr.tail || cleanText(createCutMask(this.secrets)(this.#noise));
+  }
+
+  get secrets(): readonly string[] {
+    return this.#secrets.values;
+  }
+
+  hide(values: readonly string[]): void {
+    if (this.#secrets.add(values)) this.#stderr.hide(this.secrets);
   }
 
   endOutput(): void {

@@ -21,9 +21,9 @@ export interface StderrOptions {
 }
 
 export class StderrReader {
-  readonly #mask: Mask;
-  readonly #lineMask: Mask;
-  readonly #cutMask: Mask;
+  #mask: Mask;
+  #lineMask: Mask;
+  #cutMask: Mask;
   readonly #onLine: (line: string) => void;
   readonly #decoder = new StringDecoder('utf8');
   #open = '';
@@ -39,6 +39,13 @@ export class StderrReader {
     stream.on('data', guard(onBug, read));
     stream.on('end', guard(onBug, end));
     stream.on('error', () => {}); // the process is exiting, which the link handles
+  }
+
+  /** Replaces the secrets that are masked from now on. */
+  hide(secrets: readonly string[]): void {
+    this.#mask = createMask(secrets);
+    this.#lineMask = createLineMask(secrets);
+    this.#cutMask = createCutMask(secrets);
   }
 
   /** The last lines as one string; empty if there were none. */

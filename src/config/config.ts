@@ -165,6 +165,10 @@ export function isOff({ show }: Pick<ChildConfig, 'show'>): boolean {
 export const TOOL_CHANGES = ['off', 'scan', 'hold'] as const;
 export type ToolChanges = (typeof TOOL_CHANGES)[number];
 
+/** What to do about secrets in results, from the least to the most careful. */
+export const RESULT_SECRETS = ['pass', 'note', 'mask'] as const;
+export type ResultSecrets = (typeof RESULT_SECRETS)[number];
+
 export const STARTS = ['lazy', 'eager'] as const;
 type Start = (typeof STARTS)[number];
 
@@ -220,6 +224,9 @@ export interface ChildConfig {
   readonly protocolVersion: string | undefined;
   /** Return results as MCP tool results, or as JSON in one text block. */
   readonly wrapResults: 'mcp' | 'json';
+  readonly resultSecrets: ResultSecrets;
+  /** Arguments that must not be written anywhere, as JSONPath. */
+  readonly redact: readonly string[];
   /** Settings of its assistant; undefined if it has none. */
   readonly assistant: AssistantConfig | undefined;
   /** The actual server, if `command` starts its assistant. */

@@ -15,6 +15,7 @@ export const DEFAULTS = {
   framing: 'auto',
   stderr: 'inherit',
   wrap: 'mcp',
+  resultSecrets: 'pass',
   idleMs: 600_000,
   flipSuites: 'auto',
   era: 'auto',

@@ -24,6 +24,7 @@ import { type DerivedDescriptions, derivedFor } from './server/derived-descripti
 import { type DescriptionsLayer, descriptionOf } from './server/descriptions.ts';
 import { findHostPlaceholder } from './server/expand.ts';
 import { combineExpose } from './server/expose.ts';
+import { invalidPaths, resolveRedaction } from './server/redaction.ts';
 import { resolveRemote } from './server/remote.ts';
 import { isPackageRunner } from './server/runners.ts';
 import type { GeneralSettings } from './settings/general.ts';
@@ -140,7 +141,8 @@ function resolveChild(
 ): ChildConfig {
   const { origin, entry, folder } = declaration;
   const cwd = entry.cwd === undefined ? folder : resolve(folder, expandHome(entry.cwd, homeFolder));
-  const invalid = explainInvalid(name, declaration, layers);
+  const redaction = resolveRedaction(name, declaration, layers);
+  const invalid = explainInvalid(name, declaration, layers, invalidPaths(redaction.redact));
   // Without a command no tools are listed, so an invalid `expose` reveals nothing.
   const command = invalid ? undefined : resolveCommand(declaration, cwd);
   const suite = layers.reduceRight<SuiteKeys>(
@@ -200,6 +202,7 @@ function resolveChild(
     framing: keys.framing ?? DEFAULTS.framing,
     protocolVersion: keys.protocolVersion,
     wrapResults: keys.results?.wrap ?? general.wrapResults,
+    ...redaction,
     assistant: settingsOf(keys.assistant),
     behind: undefined,
   };
@@ -253,9 +256,11 @@ function explainInvalid(
   name: string,
   { origin, invalid }: Declaration,
   layers: readonly Layer[],
+  others: readonly string[],
 ): SwitchboardError | undefined {
   const lines = [
     ...(invalid ?? []),
+    ...others,
     ...layers.flatMap(({ invalidSuites }) => invalidSuites.get(name) ?? []),
   ];
   return lines.length === 0 ? undefined : invalidServer(name, origin, lines);

@@ -104,6 +104,11 @@ export class Pool implements AsyncDisposable {
     return this.#slot(name).refused;
   }
 
+  /** The values that are masked in a server's text; empty if it never ran. */
+  secrets(name: string): readonly string[] {
+    return this.#slot(name).secrets;
+  }
+
   /** Everything a server has listed. */
   lists(name: string): Lists {
     return this.#slot(name).lists;

@@ -95,6 +95,8 @@ export class Slot {
   /** Why it can't be used at the moment. */
   #error: Error | undefined;
   #lastError: string | undefined;
+  /** Of the child that ran last. */
+  #secrets: readonly string[] = [];
 
   constructor(config: ChildConfig, parts: SlotParts) {
     this.#config = config;
@@ -110,6 +112,11 @@ export class Slot {
 
   get config(): ChildConfig {
     return this.#config;
+  }
+
+  /** The child's secrets, even if it has just exited; empty if it never ran. */
+  get secrets(): readonly string[] {
+    return this.#running?.started?.secrets ?? this.#secrets;
   }
 
   /** New settings for a child that keeps running. */
@@ -323,6 +330,7 @@ export class Slot {
     if (this.#toolDemand !== 'none' && !this.#warming) this.#keeper.refresh(child, 'tools');
     this.#keeper.refresh(child, ...OTHERS);
     const end = await child.ended;
+    this.#secrets = child.secrets;
     this.#callsBefore += child.calls;
     if (this.#running !== running) return; // stopped on purpose
     this.#starter.noteEnd(child);

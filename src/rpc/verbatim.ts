@@ -240,7 +240,7 @@ function endOfBrackets(text: string, start: number): number {
 }
 
 /** The index after the closing quote of the string that opens at `start`. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
   while (at !== -1) {
     let slashes = 0;

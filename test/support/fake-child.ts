@@ -157,6 +157,10 @@ export class FakeChild implements PublicPart<Child> {
     return text;
   }
 
+  get secrets(): readonly string[] {
+    return this.secret === undefined ? [] : [this.secret];
+  }
+
   holdsSecret(text: string): boolean {
     return this.secret !== undefined && text.includes(this.secret);
   }

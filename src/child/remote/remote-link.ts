@@ -80,6 +80,14 @@ export class RemoteLink implements Link {
     });
   }
 
+  get secrets(): readonly string[] {
+    return this.#server.secrets.values;
+  }
+
+  hide(values: readonly string[]): void {
+    this.#server.secrets.add(values);
+  }
+
   endOutput(): void {}
 
   pause(): void {

@@ -1,6 +1,6 @@
 // Information about a remote server that its transports share, mostly for error messages.
-import { createMask, type Mask } from '../../base/secrets.ts';
 import type { ShapeLimits } from '../../rpc/shape.ts';
+import { KnownSecrets } from '../known-secrets.ts';
 import { secretsInHeader } from './address.ts';
 
 export interface RemoteServer {
@@ -22,22 +22,17 @@ export interface RemoteServer {
 const KEPT_HEADERS = 8;
 
 /** The configured secrets and the most recent tokens. */
-export class Secrets {
-  readonly #configured: readonly string[];
+export class Secrets extends KnownSecrets {
   #headers: string[] = [];
-  #mask: Mask;
 
-  constructor(configured: Iterable<string>) {
-    this.#configured = [...configured];
-    this.#mask = createMask(this.#configured);
+  override get values(): readonly string[] {
+    return [...super.values, ...this.#headers.flatMap(secretsInHeader)];
   }
 
   addHeader(value: string): void {
     if (this.#headers.at(-1) === value) return;
     const others = this.#headers.filter((header) => header !== value);
     this.#headers = [...others, value].slice(-KEPT_HEADERS);
-    this.#mask = createMask([...this.#configured, ...this.#headers.flatMap(secretsInHeader)]);
+    this.changed();
   }
-
-  readonly mask: Mask = (text) => this.#mask(text);
 }

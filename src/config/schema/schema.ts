@@ -4,7 +4,7 @@
 //
 // Only its types may be imported on the start path: building it takes about 10 ms (measured).
 import * as z from 'zod/mini';
-import { PERMISSIONS, SHOWS, STARTS, TOOL_CHANGES } from '../config.ts';
+import { PERMISSIONS, RESULT_SECRETS, SHOWS, STARTS, TOOL_CHANGES } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { agentsSchema } from './agents-schema.ts';
 import { assistantSchema } from './assistant-schema.ts';
@@ -26,6 +26,11 @@ const results = z.strictObject({
     z.enum(['mcp', 'json']),
     '`mcp`: pass results through unchanged. `json`: return each result as JSON in a single text block.',
     DEFAULTS.wrap,
+  ),
+  secrets: key(
+    z.enum(RESULT_SECRETS),
+    "What to do about secrets in results: the server's configured values, and well-known tokens such as GitHub's. `pass`: nothing. `note`: add a note to the result. `mask`: replace them with `***`. A project can't relax what the user's file says.",
+    DEFAULTS.resultSecrets,
   ),
 });
 const expose = z.strictObject({
@@ -112,6 +117,11 @@ const childKeys = {
   environment: key(environment, 'Overrides the top-level `environment` for this server.'),
   toolChanges: key(toolChanges, 'Overrides the top-level `toolChanges` for this server.'),
   results: key(results, 'Overrides the top-level `results` for this server.'),
+  redact: key(
+    strings,
+    'Arguments that must not be written anywhere, as JSONPath: `$.apiKey`, `$.users[*].password`, `$..token`. The server still gets them. Their values are masked in its stderr and in errors. Paths from several files add up.',
+    [],
+  ),
   assistant: key(
     z.union([z.boolean(), assistantSchema]),
     "Replace the server's tools with one tool, `natural_language`: a model uses the tools to answer requests in plain language. `true`, or an object with settings.",

@@ -40,6 +40,8 @@ export function declareServer(declared: DeclaredServer): ChildConfig {
     framing: DEFAULTS.framing,
     protocolVersion: undefined,
     wrapResults: DEFAULTS.wrap,
+    resultSecrets: DEFAULTS.resultSecrets,
+    redact: [],
     assistant: undefined,
     behind: undefined,
   };

@@ -19,6 +19,8 @@ function createChild(screen?: Screen) {
     hasSpoken: true,
     lastOutput: '',
     mask: createMask(['a-secret-value']),
+    secrets: ['a-secret-value'],
+    hide: () => {},
     endOutput: () => {},
     pause: () => {},
     resume: () => {},

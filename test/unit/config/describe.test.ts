@@ -70,7 +70,9 @@ test('the output is plain JSON without secrets', async () => {
           "environment": "inherit",
           "stderr": "inherit",
           "framing": "auto",
-          "wrapResults": "mcp"
+          "wrapResults": "mcp",
+          "resultSecrets": "pass",
+          "redact": []
         },
         {
           "name": "b",
@@ -107,7 +109,9 @@ test('the output is plain JSON without secrets', async () => {
           "environment": "inherit",
           "stderr": "inherit",
           "framing": "auto",
-          "wrapResults": "mcp"
+          "wrapResults": "mcp",
+          "resultSecrets": "pass",
+          "redact": []
         },
         {
           "name": "c",
@@ -153,7 +157,9 @@ test('the output is plain JSON without secrets', async () => {
           "environment": "inherit",
           "stderr": "inherit",
           "framing": "auto",
-          "wrapResults": "mcp"
+          "wrapResults": "mcp",
+          "resultSecrets": "pass",
+          "redact": []
         }
       ],
       "era": "auto",

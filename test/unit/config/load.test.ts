@@ -248,6 +248,8 @@ describe('a resolved server', () => {
       framing: 'auto',
       protocolVersion: undefined,
       wrapResults: 'mcp',
+      resultSecrets: 'pass',
+      redact: [],
     });
   });
 

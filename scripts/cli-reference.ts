@@ -6,8 +6,8 @@ const INTRODUCTION = `# Commands
 
 Generated from \`switchboard --help\` by \`npm run generate\`.
 
-Every command except \`help\` accepts \`--config <file>\`, \`--servers <file>\` and \`--json\` (with \`config\` and \`skill\`,
-after the subcommand). With \`--json\`, results are one JSON document on stdout and errors are one JSON object on stderr.
+Every command except \`help\` accepts \`--config <file>\`, \`--servers <file>\` and \`--json\` (with \`config\`, \`secret\`
+and \`skill\`, after the subcommand). With \`--json\`, results are one JSON document on stdout and errors are one JSON object on stderr.
 Set \`NO_COLOR\` to disable colors. For log levels and formats, see [logging.md](logging.md).
 `;
 

@@ -17,7 +17,7 @@ import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
 import { NOTHING_HELD, type Screen } from './child/screen.ts';
 import { type ChildConfig, type Config, isOff, tokenFolder } from './config/config.ts';
-import { expandRemote } from './config/server/expand.ts';
+import { expandRemote, secretReferences } from './config/server/expand.ts';
 import type { Facts } from './host/status-report.ts';
 import { clientName } from './mcp/caller.ts';
 import type { Era } from './mcp/eras.ts';
@@ -33,6 +33,7 @@ import { Claims, type ClaimsFile } from './surface/claims.ts';
 import { modeOf, toolDemandOf } from './surface/modes/table.ts';
 import type { Audience } from './surface/surface.ts';
 import type { Reviewer } from './trust/changes/review.ts';
+import type { UserSecrets } from './trust/secrets/open.ts';
 
 export interface SwitchboardOptions {
   readonly config: Config;
@@ -75,6 +76,7 @@ export class Switchboard implements AsyncDisposable {
   #runs: Runs | undefined;
   #orphans: Promise<void> | undefined;
   #reviewer: Reviewer | undefined;
+  #secrets: UserSecrets | undefined;
   readonly #catalog: Catalog;
   readonly #claims: Claims;
   readonly #runNote: RunNote;
@@ -265,6 +267,7 @@ export class Switchboard implements AsyncDisposable {
       pool: this.pool,
       catalog: this.#catalog,
       start: (child, attempt) => this.#startChild(child, attempt),
+      secretLookup: async () => (await this.#openSecrets()).lookup,
       ...this.processes,
       onLitter: (folders) => void this.#note(() => this.#runNote.noteFolders(folders)),
     });
@@ -272,17 +275,34 @@ export class Switchboard implements AsyncDisposable {
     return crew;
   }
 
+  /** The variables for a server's strings: the environment, and the secrets it refers to. */
+  async #variablesFor(config: ChildConfig): Promise<NodeJS.ProcessEnv> {
+    const { environment: env } = this.#options;
+    // Only the servers of our own configuration files can use secrets; others are merely listed.
+    const isOwn = this.#config.children.get(config.name)?.origin === config.origin;
+    if (!isOwn || config.problem || secretReferences(config).length === 0) return env;
+    return (await this.#openSecrets()).lookup.variablesFor(config);
+  }
+
+  async #openSecrets(): Promise<UserSecrets> {
+    const { openSecrets } = await import('./trust/secrets/open.ts');
+    this.#secrets ??= openSecrets(this.#config, this.#options.environment);
+    return this.#secrets;
+  }
+
   async #startChild(config: ChildConfig, attempt: StartAttempt): Promise<Child> {
     const { log, environment: env, isShared = false } = this.#options;
     const begin = performance.now();
     const { audit } = this.board.calls;
+    const variables = await attempt.cancellation.race(this.#variablesFor(config));
     // Lazy: a host that only lists tools doesn't wait for it.
     const { startChild } = await import('./child/start.ts');
-    const credentials = await this.#credentialsFor(config);
+    const credentials = await this.#credentialsFor(config, variables);
     const start = () =>
       startChild(config, {
         ...attempt,
         env,
+        variables,
         credentials,
         ...this.processes,
         onStderr: stderrSink(config, this.#config, log),
@@ -344,13 +364,17 @@ export class Switchboard implements AsyncDisposable {
   }
 
   /** The tokens `switchboard login` stored for a server. A header from the user's configuration overrides them. */
-  async #credentialsFor(config: ChildConfig): Promise<Credentials | undefined> {
+  async #credentialsFor(
+    config: ChildConfig,
+    variables: NodeJS.ProcessEnv,
+  ): Promise<Credentials | undefined> {
     if (!config.remote || config.remote.type === 'ws' || config.problem) return undefined;
     const { openCredentials } = await import('./child/sign-in/open.ts');
-    const env = this.#options.environment;
-    const { url, headers } = expandRemote(config, env);
+    const { url, headers } = expandRemote(config, variables);
     const folder = tokenFolder(this.#config);
-    return openCredentials({ childName: config.name, url, headers, folder, env });
+    const { environment: env } = this.#options;
+    const openSeal = async () => (await this.#openSecrets()).store.sealer();
+    return openCredentials({ childName: config.name, url, headers, folder, env, openSeal });
   }
 
   #childFacts(child: ChildConfig): Facts['children'][number] {

@@ -6,7 +6,7 @@ import type { Agent, ListedAgent } from './agent.ts';
 import type { Engine, EngineParts } from './engine.ts';
 import { openEngine } from './engines.ts';
 import { Runs } from './runs.ts';
-import type { AgentServers } from './servers/agent-servers.ts';
+import type { AgentServers, AgentServersParts } from './servers/agent-servers.ts';
 import type { EnumeratorParts } from './servers/enumerator.ts';
 
 export interface CrewParts
@@ -16,6 +16,7 @@ export interface CrewParts
   readonly config: () => Config;
   /** The path this program was started with, if known. */
   readonly program: string | undefined;
+  readonly secretLookup: AgentServersParts['secretLookup'];
 }
 
 export class Crew implements AsyncDisposable {

@@ -2,7 +2,7 @@
 // whatever `${VAR}` expands to. Arguments often contain keys.
 import { minimalEnvironment } from '../base/process.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
-import { expandCommand, expandRemote, variablesIn } from '../config/server/expand.ts';
+import { expandVariables, variablesIn } from '../config/server/expand.ts';
 
 /** `command` is the server's, with its variables expanded from `env`. */
 export function commandSecrets(
@@ -18,13 +18,19 @@ export function commandSecrets(
 /** The secrets of the server behind an assistant, which the assistant may quote. */
 export function secretsBehind({ behind }: ChildConfig, env: NodeJS.ProcessEnv): string[] {
   if (!behind) return [];
+  const { command, remote } = behind;
+  const values = [...Object.values(command?.env ?? {}), ...Object.values(remote?.headers ?? {})];
+  const others = [command?.cmd ?? '', ...(command?.args ?? []), remote?.url ?? ''];
+  const expanded = [...values, ...others].flatMap((text) => filledIn(text, env));
+  return distinct([...values.map((value) => expandKnown(value, env)), ...expanded]);
+}
+
+/** Empty if a variable is missing, or a secret that only the assistant looks up. */
+function expandKnown(text: string, env: NodeJS.ProcessEnv): string {
   try {
-    if (!behind.remote) return commandSecrets(behind, expandCommand(behind, env), env);
-    const { url, headers } = behind.remote;
-    const expanded = [url, ...Object.values(headers)].flatMap((text) => filledIn(text, env));
-    return distinct([...Object.values(expandRemote(behind, env).headers), ...expanded]);
+    return expandVariables(text, env);
   } catch {
-    return []; // it can't be started, and the assistant will explain why
+    return '';
   }
 }
 

@@ -13,6 +13,7 @@ import { login, logout } from './commands/login.ts';
 import { explainPermission } from './commands/permissions.ts';
 import { runAgent } from './commands/run-agent.ts';
 import { scan } from './commands/scan.ts';
+import { listSecrets, moveSecretsCommand, removeSecret, setSecret } from './commands/secret.ts';
 import { type ShowOptions, show } from './commands/show.ts';
 import { installSkillCommand, uninstallSkillCommand } from './commands/skill.ts';
 import { doctor } from './doctor/doctor.ts';
@@ -125,6 +126,7 @@ interface Options extends ShowOptions, HttpFlags, AssistantFlags, AuditOptions {
   readonly cwd?: string;
   readonly dryRun?: boolean;
   readonly force?: boolean;
+  readonly keychain?: boolean;
   readonly only?: readonly string[];
   readonly register?: boolean;
   readonly watch?: boolean;
@@ -270,6 +272,26 @@ export function buildProgram(action: Action): Command {
     .action(
       action(async (options, server = '', tool = '') => explainPermission(server, tool, options)),
     );
+
+  const secret = withSubcommands(
+    program.command('secret'),
+    'store secrets for configuration files to refer to',
+  );
+  const secretCommand = (usage: string, description: string): Command =>
+    withCommonOptions(secret.command(usage).description(description));
+  secretCommand('set <name>', 'store a secret; the value is read from stdin or a hidden prompt')
+    .option('--keychain', "keep the key to your secrets in the system's keychain from now on")
+    .option('--no-keychain', 'keep it in a file that only you can read')
+    .action(action(async (options, name = '') => setSecret(name, options)));
+  secretCommand('list', 'list the names of stored secrets').action(
+    action(async (options) => listSecrets(options)),
+  );
+  secretCommand('rm <name>', 'remove a secret').action(
+    action(async (options, name = '') => removeSecret(name, options)),
+  );
+  secretCommand('move', 'move secrets from configuration files to the store')
+    .option('--dry-run', 'only print what would be done')
+    .action(action(async (options) => moveSecretsCommand(options)));
 
   const skill = withSubcommands(
     program.command('skill'),

@@ -97,6 +97,7 @@ describe('--version and --help', () => {
         logout [options] <server>             sign out of a server and revoke its tokens
         audit [options] [action]              show, verify or export the audit log
         config [command]                      inspect the configuration
+        secret [command]                      store secrets for configuration files to refer to
         skill [command]                       manage the /switchboard command in Claude Code
         import [options] [file]               import servers from a host's file or mcpflip ("-" for stdin)
         help [command...]                     show help for a command
@@ -590,6 +591,7 @@ describe('config', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: true,
       unsetVariables: { github: ['REPO', 'GITHUB_TOKEN'], remote: ['HOST'] },
+      missingSecrets: {},
     });
   });
 
@@ -633,6 +635,7 @@ describe('config', () => {
       shown: [{ name: 'toolbox', show: 'suite', because: 'default' }],
       problems: [],
       unsetVariables: {},
+      missingSecrets: {},
       warnings: [],
     });
   });

@@ -3,7 +3,9 @@ import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { createMask } from '../../base/secrets.ts';
 import type { Config } from '../../config/config.ts';
-import type { Agent } from '../agent.ts';
+import { secretReferences } from '../../config/server/expand.ts';
+import type { SecretLookup } from '../../trust/secrets/lookup.ts';
+import type { Agent, AgentServer } from '../agent.ts';
 import { environmentBelow } from '../depth.ts';
 import type { AttachedServer, Engine } from '../engine.ts';
 import { type AttachOptions, attachServer, serverSecrets } from './attach.ts';
@@ -25,6 +27,8 @@ export interface AgentServersParts extends EnumeratorParts {
   /** This program's real path, if known. */
   readonly program: string | undefined;
   readonly engine: Pick<Engine, 'variables'>;
+  /** Looks up secrets that our own servers refer to. */
+  readonly secretLookup: () => Promise<Pick<SecretLookup, 'variablesFor'>>;
 }
 
 export interface GivenServers {
@@ -113,7 +117,8 @@ export class AgentServers implements AsyncDisposable {
     for (const chosen of choice.servers) {
       const { server } = chosen;
       try {
-        const attached = attachServer(server, await usableTools(chosen), attach);
+        const env = await this.#variablesFor(server);
+        const attached = attachServer(server, await usableTools(chosen), { ...attach, env });
         const key = distinctKey(server.key, origins);
         origins.set(key, server.origin);
         servers.push({ ...attached, key });
@@ -124,6 +129,14 @@ export class AgentServers implements AsyncDisposable {
     }
     const mask = createMask(secrets);
     return { servers, origins, warnings: choice.warnings.map(mask), lacks: lacks.map(mask) };
+  }
+
+  /** The environment, and the secrets that one of our own servers refers to. */
+  async #variablesFor({ key, origin }: AgentServer): Promise<NodeJS.ProcessEnv> {
+    const { config, env, secretLookup } = this.#parts;
+    const own = config().children.get(key);
+    if (own?.origin !== origin || secretReferences(own).length === 0) return env;
+    return (await secretLookup()).variablesFor(own);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -144,8 +144,8 @@ function fillFolders(text: string, { project, homeFolder }: ServerFolders): stri
   );
 }
 
-/** `${input:key}` and the like, which only the file's own program can fill in. */
-const PROMPT = /(?<!\$)\$\{(?:(?!env:)[A-Za-z]+:(?!-)[^}]*\}|\{)/;
+/** `${input:key}` and the like, which only the file's own program can fill in. Secrets are ours. */
+const PROMPT = /(?<!\$)\$\{(?:(?!(?:env|secret|cmd|op):)[A-Za-z]+:(?!-)[^}]*\}|\{)/;
 
 function refusePrompt(text: string, { key, origin }: AgentServer): string {
   const [prompt] = PROMPT.exec(text) ?? [];

@@ -55,7 +55,9 @@ async function isSignedIn(
 ): Promise<boolean> {
   if (oauth) return true;
   try {
-    return readSignIn(await signInFile(tokens, expandRemote(child, env).url)) !== 'nothing';
+    // Encrypted or not: only whether there is one.
+    const kept = await readSignIn(await signInFile(tokens, expandRemote(child, env).url));
+    return kept !== 'nothing';
   } catch (error) {
     // A missing variable or an invalid URL. Using the server reports it.
     if (error instanceof SwitchboardError || error instanceof TypeError) return false;

@@ -5,6 +5,7 @@ import type { Credentials } from '../credentials.ts';
 import { quote, signInFailed, signInNeeded } from './failures.ts';
 import type { Resolve } from './safe-fetch.ts';
 import {
+  type OpenSeal,
   readSignIn,
   removeSignIn,
   type StoredSignIn,
@@ -23,6 +24,7 @@ export interface CredentialsOptions {
   readonly resolve?: Resolve | undefined;
   /** Names the proxy, if there is one. */
   readonly env?: NodeJS.ProcessEnv | undefined;
+  readonly openSeal?: OpenSeal | undefined;
 }
 
 /**
@@ -30,13 +32,13 @@ export interface CredentialsOptions {
  * reporting, and with SIGN_IN_FAILED if a renewal failed.
  */
 export function openCredentials(options: CredentialsOptions): Credentials {
-  const { childName, url, folder } = options;
+  const { childName, url, folder, openSeal } = options;
   let renewal: Promise<string | undefined> | undefined;
   /** Refresh tokens whose successors could not be saved: using them again looks like theft. */
   const spent = new Set<string>();
 
-  const read = (file: string): StoredSignIn | undefined => {
-    const kept = readSignIn(file);
+  const read = async (file: string): Promise<StoredSignIn | undefined> => {
+    const kept = await readSignIn(file, openSeal);
     if (kept === 'nothing') return undefined;
     if (kept !== 'damaged') return kept;
     throw signInNeeded(childName, `the saved sign-in is damaged (${file})`);
@@ -44,14 +46,14 @@ export function openCredentials(options: CredentialsOptions): Credentials {
 
   const renewNow = async (used: string | undefined): Promise<string | undefined> => {
     const file = await signInFile(folder, url);
-    const before = read(file);
+    const before = await read(file);
     if (before && isNews(before, used)) return headerOf(before);
     if (before?.refreshToken === undefined) return undefined;
     const { withLock } = await import('./lock.ts');
     try {
       return await withLock(file, async () => {
         // Another process may have been faster.
-        const kept = read(file);
+        const kept = await read(file);
         if (kept && isNews(kept, used)) return headerOf(kept);
         return kept && exchange(file, kept);
       });
@@ -70,12 +72,13 @@ export function openCredentials(options: CredentialsOptions): Credentials {
     const { refresh } = await import('./refresh.ts');
     const { headers = {}, resolve, env } = options;
     const onRefused = (): void => forget(file);
+    const seal = await openSeal?.(); // before the old token is used up
     const renewed = await refresh(
       { ...kept, refreshToken },
       { childName, url, headers, resolve, env, onRefused },
     );
     try {
-      writeSignIn(file, renewed); // before it is used: if it is lost, it can't be renewed
+      writeSignIn(file, renewed, seal); // before it is used: if it is lost, it can't be renewed
     } catch (cause) {
       spent.add(refreshToken);
       forget(file);
@@ -98,7 +101,7 @@ export function openCredentials(options: CredentialsOptions): Credentials {
 
   return {
     async authorization() {
-      const kept = read(await signInFile(folder, url));
+      const kept = await read(await signInFile(folder, url));
       if (!kept) return undefined;
       return isExpired(kept) ? renew(headerOf(kept)) : headerOf(kept);
     },

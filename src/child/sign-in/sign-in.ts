@@ -21,6 +21,8 @@ import { withLock } from './lock.ts';
 import { createSafeFetch, type Resolve, type SafeFetch } from './safe-fetch.ts';
 import {
   canonicalUrl,
+  type OpenSeal,
+  type SignInSeal,
   type StoredClient,
   type StoredSignIn,
   signInFile,
@@ -48,12 +50,14 @@ export interface SignInOptions {
   /** Names the proxy, if there is one. */
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly limitMs?: number | undefined;
+  readonly openSeal?: OpenSeal | undefined;
 }
 
 /** Resolves with the saved sign-in; undefined if the server doesn't require one. */
 export async function signIn(options: SignInOptions): Promise<StoredSignIn | undefined> {
   const { childName, url, headers = {}, folder, oauth = {}, cancellation, resolve, env } = options;
   const serverUrl = new URL(url);
+  const seal = await options.openSeal?.();
   const net = createSafeFetch({ childName, serverUrl, cancellation, resolve, env });
   const place = await findSignInPlace({ childName, serverUrl, headers, net });
   if (!place) return undefined;
@@ -71,7 +75,7 @@ export async function signIn(options: SignInOptions): Promise<StoredSignIn | und
     client,
     ...tokensToKeep(childName, tokens),
   };
-  await keep(childName, await signInFile(folder, url), signedIn);
+  await keep(childName, await signInFile(folder, url), signedIn, seal);
   return signedIn;
 }
 
@@ -221,9 +225,14 @@ function checkBrowserAddress(childName: string, address: URL, serverUrl: URL): U
   return url;
 }
 
-async function keep(childName: string, file: string, signedIn: StoredSignIn): Promise<void> {
+async function keep(
+  childName: string,
+  file: string,
+  signedIn: StoredSignIn,
+  seal: SignInSeal | undefined,
+): Promise<void> {
   try {
-    await withLock(file, async () => writeSignIn(file, signedIn));
+    await withLock(file, async () => writeSignIn(file, signedIn, seal));
   } catch (cause) {
     if (cause instanceof SwitchboardError) throw cause;
     const reason = `it could not be saved in ${file} (${quote(String(cause))})`;

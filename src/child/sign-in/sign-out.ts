@@ -12,6 +12,7 @@ import { withLock } from './lock.ts';
 import { createSafeFetch, type Resolve, type SafeFetch } from './safe-fetch.ts';
 import {
   type Kept,
+  type OpenSeal,
   readSignIn,
   removeSignIn,
   type StoredSignIn,
@@ -27,6 +28,7 @@ export interface SignOutOptions {
   readonly resolve?: Resolve | undefined;
   /** Names the proxy, if there is one. */
   readonly env?: NodeJS.ProcessEnv | undefined;
+  readonly openSeal?: OpenSeal | undefined;
 }
 
 export interface SignedOut {
@@ -38,8 +40,8 @@ export interface SignedOut {
 }
 
 export async function signOut(options: SignOutOptions): Promise<SignedOut> {
-  const { childName, url, folder } = options;
-  const kept = await removeKept(childName, await signInFile(folder, url));
+  const { childName, url, folder, openSeal } = options;
+  const kept = await removeKept(childName, await signInFile(folder, url), openSeal);
   if (kept === 'nothing') return { wasSignedIn: false, revoked: false, note: undefined };
   if (kept === 'damaged') return notRevoked('the saved sign-in was damaged');
   try {
@@ -51,11 +53,17 @@ export async function signOut(options: SignOutOptions): Promise<SignedOut> {
 }
 
 /** Waits for a renewal in progress, which would save the tokens again. */
-async function removeKept(childName: string, file: string): Promise<Kept> {
-  if (readSignIn(file) === 'nothing') return 'nothing';
+async function removeKept(
+  childName: string,
+  file: string,
+  openSeal: OpenSeal | undefined,
+): Promise<Kept> {
+  // Without the key, it can still be removed.
+  const read = (): Promise<Kept> => readSignIn(file, openSeal).catch(() => 'damaged');
+  if ((await read()) === 'nothing') return 'nothing';
   try {
     return await withLock(file, async () => {
-      const kept = readSignIn(file);
+      const kept = await read();
       removeSignIn(file);
       return kept;
     });

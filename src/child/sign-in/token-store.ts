@@ -1,13 +1,24 @@
-// Saved sign-ins: one file per server, readable only by the user, written atomically. Everything in it
-// belongs to one issuer and one resource and is never sent to another.
+// Saved sign-ins: one file per server, readable only by the user, written atomically, and encrypted if the user has a
+// secret store. Everything in it belongs to one issuer and one resource and is never sent to another.
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { writeAtomically } from '../../base/atomic-file.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { isObject } from '../../base/object.ts';
 import { codeOf } from '../../base/system-error.ts';
 
 const VERSION = 1;
+const SEALED_VERSION = 2;
+
+/** Encrypts and decrypts sign-ins. */
+export interface SignInSeal {
+  seal(text: string, name: string): object;
+  /** Undefined if it can't be decrypted. */
+  open(sealed: unknown, name: string): string | undefined;
+}
+
+/** Undefined if sign-ins aren't encrypted. Rejects if the key isn't available. */
+export type OpenSeal = () => Promise<SignInSeal | undefined>;
 
 export interface StoredSignIn {
   readonly version: typeof VERSION;
@@ -45,7 +56,8 @@ export function canonicalUrl(serverUrl: string): string {
   return url.href;
 }
 
-export function readSignIn(file: string): Kept {
+/** Rejects only if the sign-in is encrypted and the key isn't available. */
+export async function readSignIn(file: string, openSeal?: OpenSeal): Promise<Kept> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -53,18 +65,35 @@ export function readSignIn(file: string): Kept {
     const code = codeOf(error);
     return code === 'ENOENT' || code === 'ENOTDIR' ? 'nothing' : 'damaged';
   }
-  try {
-    const value: unknown = JSON.parse(text);
+  const value = parse(text);
+  if (!isObject(value) || value['version'] !== SEALED_VERSION) {
     return isSignIn(value) ? value : 'damaged';
+  }
+  const opened = (await openSeal?.())?.open(value['sealed'], labelOf(file));
+  const signIn = opened === undefined ? undefined : parse(opened);
+  return isSignIn(signIn) ? signIn : 'damaged';
+}
+
+/** The encrypted file can't be used for another server. */
+function labelOf(file: string): string {
+  return `sign-in:${basename(file)}`;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
-    return 'damaged';
+    return undefined;
   }
 }
 
 /** Throws the system's error if it can't be written; the old file is then intact. */
-export function writeSignIn(file: string, signIn: StoredSignIn): void {
+export function writeSignIn(file: string, signIn: StoredSignIn, seal?: SignInSeal): void {
   prepareFolder(dirname(file));
-  writeAtomically(file, `${JSON.stringify(signIn, null, 2)}\n`, { mode: 0o600 });
+  const content = seal
+    ? { version: SEALED_VERSION, sealed: seal.seal(JSON.stringify(signIn), labelOf(file)) }
+    : signIn;
+  writeAtomically(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
 }
 
 export function removeSignIn(file: string): void {

@@ -6,8 +6,9 @@ import { cleanText, printable } from '../../base/text.ts';
 import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
 import { describeConfig } from '../../config/describe.ts';
 import { programBeforeArguments, suggestArgs } from '../../config/server/command.ts';
-import { unsetVariables } from '../../config/server/expand.ts';
+import { secretReferences, unsetVariables } from '../../config/server/expand.ts';
 import { isOnPath } from '../../install/find-program.ts';
+import { openSecrets } from '../../trust/secrets/open.ts';
 import { formatRows } from '../terminal/layout.ts';
 import { count, createOutput } from '../terminal/output.ts';
 import { noServers } from './no-servers.ts';
@@ -31,6 +32,7 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
       : [],
   );
   const unsetIn = findUnset(config);
+  const missingIn = findMissingSecrets(config);
   const invalid = problems.filter(({ code }) => code === 'CONFIG_INVALID').length;
   output.json({
     ok: invalid === 0,
@@ -39,6 +41,7 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
     shown,
     problems,
     unsetVariables: Object.fromEntries(unsetIn),
+    missingSecrets: Object.fromEntries(missingIn),
     warnings,
   });
   output.line(
@@ -51,7 +54,7 @@ export async function checkConfig(options: CommandOptions): Promise<number> {
       { text: child.show.padEnd(6) },
       { text: printable(child.origin), style: 'dim' as const },
     ],
-    below: notesOn(child, unsetIn.get(child.name)),
+    below: notesOn(child, unsetIn.get(child.name), missingIn.get(child.name)),
   }));
   for (const line of formatRows(rows, { ...output, indent: '  ' })) output.line(line);
   printOff(offServers(config, undefined), output);
@@ -73,11 +76,33 @@ function findUnset({ children }: Config): Map<string, string[]> {
   return new Map(unset.filter(([, variables]) => variables.length > 0));
 }
 
+/** Secrets that servers refer to and that aren't stored. */
+function findMissingSecrets(config: Config): Map<string, string[]> {
+  const used = [...config.children.values()].filter((child) => !isOff(child));
+  const wanted = used.flatMap(({ name, behind, ...child }) => {
+    const references = secretReferences(behind ?? child).filter(({ kind }) => kind === 'secret');
+    return references.length > 0 ? [[name, references.map(({ target }) => target)] as const] : [];
+  });
+  if (wanted.length === 0) return new Map();
+  const { store } = openSecrets(config, process.env);
+  const stored = new Set(store.list().map(({ name }) => name));
+  const missing = wanted.map(([name, targets]): [string, string[]] => [
+    name,
+    [...new Set(targets)].filter((target) => !stored.has(target)),
+  ]);
+  return new Map(missing.filter(([, targets]) => targets.length > 0));
+}
+
 /** Notes below a server's row, one per line. */
-function notesOn(child: ChildConfig, unset: readonly string[] | undefined) {
+function notesOn(
+  child: ChildConfig,
+  unset: readonly string[] | undefined,
+  missing: readonly string[] | undefined,
+) {
   const notes = [
     adviceOnCommand(child),
     unset && `Environment variables not set here: ${unset.join(', ')}`,
+    missing && `Secrets not stored: ${missing.join(', ')}. Run: switchboard secret set NAME`,
     child.problem?.text,
   ].filter((note) => note !== undefined);
   return notes.length === 0

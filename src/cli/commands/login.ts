@@ -7,6 +7,7 @@ import { type ChildConfig, type Config, type Remote, tokenFolder } from '../../c
 import { findFolders } from '../../config/files/places.ts';
 import { expandRemote } from '../../config/server/expand.ts';
 import { askRunning } from '../../host/control-client.ts';
+import { openSecrets } from '../../trust/secrets/open.ts';
 import { createOutput, type Output } from '../terminal/output.ts';
 import { Progress } from '../terminal/progress.ts';
 import { workingFolder } from '../working-folder.ts';
@@ -25,7 +26,8 @@ export async function login(childName: string, options: LoginOptions): Promise<n
   const signedIn = await withSwitchboard(
     { ...options, assistants: false },
     async ({ config, cancellation }) => {
-      const { url, headers, oauth } = addressOf(config, childName, env);
+      const { url, headers, oauth } = await addressOf(config, childName, env);
+      const openSeal = () => openSecrets(config, env).store.sealer();
       // Lazy: it loads the SDK.
       const { signIn } = await import('../../child/sign-in/sign-in.ts');
       using progress = new Progress();
@@ -37,7 +39,17 @@ export async function login(childName: string, options: LoginOptions): Promise<n
       const folder = tokenFolder(config);
       return await progress.during(
         `your sign-in to ${childName}`,
-        signIn({ childName, url, headers, oauth, folder, cancellation, env, visit: openPage }),
+        signIn({
+          childName,
+          url,
+          headers,
+          oauth,
+          folder,
+          cancellation,
+          env,
+          visit: openPage,
+          openSeal,
+        }),
       );
     },
   );
@@ -75,12 +87,13 @@ export async function logout(childName: string, options: CommandOptions): Promis
   const { wasSignedIn, revoked, note } = await withSwitchboard(
     { ...options, assistants: false },
     async ({ config, cancellation }) => {
-      const { url } = addressOf(config, childName, env);
+      const { url } = await addressOf(config, childName, env);
+      const openSeal = () => openSecrets(config, env).store.sealer();
       const { signOut } = await import('../../child/sign-in/sign-out.ts');
       using progress = new Progress();
       return await progress.during(
         `signing out of ${childName}`,
-        signOut({ childName, url, folder: tokenFolder(config), cancellation, env }),
+        signOut({ childName, url, folder: tokenFolder(config), cancellation, env, openSeal }),
       );
     },
   );
@@ -101,11 +114,16 @@ async function reloadRunning(): Promise<void> {
   await askRunning(home, 'reload', RELOAD_MS);
 }
 
-/** The server's remote, with variables expanded. */
-function addressOf(config: Config, childName: string, env: NodeJS.ProcessEnv): Remote {
+/** The server's remote, with variables and secrets expanded. */
+async function addressOf(
+  config: Config,
+  childName: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Remote> {
   const child = chosenChild(config, childName);
   checkRemote(child);
-  const remote = expandRemote(child, env);
+  const variables = await openSecrets(config, env).lookup.variablesFor(child);
+  const remote = expandRemote(child, variables);
   if (/^https?:/i.test(remote.url) && URL.canParse(remote.url)) return remote;
   throw new SwitchboardError(
     'CHILD_NOT_CONFIGURED',

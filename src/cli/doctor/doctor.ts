@@ -9,8 +9,10 @@ import type { ChildConfig, Config } from '../../config/config.ts';
 import { isDescribed, rememberDerived } from '../../config/server/derived-descriptions.ts';
 import { describeServer } from '../../mcp/describe-server.ts';
 import type { Tool } from '../../mcp/tools.ts';
+import { findLiteralSecrets } from '../../trust/secrets/literals.ts';
 import { noServers } from '../commands/no-servers.ts';
 import { offServers, printOff } from '../commands/off.ts';
+import { describeLiteral } from '../commands/secret.ts';
 import {
   type CommandContext,
   type CommandOptions,
@@ -23,6 +25,7 @@ import { count, createOutput, type Output, type Style } from '../terminal/output
 import { downloadNote, Progress } from '../terminal/progress.ts';
 import { adviceOnConfig, adviceOnTools } from './advice.ts';
 import { inspectAgentFiles, printAgentFiles } from './agent-files.ts';
+import { reportLiterals } from './literal-secrets.ts';
 
 interface Finding {
   readonly name: string;
@@ -55,6 +58,7 @@ export async function doctor(
     const findings = await examineAll(children, context, output);
     const isNews = keepDescriptions(config, findings, output);
     const agentFiles = childName === undefined ? await inspectAgentFiles(config) : undefined;
+    const literals = findLiteralSecrets(children);
     const { files, project, home, warnings } = config;
     output.json({
       version: VERSION,
@@ -67,6 +71,7 @@ export async function doctor(
       children: findings,
       off,
       agents: agentFiles,
+      secrets: literals.map(describeLiteral),
     });
     printOff(off, output);
     if (agentFiles) printAgentFiles(agentFiles, output);
@@ -77,6 +82,7 @@ export async function doctor(
         ? noServers()
         : `Working servers: ${works} of ${findings.length}.`,
     );
+    if (!output.isJson) await reportLiterals(literals, context, output);
     return works < findings.length ? ERRORS.CHILD_START_FAILED.exit : 0;
   });
 }

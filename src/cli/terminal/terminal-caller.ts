@@ -89,7 +89,7 @@ async function askToVisit(url: unknown, prompter: Prompter): Promise<FormAnswer>
 }
 
 /** Reads whole lines and leaves editing to the terminal, so that Ctrl-C stays a signal. */
-async function withPrompter<T>(
+export async function withPrompter<T>(
   cancellation: Cancellation,
   work: (prompter: Prompter) => Promise<T>,
 ): Promise<T> {

@@ -3,11 +3,17 @@
 import { SwitchboardError } from '../../base/errors.ts';
 import type { ChildConfig, Command, OAuthSettings, Remote } from '../config.ts';
 
-const REFERENCE = /\$\$\{|\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+const REFERENCE =
+  /\$\$\{|\$\{(?:(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?|((?:secret|cmd):[^}]*|op:\/\/[^}]*))\}/g;
 
-/** `${VAR}`, `${env:VAR}` and `${VAR:-default}`; `$${` is a plain `${`, any other `$` is itself. */
+/**
+ * `${VAR}`, `${env:VAR}` and `${VAR:-default}`; `$${` is a plain `${`, any other `$` is itself. Secrets such as
+ * `${secret:name}` must have been looked up: `env` then contains them under the reference.
+ */
 export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
-  return text.replace(REFERENCE, (reference, name?: string, fallback?: string) => {
+  if (text.startsWith('op://') && Object.hasOwn(env, text)) return env[text] ?? text;
+  return text.replace(REFERENCE, (reference, name?: string, fallback?: string, secret?: string) => {
+    if (secret !== undefined) return env[reference] ?? notLookedUp(reference);
     if (name === undefined) return '${';
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
     if (fallback !== undefined) return value || fallback;
@@ -23,9 +29,50 @@ export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
   });
 }
 
-/** The names of the variables a string refers to. */
+function notLookedUp(reference: string): never {
+  throw new SwitchboardError('CHILD_NOT_CONFIGURED', `${reference} can't be used here.`, {
+    hint: "Secrets work in the servers of Switchboard's own configuration files.",
+    data: { reference },
+  });
+}
+
+/** The names of the variables a string refers to, and its references to secrets. */
 export function variablesIn(text: string): string[] {
-  return [...text.matchAll(REFERENCE)].flatMap(([, name]) => name ?? []);
+  if (text.startsWith('op://')) return [text];
+  return [...text.matchAll(REFERENCE)].flatMap(([reference, name, , secret]) =>
+    secret === undefined ? (name ?? []) : reference,
+  );
+}
+
+/** A secret that has to be looked up before the server starts. */
+export interface SecretReference {
+  /** As written: `${secret:name}`, `${cmd:…}`, `${op://…}`, or a whole value `op://…`. */
+  readonly reference: string;
+  readonly kind: 'secret' | 'cmd' | 'op';
+  /** The secret's name, the command line, or the `op://` URL. */
+  readonly target: string;
+  /** The key it is in. */
+  readonly where: string;
+}
+
+/** All references to secrets in a server's strings. */
+export function secretReferences(child: Expandable): SecretReference[] {
+  return expandableStrings(child).flatMap(([where, text]): SecretReference[] => {
+    if (text.startsWith('op://')) {
+      // Elsewhere it is an ordinary argument or URL.
+      const isValue = /^(?:env|headers|oauth)\./.test(where);
+      return isValue ? [{ reference: text, kind: 'op', target: text, where }] : [];
+    }
+    return [...text.matchAll(REFERENCE)].flatMap(([reference, , , secret]) =>
+      secret === undefined ? [] : parseSecret(reference, secret, where),
+    );
+  });
+}
+
+function parseSecret(reference: string, text: string, where: string): SecretReference {
+  const [, kind, target = ''] = /^(secret|cmd):(.*)$/s.exec(text) ?? [];
+  if (kind === undefined) return { reference, kind: 'op', target: text, where };
+  return { reference, kind: kind === 'cmd' ? 'cmd' : 'secret', target, where };
 }
 
 type Expandable = Pick<ChildConfig, 'command' | 'remote'>;
@@ -56,7 +103,7 @@ export function findHostPlaceholder(
 }
 
 /** The strings in which variables are expanded, each with its key. */
-function expandableStrings({ command, remote }: Expandable): [key: string, text: string][] {
+export function expandableStrings({ command, remote }: Expandable): [key: string, text: string][] {
   const within = (key: string, values: Readonly<Record<string, string>>) =>
     Object.entries(values).map(([name, text]): [string, string] => [`${key}.${name}`, text]);
   const { clientId = '', clientSecret = '' } = remote?.oauth ?? {};
@@ -138,8 +185,8 @@ export function expanderFor(
     try {
       return expandVariables(text, env);
     } catch (cause) {
-      if (!(cause instanceof SwitchboardError)) throw cause;
-      const variable = String(cause.data['variable']);
+      const { variable } = cause instanceof SwitchboardError ? cause.data : {};
+      if (typeof variable !== 'string') throw cause;
       throw new SwitchboardError(
         'CHILD_NOT_CONFIGURED',
         `Server "${name}" needs the environment variable ${variable}, which is not set (${where} in ${origin}).`,

@@ -28,7 +28,11 @@ async function setUp(files: Record<string, string | object>, said: Partial<Agent
   const { homeFolder } = project;
   const program = undefined;
   const engine = { variables: () => ({ ENGINE_BIN: '/bin/engine' }) };
-  const parts = { config: () => config, homeFolder, env, program, engine, pool, catalog, start };
+  const secretLookup = async () => ({
+    variablesFor: async () => ({ ...env, '${secret:key}': 'value-of-a-secret' }),
+  });
+  const known = { config: () => config, homeFolder, env, program, engine, secretLookup };
+  const parts = { ...known, pool, catalog, start };
   const servers = new AgentServers(parts);
   onTestFinished(async () => {
     await servers[Symbol.asyncDispose]();
@@ -116,6 +120,24 @@ test("Switchboard's servers take precedence over other programs', and the agent'
   const given = await serversFor(agent);
   expect(given.servers.map(({ cmd }) => cmd)).toEqual(['mine', 'ours', 'theirs']);
   expect(given.servers[1]?.cwd).toBe(config.project);
+});
+
+test("agents get the secrets of Switchboard's servers, but can't refer to any themselves", async () => {
+  const { serversFor } = await setUp({
+    'switchboard.config.json': {
+      mcpServers: { ours: { command: 'ours', env: { KEY: 'Bearer ${secret:key}' } } },
+    },
+    '.mcp.json': { mcpServers: { theirs: { command: 'x', env: { KEY: '${secret:key}' } } } },
+  });
+  const given = await serversFor(agentWith(['ours::*', 'theirs::*']));
+  expect(given.servers.map(({ key, env }) => [key, env['KEY']])).toEqual([
+    ['ours', 'Bearer value-of-a-secret'],
+  ]);
+  expect(given.servers[0]?.secrets).toContain('value-of-a-secret');
+  expect(given.lacks.join()).toContain("${secret:key} can't be used here.");
+  const same = candidate('ours', { cmd: 'mine', env: { KEY: '${secret:key}' } });
+  const own = await serversFor(agentWith(['ours::*'], { servers: [same] }));
+  expect(own.servers).toEqual([]);
 });
 
 test('tools hidden from hosts are also hidden from agents', async () => {

@@ -1,102 +1,166 @@
 // Recognizes well-known credentials by their prefix, wherever they come from: access tokens, API keys and private keys.
 // Everything Switchboard logs or shows goes through `maskTokens`. Only formats with a distinctive prefix: rules that
 // measure randomness misfire on hashes and container IDs.
-
-interface TokenRule {
-  readonly name: string;
-  /** Without flags or groups that capture. */
-  readonly pattern: RegExp;
-  /** It may match thousands of characters, so it's tried only once per word. */
-  readonly isLong?: true;
-}
-
-const KEY_TEXT = String.raw`(?:[A-Za-z0-9+/=:,.\s-]|\\[nr])`;
-
-const RULES: readonly TokenRule[] = [
-  { name: 'GitHub token', pattern: /gh[opsur]_[A-Za-z0-9]{36,255}/ },
-  { name: 'GitHub token', pattern: /github_pat_\w{22,255}/ },
-  {
-    name: 'GitLab token',
-    pattern: /gl(?:pat|ptt|dt|rt|cbt|oas)-[\w-]{20,255}(?:\.[\w-]{2,20}){0,2}/,
-    isLong: true,
-  },
-  { name: 'Slack token', pattern: /xox[abeoprs]-[A-Za-z0-9-]{10,255}/ },
-  { name: 'Slack token', pattern: /xapp-\d-[A-Za-z0-9-]{10,255}/ },
-  { name: 'Slack webhook', pattern: /hooks\.slack\.com\/services\/T\w{6,}\/B\w{6,}\/\w{16,64}/ },
-  { name: 'AWS access key', pattern: /A(?:KIA|SIA)[A-Z2-7]{16}/ },
-  { name: 'Anthropic API key', pattern: /sk-ant-[\w-]{20,255}/ },
-  { name: 'OpenAI API key', pattern: /sk-(?:proj|svcacct|admin|None)-[\w-]{20,255}/ },
-  { name: 'OpenRouter API key', pattern: /sk-or-v1-[0-9a-f]{64}/ },
-  { name: 'OpenAI API key', pattern: /sk-[A-Za-z0-9]{32,64}/ },
-  { name: 'Stripe key', pattern: /[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}/ },
-  { name: 'Stripe key', pattern: /whsec_[A-Za-z0-9+/]{24,255}/ },
-  { name: 'Google API key', pattern: /AIza[\w-]{35}/ },
-  { name: 'Google OAuth token', pattern: /ya29\.[\w-]{20,2048}/, isLong: true },
-  { name: 'Google OAuth secret', pattern: /GOCSPX-[\w-]{28}/ },
-  { name: 'npm token', pattern: /npm_[A-Za-z0-9]{36}/ },
-  { name: 'PyPI token', pattern: /pypi-AgEI[\w-]{50,1024}/, isLong: true },
-  { name: 'Hugging Face token', pattern: /hf_[A-Za-z]{34}/ },
-  { name: 'SendGrid API key', pattern: /SG\.[\w-]{22}\.[\w-]{43}/ },
-  { name: 'DigitalOcean token', pattern: /do[opr]_v1_[0-9a-f]{64}/ },
-  { name: 'Shopify token', pattern: /shp(?:at|ca|pa|ss)_[0-9A-Fa-f]{32}/ },
-  { name: 'Linear API key', pattern: /lin_(?:api|oauth)_[A-Za-z0-9]{32,64}/ },
-  { name: 'Notion token', pattern: /ntn_[A-Za-z0-9]{40,64}/ },
-  { name: 'Groq API key', pattern: /gsk_[A-Za-z0-9]{52}/ },
-  { name: 'xAI API key', pattern: /xai-[A-Za-z0-9]{70,90}/ },
-  { name: 'Replicate token', pattern: /r8_[A-Za-z0-9]{37}/ },
-  { name: 'Databricks token', pattern: /dapi[0-9a-f]{32}/ },
-  { name: 'Docker token', pattern: /dckr_(?:pat|oat)_[\w-]{24,64}/ },
-  { name: 'Figma token', pattern: /figd_[\w-]{40,64}/ },
-  { name: 'Sentry token', pattern: /sntry[su]_[\w+/=-]{32,512}/, isLong: true },
-  { name: 'Supabase token', pattern: /sbp_[0-9a-f]{40}/ },
-  { name: 'Vault token', pattern: /hv[bs]\.[\w-]{24,255}/ },
-  { name: 'Tailscale key', pattern: /tskey-[a-z]+-[A-Za-z0-9]{8,}-[A-Za-z0-9]{16,64}/ },
-  { name: 'Atlassian token', pattern: /AT(?:ATT|CTT)3[\w=-]{60,255}/ },
-  { name: '1Password token', pattern: /ops_eyJ[\w-]{100,2048}/, isLong: true },
-  { name: 'age key', pattern: /AGE-SECRET-KEY-1[A-Z0-9]{58}/ },
-  {
-    name: 'JSON Web Token',
-    pattern: /eyJ[\w-]{10,4096}\.eyJ[\w-]{10,8192}\.[\w-]{10,2048}/,
-    isLong: true,
-  },
-  {
-    name: 'private key',
-    pattern: new RegExp(
-      `-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:${KEY_TEXT}{0,16384}?-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|${KEY_TEXT}{0,16384})`,
-    ),
-  },
-];
+//
+// Searching for each prefix and matching only there is several times faster than one regular expression for all.
 
 /** Written instead of a secret. */
 export const MASK = '***';
 
-/** A token is a word of its own. In JSON, an escaped line break may precede it. */
-const EDGE = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))`;
-const LONG_EDGE = String.raw`(?:(?<![\w-])|(?<=\\[bfnrt]))`;
+export interface TokenRule {
+  /** The kind of credential. */
+  readonly name: string;
+  /** The end of the prefix from its rarest character on: the search is fastest if it seldom has to look closer. */
+  readonly anchor: string;
+  /** Where the anchor is in the token. */
+  readonly offset: number;
+  /** The whole token, and no letter or digit after it. Sticky. */
+  readonly pattern: RegExp;
+  /** It may match thousands of characters, so it's tried only once per word. */
+  readonly isLong: boolean;
+}
 
-/** All rules at once, built on first use. */
-let anyToken: RegExp | undefined;
+const KEY_TEXT = String.raw`(?:[A-Za-z0-9+/=:,.\s-]|\\[nr])`;
+const KEY_END = '-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----';
+
+/** By kind: prefixes separated by spaces, and what follows them. */
+const FORMATS: readonly (readonly [name: string, starts: string, rest: string, isLong?: true])[] = [
+  ['GitHub token', 'ghp_ gho_ ghs_ ghu_ ghr_', '[A-Za-z0-9]{36,255}'],
+  ['GitHub token', 'github_pat_', String.raw`\w{22,255}`],
+  [
+    'GitLab token',
+    'glpat- glptt- gldt- glrt- glcbt- gloas-',
+    String.raw`[\w-]{20,255}(?:\.[\w-]{2,20}){0,2}`,
+    true,
+  ],
+  ['Slack token', 'xox', '[abeoprs]-[A-Za-z0-9-]{10,255}'],
+  ['Slack token', 'xapp-', String.raw`\d-[A-Za-z0-9-]{10,255}`],
+  ['Slack webhook', 'hooks.slack.com/services/T', String.raw`\w{6,64}/B\w{6,64}/\w{16,64}`],
+  ['AWS access key', 'AKIA ASIA', '[A-Z2-7]{16}'],
+  ['Anthropic API key', 'sk-ant-', String.raw`[\w-]{20,255}`],
+  ['OpenAI API key', 'sk-proj- sk-svcacct- sk-admin-', String.raw`[\w-]{20,255}`],
+  ['OpenRouter API key', 'sk-or-v1-', '[0-9a-f]{64}'],
+  ['OpenAI API key', 'sk-', '[A-Za-z0-9]{32,64}'],
+  ['Stripe key', 'sk_live_ sk_test_ rk_live_ rk_test_', '[A-Za-z0-9]{16,255}'],
+  ['Stripe key', 'whsec_', '[A-Za-z0-9+/]{24,255}'],
+  ['Google API key', 'AIza', String.raw`[\w-]{35}`],
+  ['Google OAuth token', 'ya29.', String.raw`[\w-]{20,2048}`, true],
+  ['Google OAuth secret', 'GOCSPX-', String.raw`[\w-]{28}`],
+  ['npm token', 'npm_', '[A-Za-z0-9]{36}'],
+  ['PyPI token', 'pypi-AgEI', String.raw`[\w-]{50,1024}`, true],
+  ['Hugging Face token', 'hf_', '[A-Za-z]{34}'],
+  ['SendGrid API key', 'SG.', String.raw`[\w-]{22}\.[\w-]{43}`],
+  ['DigitalOcean token', 'doo_v1_ dop_v1_ dor_v1_', '[0-9a-f]{64}'],
+  ['Shopify token', 'shpat_ shpca_ shppa_ shpss_', '[0-9A-Fa-f]{32}'],
+  ['Linear API key', 'lin_api_ lin_oauth_', '[A-Za-z0-9]{32,64}'],
+  ['Notion token', 'ntn_', '[A-Za-z0-9]{40,64}'],
+  ['Groq API key', 'gsk_', '[A-Za-z0-9]{52}'],
+  ['xAI API key', 'xai-', '[A-Za-z0-9]{70,90}'],
+  ['Replicate token', 'r8_', '[A-Za-z0-9]{37}'],
+  ['Databricks token', 'dapi', '[0-9a-f]{32}'],
+  ['Docker token', 'dckr_pat_ dckr_oat_', String.raw`[\w-]{24,64}`],
+  ['Figma token', 'figd_', String.raw`[\w-]{40,64}`],
+  ['Sentry token', 'sntrys_ sntryu_', String.raw`[\w+/=-]{32,512}`, true],
+  ['Supabase token', 'sbp_', '[0-9a-f]{40}'],
+  ['Vault token', 'hvs. hvb.', String.raw`[\w-]{24,255}`],
+  ['Tailscale key', 'tskey-', '[a-z]{2,12}-[A-Za-z0-9]{8,32}-[A-Za-z0-9]{16,64}'],
+  ['Atlassian token', 'ATATT3 ATCTT3', String.raw`[\w=-]{60,255}`],
+  ['1Password token', 'ops_eyJ', String.raw`[\w-]{100,2048}`, true],
+  ['age key', 'AGE-SECRET-KEY-1', '[A-Z0-9]{58}'],
+  ['JSON Web Token', 'eyJ', String.raw`[\w-]{10,4096}\.eyJ[\w-]{10,8192}\.[\w-]{10,2048}`, true],
+  [
+    'private key',
+    '-----BEGIN',
+    ` [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:${KEY_TEXT}{0,16384}?${KEY_END}|${KEY_TEXT}{0,16384})`,
+  ],
+];
+
+let allRules: readonly TokenRule[] | undefined;
+
+/** Built on first use. */
+function getRules(): readonly TokenRule[] {
+  allRules ??= FORMATS.flatMap(([name, starts, rest, isLong = false]) =>
+    starts.split(' ').map((start): TokenRule => {
+      const literal = start.replaceAll(/[./]/g, String.raw`\$&`);
+      const pattern = new RegExp(`${literal}${rest}(?![A-Za-z0-9])`, 'y');
+      const offset = rarestIn(start);
+      return { name, anchor: start.slice(offset), offset, pattern, isLong };
+    }),
+  );
+  return allRules;
+}
+
+/** From frequent to rare, in prose and code. Anything else is rarer still. */
+const FREQUENT = 'etaoinsrlcdu-pmh_f.gbyvwk';
+
+/** The index of the rarest character; an anchor has at least two. */
+function rarestIn(start: string): number {
+  let best = 0;
+  for (let index = 1; index < start.length - 1; index++) {
+    if (rarityOf(start.charAt(index)) > rarityOf(start.charAt(best))) best = index;
+  }
+  return best;
+}
+
+function rarityOf(character: string): number {
+  const index = FREQUENT.indexOf(character);
+  return index === -1 ? FREQUENT.length : index;
+}
+
+/** The rules whose prefix occurs in a text: enough for all of its parts. */
+export function tokenRulesFor(text: string): readonly TokenRule[] {
+  return getRules().filter(({ anchor }) => text.includes(anchor));
+}
 
 /** Replaces well-known credentials with `***`. */
-export function maskTokens(text: string): string {
-  return text.replace(tokenPattern(), MASK);
+export function maskTokens(text: string, rules: readonly TokenRule[] = getRules()): string {
+  const tokens = findTokens(text, rules);
+  if (tokens.length === 0) return text;
+  let masked = '';
+  let copied = 0;
+  for (const { at, end } of tokens) {
+    if (at < copied) continue; // part of the previous one
+    masked += text.slice(copied, at) + MASK;
+    copied = end;
+  }
+  return masked + text.slice(copied);
 }
 
 /** The kinds of well-known credentials in a text, such as `GitHub token`. */
-export function tokenKinds(text: string): ReadonlySet<string> {
-  const found = Array.from(text.matchAll(tokenPattern()), ([token]) => kindOf(token));
-  return new Set(found);
+export function tokenKinds(text: string, rules = getRules()): ReadonlySet<string> {
+  return new Set(findTokens(text, rules).map(({ name }) => name));
 }
 
-function tokenPattern(): RegExp {
-  if (anyToken) return anyToken;
-  const patterns = RULES.map(({ pattern: { source }, isLong }) =>
-    isLong ? LONG_EDGE + source : source,
-  );
-  anyToken = new RegExp(`${EDGE}(?:${patterns.join('|')})(?![A-Za-z0-9])`, 'g');
-  return anyToken;
+interface FoundToken {
+  readonly name: string;
+  readonly at: number;
+  readonly end: number;
 }
 
-function kindOf(token: string): string {
-  return RULES.find(({ pattern }) => pattern.exec(token)?.index === 0)?.name ?? 'token';
+function findTokens(text: string, rules: readonly TokenRule[]): FoundToken[] {
+  const found: FoundToken[] = [];
+  for (const { name, anchor, offset, pattern, isLong } of rules) {
+    let anchored = text.indexOf(anchor);
+    while (anchored !== -1) {
+      const at = anchored - offset;
+      let next = anchored + 1;
+      if (at >= 0 && startsWord(text, at, isLong)) {
+        pattern.lastIndex = at;
+        if (pattern.test(text)) {
+          next = pattern.lastIndex;
+          found.push({ name, at, end: next });
+        }
+      }
+      anchored = text.indexOf(anchor, next);
+    }
+  }
+  return found.length < 2 ? found : found.sort((a, b) => a.at - b.at);
+}
+
+/** A token is a word of its own. In JSON, an escaped line break may precede it. */
+function startsWord(text: string, at: number, isLong: boolean): boolean {
+  if (at === 0) return true;
+  const before = text.charAt(at - 1);
+  if (!(isLong ? /[\w-]/ : /[A-Za-z0-9]/).test(before)) return true;
+  return 'bfnrt'.includes(before) && text.charAt(at - 2) === '\\';
 }

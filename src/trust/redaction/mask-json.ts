@@ -10,6 +10,9 @@ const PROTOCOL = new Set(
   ),
 );
 
+/** Shorter strings, with their quotes, can't contain a secret. Most keys are. */
+const SHORTEST = 10;
+
 /** How deep JSON inside strings may nest. */
 const MOST_LEVELS = 3;
 
@@ -19,11 +22,13 @@ export function maskJson(text: string, mask: Mask, level = 0): string {
   let start = text.indexOf('"');
   while (start !== -1) {
     const end = endOfString(text, start);
-    const written = text.slice(start + 1, end - 1);
-    const safe = maskString(written, mask, level);
-    if (safe !== written) {
-      masked += text.slice(copied, start + 1) + safe;
-      copied = end - 1;
+    if (end - start >= SHORTEST) {
+      const written = text.slice(start + 1, end - 1);
+      const safe = maskString(written, mask, level);
+      if (safe !== written) {
+        masked += text.slice(copied, start + 1) + safe;
+        copied = end - 1;
+      }
     }
     start = text.indexOf('"', end);
   }

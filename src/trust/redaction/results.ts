@@ -1,6 +1,6 @@
 // Secrets in a server's results: its configured values in every form we know, and well-known tokens.
 import { createMask, secretForms } from '../../base/secrets.ts';
-import { maskTokens, tokenKinds } from '../../base/tokens.ts';
+import { maskTokens, type TokenRule, tokenKinds, tokenRulesFor } from '../../base/tokens.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import { maskJson } from './mask-json.ts';
 
@@ -19,7 +19,7 @@ export function maskResult(result: Verbatim, values: readonly string[]): Filtere
   const { kinds } = found;
   if (kinds.length === 0) return { found: kinds, result };
   const mask = createMask(found.values);
-  const text = maskJson(result.text, (string) => maskTokens(mask(string)));
+  const text = maskJson(result.text, (string) => maskTokens(mask(string), found.rules));
   return { found: kinds, result: text === result.text ? result : Verbatim.fromText(text) };
 }
 
@@ -44,6 +44,8 @@ interface Found {
   readonly kinds: readonly string[];
   /** The configured values that occur in some form. */
   readonly values: readonly string[];
+  /** The rules for tokens that may apply. */
+  readonly rules: readonly TokenRule[];
 }
 
 function findSecrets(text: string, configured: readonly string[]): Found {
@@ -51,8 +53,9 @@ function findSecrets(text: string, configured: readonly string[]): Found {
   const values = configured.filter((value) =>
     secretForms([value]).some((form) => plain.includes(form)),
   );
-  const kinds = [...tokenKinds(plain), ...(values.length > 0 ? ['configured value'] : [])];
-  return { kinds, values };
+  const rules = tokenRulesFor(plain);
+  const kinds = tokenKinds(plain, rules);
+  return { kinds: values.length > 0 ? [...kinds, 'configured value'] : [...kinds], values, rules };
 }
 
 /** Some servers escape characters that JSON doesn't require to be escaped. */

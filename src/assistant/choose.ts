@@ -2,8 +2,8 @@
 // `claude` program with the user's own sign-in. A key never goes to another provider's address, and a query never
 // goes to another provider because something is missing.
 import { SwitchboardError } from '../base/errors.ts';
+import { isOnPath } from '../base/find-program.ts';
 import type { AssistantProvider } from '../config/config.ts';
-import { isOnPath } from '../install/find-program.ts';
 import models from './models.json' with { type: 'json' };
 import type { Delegate, Provider } from './provider.ts';
 import type { AssistantSettings } from './settings.ts';

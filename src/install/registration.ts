@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { keepBackup } from '../base/backup.ts';
 import { SwitchboardError } from '../base/errors.ts';
+import { isOnPath } from '../base/find-program.ts';
 import { isObject } from '../base/object.ts';
 import { ProgramNotStarted, ProgramTimeout, runProgram } from '../base/run-program.ts';
 import { cleanText, formatDuration } from '../base/text.ts';
 import { explainFailure } from './disk.ts';
-import { isOnPath } from './find-program.ts';
 import type { InstallPlaces } from './places.ts';
 
 export interface Registration {

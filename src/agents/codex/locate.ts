@@ -4,8 +4,8 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
+import { findOnPath } from '../../base/find-program.ts';
 import { machineKind } from '../../base/process.ts';
-import { findOnPath } from '../../install/find-program.ts';
 
 export interface LocateOptions {
   /** The configured program. */

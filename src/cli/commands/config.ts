@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ERRORS } from '../../base/errors.ts';
+import { isOnPath } from '../../base/find-program.ts';
 import { cleanText, printable } from '../../base/text.ts';
 import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
 import { describeConfig } from '../../config/describe.ts';
 import { programBeforeArguments, suggestArgs } from '../../config/server/command.ts';
 import { secretReferences, unsetVariables } from '../../config/server/expand.ts';
-import { isOnPath } from '../../install/find-program.ts';
 import { openSecrets } from '../../trust/secrets/open.ts';
 import { formatRows } from '../terminal/layout.ts';
 import { count, createOutput } from '../terminal/output.ts';

@@ -1,7 +1,7 @@
 // Locates the configuration: the project, Switchboard's home, and the main file in each.
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isFolder } from '../../base/make-folder.ts';
 import { pathInside } from '../../base/paths.ts';
@@ -57,9 +57,13 @@ export function findPlaces(options: PlaceOptions): Places {
   };
 }
 
-/** Whether a file is the user's and not a project's. If the project is the home directory, both are the same. */
-export function isUsersFile(file: string, { home, homeFolder, project }: Folders): boolean {
-  return pathInside(home, file) !== undefined || project === homeFolder;
+/**
+ * Whether a file is the user's own, not part of a project: it's in `$SWITCHBOARD_HOME`, or the project is the user's home
+ * and the file is directly in it.
+ */
+export function isUsersFile(file: string, { project, home, homeFolder }: Folders): boolean {
+  if (pathInside(home, file) !== undefined) return true;
+  return project === homeFolder && dirname(file) === homeFolder;
 }
 
 /** Throws if the system doesn't know the user. */

@@ -16,7 +16,14 @@ import { settleWithin } from './base/time.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
 import { NOTHING_HELD, type Screen } from './child/screen.ts';
-import { type ChildConfig, type Config, isOff, tokenFolder } from './config/config.ts';
+import type { Confine } from './child/start.ts';
+import {
+  type ChildConfig,
+  type Config,
+  isOff,
+  type Sandbox,
+  tokenFolder,
+} from './config/config.ts';
 import { expandRemote, secretReferences } from './config/server/expand.ts';
 import type { Facts } from './host/status-report.ts';
 import { clientName } from './mcp/caller.ts';
@@ -298,12 +305,14 @@ export class Switchboard implements AsyncDisposable {
     // Lazy: a host that only lists tools doesn't wait for it.
     const { startChild } = await import('./child/start.ts');
     const credentials = await this.#credentialsFor(config, variables);
+    const confine = config.sandbox && (await this.#confineFor(config, config.sandbox));
     const start = () =>
       startChild(config, {
         ...attempt,
         env,
         variables,
         credentials,
+        confine,
         ...this.processes,
         onStderr: stderrSink(config, this.#config, log),
         onNotification: (method, params) => {
@@ -375,6 +384,14 @@ export class Switchboard implements AsyncDisposable {
     const { environment: env } = this.#options;
     const openSeal = async () => (await this.#openSecrets()).store.sealer();
     return openCredentials({ childName: config.name, url, headers, folder, env, openSeal });
+  }
+
+  /** Lazy: most servers have no sandbox. */
+  async #confineFor({ name }: ChildConfig, sandbox: Sandbox): Promise<Confine> {
+    const { createConfine } = await import('./trust/sandbox/confine.ts');
+    const { project, home, homeFolder } = this.#config;
+    const { environment: env } = this.#options;
+    return createConfine({ name, sandbox, project, home, homeFolder, env });
   }
 
   #childFacts(child: ChildConfig): Facts['children'][number] {

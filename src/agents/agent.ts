@@ -1,4 +1,5 @@
 // One agent, whatever file format it comes from: what hosts see of it, and what a run needs.
+import type { Sandbox } from '../config/config.ts';
 
 /** The program whose file format an agent uses. Each kind has its own switch and prefix in the settings. */
 export type AgentKind = 'codex' | 'anthropic' | 'vscode';
@@ -93,6 +94,8 @@ export interface AgentServer {
   /** Time limits in seconds for its start and for each tool call. Unset: Switchboard's defaults. */
   readonly startupTimeoutSec?: number | undefined;
   readonly toolTimeoutSec?: number | undefined;
+  /** How its process is confined. Unset: it isn't. */
+  readonly sandbox?: Sandbox | undefined;
   /** The agent doesn't run without it. */
   readonly isRequired?: boolean | undefined;
   /** Added by Switchboard for a tool that has no server of its own; needs no proof. */

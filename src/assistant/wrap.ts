@@ -56,6 +56,8 @@ function asStarted(child: ChildConfig, launch: Launch): ChildConfig {
     environment: 'inherit',
     stderr: 'inherit',
     framing: 'newline',
+    // The assistant reads Switchboard's files. It starts the server in its sandbox.
+    sandbox: undefined,
     // In the modern era, a call that waits for the user's answer couldn't be cancelled.
     protocolVersion: NEWEST_REVISION,
     behind: server,

@@ -16,6 +16,7 @@ export const ERRORS = {
   SECRET_UNKNOWN: { exit: 2 },
   SECRETS_UNAVAILABLE: { exit: 3 },
   CHILD_START_FAILED: { exit: 3 },
+  SANDBOX_UNAVAILABLE: { exit: 3 },
   CHILD_PARKED: { exit: 3 },
   CHILD_EXITED: { exit: 3 },
   CHILD_TIMEOUT: { exit: 3 },

@@ -3,7 +3,7 @@
 import { SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import { isFolder } from '../base/make-folder.ts';
-import { withVariables } from '../base/process.ts';
+import { type GroupCommand, withVariables } from '../base/process.ts';
 import { maskValue } from '../base/secrets.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
 import { expandCommand, expandRemote } from '../config/server/expand.ts';
@@ -46,6 +46,8 @@ export interface StartOptions extends GreetOptions {
   readonly variables?: NodeJS.ProcessEnv | undefined;
   /** For remote servers that require users to sign in. */
   readonly credentials?: Credentials | undefined;
+  /** Puts the process in its sandbox. Required for servers that have one. */
+  readonly confine?: Confine | undefined;
   /** Added to the environment so that the process can be found again. */
   readonly mark: Readonly<Record<string, string>>;
   /** Called after all checks, before the process is started or the URL is called. */
@@ -66,6 +68,21 @@ export interface StartOptions extends GreetOptions {
   readonly askOutside: (question: Question) => Promise<Verbatim>;
 }
 
+/** The command that runs another one in a sandbox. Throws if there is no sandbox for it. */
+export type Confine = (command: GroupCommand) => Confined;
+
+export interface Confined {
+  readonly command: GroupCommand;
+  /** Adds what the sandbox hides to an error of the start. */
+  readonly explain: (failure: unknown) => Promise<unknown>;
+}
+
+/** How a link is opened, once all checks have passed. */
+interface Opener {
+  readonly open: () => Link | Promise<Link>;
+  readonly confined?: Confined | undefined;
+}
+
 /** The options for a link, with answers to the server's requests. */
 type LinkParts = StartOptions & Pick<PeerOptions, 'onRequest'>;
 
@@ -79,7 +96,9 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
       options.onNotification(method, params);
     },
   };
-  const open = config.remote ? await prepareRemote(config, parts) : prepareProcess(config, parts);
+  const { open, confined } = config.remote
+    ? await prepareRemote(config, parts)
+    : prepareProcess(config, parts);
   options.onStarting();
   const link = await open();
   if (link.pid !== undefined) options.onProcess(link.pid);
@@ -94,7 +113,8 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
   } catch (error) {
     link.endOutput();
     stop();
-    throw explainFailure(error, config, link, options);
+    const failure = explainFailure(error, config, link, options);
+    throw confined ? await confined.explain(failure) : failure;
   } finally {
     clearTimeout(silence);
     options.cancellation.unlisten(stop);
@@ -162,26 +182,42 @@ function withData(error: SwitchboardError, data: Record<string, unknown>): Switc
   return new SwitchboardError(code, message, { hint, cause, data: { ...error.data, ...data } });
 }
 
-/** Makes all checks that don't need the process; returns a function that starts it. */
-function prepareProcess(config: ChildConfig, options: LinkParts): () => Promise<Link> {
+/** Makes all checks that don't need the process. */
+function prepareProcess(config: ChildConfig, options: LinkParts): Opener {
   const command = expandCommand(config, options.variables ?? options.env);
   if (!isFolder(config.cwd)) throw explainMissingFolder(config);
-  return () => openProcess(config, command, options);
+  const { cwd } = config;
+  const inherited = inheritedEnvironment(config, options.env);
+  const env = withVariables(inherited, { ...command.env, ...options.mark });
+  const plain = { cmd: command.cmd, args: command.args, cwd, env };
+  const confined = config.sandbox && confine(plain, config, options);
+  const started = confined?.command ?? plain;
+  return { open: () => openProcess(config, command, started, options), confined };
+}
+
+/** Never starts a server without its sandbox. */
+function confine(plain: GroupCommand, config: ChildConfig, options: LinkParts): Confined {
+  if (!options.confine) throw new Error(`There is no sandbox for server "${config.name}".`);
+  try {
+    return options.confine(plain);
+  } catch (error) {
+    if (error instanceof SwitchboardError) throw error;
+    throw explainSpawnError(error as NodeJS.ErrnoException, config);
+  }
 }
 
 async function openProcess(
   config: ChildConfig,
   command: Command,
+  started: GroupCommand,
   options: LinkParts,
 ): Promise<Link> {
-  const { name, cwd, messageBytes, messageShape, timeouts } = config;
-  const inherited = inheritedEnvironment(config, options.env);
-  const env = withVariables(inherited, { ...command.env, ...options.mark });
+  const { name, messageBytes, messageShape, timeouts } = config;
   const { framing, onStderr, onRequest, onNotification, onBug } = options;
   try {
     return await ProcessLink.open({
       name,
-      command: { cmd: command.cmd, args: command.args, cwd, env },
+      command: started,
       framing,
       messageBytes,
       messageShape,
@@ -200,12 +236,12 @@ async function openProcess(
   }
 }
 
-/** Makes all checks that don't need the network; returns a function that connects. */
-async function prepareRemote(config: ChildConfig, options: LinkParts): Promise<() => Link> {
+/** Makes all checks that don't need the network. */
+async function prepareRemote(config: ChildConfig, options: LinkParts): Promise<Opener> {
   const env = options.variables ?? options.env;
   const remote = expandRemote(config, env);
   // Lazy: most setups have no remote servers.
   const { RemoteLink } = await import('./remote/remote-link.ts');
   const link = new RemoteLink(config, remote, { ...options, env });
-  return () => link;
+  return { open: () => link };
 }

@@ -227,10 +227,27 @@ export interface ChildConfig {
   readonly resultSecrets: ResultSecrets;
   /** Arguments that must not be written anywhere, as JSONPath. */
   readonly redact: readonly string[];
+  /** How its process is confined; undefined if it isn't. */
+  readonly sandbox: Sandbox | undefined;
   /** Settings of its assistant; undefined if it has none. */
   readonly assistant: AssistantConfig | undefined;
   /** The actual server, if `command` starts its assistant. */
   readonly behind: ChildConfig | undefined;
+}
+
+/** What a server in a sandbox may use besides the defaults. Paths are as written. */
+export interface Sandbox {
+  /** Files and folders to show that are hidden by default. */
+  readonly allowRead: readonly string[];
+  readonly allowWrite: readonly string[];
+  /** Files and folders to hide. */
+  readonly denyRead: readonly string[];
+  readonly denyWrite: readonly string[];
+  readonly network: 'on' | 'off';
+  /** It has lists of domains, which can't be enforced. */
+  readonly hasDomains: boolean;
+  /** The file that turns it on. */
+  readonly origin: string;
 }
 
 export const ASSISTANT_MODES = ['loop', 'single'] as const;

@@ -27,6 +27,7 @@ import { combineExpose } from './server/expose.ts';
 import { invalidPaths, resolveRedaction } from './server/redaction.ts';
 import { resolveRemote } from './server/remote.ts';
 import { isPackageRunner } from './server/runners.ts';
+import { applySandboxes, mentionsSandbox } from './server/sandbox.ts';
 import type { GeneralSettings } from './settings/general.ts';
 import { exposeIn } from './settings/restrictions.ts';
 import type { Ruling } from './settings/ruling.ts';
@@ -70,6 +71,9 @@ export function resolveChildren(sources: ConfigSources): {
       name,
       withRoleInFolder(withServerBehind(child, declaration, sources, ruling), sources, warn),
     );
+  }
+  if (mentionsSandbox(declarations, sources)) {
+    warnings.push(...applySandboxes(children, declarations, sources));
   }
   return {
     children,
@@ -203,6 +207,7 @@ function resolveChild(
     protocolVersion: keys.protocolVersion,
     wrapResults: keys.results?.wrap ?? general.wrapResults,
     ...redaction,
+    sandbox: undefined,
     assistant: settingsOf(keys.assistant),
     behind: undefined,
   };

@@ -38,7 +38,18 @@ export async function readHostServers(
     // A server may have that name.
     (value) => isObject(value) && !launchOf(value),
   );
-  return isObject(inner) ? new Map(Object.entries(inner)) : entries;
+  if (!isObject(inner)) return entries;
+  const sandbox = entries.get('sandbox');
+  return new Map(
+    Object.entries(inner).map(([alias, entry]) => [alias, withSharedSandbox(entry, sandbox)]),
+  );
+}
+
+/** VS Code has the settings of all sandboxes next to the servers. */
+function withSharedSandbox(entry: unknown, sandbox: unknown): unknown {
+  const isSandboxed = isObject(entry) && entry['sandboxEnabled'] === true;
+  if (!isSandboxed || !isObject(sandbox) || entry['sandbox'] !== undefined) return entry;
+  return { ...entry, sandbox };
 }
 
 function unsupportedToml(file: string): SwitchboardError {

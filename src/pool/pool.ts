@@ -230,10 +230,10 @@ function isSameProcess(one: ChildConfig, other: ChildConfig): boolean {
 /** Everything that affects the process, and nothing about how it is shown. */
 function processPartOf(config: ChildConfig): unknown {
   const { command, remote, cwd, timeouts, messageBytes, messageShape } = config;
-  const { environment, stderr, framing, protocolVersion, problem, behind } = config;
+  const { environment, stderr, framing, protocolVersion, problem, behind, sandbox } = config;
   return [
     [command, remote, cwd, timeouts, messageBytes, messageShape],
-    [environment, stderr, framing, protocolVersion, problem?.text],
+    [environment, stderr, framing, protocolVersion, problem?.text, sandbox],
     // An assistant reads its configuration, including its server's rules, when it starts.
     behind && [processPartOf(behind), behind.assistant, behind.role, behind.expose, behind.rules],
     behind && [behind.description, behind.keywords, behind.idleMs],

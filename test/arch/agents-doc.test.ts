@@ -30,11 +30,16 @@ const OTHERS = [
   'HOME',
   'MCP_TOOL_TIMEOUT',
   'NO_COLOR',
+  'NPM_CONFIG_CACHE',
   'OPENAI_API_KEY',
   'PATH',
   'PATHEXT',
   'TERM',
+  'TMPDIR',
   'USERPROFILE',
+  'UV_CACHE_DIR',
+  'XDG_CACHE_HOME',
+  'XDG_CONFIG_HOME',
 ];
 
 /** The cells of the rows of a table, by its head. */

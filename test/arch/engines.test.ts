@@ -33,6 +33,7 @@ const ALLOWED = {
     'config/schema/schema.ts',
     'session/list-changes.ts',
   ],
+  "hides Codex's files from servers": ['trust/sandbox/defaults.ts'],
 };
 
 const SOURCE = join(ROOT, 'src');

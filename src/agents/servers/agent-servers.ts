@@ -12,6 +12,7 @@ import { type AttachOptions, attachServer, serverSecrets } from './attach.ts';
 import { type BindRules, bindAll, createBindRules } from './bind.ts';
 import { type Candidates, distinctKey, mergeCandidates } from './candidate.ts';
 import { type ChosenServer, chooseServers } from './choose.ts';
+import { bindSandbox, confineServer } from './confine-server.ts';
 import { discoverServers } from './discover.ts';
 import { Enumerator, type EnumeratorParts } from './enumerator.ts';
 import { explainLack } from './explain.ts';
@@ -92,7 +93,8 @@ export class AgentServers implements AsyncDisposable {
     const available = await this.available();
     const secrets = new Set<string>();
     const { mcpEnumTimeoutMs: limitMs } = settings;
-    const toolsOf: ToolsOf = (server, { isFresh }) => {
+    const toolsOf: ToolsOf = (offered, { isFresh }) => {
+      const server = bindSandbox(offered, config());
       // Its error may quote them if it fails to start.
       for (const secret of serverSecrets(server, attach)) secrets.add(secret);
       const options = { ...attach, limitMs, cancellation, isFresh, isQuiet };
@@ -115,10 +117,12 @@ export class AgentServers implements AsyncDisposable {
     const origins = new Map<string, string>();
     const lacks = [...choice.lacks];
     for (const chosen of choice.servers) {
-      const { server } = chosen;
+      const server = bindSandbox(chosen.server, config());
       try {
-        const env = await this.#variablesFor(server);
-        const attached = attachServer(server, await usableTools(chosen), { ...attach, env });
+        const variables = await this.#variablesFor(server);
+        const tools = await usableTools(chosen);
+        const plain = attachServer(server, tools, { ...attach, env: variables });
+        const attached = await confineServer(plain, server, { project, homeFolder, home, env });
         const key = distinctKey(server.key, origins);
         origins.set(key, server.origin);
         servers.push({ ...attached, key });

@@ -120,6 +120,7 @@ export function asChild(
         ? undefined
         : { type: 'http', url: prepare(server.url), headers: mapValues(headers, prepare) },
     cwd: resolve(project, expandHome(cwd, homeFolder)),
+    sandbox: server.sandbox,
     timeouts: {
       // The caller has shorter limits of its own.
       spawnMs: 2 * limitMs,

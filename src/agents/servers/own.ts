@@ -66,7 +66,7 @@ async function isSignedIn(
 }
 
 function toCandidate(child: ChildConfig): Candidate {
-  const { name, origin, command, remote, cwd, expose, rules } = child;
+  const { name, origin, command, remote, cwd, expose, rules, sandbox } = child;
   return {
     key: name,
     origin,
@@ -78,6 +78,7 @@ function toCandidate(child: ChildConfig): Candidate {
     headers: remote?.headers ?? {},
     isInjected: false,
     expose,
+    sandbox,
     ...(rules && { rules }),
     isOwn: true,
   };

@@ -61,6 +61,40 @@ const permissions = z.strictObject({
 
 const toolChanges = z.enum(TOOL_CHANGES);
 
+const sandboxPaths = z.array(nonEmpty);
+const sandbox = z.strictObject({
+  filesystem: key(
+    z.strictObject({
+      allowWrite: key(
+        sandboxPaths,
+        'More files and folders the server can change. Relative paths start at the project; `~/` and variables work.',
+        [],
+      ),
+      denyWrite: key(sandboxPaths, "Files and folders the server can't change.", []),
+      allowRead: key(sandboxPaths, 'Files and folders to show that are hidden by default.', []),
+      denyRead: key(sandboxPaths, 'More files and folders to hide from the server.', []),
+    }),
+    'Which files the server can read and change.',
+  ),
+  network: key(
+    z.union([
+      z.boolean(),
+      z.strictObject({
+        allowedDomains: key(
+          strings,
+          'Not supported, except for an empty list, which turns the network off. A server with a list of domains is not started.',
+        ),
+        deniedDomains: key(
+          strings,
+          'Not supported. A server with a list of domains is not started.',
+        ),
+      }),
+    ]),
+    'Whether the server can use the network.',
+    true,
+  ),
+});
+
 /** Keys of a server, both where it is declared and in `suites.<name>`, which takes precedence. */
 const childKeys = {
   show: key(
@@ -121,6 +155,15 @@ const childKeys = {
     strings,
     'Arguments that must not be written anywhere, as JSONPath: `$.apiKey`, `$.users[*].password`, `$..token`. The server still gets them. Their values are masked in its stderr and in errors. Paths from several files add up.',
     [],
+  ),
+  sandbox: key(
+    z.union([z.boolean(), sandbox]),
+    "Run the server in a sandbox: it can change only the project and caches, and can't see your keys and other programs' sign-ins. `true`, or an object with settings. Linux and macOS. See docs/sandbox.md.",
+    false,
+  ),
+  sandboxEnabled: key(
+    z.boolean(),
+    "VS Code's switch for `sandbox`. `false` ignores the settings next to it.",
   ),
   assistant: key(
     z.union([z.boolean(), assistantSchema]),

@@ -6,13 +6,14 @@ export type DeclaredServer = Pick<
   ChildConfig,
   'name' | 'origin' | 'command' | 'remote' | 'cwd' | 'timeouts'
 > &
-  Partial<Pick<ChildConfig, 'toolChanges'>>;
+  Partial<Pick<ChildConfig, 'toolChanges' | 'sandbox'>>;
 
 const NOT_SHOWN = 'it is only started to list its tools';
 
 export function declareServer(declared: DeclaredServer): ChildConfig {
   return {
     toolChanges: DEFAULTS.toolChanges,
+    sandbox: undefined,
     ...declared,
     show: 'off',
     showBecause: NOT_SHOWN,

@@ -72,7 +72,7 @@ test('keys of nonexistent features are unknown keys', async () => {
   });
   expect(await project.problems()).toMatchInlineSnapshot(`
     "Server "a" has an invalid configuration:
-    <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, readOnly, readOnlyTool, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, toolChanges, results, redact, assistant.
+    <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, readOnly, readOnlyTool, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, toolChanges, results, redact, sandbox, sandboxEnabled, assistant.
     <project>/switchboard.config.json:6:7: suites.a.share: unknown key. Did you mean "start"? Fix it, then run: switchboard reload"
   `);
 });

@@ -11,6 +11,7 @@ import { isServerEntry } from '../../../config/schema/check.ts';
 import { isPlainObject } from '../../../config/schema/fits.ts';
 import { resolveCommand } from '../../../config/server/command.ts';
 import { resolveRemote } from '../../../config/server/remote.ts';
+import { readSandbox } from '../../../config/server/sandbox.ts';
 import { type Candidate, type Candidates, type ServerFolders, serverFolder } from '../candidate.ts';
 
 /** Where other programs keep their files. */
@@ -106,6 +107,7 @@ function readEntry(
     headers: remote?.headers ?? {},
     isInjected: false,
     expose: { allow: entry.expose?.allow, deny: entry.expose?.deny },
+    sandbox: readSandbox(entry, origin),
     isOwn: false,
   };
 }

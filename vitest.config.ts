@@ -3,6 +3,7 @@
 // - `unit` runs functions and objects in this process.
 // - `e2e` runs the built program the way hosts do, with real servers behind it.
 // - `thorough` runs what takes long: faults, every flag, published servers, the rest of the matrix.
+// - `sandbox` starts servers in bubblewrap, which `scripts/setup-debian.sh` installs (`npm run test:sandbox`).
 // - `engine` runs agents with the real Codex, `hosts` uses Switchboard from real hosts.
 //   `npm run test:engine` and `npm run test:hosts` download and build first.
 //
@@ -69,6 +70,14 @@ export default defineConfig({
         },
       },
       { test: { name: 'thorough', include: [...THOROUGH, ...PLACES], ...servers, ...COMMON } },
+      {
+        test: {
+          name: 'sandbox',
+          include: ['test/sandbox/**/*.test.ts'],
+          globalSetup: 'test/sandbox/requirements.ts',
+          ...COMMON,
+        },
+      },
       { test: { name: 'engine', include: ['test/engine/**/*.test.ts'], ...COMMON } },
       { test: { name: 'hosts', include: ['test/hosts/**/*.test.ts'], ...COMMON } },
     ],

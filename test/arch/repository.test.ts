@@ -121,6 +121,7 @@ describe('the release', () => {
     expect(stepsOf(job)).toEqual([
       'actions/checkout',
       'actions/setup-node',
+      'scripts/setup-debian.sh',
       'npm ci',
       'npm run lint',
       'npm run test:all',
@@ -198,6 +199,7 @@ describe('continuous integration', () => {
     expect(stepsOf(jobs['linux'])).toEqual([
       'actions/checkout',
       'actions/setup-node',
+      'scripts/setup-debian.sh',
       'npm ci',
       'npm run check',
       'npm run test:all',

@@ -38,6 +38,7 @@ import { measureLarge } from './large.ts';
 import { measureMasking } from './masking.ts';
 import { measurePrewarming } from './prewarm.ts';
 import type { Group, Row } from './row.ts';
+import { measureSandbox } from './sandbox.ts';
 import { measureModernStartup, measureStartup, runOnce } from './startup.ts';
 import { measureSwitching } from './switching.ts';
 import { formatBeside, formatTable, formatVerdict } from './table.ts';
@@ -63,6 +64,7 @@ const GROUPS: readonly { readonly numbers: readonly number[]; readonly run: Grou
   { numbers: [17], run: measureAgentStartup },
   { numbers: [18], run: measureAgentRun },
   { numbers: [19], run: measureMasking },
+  { numbers: [20], run: measureSandbox },
 ];
 
 /** A program that has stopped answering must not block us forever. */

@@ -27,6 +27,7 @@ export interface Server {
   readonly start?: 'lazy' | 'eager';
   /** Whether it has an assistant. */
   readonly assistant?: boolean;
+  readonly sandbox?: boolean | object;
 }
 
 export class Workspace implements Disposable {

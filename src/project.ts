@@ -10,6 +10,7 @@ import { loadConfig } from './config/load.ts';
 import { openControlLater } from './host/control-later.ts';
 import { createReport } from './host/status-report.ts';
 import { Switchboard, type SwitchboardOptions } from './switchboard.ts';
+import { judgeOpener } from './trust/approvals/open.ts';
 
 export interface ProjectOptions
   extends Pick<SwitchboardOptions, 'program' | 'isAssistant' | 'isShared'> {
@@ -20,6 +21,10 @@ export interface ProjectOptions
   readonly configFile?: string | undefined;
   readonly serversFile?: string | undefined;
   readonly assistantFolder?: string | undefined;
+  /** `--trust`: how far the project is trusted. */
+  readonly trust?: string | undefined;
+  /** Whether the user is told which files were trusted at first sight. */
+  readonly announcesTrust?: boolean;
   /** Changes the configuration after it is read, such as which servers have an assistant in front of them. */
   readonly adapt?: (config: Config) => Config;
   /**
@@ -154,18 +159,21 @@ export class Project implements AsyncDisposable {
 }
 
 async function load(options: ProjectOptions): Promise<Loaded> {
-  const { folder, environment, configFile, serversFile, assistantFolder } = options;
+  const { folder, environment, configFile, serversFile, assistantFolder, trust } = options;
   const read = await loadConfig({
     cwd: folder,
     env: environment,
     configFile,
     serversFile,
     assistantFolder,
+    trust,
+    openJudge: judgeOpener({ announces: options.announcesTrust }),
   });
   const config = options.adapt?.(read) ?? read;
   const { agents: settings } = config;
   const isLooking = options.hasAgents === true && settings.show !== 'off';
   const found = isLooking ? await listAgents({ ...config, settings }) : NO_AGENTS;
+  config.gate?.judge?.save();
   const loaded = { config, found };
   await options.onLoaded?.(loaded);
   return loaded;

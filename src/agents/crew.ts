@@ -11,7 +11,7 @@ import type { EnumeratorParts } from './servers/enumerator.ts';
 
 export interface CrewParts
   extends EnumeratorParts,
-    Omit<EngineParts, 'settings' | 'project' | 'home' | 'homeFolder'> {
+    Omit<EngineParts, 'settings' | 'project' | 'home' | 'homeFolder' | 'isOurs'> {
   /** The current configuration. */
   readonly config: () => Config;
   /** The path this program was started with, if known. */
@@ -39,17 +39,26 @@ export class Crew implements AsyncDisposable {
 
   engine(): Promise<Engine> {
     const { config } = this.#parts;
-    const { project, home, homeFolder } = config();
-    const settings = () => config().agents;
-    this.#engine ??= openEngine({ ...this.#parts, settings, project, home, homeFolder });
+    this.#engine ??= this.#openEngine(config());
     return this.#engine;
+  }
+
+  async #openEngine({ project, home, homeFolder, gate }: Config): Promise<Engine> {
+    const { config } = this.#parts;
+    const settings = () => config().agents;
+    await gate?.open();
+    // A program that came with the repository is never the engine.
+    const isOurs = (program: string) =>
+      gate === undefined || ['user', 'yours'].includes(gate.originOf(program));
+    return openEngine({ ...this.#parts, settings, project, home, homeFolder, isOurs });
   }
 
   /** Reads the agent's file as it is now. */
   async load(agent: ListedAgent): Promise<Agent> {
     const { loadAgent } = await import('./load.ts');
-    const { agents: settings, project, homeFolder } = this.#parts.config();
-    return loadAgent(agent, { settings, project, homeFolder, engine: await this.engine() });
+    const { agents: settings, project, homeFolder, gate } = this.#parts.config();
+    const engine = await this.engine();
+    return loadAgent(agent, { settings, project, homeFolder, engine, gate });
   }
 
   async servers(): Promise<AgentServers> {

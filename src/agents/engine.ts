@@ -45,6 +45,8 @@ export interface EngineParts {
   readonly home: string;
   /** What `~` expands to. */
   readonly homeFolder: string;
+  /** Whether a program found in the project may be the engine. */
+  readonly isOurs?: ((program: string) => boolean) | undefined;
 }
 
 export interface EngineRun {

@@ -1,18 +1,22 @@
 // Lists the agents. Every session's first response has to wait for this, so files are read only if
 // they have changed since last time.
 import { basename } from 'node:path';
-import { readTextFile } from '../base/read-text.ts';
+import { type ReadText, readTextFile } from '../base/read-text.ts';
 import type { AgentSettings } from '../config/config.ts';
+import type { Gate } from '../config/files/gate.ts';
 import type { Dialect, ListedAgent } from './agent.ts';
 import { type FoundFile, findAgentFiles } from './find.ts';
+import { readAgentFile } from './gated.ts';
 import { createToolNamer, safeName } from './names.ts';
-import { type AgentRoots, agentPlaces } from './places.ts';
+import { type AgentPlace, type AgentRoots, agentPlaces } from './places.ts';
 import { type Outcome, openSummaryCache } from './summary-cache.ts';
 
 export interface ListAgentsOptions extends AgentRoots {
   readonly settings: Pick<AgentSettings, 'formats' | 'extraFormats' | 'filter' | 'modelMapFile'>;
   /** Switchboard's own folder, which holds the cache. */
   readonly home: string;
+  /** Judges the project's files; without it, all are trusted. */
+  readonly gate?: Gate | undefined;
 }
 
 export interface AgentList {
@@ -30,6 +34,7 @@ export interface AgentList {
 export async function listAgents({
   settings,
   home,
+  gate,
   ...roots
 }: ListAgentsOptions): Promise<AgentList> {
   const { formats, filter, modelMapFile } = settings;
@@ -45,12 +50,22 @@ export async function listAgents({
   const cache = openSummaryCache(home);
   const unnamed: Unnamed[] = [];
   const skipped: string[] = [];
+  let waiting = 0;
   for (const { place, file, real, stat } of found.files) {
     const { kind, dialect, host } = place;
-    let outcome: Outcome | string | undefined = cache.get(real, stat, dialect);
+    const read = gate?.covers(file) ? await readUnlessNote(place, file, gate) : undefined;
+    if (read === 'waiting') {
+      waiting++;
+      continue;
+    }
+    // The text that was approved is the one to read.
+    const isApproved = read !== undefined && 'origin' in read && read.origin === 'foreign';
+    let outcome: Outcome | string | undefined = isApproved
+      ? undefined
+      : cache.get(real, stat, dialect);
     if (outcome === undefined) {
-      outcome = await inspect({ place, file, real, stat }, roots);
-      if (typeof outcome !== 'string') cache.remember(real, stat, dialect, outcome);
+      outcome = await inspect({ place, file }, read ?? readTextFile(file), roots);
+      if (typeof outcome !== 'string' && !isApproved) cache.remember(real, stat, dialect, outcome);
     }
     if (typeof outcome === 'string') {
       problems.push(`${file}: ${outcome}`);
@@ -64,6 +79,7 @@ export async function listAgents({
     }
   }
   cache.save();
+  if (waiting > 0) problems.push(describeWaitingAgents(waiting));
   // Before filtering, so that names don't depend on the filter.
   const all = nameAgents(unnamed, ({ kind }) => formats[kind].prefix);
   const agents = all.filter((agent) => isWanted(agent, filter));
@@ -82,11 +98,14 @@ function nameAgents(
 }
 
 /** The file's summary, or a sentence about why it can't be read. */
-async function inspect({ place, file }: FoundFile, roots: AgentRoots): Promise<Outcome | string> {
-  const read = readTextFile(file);
+async function inspect(
+  { place, file }: Pick<FoundFile, 'place' | 'file'>,
+  read: ReadText,
+  roots: AgentRoots,
+): Promise<Outcome | string> {
   if ('problem' in read) return read.problem;
   const isPlain = mayBeNote(place.dialect, file);
-  if (isPlain && !read.text.trimStart().startsWith('---')) {
+  if (isPlain && isNote(read.text)) {
     return { summary: undefined, problems: [], skipped: 'Not an agent: no front matter.' };
   }
   const [{ parseAgentFile }, { AgentFileError }] = await Promise.all([
@@ -104,6 +123,25 @@ async function inspect({ place, file }: FoundFile, roots: AgentRoots): Promise<O
     }
     return { summary: undefined, problems: [`${error.message} The agent is ignored.`] };
   }
+}
+
+function describeWaitingAgents(count: number): string {
+  const what = count === 1 ? 'One agent' : `${count} agents`;
+  const verb = count === 1 ? 'waits' : 'wait';
+  return `${what} came with the project's repository and ${verb} for your approval. Run: switchboard trust`;
+}
+
+/** A note for people needs no approval: it isn't used. */
+async function readUnlessNote({ dialect }: AgentPlace, file: string, gate: Gate) {
+  if (mayBeNote(dialect, file)) {
+    const read = readTextFile(file);
+    if ('text' in read && isNote(read.text)) return read;
+  }
+  return readAgentFile(file, dialect, gate);
+}
+
+function isNote(text: string): boolean {
+  return !text.trimStart().startsWith('---');
 }
 
 /** Folders with agents in plain `.md` files also hold notes for people. */

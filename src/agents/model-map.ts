@@ -1,13 +1,15 @@
 // Maps the model named in an agent file to one the engine has: the engine's table, overridden by the
 // user's file. Mistakes in that file don't affect the rest of the map.
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { readTextFile } from '../base/read-text.ts';
 import type { AgentSettings } from '../config/config.ts';
+import type { Gate } from '../config/files/gate.ts';
 import type { RunFields } from './agent.ts';
 import type { ModelEntry, ModelTable } from './engine.ts';
 import { AgentFileError, createWarnings } from './formats/draft.ts';
 import { COMMAS, listOf, textOf } from './formats/fields.ts';
 import { isTable, readToml, type Toml } from './formats/toml.ts';
+import { readApproved } from './gated.ts';
 
 interface MapEntry extends Omit<ModelEntry, 'tokens'> {
   readonly isBuiltIn: boolean;
@@ -32,9 +34,15 @@ export async function loadModelMap(
   file: string,
   project: string,
   table: ModelTable,
+  gate?: Gate,
 ): Promise<ModelMap> {
   const builtIn = (...warnings: string[]) => createModelMap(table, [], {}, warnings);
-  const read = readTextFile(file);
+  const read = gate
+    ? await readApproved('model-map', basename(file), file, gate)
+    : readTextFile(file);
+  if (read === 'waiting') {
+    return builtIn(`${file}: It waits for your approval. Using the built-in map.`);
+  }
   if ('problem' in read) {
     const isNormal = read.isMissing && file === join(project, '.agents', 'model-map.toml');
     return isNormal ? builtIn() : builtIn(`${file}: ${read.problem} Using the built-in map.`);

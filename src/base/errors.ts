@@ -15,6 +15,7 @@ export const ERRORS = {
   CHILD_NOT_CONFIGURED: { exit: 2 },
   SECRET_UNKNOWN: { exit: 2 },
   SECRETS_UNAVAILABLE: { exit: 3 },
+  APPROVAL_NEEDED: { exit: 2 },
   CHILD_START_FAILED: { exit: 3 },
   SANDBOX_UNAVAILABLE: { exit: 3 },
   CHILD_PARKED: { exit: 3 },

@@ -1,6 +1,6 @@
 // Reads a text file written by the user or another program. Only regular files of a reasonable size: a
 // pipe would block forever, and a device never ends.
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { codeOf } from './system-error.ts';
 
 const MAX_BYTES = 1 << 20;
@@ -20,16 +20,53 @@ export function readTextFile(file: string, maxBytes = MAX_BYTES): ReadText {
     // stat and read take two system calls; opening first would take four, for each file at each start.
     const stat = statSync(file, { throwIfNoEntry: false });
     if (!stat) return MISSING;
-    if (!stat.isFile()) return { problem: 'Not a regular file.', isMissing: false };
-    if (stat.size > maxBytes) {
-      const limit = `${maxBytes / (1 << 20)} MiB`;
-      return { problem: `Too large (the limit is ${limit}).`, isMissing: false };
-    }
-    return { text: readFileSync(file, 'utf8') };
+    return findProblem(stat, maxBytes) ?? { text: readFileSync(file, 'utf8') };
   } catch (error) {
-    const code = codeOf(error);
-    if (code === undefined) throw error;
-    if (code === 'ENOTDIR') return MISSING;
-    return { problem: `It cannot be read (${code}).`, isMissing: false };
+    return explainError(error);
   }
+}
+
+/** Text and the file it was read from, even if the path leads to another file by now. */
+type ReadFile = Unreadable | OpenedText;
+
+interface OpenedText {
+  readonly text: string;
+  readonly stats: Stats;
+}
+
+export function readOpenedFile(file: string, maxBytes = MAX_BYTES): ReadFile {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (!stat) return MISSING;
+    const problem = findProblem(stat, maxBytes); // opening a pipe would block
+    if (problem) return problem;
+    const descriptor = openSync(file, 'r');
+    try {
+      const stats = fstatSync(descriptor);
+      return findProblem(stats, maxBytes) ?? { text: readFileSync(descriptor, 'utf8'), stats };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    return explainError(error);
+  }
+}
+
+interface Unreadable {
+  readonly problem: string;
+  readonly isMissing: boolean;
+}
+
+function findProblem(stat: Stats, maxBytes: number): Unreadable | undefined {
+  if (!stat.isFile()) return { problem: 'Not a regular file.', isMissing: false };
+  if (stat.size <= maxBytes) return undefined;
+  const limit = `${maxBytes / (1 << 20)} MiB`;
+  return { problem: `Too large (the limit is ${limit}).`, isMissing: false };
+}
+
+function explainError(error: unknown): Unreadable {
+  const code = codeOf(error);
+  if (code === undefined) throw error;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return MISSING;
+  return { problem: `It cannot be read (${code}).`, isMissing: false };
 }

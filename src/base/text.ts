@@ -51,6 +51,15 @@ export function revealHidden(text: string): string {
   );
 }
 
+/** Names hidden characters, so that a person sees where they are: `<U+200B>`. */
+export function nameHidden(text: string): string {
+  return text.replace(HIDDEN, (hidden, at: number) => {
+    if (isSeen(text, at)) return hidden;
+    const code = (hidden.codePointAt(0) ?? 0).toString(16).toUpperCase();
+    return `<U+${code.padStart(4, '0')}>`;
+  });
+}
+
 /** Escapes each UTF-16 unit, as JSON does. */
 function escapeUnits(character: string): string {
   const codes = character.split('').map((unit) => unit.charCodeAt(0).toString(16));

@@ -7,6 +7,8 @@ import type { Command } from '../config/config.ts';
 export interface OwnCommandOptions {
   readonly configFile?: string | undefined;
   readonly serversFile?: string | undefined;
+  /** `--trust`. */
+  readonly trust?: string | undefined;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -27,13 +29,14 @@ export function assistantLaunch(
 
 /** `switchboard assistant serve` with these arguments and the same configuration files. */
 export function assistantCommand(
-  { configFile, serversFile, cwd, env }: OwnCommandOptions,
+  { configFile, serversFile, trust, cwd, env }: OwnCommandOptions,
   args: readonly string[],
 ): Pick<Command, 'cmd' | 'args'> {
   const config = configFile || env['SWITCHBOARD_CONFIG'];
   const files = [
     ...(config ? ['--config', absolute(config, cwd)] : []),
     ...(serversFile ? ['--servers', absolute(serversFile, cwd)] : []),
+    ...(trust ? ['--trust', trust] : []),
   ];
   const [, script = 'switchboard'] = process.argv;
   // Two processes can't share a debugger port.

@@ -90,6 +90,11 @@ Hard findings hide a tool until you accept it with "switchboard changes accept";
 Exit status: 0 no hard findings, 3 a server didn't start, 4 hard findings.
 `;
 
+const ABOUT_TRUST = `
+[action] is list (the default), diff, approve, deny or revoke. [names] are names or hashes from the list.
+Files that came with a git repository can't do anything before you approve them, and again after each change.
+`;
+
 const ABOUT_ASSISTANT = `
 [state] is on, off or status (the default).
 `;
@@ -120,7 +125,10 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
-interface Options extends ShowOptions, HttpFlags, AssistantFlags, AuditOptions {
+interface Options extends Omit<ShowOptions, 'project'>, HttpFlags, AssistantFlags, AuditOptions {
+  readonly all?: boolean;
+  /** A flag of `show`, a folder for `trust`. */
+  readonly project?: boolean | string;
   readonly browser?: boolean;
   readonly check?: boolean;
   readonly cwd?: string;
@@ -183,7 +191,11 @@ export function buildProgram(action: Action): Command {
     .option('--idle-ms <ms>', 'stop the server after this many idle milliseconds (0 = never)')
     .option('--project', "write to the project's file")
     .option('--user', "write to the user's file, which applies to every project")
-    .action(action(async (options, server, how) => show(server, how, options)));
+    .action(
+      action(async ({ project, ...options }, server, how) =>
+        show(server, how, { ...options, project: project === true }),
+      ),
+    );
   const assistant = command(
     'assistant [server] [state]',
     'show which servers have an assistant, or turn one on or off',
@@ -219,6 +231,19 @@ export function buildProgram(action: Action): Command {
   command('scan [server]', 'start each server and scan its tools for attacks')
     .addHelpText('after', ABOUT_SCAN)
     .action(action(async (options, server) => scan(server, options)));
+  command('trust [action] [names...]', "show and decide what a project's files may do")
+    .option('--all', 'everything that waits; for revoke, everything that was decided')
+    .option('--project <folder>', "the project's folder (default: the current one)")
+    .addHelpText('after', ABOUT_TRUST)
+    .action(
+      action(async ({ project, ...options }, verb, ...names) => {
+        const folder = typeof project === 'string' ? project : undefined;
+        return (await import('./commands/trust.ts')).trust(verb, names.filter(isWord), {
+          ...options,
+          folder,
+        });
+      }),
+    );
   command('status [server]', 'show the running Switchboard processes and their servers')
     .option('--watch', 'refresh every second until Ctrl-C')
     .action(action(async (options, server) => showStatus(server, options)));
@@ -322,7 +347,8 @@ export function buildProgram(action: Action): Command {
 
 /** Lazy: a host that starts Switchboard over stdio doesn't need the HTTP server. */
 async function serveWith(options: Options): Promise<number> {
-  const files = { configFile: options.config, serversFile: options.servers };
+  const { config: configFile, servers: serversFile, trust } = options;
+  const files = { configFile, serversFile, trust };
   if (!wantsHttp(options, process.env)) {
     refuseHttpFlags(options);
     return serve(files);
@@ -346,6 +372,7 @@ function withCommonOptions(command: Command): Command {
   return withOwnErrors(command)
     .option('--config <file>', "use this configuration file instead of the project's")
     .option('--servers <file>', 'use this servers.json instead of the default ones')
+    .option('--trust <mode>', "how far to trust the project's files: repository, ask or all")
     .option('--json', 'print JSON');
 }
 

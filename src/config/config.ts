@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { SwitchboardError } from '../base/errors.ts';
 import type { LogSettings } from '../base/log.ts';
+import type { Gate } from './files/gate.ts';
 
 export interface Config {
   /** Relative paths in the configuration start here. */
@@ -44,6 +45,8 @@ export interface Config {
   readonly warnings: readonly string[];
   /** The warnings that explain why a server may be missing. */
   readonly missing?: readonly string[];
+  /** For the project's files that are read later. */
+  readonly gate?: Gate;
 }
 
 /** Where sign-ins are saved. */

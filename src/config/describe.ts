@@ -3,7 +3,7 @@
 import type { ChildConfig, Config } from './config.ts';
 
 export function describeConfig(config: Config): object {
-  const { homeFolder: _homeFolder, lost: _lost, missing: _missing, ...rest } = config;
+  const { homeFolder: _homeFolder, lost: _lost, missing: _missing, gate: _gate, ...rest } = config;
   return { ...rest, children: [...config.children.values()].map(describeChild) };
 }
 

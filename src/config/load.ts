@@ -2,14 +2,15 @@
 // mcp-descriptions.json, config.toml and the environment. Every start waits for it, so it reads synchronously and
 // loads nothing heavy unless a file needs it.
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Config } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readAssistantFolder, readChildFiles } from './files/child-files.ts';
-import { readConfigFile } from './files/files.ts';
+import { describeWaiting } from './files/gate.ts';
 import { expandHome, findFiles } from './files/globs.ts';
-import { type Layer, setting } from './files/layers.ts';
-import { findPlaces, isUsersFile, type PlaceOptions, type Places } from './files/places.ts';
+import { fullLayers, type Layer, setting } from './files/layers.ts';
+import { type ReadLayersOptions, readLayers } from './files/main-files.ts';
+import { isUsersFile, type Places } from './files/places.ts';
 import {
   findServersFiles,
   type NamedFile,
@@ -18,7 +19,6 @@ import {
 } from './files/servers-file.ts';
 import { readUserToml } from './files/user-toml.ts';
 import { type ConfigSources, collectDeclarations, resolveChildren } from './resolve.ts';
-import { checkConfigFile } from './schema/check.ts';
 import { readDerived } from './server/derived-descriptions.ts';
 import { readDescriptions } from './server/descriptions.ts';
 import { resolveAgents } from './settings/agents.ts';
@@ -28,7 +28,7 @@ import { hasRestrictions } from './settings/restrictions.ts';
 import { resolveToolChanges } from './settings/tool-changes.ts';
 import { resolveAudit, resolveHooks } from './settings/user-only.ts';
 
-export interface LoadConfigOptions extends PlaceOptions {
+export interface LoadConfigOptions extends ReadLayersOptions {
   /** A `servers.json` to read instead of the default ones. */
   readonly serversFile?: string | undefined;
   /** An assistant's folder, which contains the declaration of its server. */
@@ -36,26 +36,27 @@ export interface LoadConfigOptions extends PlaceOptions {
 }
 
 export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
-  const places = findPlaces(options);
+  const { places, layers, gate, warnings: notes } = await readLayers(options);
   const { project, home, homeFolder } = places;
-  const layers = await readMainFiles(places);
   const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
   const search = await findFiles(globs, project, homeFolder);
-  const found = await readChildFiles(search.files);
+  const namesGlobs = layers.find(({ config }) => config.discoverGlobs !== undefined);
+  const found = await readChildFiles(search.files, gate, namesGlobs?.origin !== undefined);
   const missing = [...search.warnings, ...found.missing];
   const { assistantFolder } = options;
   const serversFiles: ServersLayer[] = [];
-  for (const file of findServersFiles(namedServers(options, places, layers), project, home)) {
-    serversFiles.push(await readServersFile(file));
+  const named = namedServers(options, places, layers);
+  for (const file of findServersFiles(named, project, home)) {
+    serversFiles.push(await readServersFile(file, gate, named?.isProjects ?? false));
   }
   const userToml = await readUserToml(home);
-  const warnings = [...userToml.warnings];
+  const warnings = [...notes, ...userToml.warnings];
   const warn = (sentence: string) => void warnings.push(sentence);
   const { env } = options;
   const general = resolveGeneral(layers, env);
   const audit = resolveAudit(layers, places, warn);
   const hooks = resolveHooks(layers, places, warn);
-  const descriptions = await readDescriptions(places);
+  const descriptions = await readDescriptions(places, gate);
   const sources = {
     project,
     home,
@@ -63,14 +64,31 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     layers,
     general,
     childFiles: found.children,
+    foreignChildFiles: found.foreign,
     preferred:
-      assistantFolder === undefined ? undefined : await readAssistantFolder(assistantFolder),
+      assistantFolder === undefined ? undefined : await readAssistantFolder(assistantFolder, gate),
     serversFiles,
     descriptions: descriptions.layers,
     derived: readDerived(home),
+    gate,
   };
   const createRuling = await loadRuling(sources, places, env);
-  const resolved = resolveChildren({ ...sources, createRuling });
+  const resolved = await resolveChildren({ ...sources, createRuling });
+  const agents = resolveAgents(places, {
+    env,
+    files: layers.map(({ config }) => config.agents ?? {}),
+    toml: userToml.agents,
+    warn,
+  });
+  if (layers.some(({ origin, config }) => origin !== undefined && config.agents !== undefined)) {
+    gate.addFolders(Object.values(agents.formats).flatMap(({ namedFolders }) => namedFolders));
+    gate.addFolders([dirname(agents.modelMapFile)]);
+  }
+  const waiting = gate.judge?.waiting ?? 0;
+  if (waiting > 0) {
+    missing.push(describeWaiting(waiting));
+    warn(describeWaiting(waiting));
+  }
   return {
     project,
     home,
@@ -89,16 +107,12 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     flipSuites: general.flipSuites,
     messageBytes: general.messageBytes,
     messageShape: general.messageShape,
-    agents: resolveAgents(places, {
-      env,
-      files: layers.map(({ config }) => config.agents ?? {}),
-      toml: userToml.agents,
-      warn,
-    }),
+    agents,
     logging: resolveLogging(places, { env, toml: userToml.logging, warn }),
     ...(audit && { audit }),
     ...(hooks && { hooks }),
     ...(missing.length > 0 && { missing }),
+    ...(options.openJudge && { gate }),
     warnings: [
       ...resolved.warnings,
       ...search.warnings,
@@ -123,13 +137,15 @@ async function loadRuling(
   const serversFiles =
     isRead || !existsSync(usersFile)
       ? sources.serversFiles
-      : [...sources.serversFiles, await readServersFile(usersFile)];
+      : [...sources.serversFiles, await readServersFile(usersFile, sources.gate, false)];
   const files = [
-    ...sources.layers.map(({ file, config: { permissions, mcpServers = {}, suites = {} } }) => ({
-      file,
-      permissions,
-      keys: [...Object.values(mcpServers), ...Object.values(suites)],
-    })),
+    ...fullLayers(sources.layers).map(
+      ({ file, config: { permissions, mcpServers = {}, suites = {} } }) => ({
+        file,
+        permissions,
+        keys: [...Object.values(mcpServers), ...Object.values(suites)],
+      }),
+    ),
     ...serversFiles.map(({ file, servers }) => ({ file, keys: Object.values(servers) })),
     ...[...sources.childFiles.values()].map(({ file, entry, original }) => ({
       file,
@@ -138,13 +154,17 @@ async function loadRuling(
   ];
   if (!hasRestrictions(files, isUsers)) return undefined;
   const { Ruling } = await import('./settings/ruling.ts');
-  const usersServers = collectDeclarations({
+  const declared = collectDeclarations({
     ...sources,
     preferred: undefined,
     layers: sources.layers.filter(({ file }) => isUsers(file)),
     childFiles: new Map([...sources.childFiles].filter(([, { file }]) => isUsers(file))),
+    foreignChildFiles: [],
     serversFiles: serversFiles.filter(({ file }) => isUsers(file)),
   });
+  const usersServers = new Map(
+    [...declared].flatMap(([name, [first]]) => (first ? [[name, first] as const] : [])),
+  );
   const { layers, homeFolder } = sources;
   const { home, userFile } = places;
   const parts = {
@@ -159,16 +179,6 @@ async function loadRuling(
   return (declarations) => new Ruling(parts, declarations);
 }
 
-/** The main files and their content, highest precedence first. */
-export async function readMainFiles({ projectFile, userFile }: Places): Promise<Layer[]> {
-  const files = new Set([projectFile, userFile].filter((file) => file !== undefined));
-  const layers: Layer[] = [];
-  for (const file of files) {
-    layers.push({ file, ...(await checkConfigFile(await readConfigFile(file))) });
-  }
-  return layers;
-}
-
 function namedServers(
   { cwd, serversFile }: LoadConfigOptions,
   { project, homeFolder }: Places,
@@ -176,10 +186,12 @@ function namedServers(
 ): NamedFile | undefined {
   // A path on the command line is relative to the working directory, one in a file to the project.
   if (serversFile) {
-    return { file: resolve(cwd, expandHome(serversFile, homeFolder)), by: '--servers' };
+    const file = resolve(cwd, expandHome(serversFile, homeFolder));
+    return { file, by: '--servers', isProjects: false };
   }
   const layer = layers.find(({ config }) => config.serversFile !== undefined);
   if (layer?.config.serversFile === undefined) return undefined;
   const file = resolve(project, expandHome(layer.config.serversFile, homeFolder));
-  return { file, by: `"serversFile" in ${layer.file}` };
+  const isProjects = layer.origin !== undefined;
+  return { file, by: `"serversFile" in ${layer.file}`, isProjects };
 }

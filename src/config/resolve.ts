@@ -6,9 +6,11 @@ import type { AssistantConfig, ChildConfig, Command, PermissionRules } from './c
 import { DEFAULTS } from './defaults.ts';
 import { readFolderRole } from './files/assistant-folder.ts';
 import type { FoundChild } from './files/child-files.ts';
+import { type Gate, needsApproval } from './files/gate.ts';
 import { expandHome } from './files/globs.ts';
-import { type Layer, NONE, suiteOf } from './files/layers.ts';
+import { fullLayers, type Layer, NONE, suiteOf } from './files/layers.ts';
 import { type ServersLayer, withPlainVariables } from './files/servers-file.ts';
+import { type Basis, harmlessName, type Verdict, WAITING_TEXT } from './judge.ts';
 import { unknownServerKeys } from './schema/check.ts';
 import type { SuiteKeys } from './schema/schema.ts';
 import { formatPath } from './schema/wording.ts';
@@ -20,6 +22,7 @@ import {
   invalidServer,
   resolveCommand,
 } from './server/command.ts';
+import { declareServer } from './server/declare.ts';
 import { type DerivedDescriptions, derivedFor } from './server/derived-descriptions.ts';
 import { type DescriptionsLayer, descriptionOf } from './server/descriptions.ts';
 import { findHostPlaceholder } from './server/expand.ts';
@@ -29,7 +32,7 @@ import { resolveRemote } from './server/remote.ts';
 import { isPackageRunner } from './server/runners.ts';
 import { applySandboxes, mentionsSandbox } from './server/sandbox.ts';
 import type { GeneralSettings } from './settings/general.ts';
-import { exposeIn } from './settings/restrictions.ts';
+import { exposeIn, findReadOnly } from './settings/restrictions.ts';
 import type { Ruling } from './settings/ruling.ts';
 import { serverToolChanges } from './settings/tool-changes.ts';
 import { resolveUse } from './settings/use.ts';
@@ -43,6 +46,8 @@ export interface ConfigSources {
   readonly layers: readonly Layer[];
   readonly general: GeneralSettings;
   readonly childFiles: ReadonlyMap<string, FoundChild>;
+  /** Child files that came with the project. */
+  readonly foreignChildFiles: readonly FoundChild[];
   /** Takes precedence over every other declaration with its name. */
   readonly preferred?: FoundChild | undefined;
   /** `servers.json`, highest precedence first. */
@@ -51,35 +56,49 @@ export interface ConfigSources {
   readonly descriptions: readonly DescriptionsLayer[];
   /** Descriptions derived by `doctor`. */
   readonly derived: DerivedDescriptions;
+  readonly gate: Gate;
   /** Undefined if no file has permissions or restricts a server. */
   readonly createRuling?: ((declarations: ReadonlyMap<string, Declaration>) => Ruling) | undefined;
 }
 
-export function resolveChildren(sources: ConfigSources): {
+export async function resolveChildren(sources: ConfigSources): Promise<{
   readonly children: Map<string, ChildConfig>;
   readonly permissions: PermissionRules | undefined;
   readonly warnings: string[];
-} {
+}> {
   const children = new Map<string, ChildConfig>();
   const declarations = collectDeclarations(sources);
-  const ruling = sources.createRuling?.(declarations);
+  const projects = { ...sources, layers: fullLayers(sources.layers) };
+  const inert: Declared[] = [];
+  const used = new Map<string, Declaration>();
+  for (const [name, candidates] of declarations) {
+    const chosen = chooseDeclaration(name, candidates, sources);
+    inert.push(...chosen.inert);
+    if (chosen.used) used.set(name, chosen.used);
+  }
+  const ruling = sources.createRuling?.(used);
   const warnings: string[] = [];
   const warn = (sentence: string) => void warnings.push(sentence);
-  for (const [name, declaration] of declarations) {
-    const child = resolveChild(name, declaration, sources, ruling);
-    children.set(
-      name,
-      withRoleInFolder(withServerBehind(child, declaration, sources, ruling), sources, warn),
-    );
+  for (const [name, declaration] of used) {
+    const view = declaration.trust ? projects : sources;
+    const plain = resolveChild(name, declaration, view, ruling);
+    const child = withServerBehind(plain, declaration, view, ruling);
+    children.set(name, await withRoleInFolder(child, sources, warn));
   }
-  if (mentionsSandbox(declarations, sources)) {
-    warnings.push(...applySandboxes(children, declarations, sources));
+  if (mentionsSandbox(used, projects)) warnings.push(...applySandboxes(children, used, sources));
+  // A server that is used keeps its name.
+  const unused = new Map(inert.toReversed().map((one) => [one.name, one]));
+  for (const [name, { verdict, declaration }] of [...unused].toReversed()) {
+    if (children.has(name)) continue;
+    const isTaken = (one: string) => children.has(one) || (one !== name && declarations.has(one));
+    const safe = harmlessName(name, { has: isTaken });
+    children.set(safe, inertChild(safe, declaration, verdict, sources));
   }
   return {
     children,
     permissions: ruling?.permissions,
     warnings: [
-      ...unknownKeys(sources),
+      ...unknownKeys(sources, inert),
       ...unknownSuites(sources, declarations),
       ...(ruling?.warnings ?? []),
       ...warnings,
@@ -87,54 +106,160 @@ export function resolveChildren(sources: ConfigSources): {
   };
 }
 
-/** A server comes entirely from the declaration with the highest precedence; declarations aren't merged. */
+interface Declared {
+  readonly name: string;
+  readonly declaration: Declaration;
+  readonly verdict: Verdict;
+}
+
+/** The first declaration that may be used. A project's takes precedence only if it's the user's or approved. */
+function chooseDeclaration(
+  name: string,
+  candidates: readonly Declaration[],
+  sources: ConfigSources,
+): { readonly used: Declaration | undefined; readonly inert: readonly Declared[] } {
+  const inert: Declared[] = [];
+  for (const [index, declaration] of candidates.entries()) {
+    const { trust, origin: file } = declaration;
+    if (trust === undefined) return { used: declaration, inert };
+    const users = candidates.slice(index + 1).find((other) => other.trust === undefined);
+    const verdict = sources.gate.decide({
+      kind: 'server',
+      name,
+      file,
+      origin: trust,
+      content: () => asDeclared(name, declaration, sources),
+      basis: basisOf(declaration),
+      replaces: users?.origin,
+    });
+    if (verdict === 'approved') return { used: declaration, inert };
+    inert.push({ name, declaration, verdict });
+  }
+  return { used: undefined, inert };
+}
+
+/** Undefined if its command depends on which files exist. */
+function basisOf({ entry, basis }: Declaration): Basis | undefined {
+  return entry.command === undefined && entry.url === undefined ? undefined : basis;
+}
+
+/** The server as the project alone declares it: the user's own settings need no approval. */
+function asDeclared(
+  name: string,
+  declaration: Declaration,
+  sources: ConfigSources,
+): ChildConfig & { readonly isReadOnly?: boolean } {
+  const { general, layers } = sources;
+  const view = {
+    ...sources,
+    layers: fullLayers(layers.filter(({ origin }) => origin !== undefined)),
+    general: { ...general, environment: DEFAULTS.environment, wrapResults: DEFAULTS.wrap },
+    descriptions: [],
+    derived: NOTHING_DERIVED,
+  };
+  const plain = resolveChild(name, declaration, view, undefined);
+  const child = withServerBehind(plain, declaration, view, undefined);
+  const one = new Map([[name, declaration]]);
+  const children = new Map([[name, child]]);
+  if (mentionsSandbox(one, view)) applySandboxes(children, one, view);
+  const isReadOnly = findReadOnly(name, declaration, view.layers) !== undefined;
+  return { ...(children.get(name) ?? child), ...(isReadOnly && { isReadOnly }) };
+}
+
+const NOTHING_DERIVED: DerivedDescriptions = new Map();
+
+/** Stands for a server that isn't approved: it can be listed, and nothing else. */
+function inertChild(
+  name: string,
+  { origin }: Declaration,
+  verdict: Verdict,
+  { project, general }: ConfigSources,
+): ChildConfig {
+  const isDenied = verdict === 'denied';
+  const because = isDenied ? 'you denied it' : 'it waits for approval';
+  const { rpcMs, stopMs } = general;
+  const spawnMs = general.childSpawnMs ?? DEFAULTS.timeouts.childSpawnMs;
+  return {
+    ...declareServer({
+      name,
+      origin,
+      command: undefined,
+      remote: undefined,
+      cwd: project,
+      timeouts: { spawnMs, rpcMs, stopMs },
+    }),
+    show: isDenied ? 'off' : 'suite',
+    showBecause: because,
+    startBecause: because,
+    idleBecause: because,
+    switchboardDescription: WAITING_TEXT,
+    problem: needsApproval(name),
+  };
+}
+
+/**
+ * All declarations by name, highest precedence first. A server comes entirely from one of them; they aren't
+ * merged.
+ */
 export function collectDeclarations({
   layers,
   childFiles,
+  foreignChildFiles,
   preferred,
   serversFiles,
   project,
-}: Pick<ConfigSources, 'layers' | 'childFiles' | 'preferred' | 'serversFiles' | 'project'>): Map<
-  string,
-  Declaration
-> {
-  const declarations = new Map<string, Declaration>();
-  if (preferred) declarations.set(preferred.entry.name, declarationIn(preferred));
-  for (const { file, config, invalidServers } of layers) {
+}: Omit<ConfigSources, 'createRuling'>): Map<string, Declaration[]> {
+  // Settings in the main file change servers wherever they are declared.
+  const settings = layers.flatMap(({ basis = [] }) => basis);
+  const withSettings = (basis: Basis | undefined) => basis && [...basis, ...settings];
+  const declarations = new Map<string, Declaration[]>();
+  const add = (name: string, declaration: Declaration): void => {
+    const others = declarations.get(name);
+    if (others) others.push(declaration);
+    else declarations.set(name, [declaration]);
+  };
+  if (preferred) add(preferred.entry.name, declarationIn(preferred));
+  for (const { file, config, invalidServers, origin: trust, basis } of layers) {
     for (const [name, entry] of Object.entries(config.mcpServers ?? {})) {
-      if (declarations.has(name)) continue;
       const invalid = invalidServers.get(name);
-      declarations.set(name, {
+      add(name, {
         source: 'main-file',
         origin: file,
         entry,
         folder: project,
         invalid,
+        trust,
+        basis,
       });
     }
   }
-  for (const [name, found] of childFiles) {
-    if (!declarations.has(name)) declarations.set(name, declarationIn(found));
+  for (const found of [...childFiles.values(), ...foreignChildFiles]) {
+    const { basis, ...declaration } = declarationIn(found);
+    add(found.entry.name, { ...declaration, basis: withSettings(basis) });
   }
-  for (const { file, servers, invalid: invalidServers } of serversFiles) {
+  for (const { file, servers, invalid: invalidServers, origin: trust, ...layer } of serversFiles) {
+    const basis = withSettings(layer.basis);
     for (const [name, written] of Object.entries(servers)) {
-      if (declarations.has(name)) continue;
       const entry = withPlainVariables(written);
       const invalid = invalidServers.get(name);
-      declarations.set(name, {
+      add(name, {
         source: 'servers-file',
         origin: file,
         entry,
         folder: project,
         invalid,
+        trust,
+        basis,
       });
     }
   }
   return declarations;
 }
 
-function declarationIn({ file, entry, invalid, original }: FoundChild): Declaration {
-  return { source: 'child-file', origin: file, entry, invalid, original, folder: dirname(file) };
+function declarationIn(found: FoundChild): Declaration {
+  const { file, entry, invalid, original, origin: trust, basis } = found;
+  const folder = dirname(file);
+  return { source: 'child-file', origin: file, entry, invalid, original, folder, trust, basis };
 }
 
 function resolveChild(
@@ -236,16 +361,17 @@ function withServerBehind(
 }
 
 /** `CLAUDE.md` in the server's own folder takes precedence over other roles. */
-function withRoleInFolder(
+async function withRoleInFolder(
   child: ChildConfig,
-  { project }: ConfigSources,
+  { project, gate }: ConfigSources,
   warn: (sentence: string) => void,
-): ChildConfig {
+): Promise<ChildConfig> {
   const { behind, assistant, origin } = child;
   const folder = dirname(origin);
   // The project's own CLAUDE.md is about something else.
   const isOwn = behind !== undefined || (basename(origin) === '.mcp.json' && folder !== project);
-  const role = isOwn && (behind || assistant) ? readFolderRole(folder, warn) : undefined;
+  const isRead = isOwn && (behind !== undefined || assistant !== undefined);
+  const role = isRead ? await readFolderRole(folder, child.name, gate, warn) : undefined;
   if (role === undefined) return child;
   if (behind) return { ...child, behind: { ...behind, assistant: { ...behind.assistant, role } } };
   return { ...child, assistant: { ...assistant, role } };
@@ -294,7 +420,12 @@ function defaultSpawnMs(command: Command | undefined, { rpcMs }: GeneralSettings
 }
 
 /** Only warnings: pasted entries contain keys of the host they come from. */
-function unknownKeys({ layers, serversFiles }: ConfigSources): string[] {
+function unknownKeys(
+  { layers, serversFiles }: ConfigSources,
+  inert: readonly Declared[],
+): string[] {
+  const isInert = (file: string, name: string) =>
+    inert.some((one) => one.name === name && one.declaration.origin === file);
   const places = [
     ...layers.map(({ file, config }) => ({
       file,
@@ -305,7 +436,9 @@ function unknownKeys({ layers, serversFiles }: ConfigSources): string[] {
   ];
   return places.flatMap(({ file, where, servers = {} }) =>
     Object.entries(servers).flatMap(([name, entry]) =>
-      unknownServerKeys([...where, name], entry).map((warning) => `${file}: ${warning}`),
+      isInert(file, name)
+        ? []
+        : unknownServerKeys([...where, name], entry).map((warning) => `${file}: ${warning}`),
     ),
   );
 }

@@ -16,7 +16,8 @@ export function createCodexEngine(options: CodexOptions): Engine {
   const { project, env, home, homeFolder, settings, onProcess } = options;
   const litter = new Litter(options.onLitter);
   const gate = new StartGate();
-  const locate = () => locateCodex({ codexBin: settings().codexBin, project, env });
+  const { isOurs } = options;
+  const locate = () => locateCodex({ codexBin: settings().codexBin, project, env, isOurs });
   const codexHome = () => codexHomeOf({ settings: settings(), env, homeFolder });
   return {
     name: 'Codex',

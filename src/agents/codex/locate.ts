@@ -13,14 +13,17 @@ export interface LocateOptions {
   /** Codex may be installed as a package of the project. */
   readonly project: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Whether the project's package may be used: not if it came with a repository. */
+  readonly isOurs?: ((program: string) => boolean) | undefined;
 }
 
-export function locateCodex({ codexBin, project, env }: LocateOptions): string {
+export function locateCodex(options: LocateOptions): string {
+  const { codexBin, project, env, isOurs = () => true } = options;
   if (codexBin !== undefined) return locateNamed(codexBin, env);
-  for (const place of [import.meta.url, join(project, 'package.json')]) {
-    const program = programOfPackage(place);
-    if (program !== undefined) return program;
-  }
+  const own = programOfPackage(import.meta.url);
+  if (own !== undefined) return own;
+  const ofProject = programOfPackage(join(project, 'package.json'));
+  if (ofProject !== undefined && isOurs(ofProject)) return ofProject;
   const onPath = findOnPath('codex', env);
   if (onPath !== undefined) return behindScript(onPath);
   throw new SwitchboardError('ENGINE_MISSING', 'Agents need Codex, which is not installed.', {

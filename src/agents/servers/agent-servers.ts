@@ -54,10 +54,10 @@ export class AgentServers implements AsyncDisposable {
   /** All servers for agents, and problems with the files. */
   async available(): Promise<Candidates> {
     const { config, homeFolder, env, program } = this.#parts;
-    const { agents: settings, project } = config();
+    const { agents: settings, project, gate } = config();
     const [own, discovered] = await Promise.all([
       ownServers(config(), env),
-      discoverServers({ settings, project, homeFolder, env, program }),
+      discoverServers({ settings, project, homeFolder, env, program, gate }),
     ]);
     return mergeCandidates(own, bindAll(discovered, this.#bind()));
   }

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../base/object.ts';
 import type { AgentSettings } from '../../config/config.ts';
+import type { Gate } from '../../config/files/gate.ts';
 import { withPlainVariables } from '../../config/files/servers-file.ts';
 import { isServerEntry } from '../../config/schema/check.ts';
 import { isSelf } from '../../config/server/self.ts';
@@ -58,31 +59,35 @@ function explainSelf(key: string, origin: string): string {
 }
 
 /** VS Code: the workspace's `.vscode/mcp.json`, and the user's own file if configured. */
-async function readVsCode({ project, settings }: ProgramPlaces): Promise<Listing[]> {
+async function readVsCode({ project, settings, gate }: ProgramPlaces): Promise<Listing[]> {
   const { vscodeUserMcp } = settings;
   return Promise.all([
-    ...(vscodeUserMcp === undefined ? [] : [readConfigured(vscodeUserMcp)]),
-    readVsCodeFile(join(project, '.vscode', 'mcp.json'), project),
+    ...(vscodeUserMcp === undefined ? [] : [readConfigured(vscodeUserMcp, gate)]),
+    readVsCodeFile(join(project, '.vscode', 'mcp.json'), project, gate),
   ]);
 }
 
-async function readConfigured(path: string): Promise<Listing> {
-  const listing = await readVsCodeFile(path, undefined);
+async function readConfigured(path: string, gate: Gate | undefined): Promise<Listing> {
+  const listing = await readVsCodeFile(path, undefined, gate);
   if (existsSync(path)) return listing;
   return { ...listing, warnings: [`${path}: File not found. Check VSCODE_USER_MCP.`] };
 }
 
 /** The key is `servers`, but people paste `mcpServers` from elsewhere. */
-async function readVsCodeFile(path: string, cwd: string | undefined): Promise<Listing> {
-  const file = await readJsonSettings(path);
+async function readVsCodeFile(
+  path: string,
+  cwd: string | undefined,
+  gate: Gate | undefined,
+): Promise<Listing> {
+  const file = await readJsonSettings(path, gate);
   const key = Object.hasOwn(file.settings, 'servers') ? 'servers' : 'mcpServers';
   return listServers(file, key, cwd);
 }
 
-async function readCursor({ project, homeFolder }: ProgramPlaces): Promise<Listing[]> {
+async function readCursor({ project, homeFolder, gate }: ProgramPlaces): Promise<Listing[]> {
   const [ofProject, ofUser] = await Promise.all([
-    readJsonSettings(join(project, '.cursor', 'mcp.json')),
-    readJsonSettings(join(homeFolder, '.cursor', 'mcp.json')),
+    readJsonSettings(join(project, '.cursor', 'mcp.json'), gate),
+    readJsonSettings(join(homeFolder, '.cursor', 'mcp.json'), gate),
   ]);
   return [
     listServers(ofProject, 'mcpServers', project),
@@ -90,10 +95,10 @@ async function readCursor({ project, homeFolder }: ProgramPlaces): Promise<Listi
   ];
 }
 
-async function readGemini({ project, homeFolder }: ProgramPlaces): Promise<Listing[]> {
+async function readGemini({ project, homeFolder, gate }: ProgramPlaces): Promise<Listing[]> {
   const [ofProject, ofUser] = await Promise.all([
-    readJsonSettings(join(project, '.gemini', 'settings.json')),
-    readJsonSettings(join(homeFolder, '.gemini', 'settings.json')),
+    readJsonSettings(join(project, '.gemini', 'settings.json'), gate),
+    readJsonSettings(join(homeFolder, '.gemini', 'settings.json'), gate),
   ]);
   return [listGemini(ofProject, project), listGemini(ofUser, undefined)];
 }

@@ -11,17 +11,21 @@ import {
 import { SwitchboardError } from '../../base/errors.ts';
 import { cleanText, printable } from '../../base/text.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
-import { findPlaces } from '../../config/files/places.ts';
-import { readMainFiles } from '../../config/load.ts';
 import { assistantRuntime } from '../../install/launch.ts';
 import { RELOAD_HINT } from '../status/reload.ts';
 import { printChanges } from '../terminal/changes.ts';
 import { formatRows } from '../terminal/layout.ts';
 import { createOutput, type Output } from '../terminal/output.ts';
-import { workingFolder } from '../working-folder.ts';
 import { noServers } from './no-servers.ts';
 import { selfPath } from './skill.ts';
-import { type CommandOptions, chosenChild, loadFor, loadWithWarnings } from './with-switchboard.ts';
+import {
+  approveWritten,
+  type CommandOptions,
+  chosenChild,
+  layersFor,
+  loadFor,
+  loadWithWarnings,
+} from './with-switchboard.ts';
 
 export interface AssistantOptions extends CommandOptions {
   readonly dryRun?: boolean | undefined;
@@ -44,6 +48,7 @@ export async function switchAssistant(
   const { dryRun } = request;
   const act = wanted === 'on' ? switchAssistantOn : switchAssistantOff;
   const { changes, kept } = await act(request);
+  if (!dryRun) await approveWritten(options, request.config);
   const after = dryRun ? undefined : await statesAfter(request.child, options);
   output.json({ dryRun, changes, kept, ...(after && { assistants: after }) });
 
@@ -91,20 +96,21 @@ const KEPT = { on: 'using your file', off: 'kept your file' };
 
 async function prepare(name: string, options: AssistantOptions): Promise<SwitchRequest> {
   const config = await loadWithWarnings(options);
-  const places = findPlaces({
-    cwd: workingFolder(),
-    env: process.env,
-    configFile: options.config,
-  });
+  const { places, layers } = await layersFor(options);
+  const child = chosenChild(config, name);
+  if (child.problem?.code === 'APPROVAL_NEEDED') throw child.problem;
   return {
-    child: chosenChild(config, name),
+    child,
     config,
     places,
-    layers: await readMainFiles(places),
+    layers,
     runtime: assistantRuntime(selfPath()),
     dryRun: options.dryRun === true,
     env: process.env,
-    reload: async () => (await loadFor(options)).children.get(name),
+    reload: async () => {
+      await approveWritten(options, config);
+      return (await loadFor(options)).children.get(name);
+    },
   };
 }
 

@@ -69,6 +69,7 @@ async function serveUntilHostGoes(
     environment: process.env,
     configFile: flags.config,
     serversFile: flags.servers,
+    trust: flags.trust,
     assistantFolder: place.folder,
     adapt: (config) => onlyServer(config, place, flags),
     isAssistant,
@@ -125,6 +126,7 @@ function onlyServer(loaded: Config, { folder, serverName }: Place, flags: Assist
     folder === undefined ? chosenChild(loaded, serverName ?? '') : childIn(loaded, folder);
   // If the folder was set up for an assistant, its declaration is that assistant.
   const server = declared.behind ?? declared;
+  if (server.problem?.code === 'APPROVAL_NEEDED') throw server.problem;
   const { name, timeouts, idleMs } = server;
   const child: ChildConfig = {
     ...server,
@@ -165,7 +167,8 @@ function createAssistant({ pool, board, processes }: Switchboard, setting: Setti
 /** Starts Switchboard again with the server's own tools. */
 function toolServerFor({ config, child, place, flags }: Setting): ToolServer {
   const { cwd, folder } = place;
-  const files = { configFile: flags.config, serversFile: flags.servers, cwd, env: process.env };
+  const { config: configFile, servers: serversFile, trust } = flags;
+  const files = { configFile, serversFile, trust, cwd, env: process.env };
   const which = folder === undefined ? ['--', child.name] : ['--folder', folder];
   const { cmd, args } = assistantCommand(files, ['--tools', ...which]);
   const env = {

@@ -4,16 +4,15 @@ import { type ConfigChange, changeUse, type UseChange } from '../../config/chang
 import { type ChildConfig, SHOWS, STARTS } from '../../config/config.ts';
 import { LONGEST_MS } from '../../config/defaults.ts';
 import { type Layer, suiteOf } from '../../config/files/layers.ts';
-import { findPlaces } from '../../config/files/places.ts';
-import { readMainFiles } from '../../config/load.ts';
 import { parseIdleMs } from '../../config/settings/general.ts';
 import { RELOAD_HINT } from '../status/reload.ts';
 import { createOutput, type Output } from '../terminal/output.ts';
-import { workingFolder } from '../working-folder.ts';
 import { type Appearance, appearanceOf, printAppearance, printAppearances } from './appearance.ts';
 import {
+  approveWritten,
   type CommandOptions,
   chosenChild,
+  layersFor,
   loadFor,
   loadWithWarnings,
   withSwitchboard,
@@ -65,15 +64,17 @@ async function write(
   wanted: Wanted,
   options: ShowOptions,
 ): Promise<ConfigChange | undefined> {
-  const { config: configFile, user, project } = options;
-  const child = chosenChild(await loadWithWarnings(options), name);
+  const { user, project } = options;
+  const before = await loadWithWarnings(options);
+  const child = chosenChild(before, name);
+  if (child.problem?.code === 'APPROVAL_NEEDED') throw child.problem;
   const where = user ? 'user' : project ? 'project' : undefined;
   if (where === undefined && unmetOf(child, wanted).length === 0) return undefined;
-  const places = findPlaces({ cwd: workingFolder(), env: process.env, configFile });
-  const layers = await readMainFiles(places);
+  const { places, layers } = await layersFor(options);
   const [conflict] = user ? conflictingKeys(layers, places.projectFile, name, wanted) : [];
   if (conflict) throw wouldBeOverridden(child, conflict);
   const change = await changeUse(child, wanted, places, layers, where);
+  await approveWritten(options, before);
   const now = chosenChild(await loadFor(options), name);
   const [unmet] = unmetOf(now, wanted);
   if (unmet) throw overridden(now, unmet, change.file);

@@ -1,4 +1,5 @@
 // Shared by all commands that use servers: the configuration, a Switchboard, and Ctrl-C handling.
+import { resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { withAssistants, withoutAssistants } from '../../assistant/wrap.ts';
 import { Cancellation } from '../../base/cancellation.ts';
@@ -7,12 +8,16 @@ import { type AdjustableLog, createLog, type LogSettings } from '../../base/log.
 import { isWritten } from '../../base/log-level.ts';
 import { cleanText } from '../../base/text.ts';
 import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
-import { findFolders } from '../../config/files/places.ts';
+import { fullLayers, type Layer } from '../../config/files/layers.ts';
+import { readLayers } from '../../config/files/main-files.ts';
+import { findFolders, type Places } from '../../config/files/places.ts';
+import { isWaiting, type JudgedSubject } from '../../config/judge.ts';
 import { loadConfig } from '../../config/load.ts';
 import { resolveLogging } from '../../config/settings/logging.ts';
 import { unknownChild } from '../../pool/pool.ts';
 import { Project } from '../../project.ts';
 import type { Switchboard } from '../../switchboard.ts';
+import { judgeOpener } from '../../trust/approvals/open.ts';
 import { assistantLaunch } from '../own-program.ts';
 import { onEndSignal } from '../signals.ts';
 import { workingFolder } from '../working-folder.ts';
@@ -21,6 +26,11 @@ import { noServers } from './no-servers.ts';
 export interface CommandOptions {
   readonly config?: string | undefined;
   readonly servers?: string | undefined;
+  readonly trust?: string | undefined;
+  /** The project's folder, if not the one the command was started in. */
+  readonly folder?: string | undefined;
+  /** Set by commands that need everything that was judged. */
+  readonly lists?: boolean | undefined;
   readonly json?: boolean | undefined;
   /** Set by commands that use servers directly, not through their assistants. */
   readonly assistants?: false;
@@ -38,12 +48,62 @@ export interface CommandContext {
 /** Loads the configuration for a command's options. */
 export async function loadFor(options: CommandOptions): Promise<Config> {
   const place = placeOf(options);
-  return adaptFor(options, place)(await loadConfig(place));
+  const config = await loadConfig({ ...place, openJudge: judgeOpener({ lists: options.lists }) });
+  config.gate?.judge?.save();
+  return adaptFor(options, place)(config);
 }
 
-function placeOf({ config, servers }: CommandOptions) {
-  const cwd = workingFolder();
-  return { configFile: config, serversFile: servers, cwd, env: process.env };
+/** The main files as a command may edit them, with everything a project's file says about its own servers. */
+export async function layersFor(options: CommandOptions): Promise<{
+  readonly places: Places;
+  readonly layers: readonly Layer[];
+}> {
+  const { places, layers } = await readLayers({ ...placeOf(options), openJudge: judgeOpener() });
+  return { places, layers: fullLayers(layers) };
+}
+
+function placeOf({ config, servers, trust, folder }: CommandOptions) {
+  const files = { configFile: config, serversFile: servers, trust };
+  if (folder === undefined) return { ...files, cwd: workingFolder(), env: process.env };
+  const cwd = resolve(workingFolder(), folder);
+  return { ...files, cwd, env: { ...process.env, WORKSPACE_DIR: cwd } };
+}
+
+/** Everything in the project that was judged. */
+export async function judgedFor(options: CommandOptions): Promise<{
+  readonly config: Config;
+  readonly judged: readonly JudgedSubject[];
+}> {
+  const { cwd: _cwd, ...place } = placeOf(options);
+  const config = await loadFor({ ...options, lists: true });
+  const { judgeAgentFiles } = await import('../../agents/judged.ts');
+  await judgeAgentFiles(config, place.env);
+  config.gate?.judge?.save();
+  return { config, judged: config.gate?.judge?.judged ?? [] };
+}
+
+/**
+ * Approves what a command of the user's has written to a project's file. Whatever waited before it still does.
+ */
+export async function approveWritten(
+  options: CommandOptions,
+  before: Pick<Config, 'gate'>,
+): Promise<void> {
+  const { gate, home } = await loadFor(options);
+  const known = before.gate?.judge?.judged ?? [];
+  const waited = new Set(
+    known.filter(({ verdict }) => verdict !== 'approved').map(({ subject }) => placeIn(subject)),
+  );
+  const written = (gate?.judge?.judged ?? []).filter(
+    ({ subject, verdict }) => isWaiting(verdict) && !waited.has(placeIn(subject)),
+  );
+  if (written.length === 0) return;
+  const { recordDecisions } = await import('../../trust/approvals/decide.ts');
+  await recordDecisions(home, written, 'approved', 'command');
+}
+
+function placeIn({ kind, name, file }: JudgedSubject['subject']): string {
+  return [kind, name, file].join('\0');
 }
 
 function adaptFor({ assistants }: CommandOptions, place: ReturnType<typeof placeOf>) {

@@ -25,6 +25,7 @@ import { count, createOutput, type Output, type Style } from '../terminal/output
 import { downloadNote, Progress } from '../terminal/progress.ts';
 import { adviceOnConfig, adviceOnTools } from './advice.ts';
 import { inspectAgentFiles, printAgentFiles } from './agent-files.ts';
+import { askAboutWaiting } from './ask-trust.ts';
 import { reportLiterals } from './literal-secrets.ts';
 
 interface Finding {
@@ -50,6 +51,7 @@ export async function doctor(
 ): Promise<number> {
   const output = createOutput(options);
   const own = { ...options, assistants: false, warnings: 'shown' } as const;
+  await askAboutWaiting(options);
   return withSwitchboard(own, async (context) => {
     const { config, cancellation } = context;
     const children = chosenChildren(config, childName);

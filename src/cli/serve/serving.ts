@@ -6,6 +6,7 @@ import { type AdjustableLog, createLog } from '../../base/log.ts';
 import { type Config, isOff } from '../../config/config.ts';
 import { isScript } from '../../config/files/files.ts';
 import { findFolders } from '../../config/files/places.ts';
+import type { Judge } from '../../config/judge.ts';
 import { resolveLogging } from '../../config/settings/logging.ts';
 import { type Loaded, Project, type ProjectOptions } from '../../project.ts';
 import { keepCompiledStart } from '../compiled-start.ts';
@@ -16,6 +17,8 @@ import { workingFolder } from '../working-folder.ts';
 export interface ServeOptions {
   readonly configFile?: string | undefined;
   readonly serversFile?: string | undefined;
+  /** `--trust`. */
+  readonly trust?: string | undefined;
 }
 
 /** Not before the host has its first answers. */
@@ -58,6 +61,7 @@ export function openServedProject(options: ServedOptions): Promise<Project> {
     program: argv[1],
     isShared: hosts === 'many',
     hasAgents: true,
+    announcesTrust: true,
     adapt: (config) => withAssistants(config, launch),
     onLoaded: (loaded) => announce(loaded, log),
   });
@@ -87,6 +91,7 @@ async function announce({ config, found }: Loaded, log: AdjustableLog): Promise<
   // Scripts run with the user's permissions, so say that they did.
   for (const file of config.files.filter(isScript))
     log.info(`ran ${file} to load the configuration.`);
+  announceTrust(config.gate?.judge, log);
   const { agents, hidden, problems, skipped } = found;
   // With agents there is something to serve, and the start stays fast.
   if (config.children.size === 0 && agents.length === 0) await suggestNearest(config, log);
@@ -96,6 +101,13 @@ async function announce({ config, found }: Loaded, log: AdjustableLog): Promise<
   for (const sentence of skipped) log.debug(sentence);
   if (agents.length === 0 && hidden > 0) {
     log.warn(`AGENTS_FILTER hides every agent (${hidden}).`);
+  }
+}
+
+/** Each file once. */
+function announceTrust(judge: Judge | undefined, log: AdjustableLog): void {
+  for (const file of judge?.trusted ?? []) {
+    log.info(`trusting ${file}: it was made on this machine, and no git repository tracks it.`);
   }
 }
 

@@ -3,9 +3,9 @@
 // proves nothing. Also reads the assistant's role, `CLAUDE.md`.
 import { join } from 'node:path';
 import { shortDigest } from '../../base/digest.ts';
-import { readTextFile } from '../../base/read-text.ts';
 import type { ChildFile } from '../schema/schema.ts';
 import { withoutByteOrderMark } from './files.ts';
+import type { Gate } from './gate.ts';
 
 /** A wrapper is named `<server>-claude-wrapper.mjs`. */
 export const WRAPPER_END = '-claude-wrapper.mjs';
@@ -36,14 +36,22 @@ export function originalFile(folder: string): string {
   return join(folder, 'original', '.mcp.json');
 }
 
-/** Undefined if there is no `CLAUDE.md` or it can't be read. */
-export function readFolderRole(
+/** Undefined if there is no `CLAUDE.md`, it can't be read, or it isn't approved. */
+export async function readFolderRole(
   folder: string,
+  name: string,
+  gate: Gate,
   warn: (sentence: string) => void,
-): string | undefined {
+): Promise<string | undefined> {
   const file = join(folder, 'CLAUDE.md');
-  const read = readTextFile(file);
-  if ('text' in read) return withoutByteOrderMark(read.text).trim() || undefined;
+  const read = await gate.read(file);
+  if ('text' in read) {
+    const { text, origin } = read;
+    const isUsed =
+      !origin ||
+      gate.decide({ kind: 'role', name, file, origin, content: () => ({ text }) }) === 'approved';
+    return isUsed ? withoutByteOrderMark(text).trim() || undefined : undefined;
+  }
   if (!read.isMissing) warn(`${file}: ${read.problem} The assistant runs without this role.`);
   return undefined;
 }

@@ -1,12 +1,13 @@
 // Finds and reads configuration files, without validating their content. JSON may have comments, trailing commas and
 // a byte order mark.
 import { existsSync, type Stats, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { compileFunction } from 'node:vm';
 import type { ParseError } from 'jsonc-parser';
 import { SwitchboardError } from '../../base/errors.ts';
-import { readTextFile } from '../../base/read-text.ts';
+import { type ReadText, readTextFile } from '../../base/read-text.ts';
 import { lineAndColumn } from './position.ts';
 
 // JSON comes first: a JavaScript file runs the project's code, so it's used only if there's no JSON file.
@@ -35,8 +36,18 @@ export async function readConfigFile(file: string): Promise<Source> {
   return readJsonFile(file);
 }
 
-export async function readJsonFile(file: string): Promise<Source> {
-  const text = readText(file);
+async function readJsonFile(file: string): Promise<Source> {
+  return parseSource(file, readTextFile(file, MAX_CONFIG_BYTES));
+}
+
+/** Throws if it can't be read or isn't JSON. */
+export async function parseSource(file: string, read: ReadText): Promise<Source> {
+  if ('problem' in read) {
+    throw new SwitchboardError('CONFIG_INVALID', `${file}: ${read.problem}`, {
+      hint: 'Make the file readable, or remove it.',
+    });
+  }
+  const text = withoutByteOrderMark(read.text);
   return { file, value: await readJsonText(file, text), text };
 }
 
@@ -114,14 +125,6 @@ const REASONS = new Map([
   ['InvalidCharacter', 'this character must be escaped'],
 ]);
 
-function readText(file: string): string {
-  const read = readTextFile(file, MAX_CONFIG_BYTES);
-  if ('text' in read) return withoutByteOrderMark(read.text);
-  throw new SwitchboardError('CONFIG_INVALID', `${file}: ${read.problem}`, {
-    hint: 'Make the file readable, or remove it.',
-  });
-}
-
 export const MAX_CONFIG_BYTES = 16 << 20;
 
 export function withoutByteOrderMark(text: string): string {
@@ -129,15 +132,49 @@ export function withoutByteOrderMark(text: string): string {
 }
 
 /** Returns the exported object, or what the exported function or promise resolves to. */
-async function runScript(file: string): Promise<unknown> {
-  try {
+function runScript(file: string): Promise<unknown> {
+  return resolveExport(file, () => {
     // A reload must see the current file, but Node caches ES modules by URL and CommonJS modules by path.
     const path = resolve(file);
     const { mtimeMs } = fileAt(path);
     const { cache } = createRequire(path);
     delete cache[path];
-    const url = `${pathToFileURL(path).href}?changed=${mtimeMs}`;
-    const exported = exportOf(await import(url));
+    return import(`${pathToFileURL(path).href}?changed=${mtimeMs}`) as Promise<object>;
+  });
+}
+
+/**
+ * Runs exactly this text, which the user approved, whatever the file contains by now. Other files of the project
+ * aren't approved, so it can only import what Node provides.
+ */
+export async function runApprovedScript(file: string, text: string): Promise<Source> {
+  const value = await resolveExport(file, () =>
+    isCommonJs(file, text)
+      ? Promise.resolve({ default: runCommonJs(file, text) })
+      : (import(`data:text/javascript,${encodeURIComponent(text)}`) as Promise<object>),
+  );
+  return { file, value, text: undefined };
+}
+
+function isCommonJs(file: string, text: string): boolean {
+  if (extname(file) !== '.js') return extname(file) === '.cjs';
+  return !/^\s*(?:import|export)\b/m.test(text);
+}
+
+function runCommonJs(file: string, text: string): unknown {
+  const module: { exports: unknown } = { exports: {} };
+  const requireBuiltin = (name: string): unknown => {
+    if (isBuiltin(name)) return createRequire(file)(name);
+    throw new Error(`it can't load ${name}, because only this file is approved`);
+  };
+  const run = compileFunction(text, ['module', 'exports', 'require'], { filename: file });
+  (run as (...given: unknown[]) => void)(module, module.exports, requireBuiltin);
+  return module.exports;
+}
+
+async function resolveExport(file: string, load: () => Promise<object>): Promise<unknown> {
+  try {
+    const exported = exportOf(await load());
     return await (isFunction(exported) ? exported() : exported);
   } catch (cause) {
     throw new SwitchboardError('CONFIG_INVALID', `${file} failed: ${messageOf(cause)}.`, {

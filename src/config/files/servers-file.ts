@@ -4,9 +4,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
+import type { Basis, Subject } from '../judge.ts';
 import { type CheckedServers, checkServersFile } from '../schema/check.ts';
 import type { ServerEntry } from '../schema/schema.ts';
-import { readJsonFile } from './files.ts';
+import { MAX_CONFIG_BYTES, parseSource, type Source } from './files.ts';
+import { type Gate, ignoredFile, isUnusable } from './gate.ts';
 import type { KeyPath } from './position.ts';
 
 export interface ServersLayer extends CheckedServers {
@@ -14,12 +16,18 @@ export interface ServersLayer extends CheckedServers {
   /** The path to the servers in the file: the top level, or `mcpServers`. */
   readonly where: KeyPath;
   readonly warnings: readonly string[];
+  /** Undefined for the user's files. */
+  readonly origin?: Subject['origin'] | undefined;
+  /** The file's text. */
+  readonly basis?: Basis | undefined;
 }
 
 export interface NamedFile {
   readonly file: string;
   /** The flag or key that names it. */
   readonly by: string;
+  /** Whether a file of the project names it. */
+  readonly isProjects: boolean;
 }
 
 /** The file that was named, or the default ones that exist; highest precedence first. */
@@ -39,8 +47,30 @@ export function findServersFiles(
 }
 
 /** Always parsed as JSON and never run: this file often belongs to another program. */
-export async function readServersFile(file: string): Promise<ServersLayer> {
-  const { value, text } = await readJsonFile(file);
+export async function readServersFile(
+  file: string,
+  gate: Gate,
+  isNamed: boolean,
+): Promise<ServersLayer> {
+  const read = await gate.read(file, { maxBytes: MAX_CONFIG_BYTES, isNamed });
+  const origin = 'text' in read ? read.origin : undefined;
+  try {
+    const basis = 'text' in read ? [read.text] : undefined;
+    return { ...(await parseServersFile(await parseSource(file, read))), origin, basis };
+  } catch (error) {
+    const isIgnored = origin === 'foreign' || ('problem' in read && isUnusable(read));
+    if (!isIgnored || !(error instanceof SwitchboardError)) throw error;
+    return {
+      file,
+      where: [],
+      servers: {},
+      invalid: new Map(),
+      warnings: [ignoredFile(file, read)],
+    };
+  }
+}
+
+async function parseServersFile({ file, value, text }: Source): Promise<ServersLayer> {
   const { servers, where } = unwrapServers(value);
   return {
     file,

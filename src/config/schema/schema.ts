@@ -6,6 +6,7 @@
 import * as z from 'zod/mini';
 import { PERMISSIONS, RESULT_SECRETS, SHOWS, STARTS, TOOL_CHANGES } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
+import { TRUST_MODES } from '../judge.ts';
 import { agentsSchema } from './agents-schema.ts';
 import { assistantSchema } from './assistant-schema.ts';
 import {
@@ -344,6 +345,19 @@ const hooks = z.strictObject({
   ),
 });
 
+const trust = z.strictObject({
+  mode: key(
+    z.enum(TRUST_MODES),
+    'Which files of a project may start programs, name addresses or tell models something. `repository`: those made on this machine; files that a git repository tracks need your approval. `ask`: every file of a project needs your approval. `all`: every file is trusted. Can also be set with `SWITCHBOARD_TRUST` or `--trust`.',
+    'repository',
+  ),
+  directories: key(
+    strings,
+    'Folders whose files are used even if they belong to another user or everyone can change them. `~/` works.',
+    [],
+  ),
+});
+
 /** A `servers.json`: servers by name. */
 export const serversFileSchema = z.record(z.string(), serverSchema);
 
@@ -400,6 +414,10 @@ export const configSchema = z.strictObject({
   hooks: key(
     hooks,
     'Your own programs, run before and after tool calls. Only in the user file. See docs/hooks.md.',
+  ),
+  trust: key(
+    trust,
+    "How far projects are trusted. Counts only in the user's file, `$SWITCHBOARD_HOME/switchboard.config.json`. See docs/approvals.md.",
   ),
   agents: key(agentsSchema, 'Agents as tools. See docs/agents.md.'),
 });

@@ -3,11 +3,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import type { Command } from '../config.ts';
+import type { Basis, Subject } from '../judge.ts';
 import type { ChildFile, ServerEntry } from '../schema/schema.ts';
 
 /** Where and how a server is declared. */
 export type Declaration = {
   readonly origin: string;
+  /** Where its file comes from; undefined for the user's files. */
+  readonly trust?: Subject['origin'] | undefined;
+  /** The texts it follows from, apart from the project's main file. */
+  readonly basis?: Basis | undefined;
   /** The folder its `cwd` is relative to. */
   readonly folder: string;
   /** Error messages. */

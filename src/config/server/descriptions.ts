@@ -3,9 +3,10 @@
 // are warnings; the rest of the file is still used.
 import { join } from 'node:path';
 import { isObject } from '../../base/object.ts';
-import { readTextFile } from '../../base/read-text.ts';
+import { type ReadText, readTextFile } from '../../base/read-text.ts';
 import { didYouMean } from '../../base/text.ts';
 import { MAX_CONFIG_BYTES, parseJsonc, withoutByteOrderMark } from '../files/files.ts';
+import type { Gate } from '../files/gate.ts';
 import type { Folders } from '../files/places.ts';
 import { createLocator, type KeyPath, lineAndColumn } from '../files/position.ts';
 import { formatPath } from '../schema/wording.ts';
@@ -40,13 +41,21 @@ export function descriptionPlaces({ project, home }: Pick<Folders, 'project' | '
 
 export async function readDescriptions(
   folders: Pick<Folders, 'project' | 'home'>,
+  gate?: Gate,
 ): Promise<ReadDescriptions> {
   const layers: DescriptionsLayer[] = [];
   const warnings: string[] = [];
   for (const file of descriptionPlaces(folders)) {
-    const text = readText(file, warnings);
-    if (text === undefined) continue;
-    const texts = await parseDescriptions(file, text, warnings);
+    const read = gate
+      ? await gate.read(file, { maxBytes: MAX_CONFIG_BYTES })
+      : { ...readTextFile(file, MAX_CONFIG_BYTES), origin: undefined };
+    const text = textOf(read, file, warnings);
+    if (text === undefined || !('text' in read)) continue;
+    const { origin } = read;
+    const subject = { kind: 'descriptions', name: DESCRIPTIONS_FILE, file } as const;
+    const isUsed =
+      !origin || gate?.decide({ ...subject, origin, content: () => ({ text }) }) === 'approved';
+    const texts = isUsed ? await parseDescriptions(file, text, warnings) : undefined;
     if (texts) layers.push({ file, texts, byPlainName: byPlainName(texts) });
   }
   return { layers, warnings };
@@ -77,8 +86,7 @@ function byPlainName(texts: DescriptionsLayer['texts']): Map<string, Description
   return new Map([...texts].toReversed().map(([name, text]) => [plainName(name), text]));
 }
 
-function readText(file: string, warnings: string[]): string | undefined {
-  const read = readTextFile(file, MAX_CONFIG_BYTES);
+function textOf(read: ReadText, file: string, warnings: string[]): string | undefined {
   if ('text' in read) return withoutByteOrderMark(read.text);
   if (!read.isMissing) warnings.push(`${file}: ${read.problem} The file is ignored.`);
   return undefined;

@@ -1,7 +1,7 @@
 // Resolves which servers run in a sandbox. The user's own files come first: other files can make a sandbox stricter, but
 // can't turn it off or open it.
 import type { ChildConfig, Command, Sandbox } from '../config.ts';
-import { type Layer, suiteOf } from '../files/layers.ts';
+import { fullLayers, type Layer, suiteOf } from '../files/layers.ts';
 import { isUsersFile } from '../files/places.ts';
 import type { ServersLayer } from '../files/servers-file.ts';
 import type { SuiteKeys } from '../schema/schema.ts';
@@ -91,7 +91,9 @@ function sandboxKeysOf(
   declaration: Declaration,
   sources: SandboxSources,
 ): WrittenKeys[] {
-  const { layers, serversFiles } = sources;
+  const { serversFiles } = sources;
+  // A project's approved servers were approved with their settings.
+  const layers = declaration.trust ? fullLayers(sources.layers) : sources.layers;
   const { entry, origin } = declaration;
   const original = declaration.source === 'child-file' ? declaration.original : undefined;
   const suites = layers.map(({ file, config }) => ({ keys: suiteOf(config, name), origin: file }));

@@ -1,7 +1,7 @@
 // Everything that restricts servers, across all files: permissions, `readOnly`, and what the user's own files say.
 // Loaded only if a file restricts something.
 import type { PermissionRules, ServerRules } from '../config.ts';
-import type { Layer } from '../files/layers.ts';
+import { fullLayers, type Layer } from '../files/layers.ts';
 import type { Declaration } from '../server/command.ts';
 import { Permissions } from '../server/permissions.ts';
 import type { LaunchPlace } from '../server/same-server.ts';
@@ -45,7 +45,9 @@ export class Ruling {
   /** What applies to a server besides its own keys. */
   settle(name: string, declaration: Declaration): Settled {
     const { aliases, isReplaced, ...bound } = this.#users.bindingOf(name, declaration);
-    const readOnlyIn = bound.readOnlyIn ?? findReadOnly(name, declaration, this.#layers);
+    const readOnlyIn =
+      bound.readOnlyIn ??
+      findReadOnly(name, declaration, declaration.trust ? fullLayers(this.#layers) : this.#layers);
     const rules = this.permissions.rulesFor({ name, aliases, isReplaced, readOnlyIn });
     return { ...bound, rules };
   }

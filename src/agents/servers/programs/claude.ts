@@ -13,14 +13,15 @@ import {
 } from './listing.ts';
 
 /** Highest precedence first. */
-export async function readClaude({ project, homeFolder, env }: ProgramPlaces): Promise<Listing[]> {
+export async function readClaude(places: ProgramPlaces): Promise<Listing[]> {
+  const { project, homeFolder, env, gate } = places;
   const own = env['CLAUDE_CONFIG_DIR'];
   const [user, mcpJson, ...settings] = await Promise.all([
-    readJsonSettings(join(own || homeFolder, '.claude.json')),
-    readJsonSettings(join(project, '.mcp.json')),
-    readJsonSettings(join(own || join(homeFolder, '.claude'), 'settings.json')),
-    readJsonSettings(join(project, '.claude', 'settings.json')),
-    readJsonSettings(join(project, '.claude', 'settings.local.json')),
+    readJsonSettings(join(own || homeFolder, '.claude.json'), gate),
+    readJsonSettings(join(project, '.mcp.json'), gate),
+    readJsonSettings(join(own || join(homeFolder, '.claude'), 'settings.json'), gate),
+    readJsonSettings(join(project, '.claude', 'settings.json'), gate),
+    readJsonSettings(join(project, '.claude', 'settings.local.json'), gate),
   ]);
   const here = projectOf(user.settings, project);
   const isOff = new Set(stringsIn(here['disabledMcpServers']));

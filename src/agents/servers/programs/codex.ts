@@ -13,10 +13,10 @@ import {
 
 /** Highest precedence first. */
 export async function readCodex(places: ProgramPlaces): Promise<Listing[]> {
-  const { project, env } = places;
+  const { project, env, gate } = places;
   const [ofProject, ofUser] = await Promise.all([
-    readTomlSettings(join(project, '.codex', 'config.toml')),
-    readTomlSettings(join(codexHomeOf(places), 'config.toml')),
+    readTomlSettings(join(project, '.codex', 'config.toml'), gate),
+    readTomlSettings(join(codexHomeOf(places), 'config.toml'), gate),
   ]);
   return [
     listServers(ofProject, 'mcp_servers', project),

@@ -6,7 +6,9 @@ import { isObject } from '../../../base/object.ts';
 import { readTextFile } from '../../../base/read-text.ts';
 import type { AgentSettings } from '../../../config/config.ts';
 import { parseJsonc, withoutByteOrderMark } from '../../../config/files/files.ts';
+import type { Gate, GatedText } from '../../../config/files/gate.ts';
 import { parseToml } from '../../../config/files/toml.ts';
+import type { Subject } from '../../../config/judge.ts';
 import { isServerEntry } from '../../../config/schema/check.ts';
 import { isPlainObject } from '../../../config/schema/fits.ts';
 import { resolveCommand } from '../../../config/server/command.ts';
@@ -18,6 +20,8 @@ import { type Candidate, type Candidates, type ServerFolders, serverFolder } fro
 export interface ProgramPlaces extends ServerFolders {
   readonly settings: Pick<AgentSettings, 'vscodeUserMcp' | 'codexHome'>;
   readonly env: NodeJS.ProcessEnv;
+  /** Judges the project's files; without it, all are trusted. */
+  readonly gate?: Gate | undefined;
 }
 
 export interface Listing {
@@ -27,10 +31,12 @@ export interface Listing {
   /** By key. Not all need to be servers. */
   readonly entries: ReadonlyMap<string, unknown>;
   readonly warnings: readonly string[];
+  /** Where the file comes from; undefined for the user's files. */
+  readonly trust?: Subject['origin'] | undefined;
 }
 
 export function listServers(
-  { file, settings, warnings }: SettingsFile,
+  { file, settings, warnings, trust }: SettingsFile,
   key: string,
   cwd: string | undefined,
 ): Listing {
@@ -39,6 +45,7 @@ export function listServers(
   return {
     origin: file,
     cwd,
+    trust,
     entries: new Map(isObject(servers) ? Object.entries(servers) : []),
     warnings: isUsable ? warnings : [...warnings, `${file}: ${key} is not an object with servers.`],
   };
@@ -53,16 +60,28 @@ export function mapEntries(
   return { ...listing, entries: new Map(entries.filter(([, entry]) => entry !== undefined)) };
 }
 
-export function readListing(listing: Listing, folders: ServerFolders): Candidates {
+export function readListing(
+  listing: Listing,
+  folders: ServerFolders & Pick<ProgramPlaces, 'gate'>,
+): Candidates {
   const servers: Candidate[] = [];
   const leftOut = new Map<string, string>();
   const warnings = [...listing.warnings];
   for (const [key, entry] of listing.entries) {
     if (isObject(entry) && (entry['disabled'] === true || entry['enabled'] === false)) {
-      leftOut.set(key, `${nameOf(key, listing)} is disabled there.`);
+      if (listing.trust !== 'foreign') {
+        leftOut.set(key, `${nameOf(key, listing)} is disabled there.`);
+      }
       continue;
     }
     const read = readEntry(key, entry, listing, folders);
+    if (!isApproved(key, read, listing, folders.gate)) {
+      leftOut.set(
+        key,
+        `${listing.origin}: This server waits for your approval. Run: switchboard trust`,
+      );
+      continue;
+    }
     if (typeof read === 'string') {
       leftOut.set(key, read);
       warnings.push(read);
@@ -74,6 +93,19 @@ export function readListing(listing: Listing, folders: ServerFolders): Candidate
     }
   }
   return { servers, leftOut, warnings };
+}
+
+function isApproved(
+  key: string,
+  read: Candidate | string,
+  { origin: file, trust }: Listing,
+  gate: Gate | undefined,
+): boolean {
+  if (!gate || trust === undefined) return true;
+  if (typeof read === 'string') return trust === 'yours'; // the reason repeats its text
+  const subject = { kind: 'agent-server', name: key, file, origin: trust } as const;
+  const { origin: _origin, isOwn: _isOwn, isInjected: _isInjected, ...content } = read;
+  return gate.decide({ ...subject, content: () => content }) === 'approved';
 }
 
 /** The server, or a sentence about why agents can't use it. */
@@ -129,18 +161,20 @@ export interface SettingsFile {
   readonly file: string;
   readonly settings: Settings;
   readonly warnings: readonly string[];
+  /** Where it comes from; undefined for the user's files. */
+  readonly trust?: Subject['origin'] | undefined;
 }
 
 /** Some programs keep their history in the same file. */
 const MOST_BYTES = 8 << 20;
 
 /** Allows comments and trailing commas. */
-export function readJsonSettings(file: string): Promise<SettingsFile> {
-  return readSettings(file, parseJsonc);
+export function readJsonSettings(file: string, gate: Gate | undefined): Promise<SettingsFile> {
+  return readSettings(file, parseJsonc, gate);
 }
 
-export function readTomlSettings(file: string): Promise<SettingsFile> {
-  return readSettings(file, parseTomlSettings);
+export function readTomlSettings(file: string, gate: Gate | undefined): Promise<SettingsFile> {
+  return readSettings(file, parseTomlSettings, gate);
 }
 
 type Parsed = { readonly value: unknown } | { readonly problem: string };
@@ -148,13 +182,17 @@ type Parsed = { readonly value: unknown } | { readonly problem: string };
 async function readSettings(
   file: string,
   parse: (text: string) => Promise<Parsed>,
+  gate: Gate | undefined,
 ): Promise<SettingsFile> {
-  const empty: SettingsFile = { file, settings: {}, warnings: [] };
+  const read: GatedText = gate
+    ? await gate.read(file, { maxBytes: MOST_BYTES })
+    : { ...readTextFile(file, MOST_BYTES), origin: undefined };
+  const trust = 'text' in read ? read.origin : undefined;
+  const empty: SettingsFile = { file, settings: {}, warnings: [], trust };
   const unusable = (problem: string): SettingsFile => ({
     ...empty,
-    warnings: [`${file}:${problem} The file is ignored.`],
+    warnings: trust === 'foreign' ? [] : [`${file}:${problem} The file is ignored.`],
   });
-  const read = readTextFile(file, MOST_BYTES);
   if ('problem' in read) return read.isMissing ? empty : unusable(` ${read.problem}`);
   const text = withoutByteOrderMark(read.text);
   if (text.trim() === '') return empty;

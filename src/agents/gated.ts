@@ -1,0 +1,34 @@
+// Reads the files of an agent through the judge: what came with a project's repository is used only if the user
+// approved exactly this text.
+import { basename } from 'node:path';
+import type { Gate, GatedText } from '../config/files/gate.ts';
+import type { Subject } from '../config/judge.ts';
+import type { Dialect } from './agent.ts';
+
+export function readAgentFile(
+  file: string,
+  dialect: Dialect,
+  gate: Gate,
+): Promise<GatedText | 'waiting'> {
+  return readApproved('agent', agentName(file), file, gate, { dialect });
+}
+
+/** The name an approval has: what the file itself says may be anything. */
+export function agentName(file: string): string {
+  return basename(file).replace(/(?:\.(?:agent|chatmode))?\.\w+$/, '');
+}
+
+/** The text, or that it isn't approved. */
+export async function readApproved(
+  kind: Subject['kind'],
+  name: string,
+  file: string,
+  gate: Gate,
+  more: object = {},
+): Promise<GatedText | 'waiting'> {
+  const read = await gate.read(file);
+  if ('problem' in read || read.origin === undefined) return read;
+  const { text, origin } = read;
+  const verdict = gate.decide({ kind, name, file, origin, content: () => ({ text, ...more }) });
+  return verdict === 'approved' ? read : 'waiting';
+}

@@ -1,0 +1,135 @@
+// Reads files through the judge: what a project's file says counts only if it's the user's or approved. The judge is
+// opened with the first file of the project.
+import { statSync } from 'node:fs';
+import { SwitchboardError } from '../../base/errors.ts';
+import { pathInside } from '../../base/paths.ts';
+import { readOpenedFile, readTextFile } from '../../base/read-text.ts';
+import type { FileOrigin, Judge, OpenJudge, Subject, TrustSettings, Verdict } from '../judge.ts';
+import type { Folders } from './places.ts';
+
+export type GatedText =
+  | {
+      readonly text: string;
+      /** Undefined if the file isn't the project's. */
+      readonly origin: Subject['origin'] | undefined;
+    }
+  | { readonly problem: string; readonly isMissing: boolean };
+
+interface ReadOptions {
+  readonly maxBytes?: number;
+  /** A project's file names this one, wherever it is. */
+  readonly isNamed?: boolean;
+}
+
+const REFUSED = {
+  problem:
+    'It is not used: it or its folder belongs to another user, or every user can change it. Correct that, or list the folder under trust.directories in your own configuration.',
+  isMissing: false,
+};
+
+export class Gate {
+  readonly #open: OpenJudge | undefined;
+  readonly #settings: TrustSettings;
+  readonly #folders: Folders;
+  readonly #named: string[] = [];
+  #judge: Promise<Judge> | undefined;
+  #opened: Judge | undefined;
+
+  /** Without a judge, everything is trusted. */
+  constructor(open: OpenJudge | undefined, settings: TrustSettings, folders: Folders) {
+    this.#open = settings.mode === 'all' ? undefined : open;
+    this.#settings = settings;
+    this.#folders = folders;
+  }
+
+  /** The judge, once a file of the project was read. */
+  get judge(): Judge | undefined {
+    return this.#opened;
+  }
+
+  /** Folders that a file of the project names: what is in them counts as the project's. */
+  addFolders(folders: readonly string[]): void {
+    this.#named.push(...folders);
+  }
+
+  /** Whether the file is the project's, so that it has to be judged. */
+  covers(file: string): boolean {
+    return this.#isProjects(file, this.#isInNamed(file));
+  }
+
+  async read(file: string, { maxBytes, ...options }: ReadOptions = {}): Promise<GatedText> {
+    const isNamed = options.isNamed === true || this.#isInNamed(file);
+    if (!this.#isProjects(file, isNamed)) {
+      const read = readTextFile(file, maxBytes);
+      return 'problem' in read ? read : { text: read.text, origin: undefined };
+    }
+    const read = readOpenedFile(file, maxBytes);
+    if ('problem' in read) return read;
+    const origin = (await this.#judged()).originOf(file, read.stats, isNamed);
+    if (origin === 'refused') return REFUSED;
+    return { text: read.text, origin: origin === 'user' ? undefined : origin };
+  }
+
+  /** Opens the judge for `originOf`. */
+  async open(): Promise<void> {
+    if (this.#open) await this.#judged();
+  }
+
+  /** Where a program comes from that was found because of the project. */
+  originOf(program: string): FileOrigin {
+    if (!this.#isProjects(program, true)) return 'user';
+    const stats = statSync(program, { throwIfNoEntry: false });
+    return (stats && this.#opened?.originOf(program, stats, true)) ?? 'foreign';
+  }
+
+  /** `read` has to come first. */
+  decide(subject: Subject): Verdict {
+    if (!this.#opened) throw new Error('Nothing was read.');
+    return this.#opened.decide(subject);
+  }
+
+  #isInNamed(file: string): boolean {
+    return this.#named.some((folder) => pathInside(folder, file) !== undefined);
+  }
+
+  #isProjects(file: string, isNamed: boolean): boolean {
+    const { project, home, homeFolder } = this.#folders;
+    if (this.#open === undefined || project === homeFolder) return false;
+    return (
+      (isNamed || pathInside(project, file) !== undefined) && pathInside(home, file) === undefined
+    );
+  }
+
+  async #judged(): Promise<Judge> {
+    if (!this.#open) throw new Error('There is no judge.');
+    this.#judge ??= this.#open(this.#settings, this.#folders);
+    this.#opened = await this.#judge;
+    return this.#opened;
+  }
+}
+
+/** Whether the file isn't used because of who can change it. */
+export function isUnusable(read: GatedText): boolean {
+  return read === REFUSED;
+}
+
+/** For a file that isn't approved and can't be read either. None of its text is repeated. */
+export function ignoredFile(file: string, read: GatedText): string {
+  if ('problem' in read) return `${file}: ${read.problem} The file is ignored.`;
+  return `${file}: It came with the project, is not valid, and is ignored. To see why, run: switchboard config check --trust all`;
+}
+
+/** For stderr, once per start. */
+export function describeWaiting(count: number): string {
+  const what = count === 1 ? 'One part' : `${count} parts`;
+  const verb = count === 1 ? 'waits' : 'wait';
+  return `${what} of this project's configuration came with its repository and ${verb} for your approval. Run: switchboard trust`;
+}
+
+/** What the model or the user reads about something that waits. */
+export function needsApproval(child?: string): SwitchboardError {
+  return new SwitchboardError('APPROVAL_NEEDED', 'Waiting for approval.', {
+    hint: 'Run: switchboard trust',
+    data: child === undefined ? {} : { child },
+  });
+}

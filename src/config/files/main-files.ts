@@ -1,0 +1,184 @@
+// Reads the main files. The user's comes first, because it says how far projects are trusted. A project's file that
+// came with a repository counts only as far as it's harmless, until the user approves it.
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { SwitchboardError } from '../../base/errors.ts';
+import { ownershipProblem } from '../../base/ownership.ts';
+import { type OpenJudge, TRUST_MODES, type TrustMode, type TrustSettings } from '../judge.ts';
+import { type CheckedConfig, checkConfigFile } from '../schema/check.ts';
+import type { ConfigFile } from '../schema/schema.ts';
+import { choice } from '../settings/values.ts';
+import {
+  isScript,
+  MAX_CONFIG_BYTES,
+  parseSource,
+  readConfigFile,
+  runApprovedScript,
+} from './files.ts';
+import { Gate, type GatedText, ignoredFile, isUnusable } from './gate.ts';
+import { expandHome } from './globs.ts';
+import type { Layer } from './layers.ts';
+import { findPlaces, type PlaceOptions, type Places } from './places.ts';
+
+export interface ReadLayersOptions extends PlaceOptions {
+  /** `--trust`; takes precedence over `SWITCHBOARD_TRUST` and the user's file. */
+  readonly trust?: string | undefined;
+  /** Judges the project's files. Without it, all are trusted. */
+  readonly openJudge?: OpenJudge | undefined;
+}
+
+export interface MainFiles {
+  readonly places: Places;
+  /** Highest precedence first. */
+  readonly layers: readonly Layer[];
+  readonly gate: Gate;
+  readonly warnings: readonly string[];
+}
+
+export async function readLayers(options: ReadLayersOptions): Promise<MainFiles> {
+  const places = findPlaces(options);
+  const { projectFile, userFile } = places;
+  const warnings: string[] = [];
+  const warn = (sentence: string) => void warnings.push(sentence);
+  const chosen = chosenMode(options, warn);
+  if (options.openJudge && chosen !== 'all') checkHome(places);
+  const user = userFile === undefined ? [] : [await readOwn(userFile)];
+  const gate = new Gate(options.openJudge, trustSettings(chosen, user[0], places), places);
+  const isSeparate = projectFile !== undefined && projectFile !== userFile;
+  const project = isSeparate ? await readProjects(projectFile, gate, warn) : undefined;
+  return { places, layers: project ? [project, ...user] : user, gate, warnings };
+}
+
+async function readOwn(file: string): Promise<Layer> {
+  return { file, ...(await checkConfigFile(await readConfigFile(file))) };
+}
+
+const MODE = choice(...TRUST_MODES);
+
+function chosenMode(
+  { trust, env }: ReadLayersOptions,
+  warn: (sentence: string) => void,
+): TrustMode | undefined {
+  if (trust !== undefined) {
+    const mode = MODE.fromText(trust);
+    if (mode) return mode;
+    throw new SwitchboardError('USAGE', `Invalid value for --trust: "${trust}".`, {
+      hint: `Use one of: ${TRUST_MODES.join(', ')}.`,
+    });
+  }
+  const { SWITCHBOARD_TRUST: text } = env;
+  if (!text?.trim()) return undefined;
+  const mode = MODE.fromText(text);
+  if (!mode) warn(`SWITCHBOARD_TRUST must be ${MODE.allowed}. Its value is ignored.`);
+  return mode;
+}
+
+function trustSettings(
+  chosen: TrustMode | undefined,
+  user: Layer | undefined,
+  { homeFolder }: Places,
+): TrustSettings {
+  const { mode = 'repository', directories = [] } = user?.config.trust ?? {};
+  return {
+    mode: chosen ?? mode,
+    directories: directories.map((folder) => resolve(homeFolder, expandHome(folder, homeFolder))),
+  };
+}
+
+/** Whoever can write there decides what runs. */
+function checkHome({ home }: Places): void {
+  const stats = statSync(home, { throwIfNoEntry: false });
+  const problem = stats && ownershipProblem(stats);
+  if (problem === undefined) return;
+  throw new SwitchboardError('CONFIG_INVALID', `${home} is not used. ${problem}`, {
+    hint: 'Correct its owner and permissions, set SWITCHBOARD_HOME to a folder of your own, or set SWITCHBOARD_TRUST=all.',
+  });
+}
+
+async function readProjects(
+  file: string,
+  gate: Gate,
+  warn: (sentence: string) => void,
+): Promise<Layer | undefined> {
+  const read = await gate.read(file, { maxBytes: MAX_CONFIG_BYTES });
+  if (isUnusable(read)) {
+    warn(ignoredFile(file, read));
+    return undefined;
+  }
+  if (isScript(file)) return readScript(file, read, gate);
+  const origin = 'text' in read ? read.origin : undefined;
+  try {
+    const checked = await checkConfigFile(await parseSource(file, read));
+    if (origin === undefined) return { file, ...checked };
+    if (checked.config.trust !== undefined) {
+      warn(`${file}: "trust" only counts in your own configuration (ignored).`);
+    }
+    const basis = 'text' in read ? [read.text] : undefined;
+    return limited({ file, origin, basis, ...checked }, gate);
+  } catch (error) {
+    if (origin !== 'foreign' || !(error instanceof SwitchboardError)) throw error;
+    warn(ignoredFile(file, read));
+    return undefined;
+  }
+}
+
+/** Once it runs, it could do anything, so what it exports needs no further approval. */
+async function readScript(file: string, read: GatedText, gate: Gate): Promise<Layer | undefined> {
+  if ('problem' in read || read.origin === undefined) return readOwn(file);
+  const { text, origin } = read;
+  const subject = { kind: 'script', name: basename(file), file, origin } as const;
+  if (gate.decide({ ...subject, content: () => ({ text }) }) !== 'approved') return undefined;
+  const source =
+    origin === 'yours' ? await readConfigFile(file) : await runApprovedScript(file, text);
+  return { file, ...(await checkConfigFile(source)) };
+}
+
+type ProjectLayer = Layer & { readonly origin: NonNullable<Layer['origin']> };
+
+/**
+ * Without its settings, unless they are approved. Servers are judged one by one, together with their own `suites`,
+ * which therefore count only for them.
+ */
+function limited(layer: ProjectLayer, gate: Gate): Layer {
+  const { file, origin, config, invalidServers, invalidSuites } = layer;
+  const settings = settingsIn(config);
+  const subject = { kind: 'settings', name: basename(file), file, origin } as const;
+  const isApproved =
+    settings === undefined || gate.decide({ ...subject, content: () => settings }) === 'approved';
+  if (isApproved && config.suites === undefined) return layer;
+  const full: CheckedConfig = { config, invalidServers, invalidSuites };
+  if (!isApproved) {
+    return { ...layer, config: harmlessKeys(config), invalidSuites: new Map(), full };
+  }
+  const invalid = new Map([...invalidSuites].filter(([name]) => !isOwn(config, name)));
+  const suites = Object.fromEntries(suitesOfOthers(config));
+  return { ...layer, config: { ...config, suites }, invalidSuites: invalid, full };
+}
+
+function isOwn({ mcpServers = {} }: ConfigFile, name: string): boolean {
+  return Object.hasOwn(mcpServers, name);
+}
+
+function suitesOfOthers(config: ConfigFile) {
+  return Object.entries(config.suites ?? {}).filter(([name]) => !isOwn(config, name));
+}
+
+/** Keys that start nothing, reach nobody, and change nothing that models read. */
+function harmlessKeys(config: ConfigFile): ConfigFile {
+  const { mcpServers, timeouts, limits, introspection, flip, era, results } = config;
+  const kept = { mcpServers, timeouts, limits, introspection, flip, era, results };
+  return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
+}
+
+/** Everything else, except `suites` of the file's own servers; undefined if there is nothing. */
+function settingsIn(config: ConfigFile): object | undefined {
+  const harmless = harmlessKeys(config);
+  const { $schema: _schema, trust: _trust, suites: _suites, ...others } = config;
+  const left = Object.entries(others).filter(
+    ([key, value]) => value !== undefined && !Object.hasOwn(harmless, key),
+  );
+  const suites = suitesOfOthers(config);
+  if (left.length === 0 && suites.length === 0) return undefined;
+  const named = suites.length > 0 && { suites: Object.fromEntries(suites) };
+  return { ...Object.fromEntries(left), ...named };
+}

@@ -1,0 +1,91 @@
+// Decides what a project may do. Everything in a project that starts a program, names an address, is code, or
+// changes what models are told is judged before it is used. This file has only the interface: the layer `trust`
+// implements it, and whoever loads a configuration passes it in.
+import type { Stats } from 'node:fs';
+import type { ChildConfig } from './config.ts';
+import type { Folders } from './files/places.ts';
+
+export const TRUST_MODES = ['repository', 'ask', 'all'] as const;
+export type TrustMode = (typeof TRUST_MODES)[number];
+
+export interface TrustSettings {
+  readonly mode: TrustMode;
+  /** Absolute. Files below them are used no matter who owns them. */
+  readonly directories: readonly string[];
+}
+
+/**
+ * Where a file comes from. `user`: not from a project. `yours`: made on this machine. `foreign`: came with a
+ * repository. `refused`: it belongs to another user, or everyone can change it.
+ */
+export type FileOrigin = 'user' | 'yours' | 'foreign' | 'refused';
+
+export type Verdict = 'approved' | 'pending' | 'denied' | 'changed';
+
+type SubjectKind =
+  | 'server'
+  | 'settings'
+  | 'script'
+  | 'descriptions'
+  | 'role'
+  | 'agent'
+  | 'instructions'
+  | 'model-map'
+  | 'agent-server';
+
+/** The texts of files, unchanged. */
+export type Basis = readonly string[];
+
+/** Something in a project that needs the user's consent. */
+export interface Subject {
+  readonly kind: SubjectKind;
+  /** As the project writes it: it may contain anything. */
+  readonly name: string;
+  readonly file: string;
+  readonly origin: 'yours' | 'foreign';
+  /** What the approval is bound to: a server as the project declares it, or any JSON value. */
+  readonly content: () => ChildConfig | object;
+  /** The texts that everything about it follows from. Subjects with the same texts share one array. */
+  readonly basis?: Basis | undefined;
+  /** The user's file that declares a server with the same name, if this one would replace it. */
+  readonly replaces?: string | undefined;
+}
+
+export interface JudgedSubject {
+  readonly subject: Subject;
+  /** As hashed. */
+  readonly content: object;
+  readonly hash: string;
+  readonly verdict: Verdict;
+}
+
+export interface Judge {
+  /** `stats` are those of the opened file. `isNamed`: a project's file names it, wherever it is. */
+  originOf(file: string, stats: Stats, isNamed?: boolean): FileOrigin;
+  decide(subject: Subject): Verdict;
+  /** Records what was trusted at first sight. */
+  save(): void;
+  /** Everything that was judged so far. */
+  readonly judged: readonly JudgedSubject[];
+  /** How many of them wait for an approval. */
+  readonly waiting: number;
+  /** The files of the user's that were trusted at first sight just now. */
+  readonly trusted: readonly string[];
+}
+
+/** Loads the implementation: only projects that have files need it. */
+export type OpenJudge = (settings: TrustSettings, folders: Folders) => Promise<Judge>;
+
+export function isWaiting(verdict: Verdict): boolean {
+  return verdict === 'pending' || verdict === 'changed';
+}
+
+export const WAITING_TEXT = 'Waiting for approval. Run: switchboard trust';
+
+/** A name for something that isn't approved: nothing in it can be mistaken for anything else. */
+export function harmlessName(name: string, taken: { has(name: string): boolean }): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 32);
+  let distinct = plain;
+  for (let number = 2; taken.has(distinct); number++) distinct = `${plain}_${number}`;
+  return distinct;
+}

@@ -1,0 +1,54 @@
+// Records the user's decisions about what was judged.
+import type { JudgedSubject } from '../../config/judge.ts';
+import { describeSubject } from './describe.ts';
+import {
+  changeTrustStore,
+  type DecidedBy,
+  keyOf,
+  readTrustStore,
+  recordOf,
+  type TrustRecord,
+} from './store.ts';
+
+/** Longer descriptions aren't kept: only their hash is. */
+const MOST_CHARS = 64_000;
+
+export async function recordDecisions(
+  home: string,
+  judged: readonly JudgedSubject[],
+  decision: TrustRecord['decision'],
+  by: DecidedBy = 'user',
+): Promise<void> {
+  if (judged.length === 0) return;
+  const add = new Map(
+    judged.map((one) => {
+      const { subject, hash } = one;
+      return [hash, { ...recordOf(subject, decision, by), lines: keptLines(one) }] as const;
+    }),
+  );
+  const keys = new Set(judged.map(({ subject }) => keyOf(subject)));
+  const before = [...readTrustStore(home).records];
+  // Another branch may have other content, which stays approved.
+  const isOutdated = (record: TrustRecord) =>
+    keys.has(keyOf(record)) && (decision !== 'approved' || record.decision !== 'approved');
+  const remove = before.filter(([hash, record]) => !add.has(hash) && isOutdated(record));
+  await changeTrustStore(home, { add, remove: remove.map(([hash]) => hash) });
+}
+
+/** What the last approval was for; undefined if there was none. */
+export function approvedLines(
+  home: string,
+  { subject }: JudgedSubject,
+): readonly string[] | undefined {
+  const records = [...readTrustStore(home).records.values()];
+  const approved = records.filter(
+    (record) => record.decision === 'approved' && keyOf(record) === keyOf(subject),
+  );
+  return approved.at(-1)?.lines;
+}
+
+function keptLines(judged: JudgedSubject): readonly string[] | undefined {
+  const lines = describeSubject(judged);
+  const size = lines.reduce((sum, line) => sum + line.length, 0);
+  return size <= MOST_CHARS ? lines : undefined;
+}

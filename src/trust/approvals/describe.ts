@@ -1,0 +1,138 @@
+// What something in a project would do, in lines a person can read before approving it. Hidden characters are
+// named, and nothing is left out.
+import { isObject } from '../../base/object.ts';
+import { nameHidden } from '../../base/text.ts';
+import type { JudgedSubject } from '../../config/judge.ts';
+
+export function describeSubject({ subject, content }: JudgedSubject): string[] {
+  // In the user's own files, values are often secrets.
+  const shown = subject.origin === 'yours' ? withoutValues(content) : content;
+  return linesOf(subject.kind, shown as Record<string, unknown>).map(nameHidden);
+}
+
+function withoutValues(content: object): object {
+  const entries = Object.entries(content).map(([key, value]: [string, unknown]) => {
+    if (!isObject(value)) return [key, value];
+    const isHidden = key === 'env' || key === 'headers';
+    return [key, isHidden ? hideValues(value) : withoutValues(value)];
+  });
+  return Object.fromEntries(entries) as object;
+}
+
+function hideValues(values: object): object {
+  const hide = (value: unknown) => (/^\$\{[^}]*\}$/.test(String(value)) ? value : '***');
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, hide(value)]));
+}
+
+function linesOf(kind: string, content: Record<string, unknown>): string[] {
+  if (kind === 'server') return describeServer(content);
+  if (kind === 'agent-server') {
+    const { cmd, args, env, cwd, url, headers, ...others } = content;
+    const command = cmd === undefined ? undefined : { program: cmd, args, env };
+    const remote = url === undefined ? undefined : { url, headers };
+    return describeServer({ ...others, command, remote, cwd });
+  }
+  if (kind === 'settings') return Object.entries(content).flatMap(describeSetting);
+  const { text } = content;
+  return typeof text === 'string' ? text.split(/\r?\n/) : [JSON.stringify(content)];
+}
+
+function describeServer(content: Record<string, unknown>): string[] {
+  const {
+    command,
+    remote,
+    cwd,
+    replaces,
+    behind,
+    invalid,
+    isCwdGiven: _given,
+    ...others
+  } = content;
+  const launch = isObject(command) ? command : {};
+  const place = isObject(remote) ? remote : {};
+  const args: unknown[] = Array.isArray(launch['args']) ? launch['args'] : [];
+  const words = [launch['program'], ...args].filter((word) => typeof word === 'string');
+  return [
+    ...(replaces === undefined
+      ? []
+      : [`replaces your server of the same name in ${String(replaces)}`]),
+    ...(words.length > 0 ? [`runs: ${words.map(quote).join(' ')}`, `in: ${String(cwd)}`] : []),
+    ...assignments('sets variable', launch['env']),
+    ...(typeof place['url'] === 'string' ? [`connects to: ${place['url']}`] : []),
+    ...assignments('sends header', place['headers']),
+    ...(place['oauth'] === undefined ? [] : [`oauth: ${JSON.stringify(place['oauth'])}`]),
+    ...variables({ command, remote, cwd }),
+    ...(invalid === true ? ['is invalid; see: switchboard config check --trust all'] : []),
+    ...Object.entries(others).flatMap(([key, value]) => describeKey(key, value)),
+    ...(isObject(behind) ? ['behind an assistant:', ...describeServer(behind).map(indent)] : []),
+  ];
+}
+
+/** Values that every server has, and that say nothing about this one. */
+const USUAL: Readonly<Record<string, string>> = {
+  show: '"suite"',
+  start: '"lazy"',
+  environment: '"inherit"',
+  framing: '"auto"',
+  wrapResults: '"mcp"',
+  readOnlyTool: 'false',
+  toolChanges: '"scan"',
+  resultSecrets: '"pass"',
+  redact: '[]',
+  expose: '{}',
+};
+
+function describeKey(key: string, value: unknown): string[] {
+  const text = JSON.stringify(value);
+  return value === undefined || USUAL[key] === text ? [] : [`${key}: ${text}`];
+}
+
+function describeSetting([key, value]: [string, unknown]): string[] {
+  if (key !== 'suites' || !isObject(value)) return [`${key}: ${JSON.stringify(value)}`];
+  return Object.entries(value).map(
+    ([name, keys]) => `changes server ${JSON.stringify(name)}: ${JSON.stringify(keys)}`,
+  );
+}
+
+function assignments(what: string, values: unknown): string[] {
+  const entries = isObject(values) ? Object.entries(values) : [];
+  return entries.map(([name, value]) => `${what} ${name}=${quote(String(value))}`);
+}
+
+const REFERENCE = /\$\{([^}]*)\}/g;
+
+/** Which of the user's variables go where. */
+function variables(launch: Record<string, unknown>): string[] {
+  const found = new Map<string, Set<string>>();
+  const search = (value: unknown, where: string): void => {
+    if (typeof value === 'string') {
+      for (const [, name = ''] of value.matchAll(REFERENCE)) {
+        if (name === 'project') continue;
+        found.set(name, (found.get(name) ?? new Set()).add(where));
+      }
+    } else if (Array.isArray(value)) {
+      for (const item of value) search(item, where);
+    } else if (isObject(value)) {
+      for (const [key, item] of Object.entries(value)) search(item, PLACES[key] ?? where);
+    }
+  };
+  search(launch, 'the program');
+  return [...found].map(
+    ([name, places]) => `passes on your variable ${name} to ${[...places].join(' and ')}`,
+  );
+}
+
+const PLACES: Readonly<Record<string, string>> = {
+  env: "the program's environment",
+  args: "the program's arguments",
+  url: 'the address',
+  headers: 'a header',
+};
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./$*\\{}-]+$/.test(word) ? word : JSON.stringify(word);
+}
+
+function indent(line: string): string {
+  return `  ${line}`;
+}

@@ -1,0 +1,231 @@
+// Judges a project's files by where they come from, and what they contain by the user's decisions.
+import { realpathSync, type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { SwitchboardError } from '../../base/errors.ts';
+import { isMarkedAsDownload, isOwnFile, ownershipProblem } from '../../base/ownership.ts';
+import { pathInside, realPathOf } from '../../base/paths.ts';
+import { codeOf, isSystemError } from '../../base/system-error.ts';
+import type { ChildConfig } from '../../config/config.ts';
+import type { Folders } from '../../config/files/places.ts';
+import {
+  type FileOrigin,
+  isWaiting,
+  type Judge,
+  type JudgedSubject,
+  type Subject,
+  type TrustSettings,
+  type Verdict,
+} from '../../config/judge.ts';
+import { wasUsedBefore } from './adopt.ts';
+import { Batches } from './batches.ts';
+import { contentOf, hashOf } from './content.ts';
+import { Repositories } from './repositories.ts';
+import {
+  type DecidedBy,
+  keyOf,
+  readTrustStore,
+  recordOf,
+  type TrustRecord,
+  type TrustStore,
+  writeChange,
+} from './store.ts';
+
+export interface JudgeOptions {
+  /** Whether the caller tells the user which files were trusted at first sight. */
+  readonly announces?: boolean | undefined;
+  /** Whether the caller needs everything that was judged, also what is known to be approved. */
+  readonly lists?: boolean | undefined;
+}
+
+export class FileJudge implements Judge {
+  readonly #settings: TrustSettings;
+  readonly #folders: Folders;
+  readonly #announces: boolean;
+  readonly #isListing: boolean;
+  readonly #batches = new Batches();
+  readonly #repositories = new Repositories();
+  readonly #store: TrustStore;
+  /** By kind, name and file. */
+  readonly #known = new Map<string, TrustRecord[]>();
+  readonly #news = new Map<string, TrustRecord>();
+  readonly #outdated: string[] = [];
+  readonly #safeFolders = new Map<string, boolean>();
+  /** By hash. */
+  readonly #judged = new Map<string, JudgedSubject>();
+  readonly #trusted = new Set<string>();
+  #scopes: readonly string[] | undefined;
+
+  constructor(
+    settings: TrustSettings,
+    folders: Folders,
+    { announces = false, lists = false }: JudgeOptions = {},
+  ) {
+    this.#settings = settings;
+    this.#folders = folders;
+    this.#announces = announces;
+    this.#isListing = lists;
+    this.#store = readTrustStore(folders.home);
+    for (const record of this.#store.records.values()) this.#index(record);
+  }
+
+  get judged(): readonly JudgedSubject[] {
+    return [...this.#judged.values()];
+  }
+
+  get waiting(): number {
+    return this.judged.filter(({ verdict }) => isWaiting(verdict)).length;
+  }
+
+  get trusted(): readonly string[] {
+    return [...this.#trusted];
+  }
+
+  originOf(file: string, stats: Stats, isNamed = false): FileOrigin {
+    const { mode, directories } = this.#settings;
+    const { project, home, homeFolder } = this.#folders;
+    const isProjects = isNamed || pathInside(project, file) !== undefined;
+    if (!isProjects || pathInside(home, file) !== undefined || project === homeFolder)
+      return 'user';
+    if (mode === 'all') return 'user';
+    const isListed = directories.some((folder) => pathInside(folder, file) !== undefined);
+    if (!isListed && !this.#isSafe(file, stats)) return 'refused';
+    if (mode === 'ask') return 'foreign';
+    return this.#isYours(file, stats, isListed) ? 'yours' : 'foreign';
+  }
+
+  decide(subject: Subject): Verdict {
+    const batch = this.#batches.of(subject, () => this.#scopesOf()[0] ?? '');
+    if (batch !== undefined && this.#isKnown(batch)) return 'approved';
+    const verdict = this.#decide(subject);
+    if (batch !== undefined) this.#batches.add(batch, verdict === 'approved');
+    return verdict;
+  }
+
+  #isKnown(batch: string): boolean {
+    const isUsed = !this.#isListing && this.#settings.mode === 'repository';
+    return isUsed && this.#store.batches.has(batch);
+  }
+
+  #decide(subject: Subject): Verdict {
+    const { project } = this.#folders;
+    const content = contentOf(subject, project);
+    const [scope = '', ...others] = this.#scopesOf();
+    const hash = hashOf(subject, content, scope);
+    const hashes = [hash, ...others.map((other) => hashOf(subject, content, other))];
+    const verdict = this.#verdictOn(subject, hashes);
+    this.#judged.set(hash, { subject, content, hash, verdict });
+    return verdict;
+  }
+
+  save(): void {
+    const announced = this.#announces ? this.trusted : [];
+    const batches = this.#batches.approved().filter((batch) => !this.#store.batches.has(batch));
+    if (this.#news.size + announced.length + batches.length === 0) return;
+    const { home } = this.#folders;
+    try {
+      writeChange(home, { add: this.#news, remove: this.#outdated, announced, batches });
+    } catch (error) {
+      // Without a record, it's trusted at first sight again next time.
+      if (!isSystemError(error) && !(error instanceof SwitchboardError)) throw error;
+    }
+    this.#news.clear();
+  }
+
+  #verdictOn(subject: Subject, hashes: readonly string[]): Verdict {
+    const decided = hashes.flatMap((hash) => this.#store.records.get(hash) ?? []);
+    const related = this.#known.get(keyOf(subject)) ?? [];
+    const isDenied = [...decided, ...related].some(({ decision }) => decision === 'denied');
+    if (isDenied) return 'denied';
+    if (decided.some((record) => this.#counts(record))) return 'approved';
+    const isRevoked = decided.some(({ decision }) => decision === 'revoked');
+    const by = isRevoked ? undefined : this.#trustsAnyway(subject, related);
+    const [hash = ''] = hashes;
+    if (by !== undefined) {
+      this.#remember(subject, hash, by);
+      return 'approved';
+    }
+    return related.some((record) => this.#counts(record)) ? 'changed' : 'pending';
+  }
+
+  /** If everything needs the user's approval, what was trusted without one doesn't count. */
+  #counts({ decision, by }: TrustRecord): boolean {
+    return decision === 'approved' && (by !== 'first-sight' || this.#settings.mode !== 'ask');
+  }
+
+  /** Without the user's decision: a file made here, or a server that was used before there were approvals. */
+  #trustsAnyway(subject: Subject, related: readonly TrustRecord[]): DecidedBy | undefined {
+    const { kind, file, origin, content, replaces } = subject;
+    if (origin === 'yours') {
+      if (this.#announces && !this.#store.announced.has(file)) this.#trusted.add(file);
+      return 'first-sight';
+    }
+    const isCandidate = kind === 'server' && related.length === 0 && replaces === undefined;
+    if (!isCandidate || this.#settings.mode !== 'repository') return undefined;
+    const { home } = this.#folders;
+    const isAdopted = wasUsedBefore(content() as ChildConfig, home, this.#store.since);
+    return isAdopted ? 'update' : undefined;
+  }
+
+  #remember(subject: Subject, hash: string, by: DecidedBy): void {
+    const record = recordOf(subject, 'approved', by);
+    this.#news.set(hash, record);
+    for (const [before, known] of this.#store.records) {
+      if (known.by === 'first-sight' && keyOf(known) === keyOf(record)) this.#outdated.push(before);
+    }
+  }
+
+  #index(record: TrustRecord): void {
+    const key = keyOf(record);
+    const known = this.#known.get(key);
+    if (known) known.push(record);
+    else this.#known.set(key, [record]);
+  }
+
+  /** From the file up to the project, or only its own folder if it's elsewhere. */
+  #isSafe(file: string, stats: Stats): boolean {
+    return ownershipProblem(stats) === undefined && this.#isSafeFolder(dirname(file));
+  }
+
+  #isSafeFolder(folder: string): boolean {
+    const known = this.#safeFolders.get(folder);
+    if (known !== undefined) return known;
+    const { project } = this.#folders;
+    const stats = statSync(folder, { throwIfNoEntry: false });
+    const isOwn = stats !== undefined && ownershipProblem(stats) === undefined;
+    const isBelow = pathInside(project, folder) !== undefined;
+    const isSafe = isOwn && (!isBelow || this.#isSafeFolder(dirname(folder)));
+    this.#safeFolders.set(folder, isSafe);
+    return isSafe;
+  }
+
+  #isYours(file: string, stats: Stats, isListed: boolean): boolean {
+    if (!isListed && !isOwnFile(stats)) return false;
+    if (isMarkedAsDownload(file)) return false;
+    const real = this.#realPathOf(file, stats);
+    if (real === undefined) return false;
+    const paths = real === file ? [file] : [file, real];
+    return !paths.some((path) => this.#repositories.tracks(path, stats));
+  }
+
+  /** Undefined if the path leads to another file than the one that was opened. */
+  #realPathOf(file: string, { dev, ino }: Stats): string | undefined {
+    try {
+      const real = realpathSync.native(file);
+      const now = statSync(real);
+      return now.dev === dev && now.ino === ino ? real : undefined;
+    } catch (error) {
+      if (codeOf(error) === undefined) throw error;
+      return undefined; // it's gone
+    }
+  }
+
+  /** The repository comes first. A folder's approvals stay valid when it becomes a repository. */
+  #scopesOf(): readonly string[] {
+    const { project } = this.#folders;
+    if (this.#scopes) return this.#scopes;
+    const folder = realPathOf(project);
+    const repository = this.#repositories.nameOf(project);
+    this.#scopes = repository === undefined ? [folder] : [repository, folder];
+    return this.#scopes;
+  }
+}

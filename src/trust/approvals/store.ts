@@ -1,0 +1,140 @@
+// The user's decisions, in `$SWITCHBOARD_HOME/trust.json`. A file that can't be read approves nothing.
+import { join } from 'node:path';
+import { writeAtomically } from '../../base/atomic-file.ts';
+import { SwitchboardError } from '../../base/errors.ts';
+import { type LockTimes, withLockFile } from '../../base/lock.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import { isObject } from '../../base/object.ts';
+import { readTextFile } from '../../base/read-text.ts';
+
+/** How something was approved or denied. */
+export type DecidedBy = 'user' | 'first-sight' | 'command' | 'update';
+
+export interface TrustRecord {
+  readonly decision: 'approved' | 'denied' | 'revoked';
+  readonly kind: string;
+  readonly name: string;
+  readonly file: string;
+  readonly by: DecidedBy;
+  /** ISO 8601. */
+  readonly at: string;
+  /** What was decided on, for `switchboard trust diff`. */
+  readonly lines?: readonly string[] | undefined;
+}
+
+/** What a decision is about, whatever it contains. */
+export function keyOf({ kind, name, file }: Pick<TrustRecord, 'kind' | 'name' | 'file'>): string {
+  return [kind, name, file].join('\0');
+}
+
+export function recordOf(
+  { kind, name, file }: Pick<TrustRecord, 'kind' | 'name' | 'file'>,
+  decision: TrustRecord['decision'],
+  by: DecidedBy,
+): TrustRecord {
+  return { decision, kind, name, file, by, at: new Date().toISOString() };
+}
+
+export interface TrustStore {
+  /** When the first decision was recorded, as ISO 8601; undefined if there is none. */
+  readonly since: string | undefined;
+  /** By hash. */
+  readonly records: ReadonlyMap<string, TrustRecord>;
+  /** Files that were trusted at first sight and announced. */
+  readonly announced: ReadonlySet<string>;
+  /** Hashes of texts of which everything is approved. */
+  readonly batches: ReadonlySet<string>;
+  /** It exists, but can't be understood. */
+  readonly isDamaged: boolean;
+}
+
+const FORM = 1;
+const DECISIONS = new Set<unknown>(['approved', 'denied', 'revoked']);
+const MOST_BYTES = 16 << 20;
+const MOST_BATCHES = 1_000;
+const TIMES: LockTimes = { staleMs: 2_000, waitMs: 5_000 };
+
+function trustFile(home: string): string {
+  return join(home, 'trust.json');
+}
+
+export function readTrustStore(home: string): TrustStore {
+  const read = readTextFile(trustFile(home), MOST_BYTES);
+  const content = 'text' in read ? parse(read.text) : undefined;
+  if (!isObject(content) || content['form'] !== FORM) {
+    const isMissing = 'problem' in read && read.isMissing;
+    const nothing = { since: undefined, records: new Map(), announced: new Set<string>() };
+    return { ...nothing, batches: new Set(), isDamaged: !isMissing };
+  }
+  const { since, records } = content;
+  return {
+    since: typeof since === 'string' ? since : undefined,
+    records: new Map(isObject(records) ? Object.entries(records).filter(isRecordEntry) : []),
+    announced: stringsIn(content['announced']),
+    batches: stringsIn(content['batches']),
+    isDamaged: false,
+  };
+}
+
+export interface TrustChange {
+  readonly add?: ReadonlyMap<string, TrustRecord>;
+  readonly remove?: readonly string[];
+  readonly announced?: readonly string[];
+  readonly batches?: readonly string[];
+}
+
+/** Waits for other programs that change it. */
+export async function changeTrustStore(home: string, change: TrustChange): Promise<void> {
+  makeFolder(home);
+  await withLockFile(`${trustFile(home)}.lock`, TIMES, async () => writeChange(home, change));
+}
+
+/** For what is only remembered: if another program writes at the same moment, it's remembered next time. */
+export function writeChange(home: string, change: TrustChange): void {
+  const {
+    add = new Map<string, TrustRecord>(),
+    remove = [],
+    announced = [],
+    batches = [],
+  } = change;
+  makeFolder(home);
+  const before = readTrustStore(home);
+  if (before.isDamaged) {
+    throw new SwitchboardError('CONFIG_INVALID', `${trustFile(home)} can't be read.`, {
+      hint: 'It holds your approvals. Restore it, or remove it and approve again with: switchboard trust',
+    });
+  }
+  const records = new Map([...before.records, ...add]);
+  for (const hash of remove) records.delete(hash);
+  const isTakenBack = [...add.values()].some(({ decision }) => decision !== 'approved');
+  const kept = isTakenBack ? [] : [...before.batches, ...batches];
+  const content = {
+    form: FORM,
+    since: before.since ?? new Date().toISOString(),
+    records: Object.fromEntries(records),
+    announced: [...new Set([...before.announced, ...announced])],
+    batches: [...new Set(kept)].slice(-MOST_BATCHES),
+  };
+  writeAtomically(trustFile(home), `${JSON.stringify(content, null, 1)}\n`, { mode: 0o600 });
+}
+
+function isRecordEntry(entry: [string, unknown]): entry is [string, TrustRecord] {
+  const [, record] = entry;
+  if (!isObject(record)) return false;
+  const { decision, kind, name, file, by, at } = record;
+  const isDecision = DECISIONS.has(decision);
+  return isDecision && [kind, name, file, by, at].every((one) => typeof one === 'string');
+}
+
+function stringsIn(value: unknown): Set<string> {
+  const items: unknown[] = Array.isArray(value) ? value : [];
+  return new Set(items.filter((one) => typeof one === 'string'));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // damaged: nothing is approved
+  }
+}

@@ -1,0 +1,325 @@
+// What a project's files may do: those made here work at once, those that came with a repository wait for the user.
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runSwitchboard } from '../support/command.ts';
+import { commitAll, git } from '../support/git.ts';
+import { configWith, createProject, PROGRAM, type Project } from '../support/project.ts';
+import { RawHost, textOf } from '../support/raw-host.ts';
+import { SCRIPTED_CODEX } from '../support/scripted-engine.ts';
+import { MOCK_CHILD } from '../support/servers.ts';
+import { runOnTerminal } from '../support/terminal.ts';
+
+const WAITING = 'Waiting for approval. Run: switchboard trust';
+
+interface Item {
+  readonly kind: string;
+  readonly name: string;
+  readonly file: string;
+  readonly status: string;
+  readonly hash: string;
+  readonly details: string[];
+  readonly before?: string[];
+}
+
+async function itemsOf(project: Project, ...args: string[]): Promise<Item[]> {
+  const words = args.length > 0 ? args : ['list'];
+  const { stdout, stderr, status } = await runSwitchboard(project, ['trust', ...words, '--json']);
+  if (status !== 0) throw new Error(stderr);
+  return (JSON.parse(stdout) as { items: Item[] }).items;
+}
+
+async function statusOf(project: Project): Promise<Record<string, string>> {
+  return Object.fromEntries((await itemsOf(project)).map(({ name, status }) => [name, status]));
+}
+
+/** What a call to the server returns. */
+async function callOne(project: Project, args: readonly string[] = []): Promise<string> {
+  const host = await RawHost.connect(project, { args });
+  return textOf(await host.call('one', 'echo', { text: 'hello' }));
+}
+
+/** A repository with one server. The home is the user's. */
+function clonedProject(entry: object = MOCK_CHILD, more: object = {}): Project {
+  const project = createProject({ ...configWith({ one: entry }, more), '.gitignore': 'home\n' });
+  commitAll(project.dir);
+  return project;
+}
+
+describe('a configuration that was made here', () => {
+  test('works at once, and Switchboard says so once', async () => {
+    const project = createProject(configWith({ one: MOCK_CHILD }));
+    const note = `switchboard: trusting ${join(project.dir, 'switchboard.config.json')}: it was made on this machine, and no git repository tracks it.\n`;
+    const first = await RawHost.connect(project);
+    expect(textOf(await first.call('one', 'echo', { text: 'hello' }))).toContain('hello');
+    await first.close();
+    expect(first.stderr).toContain(note);
+    const second = await RawHost.connect(project);
+    await second.close();
+    expect(second.stderr).not.toContain('trusting');
+    const file = join(project.dir, 'home/.switchboard/trust.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps working when the user commits it, until someone else changes it', async () => {
+    const project = createProject({ ...configWith({ one: MOCK_CHILD }), '.gitignore': 'home\n' });
+    expect(await callOne(project)).toContain('hello');
+    commitAll(project.dir);
+    expect(await callOne(project)).toContain('hello');
+    project.write('switchboard.config.json', {
+      mcpServers: { one: { ...MOCK_CHILD, cwd: 'home' } },
+    });
+    git(project.dir, 'commit', '--all', '--quiet', '--message', 'Change');
+    expect(await callOne(project)).toBe(WAITING);
+    expect(await statusOf(project)).toEqual({ one: 'changed' });
+  });
+
+  test('in an unpacked archive counts as yours', async () => {
+    expect(await callOne(createProject(configWith({ one: MOCK_CHILD })))).toContain('hello');
+  });
+
+  test('is ignored if every user can change it', async () => {
+    const project = createProject(configWith({ one: MOCK_CHILD }));
+    chmodSync(join(project.dir, 'switchboard.config.json'), 0o666);
+    const { stdout } = await runSwitchboard(project, ['config', 'check']);
+    expect(stdout).toContain('It is not used: it or its folder belongs to another user');
+    expect(stdout).toContain('0 servers');
+    project.write('home/.switchboard/switchboard.config.json', {
+      trust: { directories: [project.dir] },
+    });
+    expect(await callOne(project)).toContain('hello');
+  });
+});
+
+describe('a configuration that came with a repository', () => {
+  test('waits, works once it is approved, and waits again after a change', async () => {
+    const project = clonedProject();
+    expect(await callOne(project)).toBe(WAITING);
+    expect(await statusOf(project)).toEqual({ one: 'pending' });
+
+    const approved = await runSwitchboard(project, ['trust', 'approve', 'one']);
+    expect(approved).toMatchObject({ status: 0, stderr: '' });
+    expect(approved.stdout).toContain(`runs: ${MOCK_CHILD.command} ${MOCK_CHILD.args[0]}`);
+    expect(await callOne(project)).toContain('hello');
+
+    const args = [...MOCK_CHILD.args, '--upload=\u200b${HOME}'];
+    project.write('switchboard.config.json', { mcpServers: { one: { ...MOCK_CHILD, args } } });
+    expect(await callOne(project)).toBe(WAITING);
+    const { stdout } = await runSwitchboard(project, ['trust', 'diff']);
+    expect(stdout).toContain(`- runs: ${MOCK_CHILD.command} ${MOCK_CHILD.args[0]}\n`);
+    expect(stdout).toContain('"--upload=<U+200B>${HOME}"');
+    expect(stdout).toContain("+ passes on your variable HOME to the program's arguments");
+  });
+
+  test('is not asked about again after a no, until the user takes it back', async () => {
+    const project = clonedProject();
+    await itemsOf(project, 'deny', 'one');
+    const host = await RawHost.connect(project);
+    expect(await host.toolNames()).toEqual([]);
+    expect(await host.lastWords()).not.toContain('switchboard trust');
+    project.write('switchboard.config.json', {
+      mcpServers: { one: { ...MOCK_CHILD, cwd: 'home' } },
+    });
+    expect(await statusOf(project)).toEqual({ one: 'denied' });
+    await itemsOf(project, 'revoke', 'one');
+    expect(await statusOf(project)).toEqual({ one: 'pending' });
+    await itemsOf(project, 'approve', 'one');
+    await itemsOf(project, 'revoke', '--all');
+    expect(await callOne(project)).toBe(WAITING);
+  });
+
+  test('can be approved by hash, and in another folder', async () => {
+    const project = clonedProject();
+    const [item] = await itemsOf(project);
+    project.write('home/note.txt', '');
+    const elsewhere = { ...project, dir: join(project.dir, 'home') };
+    await itemsOf(elsewhere, 'approve', item?.hash ?? '', '--project', project.dir);
+    expect(await callOne(project)).toContain('hello');
+  });
+
+  test('shares approvals with its worktrees, and with nothing else', async () => {
+    const project = clonedProject();
+    await itemsOf(project, 'approve', 'one');
+    const tree = { ...project, dir: join(project.dir, 'home/tree') };
+    const clone = { ...project, dir: join(project.dir, 'home/clone') };
+    git(project.dir, 'worktree', 'add', '--quiet', tree.dir);
+    git(project.dir, 'clone', '--quiet', project.dir, clone.dir);
+    expect(await callOne(tree)).toContain('hello');
+    expect(await callOne(clone)).toBe(WAITING);
+  });
+
+  test('can set time limits, but nothing else', async () => {
+    const project = clonedProject(MOCK_CHILD, {
+      timeouts: { rpcMs: 4_321 },
+      environment: 'minimal',
+      suites: { mine: { show: 'off' } },
+    });
+    project.write('home/.switchboard/switchboard.config.json', {
+      mcpServers: { mine: MOCK_CHILD },
+    });
+    const { stdout } = await runSwitchboard(project, ['config', 'print']);
+    const { children } = JSON.parse(stdout) as { children: Record<string, unknown>[] };
+    expect(children.find(({ name }) => name === 'mine')).toMatchObject({
+      show: 'suite',
+      environment: 'inherit',
+      timeouts: { rpcMs: 4_321 },
+    });
+    const items = await itemsOf(project);
+    expect(items.find(({ kind }) => kind === 'settings')?.details).toEqual([
+      'environment: "minimal"',
+      'changes server "mine": {"show":"off"}',
+    ]);
+  });
+
+  test("doesn't replace a server of the user's before an approval that says so", async () => {
+    const project = clonedProject();
+    const users = project.write('home/.switchboard/switchboard.config.json', {
+      mcpServers: { one: { ...MOCK_CHILD, description: 'mine' } },
+    });
+    expect(await callOne(project)).toContain('hello');
+    const [item] = await itemsOf(project);
+    expect(item?.details[0]).toBe(`replaces your server of the same name in ${users}`);
+  });
+});
+
+describe('how far projects are trusted', () => {
+  test.each([
+    ['the flag', ['--trust', 'all'], {}],
+    ['the environment', [], { SWITCHBOARD_TRUST: 'all' }],
+  ])('can be set with %s', async (_what, args, env) => {
+    const project = clonedProject();
+    expect(await callOne({ ...project, env: { ...project.env, ...env } }, args)).toContain('hello');
+  });
+
+  test("can be set in the user's file, but not in a project's", async () => {
+    const project = clonedProject(MOCK_CHILD, { trust: { mode: 'all' } });
+    expect(await callOne(project)).toBe(WAITING);
+    const { stdout } = await runSwitchboard(project, ['config', 'check']);
+    expect(stdout).toContain('"trust" only counts in your own configuration (ignored).');
+    project.write('home/.switchboard/switchboard.config.json', { trust: { mode: 'all' } });
+    expect(await callOne(project)).toContain('hello');
+  });
+
+  test('"ask" asks about everything in a project', async () => {
+    const project = createProject(configWith({ one: MOCK_CHILD }));
+    const asking = { ...project, env: { ...project.env, SWITCHBOARD_TRUST: 'ask' } };
+    expect(await callOne(asking)).toBe(WAITING);
+    await itemsOf(asking, 'approve', '--all');
+    expect(await callOne(asking)).toContain('hello');
+  });
+
+  test('mistakes are explained', async () => {
+    const project = clonedProject();
+    const flag = await runSwitchboard(project, ['tools', '--trust', 'yes']);
+    expect(flag).toMatchObject({ status: 2 });
+    expect(flag.stderr).toContain('Invalid value for --trust: "yes".');
+    const name = await runSwitchboard(project, ['trust', 'approve', 'two']);
+    expect(name.stderr).toContain('Nothing in this project is named "two".\nKnown names: one.');
+    const none = await runSwitchboard(project, ['trust', 'approve']);
+    expect(none).toMatchObject({ status: 2 });
+    const verb = await runSwitchboard(project, ['trust', 'aprove', 'one']);
+    expect(verb.stderr).toContain('Unknown action: "aprove".');
+  });
+});
+
+describe('JavaScript that came with a repository', () => {
+  const script = (mark: string, more = '') =>
+    `const { appendFileSync } = require('node:fs');\nappendFileSync(${JSON.stringify(mark)}, 'ran ');\n${more}\nmodule.exports = { mcpServers: { one: ${JSON.stringify(MOCK_CHILD)} } };\n`;
+
+  test('runs exactly as it was approved', async () => {
+    const project = createProject({ '.gitignore': 'home\n' });
+    const mark = join(project.dir, 'mark.txt');
+    project.write('switchboard.config.cjs', script(mark));
+    commitAll(project.dir);
+    expect(await statusOf(project)).toEqual({ 'switchboard.config.cjs': 'pending' });
+    expect(existsSync(mark)).toBe(false);
+    await itemsOf(project, 'approve', '--all');
+    expect(await callOne(project)).toContain('hello');
+    expect(existsSync(mark)).toBe(true);
+    const before = readFileSync(mark, 'utf8');
+    project.write('switchboard.config.cjs', script(mark, '// changed'));
+    expect(await statusOf(project)).toEqual({ 'switchboard.config.cjs': 'changed' });
+    expect(readFileSync(mark, 'utf8')).toBe(before);
+  });
+
+  test("can't load other files of the project", async () => {
+    const project = createProject({ '.gitignore': 'home\n' });
+    const mark = join(project.dir, 'mark.txt');
+    writeFileSync(join(project.dir, 'more.cjs'), script(mark));
+    project.write('switchboard.config.cjs', "module.exports = require('./more.cjs');\n");
+    commitAll(project.dir);
+    await runSwitchboard(project, ['trust', 'approve', '--all']);
+    const { status, stderr } = await runSwitchboard(project, ['tools']);
+    expect({ status, hasRun: existsSync(mark) }).toEqual({ status: 2, hasRun: false });
+    expect(stderr).toContain('only this file is approved');
+  });
+});
+
+test('commands that write a file of the repository record what they wrote', async () => {
+  const project = clonedProject();
+  const refused = await runSwitchboard(project, ['show', 'one', 'direct']);
+  expect(refused.status).toBe(2);
+  await itemsOf(project, 'approve', 'one');
+  const shown = await runSwitchboard(project, ['show', 'one', 'direct', '--project']);
+  expect(shown).toMatchObject({ status: 0, stderr: '' });
+  expect(await statusOf(project)).toEqual({ one: 'approved' });
+  const host = await RawHost.connect(project);
+  await host.introspect('one');
+  expect((await itemsOf(project)).map(({ status }) => status)).toEqual(['approved']);
+});
+
+test('servers that were used before the update stay approved, and others wait', async () => {
+  const withEnv = { ...MOCK_CHILD, env: { TOKEN: 'literal' } };
+  const project = createProject({
+    ...configWith({ one: MOCK_CHILD, two: withEnv, three: { ...MOCK_CHILD, cwd: 'home' } }),
+    '.gitignore': 'home\n',
+  });
+  commitAll(project.dir);
+  // As an earlier version did: use servers without a decision.
+  const before = { ...project, env: { ...project.env, SWITCHBOARD_TRUST: 'all' } };
+  for (const name of ['one', 'two']) await runSwitchboard(before, ['tools', name]);
+  expect(existsSync(join(project.dir, 'home/.switchboard/trust.json'))).toBe(false);
+  expect(await statusOf(project)).toEqual({ one: 'approved', two: 'pending', three: 'pending' });
+  expect(await callOne(project)).toContain('hello');
+});
+
+test('an agent and its instructions are approved together, and nothing of it is listed before', async () => {
+  const project = createProject({ '.gitignore': 'home\n' });
+  project.write(
+    '.agents/review.toml',
+    'name = "review"\ndescription = "Reviews"\ninstructions_file = "prompts/review.md"\n',
+  );
+  project.write('prompts/review.md', 'Review well.\n');
+  commitAll(project.dir);
+  const host = await RawHost.connect(project);
+  expect(await host.toolNames()).toEqual([]);
+  expect(await host.lastWords()).toContain("One agent came with the project's repository");
+  expect(await itemsOf(project)).toMatchObject([
+    { kind: 'agent', name: 'review', status: 'pending' },
+    { kind: 'instructions', name: 'review', status: 'pending' },
+  ]);
+  await itemsOf(project, 'approve', 'review');
+  expect(await (await RawHost.connect(project)).toolNames()).toEqual(['agent_review']);
+  project.write('prompts/review.md', 'Review badly.\n');
+  const env = { SWITCHBOARD_CODEX_BIN: SCRIPTED_CODEX };
+  const run = await runSwitchboard(project, ['run', 'review', 'go'], { env });
+  expect(run.stderr).toContain('Agent "review" waits for approval');
+});
+
+test('doctor asks on a terminal, and remembers the answers', async () => {
+  const project = createProject({
+    ...configWith({ one: MOCK_CHILD, two: { ...MOCK_CHILD, cwd: 'home' } }),
+    '.gitignore': 'home\n',
+  });
+  commitAll(project.dir);
+  const { screen } = await runOnTerminal([process.execPath, PROGRAM, 'doctor'], {
+    cwd: project.dir,
+    env: project.env,
+    answers: [
+      ['Approve it? (y: yes, n: never, Enter: decide later) ', 'y\n'],
+      ['Approve it? (y: yes, n: never, Enter: decide later) ', 'n\n'],
+    ],
+  });
+  expect(screen).toContain(`runs: ${MOCK_CHILD.command}`);
+  expect(await statusOf(project)).toEqual({ one: 'approved', two: 'denied' });
+});

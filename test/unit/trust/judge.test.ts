@@ -1,0 +1,274 @@
+// Where a file comes from decides whether it's trusted, and the user's decisions are bound to content.
+import {
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readOpenedFile } from '../../../src/base/read-text.ts';
+import { Gate } from '../../../src/config/files/gate.ts';
+import type { Subject, TrustSettings } from '../../../src/config/judge.ts';
+import { recordDecisions } from '../../../src/trust/approvals/decide.ts';
+import { FileJudge } from '../../../src/trust/approvals/judge.ts';
+import { readTrustStore } from '../../../src/trust/approvals/store.ts';
+import { commitAll, git } from '../../support/git.ts';
+import { createProject, type Project } from '../config/temp-project.ts';
+
+const REPOSITORY: TrustSettings = { mode: 'repository', directories: [] };
+
+function judgeOf(project: Project, settings: Partial<TrustSettings> = {}): FileJudge {
+  const { folder, homeFolder } = project;
+  const home = join(homeFolder, '.switchboard');
+  return new FileJudge({ ...REPOSITORY, ...settings }, { project: folder, home, homeFolder });
+}
+
+function originOf(project: Project, file: string, settings?: Partial<TrustSettings>) {
+  const path = join(project.folder, file);
+  return judgeOf(project, settings).originOf(path, statSync(path));
+}
+
+describe('a file', () => {
+  test('made here is yours, and one that a repository tracks is foreign', () => {
+    const project = createProject({ 'tracked.json': {} });
+    commitAll(project.folder);
+    project.write('own.json', {});
+    expect([originOf(project, 'own.json'), originOf(project, 'tracked.json')]).toEqual([
+      'yours',
+      'foreign',
+    ]);
+  });
+
+  test('in a plain folder is yours', () => {
+    expect(originOf(createProject({ 'a.json': {} }), 'a.json')).toBe('yours');
+  });
+
+  test.each(['ask', 'all'] as const)('is judged as mode %s says', (mode) => {
+    const project = createProject({ 'tracked.json': {} });
+    commitAll(project.folder);
+    project.write('own.json', {});
+    const origin = mode === 'ask' ? 'foreign' : 'user';
+    expect([
+      originOf(project, 'own.json', { mode }),
+      originOf(project, 'tracked.json', { mode }),
+    ]).toEqual([origin, origin]);
+  });
+
+  test("of Switchboard's home is the user's, and so is everything if the project is the home", () => {
+    const project = createProject();
+    const { folder } = project;
+    const file = project.write('a.json', {});
+    const own = project.write('state/servers.json', {});
+    const within = { project: folder, home: join(folder, 'state'), homeFolder: project.homeFolder };
+    const judge = new FileJudge({ ...REPOSITORY, mode: 'ask' }, within);
+    expect([judge.originOf(file, statSync(file)), judge.originOf(own, statSync(own))]).toEqual([
+      'foreign',
+      'user',
+    ]);
+    const atHome = new FileJudge(REPOSITORY, { ...within, homeFolder: folder });
+    expect(atHome.originOf(file, statSync(file))).toBe('user');
+  });
+
+  test('that every user can change is refused, as is one in such a folder', () => {
+    const project = createProject({ 'a.json': {}, 'open/b.json': {} });
+    chmodSync(join(project.folder, 'a.json'), 0o666);
+    chmodSync(join(project.folder, 'open'), 0o777);
+    expect([originOf(project, 'a.json'), originOf(project, 'open/b.json')]).toEqual([
+      'refused',
+      'refused',
+    ]);
+    const directories = [project.folder];
+    expect(originOf(project, 'open/b.json', { directories })).toBe('yours');
+  });
+
+  test('that the group can change is still yours', () => {
+    const project = createProject({ 'a.json': {} });
+    chmodSync(join(project.folder, 'a.json'), 0o664);
+    expect(originOf(project, 'a.json')).toBe('yours');
+  });
+
+  test('of another user is refused', () => {
+    const project = createProject({ 'a.json': {} });
+    const file = join(project.folder, 'a.json');
+    const stats = Object.assign(statSync(file), { uid: 54_321 });
+    expect(judgeOf(project).originOf(file, stats)).toBe('refused');
+    const listed = judgeOf(project, { directories: [project.folder] });
+    expect(listed.originOf(file, stats)).toBe('yours');
+  });
+
+  test('of the system is used, but not as yours', () => {
+    const project = createProject({ 'a.json': {} });
+    const file = join(project.folder, 'a.json');
+    const isRoot = process.getuid?.() === 0;
+    const stats = Object.assign(statSync(file), { uid: 0 });
+    expect(judgeOf(project).originOf(file, stats)).toBe(isRoot ? 'yours' : 'foreign');
+  });
+
+  test('that a link leads to is judged, too', () => {
+    const project = createProject({ 'tracked.json': {} });
+    commitAll(project.folder);
+    symlinkSync('tracked.json', join(project.folder, 'link.json'));
+    expect(originOf(project, 'link.json')).toBe('foreign');
+  });
+});
+
+test('of 1,000 swaps while a file is read, none makes a tracked text look like yours', async () => {
+  const project = createProject({ 'tracked.json': '"foreign"' });
+  commitAll(project.folder);
+  project.write('own.json', '"own"');
+  const { folder, homeFolder } = project;
+  const link = join(folder, 'switchboard.config.json');
+  const swap = (target: string) => {
+    symlinkSync(target, `${link}.new`);
+    renameSync(`${link}.new`, link);
+  };
+  let swaps = 0;
+  const found = { yours: 0, foreign: 0, wrong: 0 };
+  for (let round = 0; round < 500; round++) {
+    for (const [first, then] of [
+      ['tracked.json', 'own.json'],
+      ['own.json', 'tracked.json'],
+    ] as const) {
+      swap(first);
+      const open = async () => {
+        const judge = new FileJudge(REPOSITORY, {
+          project: folder,
+          home: join(homeFolder, 's'),
+          homeFolder,
+        });
+        return {
+          ...judge,
+          judged: [],
+          waiting: 0,
+          trusted: [],
+          decide: () => 'pending' as const,
+          save: () => {},
+          originOf: (file: string, stats: Stats) => {
+            swap(then); // after reading, before judging
+            swaps++;
+            return judge.originOf(file, stats);
+          },
+        };
+      };
+      const gate = new Gate(open, REPOSITORY, {
+        project: folder,
+        home: join(homeFolder, 's'),
+        homeFolder,
+      });
+      const read = await gate.read(link);
+      if (!('text' in read)) throw new Error(read.problem);
+      if (read.origin === 'yours' && read.text !== '"own"') found.wrong++;
+      else if (read.origin === 'yours') found.yours++;
+      else found.foreign++;
+    }
+  }
+  expect({ swaps, wrong: found.wrong }).toEqual({ swaps: 1_000, wrong: 0 });
+});
+
+test('the text and the facts about a file belong together', () => {
+  const project = createProject({ 'a.json': '"a"' });
+  const file = join(project.folder, 'a.json');
+  const read = readOpenedFile(file);
+  if (!('text' in read)) throw new Error(read.problem);
+  expect([read.text, read.stats.ino]).toEqual(['"a"', statSync(file).ino]);
+});
+
+describe('a decision', () => {
+  const subject = (file: string, origin: Subject['origin'], text = 'one'): Subject => ({
+    kind: 'descriptions',
+    name: 'mcp-descriptions.json',
+    file,
+    origin,
+    content: () => ({ text }),
+  });
+
+  test('is bound to content, and changes with it', async () => {
+    const project = createProject();
+    const file = project.write('a.json', {});
+    const home = join(project.homeFolder, '.switchboard');
+    const judge = judgeOf(project);
+    expect(judge.decide(subject(file, 'foreign'))).toBe('pending');
+    await recordDecisions(home, judge.judged, 'approved');
+    const later = judgeOf(project);
+    expect([
+      later.decide(subject(file, 'foreign')),
+      later.decide(subject(file, 'foreign', 'two')),
+      later.waiting,
+    ]).toEqual(['approved', 'changed', 1]);
+    expect(statSync(join(home, 'trust.json')).mode & 0o777).toBe(0o600);
+  });
+
+  test('against something is remembered, even after it changes', async () => {
+    const project = createProject();
+    const file = project.write('a.json', {});
+    const home = join(project.homeFolder, '.switchboard');
+    const judge = judgeOf(project);
+    judge.decide(subject(file, 'foreign'));
+    await recordDecisions(home, judge.judged, 'denied');
+    const later = judgeOf(project);
+    expect([
+      later.decide(subject(file, 'foreign', 'two')),
+      later.decide(subject(file, 'yours', 'three')),
+    ]).toEqual(['denied', 'denied']);
+    await recordDecisions(home, later.judged, 'revoked');
+    expect(judgeOf(project).decide(subject(file, 'foreign', 'two'))).toBe('pending');
+  });
+
+  test('keeps what is yours trusted after it is committed', () => {
+    const project = createProject();
+    const file = project.write('a.json', {});
+    const judge = judgeOf(project);
+    expect(judge.decide(subject(file, 'yours'))).toBe('approved');
+    judge.save();
+    commitAll(project.folder);
+    const later = judgeOf(project);
+    expect([
+      later.decide(subject(file, 'foreign')),
+      later.decide(subject(file, 'foreign', 'pulled')),
+    ]).toEqual(['approved', 'changed']);
+  });
+
+  test('counts in every worktree, but not in another clone or a nested repository', async () => {
+    const project = createProject({ 'a.json': {} });
+    const { folder, homeFolder } = project;
+    commitAll(folder);
+    const home = join(homeFolder, '.switchboard');
+    const tree = join(homeFolder, 'tree');
+    const clone = join(homeFolder, 'clone');
+    git(folder, 'worktree', 'add', '--quiet', tree);
+    git(folder, 'clone', '--quiet', folder, clone);
+    const judge = judgeOf(project);
+    judge.decide(subject(join(folder, 'a.json'), 'foreign'));
+    await recordDecisions(home, judge.judged, 'approved');
+    mkdirSync(join(folder, 'nested'));
+    writeFileSync(join(folder, 'nested/a.json'), '{}');
+    commitAll(join(folder, 'nested'));
+    const verdicts = [tree, clone, join(folder, 'nested')].map((place) => {
+      const folders = { project: place, home, homeFolder: join(homeFolder, 'elsewhere') };
+      return new FileJudge(REPOSITORY, folders).decide(subject(join(place, 'a.json'), 'foreign'));
+    });
+    expect(verdicts).toEqual(['approved', 'pending', 'pending']);
+  });
+
+  test('in a damaged file approves nothing, and is not overwritten', async () => {
+    const project = createProject();
+    const file = project.write('a.json', {});
+    const home = join(project.homeFolder, '.switchboard');
+    mkdirSync(home);
+    writeFileSync(join(home, 'trust.json'), '{"form":1,');
+    const judge = judgeOf(project);
+    expect(judge.decide(subject(file, 'foreign'))).toBe('pending');
+    await expect(recordDecisions(home, judge.judged, 'approved')).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+    });
+    expect(readTrustStore(home).isDamaged).toBe(true);
+    rmSync(join(home, 'trust.json'));
+    await recordDecisions(home, judge.judged, 'approved');
+    expect(judgeOf(project).decide(subject(file, 'foreign'))).toBe('approved');
+  });
+});

@@ -77,6 +77,7 @@ describe('--version and --help', () => {
         --dry-run                             list the tools of all servers, or just one (same as \`tools\`)
         --config <file>                       use this configuration file instead of the project's
         --servers <file>                      use this servers.json instead of the default ones
+        --trust <mode>                        how far to trust the project's files: repository, ask or all
         --json                                print JSON
         -h, --help                            show help
 
@@ -89,6 +90,7 @@ describe('--version and --help', () => {
         doctor [options] [server]             start each server and report problems
         changes [options] [server]            show which tools servers have changed
         scan [options] [server]               start each server and scan its tools for attacks
+        trust [options] [action] [names...]   show and decide what a project's files may do
         status [options] [server]             show the running Switchboard processes and their servers
         reload [options]                      reload the configuration of running Switchboard processes
         agents [options] [agent]              list agents, what each runs with, and any problems

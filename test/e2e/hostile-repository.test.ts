@@ -14,8 +14,9 @@ const envelope = () => ({
 const WAITING = 'Waiting for approval. Run: switchboard trust';
 
 /** Nothing has run and nobody was asked. */
-function expectNothing({ ran, requested }: HostileProject): void {
-  expect({ ran: ran(), requested }).toEqual({ ran: [], requested: [] });
+function expectNothing(project: HostileProject): void {
+  const { requested } = project;
+  expect({ ran: project.ran(), requested }).toEqual({ ran: [], requested: [] });
 }
 
 function expectClean(said: string): void {
@@ -65,11 +66,11 @@ describe('a host in a hostile repository', () => {
     ];
     for (const [method, params] of methods) await host.request(method, params);
     for (const { name } of tools.filter(({ description }) => description === WAITING)) {
-      for (const arguments_ of [
+      for (const given of [
         { action: 'introspect' },
         { action: 'call', subtool: 'click', args: {} },
       ]) {
-        const answer = await host.request('tools/call', { name, arguments: arguments_ });
+        const answer = await host.request('tools/call', { name, arguments: given });
         expect([name, textOf(answer)]).toEqual([name, WAITING]);
       }
     }

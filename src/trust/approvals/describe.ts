@@ -53,10 +53,15 @@ function describeServer(content: Record<string, unknown>): string[] {
   const args: unknown[] = Array.isArray(launch['args']) ? launch['args'] : [];
   const words = [launch['program'], ...args].filter((word) => typeof word === 'string');
   return [
-    ...(replaces === undefined
-      ? []
-      : [`replaces your server of the same name in ${String(replaces)}`]),
-    ...(words.length > 0 ? [`runs: ${words.map(quote).join(' ')}`, `in: ${String(cwd)}`] : []),
+    ...(typeof replaces === 'string'
+      ? [`replaces your server of the same name in ${replaces}`]
+      : []),
+    ...(words.length > 0
+      ? [
+          `runs: ${words.map(quote).join(' ')}`,
+          `in: ${typeof cwd === 'string' ? cwd : '${project}'}`,
+        ]
+      : []),
     ...assignments('sets variable', launch['env']),
     ...(typeof place['url'] === 'string' ? [`connects to: ${place['url']}`] : []),
     ...assignments('sends header', place['headers']),

@@ -2,6 +2,7 @@
 import { realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
+import { isFolder } from '../../base/make-folder.ts';
 import { isMarkedAsDownload, isOwnFile, ownershipProblem } from '../../base/ownership.ts';
 import { pathInside, realPathOf } from '../../base/paths.ts';
 import { codeOf, isSystemError } from '../../base/system-error.ts';
@@ -122,6 +123,8 @@ export class FileJudge implements Judge {
     const batches = this.#batches.approved().filter((batch) => !this.#store.batches.has(batch));
     if (this.#news.size + announced.length + batches.length === 0) return;
     const { home } = this.#folders;
+    // A command that only looks creates no folder.
+    if (!this.#announces && !isFolder(home)) return;
     try {
       writeChange(home, { add: this.#news, remove: this.#outdated, announced, batches });
     } catch (error) {

@@ -142,7 +142,6 @@ test('of 1,000 swaps while a file is read, none makes a tracked text look like y
           homeFolder,
         });
         return {
-          ...judge,
           judged: [],
           waiting: 0,
           trusted: [],
@@ -222,6 +221,7 @@ describe('a decision', () => {
   test('keeps what is yours trusted after it is committed', () => {
     const project = createProject();
     const file = project.write('a.json', {});
+    mkdirSync(join(project.homeFolder, '.switchboard'));
     const judge = judgeOf(project);
     expect(judge.decide(subject(file, 'yours'))).toBe('approved');
     judge.save();

@@ -58,7 +58,8 @@ async function runUntilKept({ project, program, kept }: Copy): Promise<string> {
 async function endOf(host: RawHost): Promise<void> {
   host.process.stdin?.end();
   expect(await host.exited).toEqual({ code: 0, signal: null });
-  expect({ stderr: host.stderr, impure: host.impure }).toEqual({ stderr: '', impure: [] });
+  const stderr = await host.lastWords();
+  expect({ stderr, impure: host.impure }).toEqual({ stderr: '', impure: [] });
 }
 
 test('the next start uses the saved code and leaves it unchanged', async () => {

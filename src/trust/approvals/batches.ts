@@ -1,6 +1,6 @@
 // Most starts find the files as they were. If everything that follows from some texts was approved, a hash of these
 // texts stands for all of it, and the parts need not be hashed again.
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../base/sha256.ts';
 import type { Basis, Subject } from '../../config/judge.ts';
 import { CONTENT_FORM } from './content.ts';
 
@@ -14,7 +14,7 @@ export class Batches {
     const known = this.#hashes.get(basis);
     if (known !== undefined) return known;
     const text = JSON.stringify([CONTENT_FORM, scope(), kind, file, basis]);
-    const hash = createHash('sha256').update(text).digest('hex');
+    const hash = sha256(text);
     this.#hashes.set(basis, hash);
     return hash;
   }

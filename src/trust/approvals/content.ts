@@ -1,8 +1,8 @@
 // What an approval is bound to: a SHA-256 of the content in one normal form, so that equal content has equal hashes
 // whatever the order of its keys. Paths below the project are written without it, so that worktrees share approvals.
-import { createHash } from 'node:crypto';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathInside } from '../../base/paths.ts';
+import { sha256 } from '../../base/sha256.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import type { Subject } from '../../config/judge.ts';
 
@@ -17,7 +17,7 @@ export function hashOf(
 ): string {
   const { kind, name } = subject;
   const text = JSON.stringify(ordered({ form: CONTENT_FORM, scope, kind, name, content }));
-  return `sha256-${CONTENT_FORM}-${createHash('sha256').update(text).digest('hex')}`;
+  return `sha256-${CONTENT_FORM}-${sha256(text)}`;
 }
 
 /** The content as it is hashed and shown. */

@@ -1,4 +1,4 @@
-// Row 19: how much longer a server's first call takes if the server starts in a sandbox (bubblewrap). A hidden file in
+// Row 20: how much longer a server's first call takes if the server starts in a sandbox (bubblewrap). A hidden file in
 // the home directory makes every other entry a mount, so that is measured, too.
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -34,7 +34,7 @@ export async function measureSandbox({ workspace, rounds, progress }: Bench): Pr
   );
   const without = median(ms.plain);
   const row = (what: string, taken: readonly number[]): Row => ({
-    group: 19,
+    group: 20,
     what,
     measured: Math.max(0, median(taken) - without),
     unit: 'ms',

@@ -99,6 +99,7 @@ describe('--version and --help', () => {
         logout [options] <server>             sign out of a server and revoke its tokens
         audit [options] [action]              show, verify or export the audit log
         config [command]                      inspect the configuration
+        permissions [command]                 inspect which tools may be used
         secret [command]                      store secrets for configuration files to refer to
         skill [command]                       manage the /switchboard command in Claude Code
         import [options] [file]               import servers from a host's file or mcpflip ("-" for stdin)

@@ -45,7 +45,7 @@ async function openSession() {
   return transport;
 }
 
-const server = createServer(async (incoming, outgoing) => {
+async function serve(incoming, outgoing) {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
   const hasBody = incoming.method === 'POST';
@@ -62,7 +62,9 @@ const server = createServer(async (incoming, outgoing) => {
     Readable.fromWeb(body)
       .on('error', () => {})
       .pipe(outgoing);
-});
+}
+
+const server = createServer((incoming, outgoing) => void serve(incoming, outgoing));
 
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`http://127.0.0.1:${server.address().port}/mcp\n`);

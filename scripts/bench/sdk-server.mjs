@@ -18,7 +18,7 @@ function create() {
 
 function serveHttp() {
   const handler = createMcpHandler(create);
-  const http = createServer(async (incoming, reply) => {
+  const serve = async (incoming, reply) => {
     const pieces = [];
     for await (const piece of incoming) pieces.push(piece);
     const { method, headers } = incoming;
@@ -28,7 +28,8 @@ function serveHttp() {
     reply.writeHead(answer.status, Object.fromEntries(answer.headers));
     if (answer.body) Readable.fromWeb(answer.body).pipe(reply);
     else reply.end();
-  });
+  };
+  const http = createServer((incoming, reply) => void serve(incoming, reply));
   http.listen(0, '127.0.0.1', () => {
     process.stderr.write(`http://127.0.0.1:${http.address().port}/mcp\n`);
   });

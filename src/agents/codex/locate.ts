@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { findOnPath } from '../../base/find-program.ts';
+import { pathInside } from '../../base/paths.ts';
 import { machineKind } from '../../base/process.ts';
 
 export interface LocateOptions {
@@ -13,18 +14,19 @@ export interface LocateOptions {
   /** Codex may be installed as a package of the project. */
   readonly project: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Whether the project's package may be used: not if it came with a repository. */
+  /** Whether a program in the project may be used: not if it came with a repository. */
   readonly isOurs?: ((program: string) => boolean) | undefined;
 }
 
 export function locateCodex(options: LocateOptions): string {
   const { codexBin, project, env, isOurs = () => true } = options;
-  if (codexBin !== undefined) return locateNamed(codexBin, env);
+  const isForeign = (file: string) => pathInside(project, file) !== undefined && !isOurs(file);
+  if (codexBin !== undefined) return locateNamed(codexBin, env, isForeign);
   const own = programOfPackage(import.meta.url);
   if (own !== undefined) return own;
   const ofProject = programOfPackage(join(project, 'package.json'));
   if (ofProject !== undefined && isOurs(ofProject)) return ofProject;
-  const onPath = findOnPath('codex', env);
+  const onPath = findOnPath('codex', env, (file) => !isForeign(file));
   if (onPath !== undefined) return behindScript(onPath);
   throw new SwitchboardError('ENGINE_MISSING', 'Agents need Codex, which is not installed.', {
     hint: 'Install it with `npm i -g @openai/codex` and sign in with `codex login`. If it is installed elsewhere, set SWITCHBOARD_CODEX_BIN to its path.',
@@ -32,10 +34,21 @@ export function locateCodex(options: LocateOptions): string {
 }
 
 /** A path, or a name on the PATH. */
-function locateNamed(codexBin: string, env: NodeJS.ProcessEnv): string {
+function locateNamed(
+  codexBin: string,
+  env: NodeJS.ProcessEnv,
+  isForeign: (file: string) => boolean,
+): string {
   const isName = basename(codexBin) === codexBin;
-  const file = isName ? findOnPath(codexBin, env) : codexBin;
-  if (file !== undefined && existsSync(file)) return behindScript(file);
+  const file = isName ? findOnPath(codexBin, env, (one) => !isForeign(one)) : codexBin;
+  if (file !== undefined && existsSync(file)) {
+    if (!isForeign(file)) return behindScript(file);
+    throw new SwitchboardError(
+      'ENGINE_MISSING',
+      `SWITCHBOARD_CODEX_BIN is set to ${codexBin}, which came with the project's repository.`,
+      { hint: 'Set it to an absolute path outside the project.' },
+    );
+  }
   throw new SwitchboardError(
     'ENGINE_MISSING',
     `SWITCHBOARD_CODEX_BIN is set to ${codexBin}, which does not exist.`,

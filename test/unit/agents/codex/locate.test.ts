@@ -85,3 +85,19 @@ test('a missing engine is an error with an install hint', () => {
   expect(hint).toContain('npm i -g @openai/codex');
   expect(hint).toContain('codex login');
 });
+
+test('a program that came with the project is never used, however it is found', () => {
+  const { project, program, install, bin } = machine();
+  const folder = join(project.dir, 'project');
+  install('project');
+  const isOurs = () => false;
+  const own = program('bin/codex');
+  const foreign = program('project/node_modules/.bin/codex');
+  const env = { PATH: `${join(foreign, '..')}:${bin}` };
+  expect(locateCodex({ codexBin: undefined, project: folder, env, isOurs })).toBe(own);
+  expect(locateCodex({ codexBin: 'codex', project: folder, env, isOurs })).toBe(own);
+  const named = () => locateCodex({ codexBin: foreign, project: folder, env, isOurs });
+  expect(failureOf(named).text).toBe(
+    `SWITCHBOARD_CODEX_BIN is set to ${foreign}, which came with the project's repository. Set it to an absolute path outside the project.`,
+  );
+});

@@ -38,6 +38,8 @@ export interface Agent extends ListedAgent {
   readonly servers: ReadonlyMap<string, AgentServer>;
   /** Problems that don't stop it: sentences that name the file. */
   readonly warnings: readonly string[];
+  /** Rights its file asks for and doesn't get: complete sentences for whoever starts it. */
+  readonly limits: readonly string[];
 }
 
 /** How an agent wants to be run. The engine has defaults for missing fields. */

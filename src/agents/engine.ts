@@ -99,6 +99,8 @@ export interface ModelTable {
   readonly models: readonly ModelEntry[];
   /** Provider names in any case → the name the engine uses. */
   readonly providerAliases: Readonly<Record<string, string>>;
+  /** The provider the engine uses if its configuration names none. */
+  readonly defaultProvider: string;
 }
 
 export interface ModelEntry {

@@ -10,12 +10,32 @@ export function readAgentFile(
   dialect: Dialect,
   gate: Gate,
 ): Promise<GatedText | 'waiting'> {
-  return readApproved('agent', agentName(file), file, gate, { dialect });
+  return readApproved('agent', agentName(file), file, gate, { more: { dialect } });
+}
+
+interface OpenedAgent {
+  readonly file: string;
+  readonly dialect: Dialect;
+  readonly text: string;
+  readonly origin: Subject['origin'];
+}
+
+/** What is approved with an agent's file. */
+export function agentSubject({ file, dialect, text, origin }: OpenedAgent): Subject {
+  const content = () => ({ text, dialect });
+  return { kind: 'agent', name: agentName(file), file, origin, content };
 }
 
 /** The name an approval has: what the file itself says may be anything. */
 export function agentName(file: string): string {
   return basename(file).replace(/(?:\.(?:agent|chatmode))?\.\w+$/, '');
+}
+
+interface ReadApprovedOptions {
+  /** Also approved, besides the text. */
+  readonly more?: object;
+  /** Folders the file has to be in, once links are followed. */
+  readonly within?: readonly string[];
 }
 
 /** The text, or that it isn't approved. */
@@ -24,9 +44,9 @@ export async function readApproved(
   name: string,
   file: string,
   gate: Gate,
-  more: object = {},
+  { more = {}, within }: ReadApprovedOptions = {},
 ): Promise<GatedText | 'waiting'> {
-  const read = await gate.read(file);
+  const read = await gate.read(file, within && { within });
   if ('problem' in read || read.origin === undefined) return read;
   const { text, origin } = read;
   const verdict = gate.decide({ kind, name, file, origin, content: () => ({ text, ...more }) });

@@ -7,6 +7,7 @@ import { parseAgentFile } from './formats/parse.ts';
 import { agentName, readApproved } from './gated.ts';
 import { listAgents } from './list.ts';
 import { instructionPlaces } from './load.ts';
+import { rightsOf } from './rights.ts';
 import { discoverServers } from './servers/discover.ts';
 
 export async function judgeAgentFiles(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
@@ -20,8 +21,11 @@ export async function judgeAgentFiles(config: Config, env: NodeJS.ProcessEnv): P
     const { file } = subject;
     try {
       const draft = await parseAgentFile(dialect, { file, text, ...roots });
-      for (const place of instructionPlaces(draft, { file, dialect }, roots)) {
-        await readApproved('instructions', agentName(file), place, gate);
+      const rights = rightsOf(draft.run);
+      if (rights.length > 0) gate.decide({ ...subject, rights });
+      const { places, within } = instructionPlaces(draft, { file, dialect }, roots, 'project');
+      for (const place of places) {
+        await readApproved('instructions', agentName(file), place, gate, { within });
       }
     } catch (error) {
       if (!(error instanceof AgentFileError)) throw error; // it isn't an agent

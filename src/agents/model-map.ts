@@ -48,14 +48,21 @@ export async function loadModelMap(
     return isNormal ? builtIn() : builtIn(`${file}: ${read.problem} Using the built-in map.`);
   }
   try {
-    return readMap(await readToml(read.text), file, table);
+    const isProjects = 'origin' in read && read.origin !== undefined;
+    return readMap(await readToml(read.text), file, table, isProjects);
   } catch (error) {
     if (!(error instanceof AgentFileError)) throw error;
     return builtIn(`${file}:${error.message} Using the built-in map.`);
   }
 }
 
-function readMap({ table, lineOf }: Toml, file: string, builtIn: ModelTable): ModelMap {
+/** A project's file may map models, but the provider is the user's decision. */
+function readMap(
+  { table, lineOf }: Toml,
+  file: string,
+  builtIn: ModelTable,
+  isProjects: boolean,
+): ModelMap {
   const { list: warnings, add } = createWarnings();
   const warn = (key: string, says: string) => add(() => `${file}:${lineOf(key)}: ${says}`);
   const given = table['mappings'] ?? [];
@@ -69,12 +76,23 @@ function readMap({ table, lineOf }: Toml, file: string, builtIn: ModelTable): Mo
       return [];
     }
     const tokens = [token, ...listOf(row['aliases'], COMMAS)];
-    return [{ tokens, model, provider: textOf(row['to_provider']) }];
+    const provider = textOf(row['to_provider']);
+    if (!isProjects) return [{ tokens, model, provider }];
+    if (provider !== undefined && provider !== builtIn.defaultProvider) {
+      warn('mappings', `mappings[${index}]: to_provider ${NOT_HERE}`);
+    }
+    return [{ tokens, model, provider: undefined }];
   });
   const aliases = table['provider_aliases'] ?? {};
   if (!isTable(aliases)) warn('provider_aliases', 'provider_aliases: expected a table. Ignored.');
-  return createModelMap(builtIn, entries, isTable(aliases) ? aliases : {}, warnings);
+  const isIgnored = isProjects && isTable(aliases) && Object.keys(aliases).length > 0;
+  if (isIgnored) warn('provider_aliases', `provider_aliases ${NOT_HERE}`);
+  const used = isTable(aliases) && !isProjects ? aliases : {};
+  return createModelMap(builtIn, entries, used, warnings);
 }
+
+const NOT_HERE =
+  "is ignored in a project's file. To choose a provider, set AGENTS_MODEL_MAP_FILE to a file of your own.";
 
 function createModelMap(
   { models, providerAliases }: ModelTable,

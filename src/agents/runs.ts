@@ -202,6 +202,7 @@ export class Runs implements AsyncDisposable {
     const program = engine.locate(); // first, because without it nothing else matters
     const agent = await load(listed);
     for (const warning of agent.warnings) warn(warning);
+    for (const text of agent.limits) onEvent({ kind: 'note', text });
     const equipment = await equip(agent, cancellation);
     for (const warning of equipment.warnings) warn(warning);
     for (const text of equipment.lacks) onEvent({ kind: 'note', text });

@@ -49,6 +49,10 @@ export interface Subject {
   readonly basis?: Basis | undefined;
   /** The user's file that declares a server with the same name, if this one would replace it. */
   readonly replaces?: string | undefined;
+  /** Rights that count only if the user approved it with these lines shown. They follow from the content. */
+  readonly rights?: readonly string[] | undefined;
+  /** The user has consented to it in the program whose file this is. */
+  readonly isConsented?: boolean | undefined;
 }
 
 export interface JudgedSubject {
@@ -57,12 +61,16 @@ export interface JudgedSubject {
   readonly content: object;
   readonly hash: string;
   readonly verdict: Verdict;
+  /** It's used, but without the rights that the user hasn't seen. */
+  readonly isLimited: boolean;
 }
 
 export interface Judge {
   /** `stats` are those of the opened file. `isNamed`: a project's file names it, wherever it is. */
   originOf(file: string, stats: Stats, isNamed?: boolean): FileOrigin;
   decide(subject: Subject): Verdict;
+  /** Whether the user has approved it with its rights shown. */
+  grants(subject: Subject): boolean;
   /** Records what was trusted at first sight. */
   save(): void;
   /** Everything that was judged so far. */

@@ -22,6 +22,7 @@ import { type ConfigSources, collectDeclarations, resolveChildren } from './reso
 import { readDerived } from './server/derived-descriptions.ts';
 import { readDescriptions } from './server/descriptions.ts';
 import { resolveAgents } from './settings/agents.ts';
+import { agentFiles } from './settings/engine-keys.ts';
 import { resolveGeneral } from './settings/general.ts';
 import { resolveLogging } from './settings/logging.ts';
 import { hasRestrictions } from './settings/restrictions.ts';
@@ -76,7 +77,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const resolved = await resolveChildren({ ...sources, createRuling });
   const agents = resolveAgents(places, {
     env,
-    files: layers.map(({ config }) => config.agents ?? {}),
+    files: agentFiles(layers, (file) => gate.covers(file), warn),
     toml: userToml.agents,
     warn,
   });

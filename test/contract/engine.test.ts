@@ -219,6 +219,7 @@ class TinyEngine implements Engine {
   readonly models = {
     models: [{ tokens: ['sonnet', 'gpt-5'], model: 'tiny-1', provider: undefined }],
     providerAliases: {},
+    defaultProvider: 'tiny',
   };
   readonly #home: string;
   readonly #state: 'missing' | 'broken' | undefined;

@@ -19,6 +19,7 @@ export function plainAgent(said: Partial<Agent> = {}): Agent {
     tools: [],
     servers: new Map(),
     warnings: [],
+    limits: [],
     ...said,
   };
 }

@@ -49,4 +49,8 @@ const PROVIDER_ALIASES: Readonly<Record<string, string>> = {
   Claude: 'anthropic',
 };
 
-export const MODEL_TABLE: ModelTable = { models: MODELS, providerAliases: PROVIDER_ALIASES };
+export const MODEL_TABLE: ModelTable = {
+  models: MODELS,
+  providerAliases: PROVIDER_ALIASES,
+  defaultProvider: 'openai',
+};

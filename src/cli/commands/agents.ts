@@ -131,6 +131,7 @@ async function examine(
       })),
       warnings: [
         ...agent.warnings,
+        ...agent.limits.map((limit) => `${file}: ${limit}`),
         ...given.warnings,
         ...given.lacks.map((lack) => `${file}: ${lack}`),
         ...(await (await crew.engine()).check(agent.run)).map((warning) => `${file}: ${warning}`),

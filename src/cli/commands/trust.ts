@@ -89,7 +89,7 @@ function shownName({ subject }: JudgedSubject): string {
 }
 
 function toRow(one: JudgedSubject, home: string) {
-  const { subject, hash, verdict } = one;
+  const { subject, hash, verdict, isLimited } = one;
   const { kind, file } = subject;
   const before = verdict === 'changed' ? approvedLines(home, one) : undefined;
   return {
@@ -99,6 +99,7 @@ function toRow(one: JudgedSubject, home: string) {
     status: verdict,
     hash,
     details: describeSubject(one),
+    ...(isLimited && { limited: true }),
     ...(before && { before }),
   };
 }
@@ -131,6 +132,7 @@ function printList(
       { text: nameHidden(subject.file), style: 'dim' as const },
     ];
     for (const line of formatRows([{ cells }], output)) output.line(line);
+    if (one.isLimited) output.line(`    ${describeLimit(one)}`);
     if (!isDetailed && !isWaiting(verdict)) continue;
     const before = verdict === 'changed' ? approvedLines(home, one) : undefined;
     for (const line of compare(before, describeSubject(one))) output.line(`    ${line}`);
@@ -142,6 +144,12 @@ function printList(
     `${count(waiting.length, 'item')} waiting. To approve one: switchboard trust approve NAME`,
   );
   output.line('To approve all of them: switchboard trust approve --all');
+}
+
+/** Something of the user's that was trusted at first sight, but not with everything it asks for. */
+function describeLimit({ subject }: JudgedSubject): string {
+  const { rights = [], name } = subject;
+  return `limited: to let it run as written (${rights.join(', ')}), run: switchboard trust approve ${nameHidden(name)}`;
 }
 
 /** Lines that are gone start with `-`, new ones with `+`. */

@@ -1,8 +1,8 @@
 // Reads files through the judge: what a project's file says counts only if it's the user's or approved. The judge is
 // opened with the first file of the project.
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { SwitchboardError } from '../../base/errors.ts';
-import { pathInside } from '../../base/paths.ts';
+import { pathInside, realPathOf } from '../../base/paths.ts';
 import { readOpenedFile, readTextFile } from '../../base/read-text.ts';
 import type { FileOrigin, Judge, OpenJudge, Subject, TrustSettings, Verdict } from '../judge.ts';
 import type { Folders } from './places.ts';
@@ -19,6 +19,8 @@ interface ReadOptions {
   readonly maxBytes?: number;
   /** A project's file names this one, wherever it is. */
   readonly isNamed?: boolean;
+  /** Folders it has to be in, once links are followed. */
+  readonly within?: readonly string[];
 }
 
 const REFUSED = {
@@ -26,6 +28,8 @@ const REFUSED = {
     'It is not used: it or its folder belongs to another user, or every user can change it. Correct that, or list the folder under trust.directories in your own configuration.',
   isMissing: false,
 };
+
+const OUTSIDE = { problem: 'It leads out of the folders it has to be in.', isMissing: false };
 
 export class Gate {
   readonly #open: OpenJudge | undefined;
@@ -57,14 +61,17 @@ export class Gate {
     return this.#isProjects(file, this.#isInNamed(file));
   }
 
-  async read(file: string, { maxBytes, ...options }: ReadOptions = {}): Promise<GatedText> {
+  async read(file: string, { maxBytes, within, ...options }: ReadOptions = {}): Promise<GatedText> {
     const isNamed = options.isNamed === true || this.#isInNamed(file);
-    if (!this.#isProjects(file, isNamed)) {
+    const isProjects = this.#isProjects(file, isNamed);
+    if (!isProjects && !within) {
       const read = readTextFile(file, maxBytes);
       return 'problem' in read ? read : { text: read.text, origin: undefined };
     }
     const read = readOpenedFile(file, maxBytes);
     if ('problem' in read) return read;
+    if (within && !isFileIn(within, file, read.stats)) return OUTSIDE;
+    if (!isProjects) return { text: read.text, origin: undefined };
     const origin = (await this.#judged()).originOf(file, read.stats, isNamed);
     if (origin === 'refused') return REFUSED;
     return { text: read.text, origin: origin === 'user' ? undefined : origin };
@@ -84,8 +91,17 @@ export class Gate {
 
   /** `read` has to come first. */
   decide(subject: Subject): Verdict {
+    return this.#afterReading().decide(subject);
+  }
+
+  /** Whether the user has approved it with its rights shown. `read` has to come first. */
+  grants(subject: Subject): boolean {
+    return this.#afterReading().grants(subject);
+  }
+
+  #afterReading(): Judge {
     if (!this.#opened) throw new Error('Nothing was read.');
-    return this.#opened.decide(subject);
+    return this.#opened;
   }
 
   #isInNamed(file: string): boolean {
@@ -111,6 +127,19 @@ export class Gate {
 /** Whether the file isn't used because of who can change it. */
 export function isUnusable(read: GatedText): boolean {
   return read === REFUSED;
+}
+
+/** Whether a link leads to a file that `within` doesn't permit. */
+export function isOutside(read: GatedText): boolean {
+  return read === OUTSIDE;
+}
+
+/** `stats` are those of the file that was opened: by now, the path may lead to another one. */
+function isFileIn(folders: readonly string[], file: string, { dev, ino }: Stats): boolean {
+  const real = realPathOf(file);
+  const now = statSync(real, { throwIfNoEntry: false });
+  const isSame = now?.dev === dev && now.ino === ino;
+  return isSame && folders.some((folder) => pathInside(realPathOf(folder), real) !== undefined);
 }
 
 /** For a file that isn't approved and can't be read either. None of its text is repeated. */

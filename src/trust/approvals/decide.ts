@@ -23,7 +23,9 @@ export async function recordDecisions(
   const add = new Map(
     judged.map((one) => {
       const { subject, hash } = one;
-      return [hash, { ...recordOf(subject, decision, by), lines: keptLines(one) }] as const;
+      const { rights } = subject;
+      const record = { ...recordOf(subject, decision, by), lines: keptLines(one) };
+      return [hash, { ...record, ...(rights && { rights }) }] as const;
     }),
   );
   const keys = new Set(judged.map(({ subject }) => keyOf(subject)));

@@ -7,7 +7,8 @@ import type { JudgedSubject } from '../../config/judge.ts';
 export function describeSubject({ subject, content }: JudgedSubject): string[] {
   // In the user's own files, values are often secrets.
   const shown = subject.origin === 'yours' ? withoutValues(content) : content;
-  return linesOf(subject.kind, shown as Record<string, unknown>).map(nameHidden);
+  const lines = linesOf(subject.kind, shown as Record<string, unknown>);
+  return [...(subject.rights ?? []), ...lines].map(nameHidden);
 }
 
 function withoutValues(content: object): object {

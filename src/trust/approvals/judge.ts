@@ -107,15 +107,35 @@ export class FileJudge implements Judge {
     return isUsed && this.#store.batches.has(batch);
   }
 
+  grants(subject: Subject): boolean {
+    const content = contentOf(subject, this.#folders.project);
+    return this.#hasSeen(subject, this.#hashesOf(subject, content));
+  }
+
   #decide(subject: Subject): Verdict {
-    const { project } = this.#folders;
-    const content = contentOf(subject, project);
-    const [scope = '', ...others] = this.#scopesOf();
-    const hash = hashOf(subject, content, scope);
-    const hashes = [hash, ...others.map((other) => hashOf(subject, content, other))];
+    const content = contentOf(subject, this.#folders.project);
+    const hashes = this.#hashesOf(subject, content);
+    const [hash = ''] = hashes;
     const verdict = this.#verdictOn(subject, hashes);
-    this.#judged.set(hash, { subject, content, hash, verdict });
+    const isLimited = verdict === 'approved' && !this.#hasSeen(subject, hashes);
+    this.#judged.set(hash, { subject, content, hash, verdict, isLimited });
     return verdict;
+  }
+
+  #hashesOf(subject: Subject, content: object): string[] {
+    return this.#scopesOf().map((scope) => hashOf(subject, content, scope));
+  }
+
+  /** Whether the user has approved it and was shown all its rights. */
+  #hasSeen({ rights = [] }: Subject, hashes: readonly string[]): boolean {
+    const approved = hashes.flatMap((hash) => this.#store.records.get(hash) ?? []);
+    return (
+      rights.length === 0 ||
+      approved.some(
+        ({ decision, by, rights: seen }) =>
+          decision === 'approved' && by === 'user' && rights.every((one) => seen?.includes(one)),
+      )
+    );
   }
 
   save(): void {
@@ -152,16 +172,23 @@ export class FileJudge implements Judge {
 
   /** If everything needs the user's approval, what was trusted without one doesn't count. */
   #counts({ decision, by }: TrustRecord): boolean {
-    return decision === 'approved' && (by !== 'first-sight' || this.#settings.mode !== 'ask');
+    const isUsers = by !== 'first-sight' && by !== 'program';
+    return decision === 'approved' && (isUsers || this.#settings.mode !== 'ask');
   }
 
-  /** Without the user's decision: a file made here, or a server that was used before there were approvals. */
+  /**
+   * Without the user's decision: a file made here, a server that was used before there were approvals, or one that the
+   * user has accepted in the program it was declared for. That program may not notice changes, so only the first
+   * content counts.
+   */
   #trustsAnyway(subject: Subject, related: readonly TrustRecord[]): DecidedBy | undefined {
     const { kind, file, origin, content, replaces } = subject;
     if (origin === 'yours') {
       if (this.#announces && !this.#store.announced.has(file)) this.#trusted.add(file);
       return 'first-sight';
     }
+    if (subject.isConsented && related.length === 0 && this.#settings.mode === 'repository')
+      return 'program';
     const isCandidate = kind === 'server' && related.length === 0 && replaces === undefined;
     if (!isCandidate || this.#settings.mode !== 'repository') return undefined;
     const { home } = this.#folders;

@@ -8,7 +8,7 @@ import { isObject } from '../../base/object.ts';
 import { readTextFile } from '../../base/read-text.ts';
 
 /** How something was approved or denied. */
-export type DecidedBy = 'user' | 'first-sight' | 'command' | 'update';
+export type DecidedBy = 'user' | 'first-sight' | 'program' | 'command' | 'update';
 
 export interface TrustRecord {
   readonly decision: 'approved' | 'denied' | 'revoked';
@@ -20,6 +20,8 @@ export interface TrustRecord {
   readonly at: string;
   /** What was decided on, for `switchboard trust diff`. */
   readonly lines?: readonly string[] | undefined;
+  /** The rights that the user has seen. */
+  readonly rights?: readonly string[] | undefined;
 }
 
 /** What a decision is about, whatever it contains. */

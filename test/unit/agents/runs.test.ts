@@ -27,6 +27,7 @@ const AGENT: Agent = {
   tools: [],
   servers: new Map(),
   warnings: [],
+  limits: [],
 };
 const FOLDER = mkdtempSync(join(tmpdir(), 'switchboard-runs-'));
 const TASK = { task: 'do it', cwd: FOLDER };

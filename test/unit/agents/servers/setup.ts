@@ -36,6 +36,7 @@ export function agentWith(
     tools: tools.map(reference),
     servers: new Map(servers.map((server) => [server.key, server])),
     warnings: [],
+    limits: [],
     ...more,
   };
 }

@@ -2,8 +2,9 @@
 // milliseconds, so that changes take effect immediately.
 
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isObject } from '../../base/object.ts';
+import { pathInside, realPathOf } from '../../base/paths.ts';
 import type { AgentSettings } from '../../config/config.ts';
 import type { Gate } from '../../config/files/gate.ts';
 import { withPlainVariables } from '../../config/files/servers-file.ts';
@@ -96,11 +97,27 @@ async function readCursor({ project, homeFolder, gate }: ProgramPlaces): Promise
 }
 
 async function readGemini({ project, homeFolder, gate }: ProgramPlaces): Promise<Listing[]> {
-  const [ofProject, ofUser] = await Promise.all([
+  const [ofProject, ofUser, trusted] = await Promise.all([
     readJsonSettings(join(project, '.gemini', 'settings.json'), gate),
     readJsonSettings(join(homeFolder, '.gemini', 'settings.json'), gate),
+    readJsonSettings(join(homeFolder, '.gemini', 'trustedFolders.json'), gate),
   ]);
-  return [listGemini(ofProject, project), listGemini(ofUser, undefined)];
+  const isConsented = () =>
+    trusted.trust !== 'foreign' && isGeminiFolder(trusted.settings, project);
+  return [{ ...listGemini(ofProject, project), isConsented }, listGemini(ofUser, undefined)];
+}
+
+/** A rule is for a folder, or for the one it's in, and everything below. A "no" is for the folder itself. */
+function isGeminiFolder(rules: SettingsFile['settings'], project: string): boolean {
+  const path = realPathOf(project);
+  const covers = (folder: string) => folder === path || pathInside(folder, path) !== undefined;
+  const all = Object.entries(rules).map(([folder, rule]) => ({ folder: realPathOf(folder), rule }));
+  if (all.some(({ folder, rule }) => rule === 'DO_NOT_TRUST' && folder === path)) return false;
+  return all.some(
+    ({ folder, rule }) =>
+      (rule === 'TRUST_FOLDER' && covers(folder)) ||
+      (rule === 'TRUST_PARENT' && covers(dirname(folder))),
+  );
 }
 
 function listGemini(file: SettingsFile, cwd: string | undefined): Listing {

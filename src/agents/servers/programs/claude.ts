@@ -25,12 +25,20 @@ export async function readClaude(places: ProgramPlaces): Promise<Listing[]> {
   ]);
   const here = projectOf(user.settings, project);
   const isOff = new Set(stringsIn(here['disabledMcpServers']));
-  const isApproved = approvalIn([here, ...settings.map((file) => file.settings)]);
+  const files = [{ settings: here, trust: user.trust }, ...settings];
+  const isApproved = approvalIn(
+    files.map((file) => file.settings),
+    mcpJson.trust === 'foreign',
+  );
+  // A repository can't consent for the user.
+  const users = files.filter(({ trust }) => trust !== 'foreign').map((file) => file.settings);
+  const isTrusted = user.trust !== 'foreign' && here['hasTrustDialogAccepted'] === true;
+  const isConsented = (key: string) => isTrusted && hasConsent(users, key);
   const warnings = [user, ...settings].flatMap((file) => file.warnings);
   return [
     listServers({ ...user, settings: here, warnings }, 'mcpServers', project),
     listServers({ ...user, warnings: [] }, 'mcpServers', undefined),
-    mapEntries(listServers(mcpJson, 'mcpServers', project), (entry, key) =>
+    mapEntries({ ...listServers(mcpJson, 'mcpServers', project), isConsented }, (entry, key) =>
       isApproved(key) ? entry : undefined,
     ),
   ].map((listing) => mapEntries(listing, (entry, key) => (isOff.has(key) ? undefined : entry)));
@@ -44,12 +52,23 @@ function projectOf({ projects }: Settings, project: string): Settings {
   return isObject(here) ? here : {};
 }
 
-/** A refusal takes precedence over an approval. Without either, everything is approved. */
-function approvalIn(files: readonly Settings[]): (key: string) => boolean {
+/** Whether the user said yes to this server, or to all. */
+function hasConsent(files: readonly Settings[], key: string): boolean {
+  return files.some(
+    (one) =>
+      one['enableAllProjectMcpServers'] === true ||
+      stringsIn(one['enabledMcpjsonServers']).includes(key),
+  );
+}
+
+/** A refusal takes precedence over an approval. Without either, Switchboard's own approval decides: `isJudged`. */
+function approvalIn(files: readonly Settings[], isJudged: boolean): (key: string) => boolean {
   const refused = new Set(files.flatMap((one) => stringsIn(one['disabledMcpjsonServers'])));
   const approved = new Set(files.flatMap((one) => stringsIn(one['enabledMcpjsonServers'])));
   const isAll =
-    approved.size === 0 || files.some((one) => one['enableAllProjectMcpServers'] === true);
+    isJudged ||
+    approved.size === 0 ||
+    files.some((one) => one['enableAllProjectMcpServers'] === true);
   return (key) => !refused.has(key) && (isAll || approved.has(key));
 }
 

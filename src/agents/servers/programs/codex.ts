@@ -1,6 +1,7 @@
 // Codex: `[mcp_servers]` in `config.toml`. It has its own keys for variables, and takes every value literally.
 import { join } from 'node:path';
 import { isObject } from '../../../base/object.ts';
+import { realPathOf } from '../../../base/paths.ts';
 import { withoutVariables } from '../../../config/server/expand.ts';
 import { codexHomeOf } from '../../codex/home.ts';
 import {
@@ -9,6 +10,7 @@ import {
   mapEntries,
   type ProgramPlaces,
   readTomlSettings,
+  type Settings,
 } from './listing.ts';
 
 /** Highest precedence first. */
@@ -18,10 +20,20 @@ export async function readCodex(places: ProgramPlaces): Promise<Listing[]> {
     readTomlSettings(join(project, '.codex', 'config.toml'), gate),
     readTomlSettings(join(codexHomeOf(places), 'config.toml'), gate),
   ]);
+  const isTrusted = ofUser.trust !== 'foreign' && trustsProject(ofUser.settings, project);
   return [
-    listServers(ofProject, 'mcp_servers', project),
+    { ...listServers(ofProject, 'mcp_servers', project), isConsented: () => isTrusted },
     listServers(ofUser, 'mcp_servers', undefined),
   ].map((listing) => mapEntries(listing, (entry) => translate(entry, env)));
+}
+
+/** Codex itself reads a project's file only if the user trusts the project. */
+function trustsProject({ projects }: Settings, project: string): boolean {
+  if (!isObject(projects)) return false;
+  return [project, realPathOf(project)].some((path) => {
+    const here = Object.hasOwn(projects, path) ? projects[path] : undefined;
+    return isObject(here) && here['trust_level'] === 'trusted';
+  });
 }
 
 function translate(entry: unknown, env: NodeJS.ProcessEnv): unknown {

@@ -8,7 +8,7 @@ import type { AgentSettings } from '../../../config/config.ts';
 import { parseJsonc, withoutByteOrderMark } from '../../../config/files/files.ts';
 import type { Gate, GatedText } from '../../../config/files/gate.ts';
 import { parseToml } from '../../../config/files/toml.ts';
-import type { Subject } from '../../../config/judge.ts';
+import { harmlessName, type Subject } from '../../../config/judge.ts';
 import { isServerEntry } from '../../../config/schema/check.ts';
 import { isPlainObject } from '../../../config/schema/fits.ts';
 import { resolveCommand } from '../../../config/server/command.ts';
@@ -33,6 +33,8 @@ export interface Listing {
   readonly warnings: readonly string[];
   /** Where the file comes from; undefined for the user's files. */
   readonly trust?: Subject['origin'] | undefined;
+  /** Whether the user's own files say that the user has accepted the server in the program it's for. */
+  readonly isConsented?: ((key: string) => boolean) | undefined;
 }
 
 export function listServers(
@@ -77,7 +79,7 @@ export function readListing(
     const read = readEntry(key, entry, listing, folders);
     if (!isApproved(key, read, listing, folders.gate)) {
       leftOut.set(
-        key,
+        harmlessName(key, leftOut),
         `${listing.origin}: This server waits for your approval. Run: switchboard trust`,
       );
       continue;
@@ -98,14 +100,15 @@ export function readListing(
 function isApproved(
   key: string,
   read: Candidate | string,
-  { origin: file, trust }: Listing,
+  { origin: file, trust, isConsented = () => false }: Listing,
   gate: Gate | undefined,
 ): boolean {
   if (!gate || trust === undefined) return true;
   if (typeof read === 'string') return trust === 'yours'; // the reason repeats its text
   const subject = { kind: 'agent-server', name: key, file, origin: trust } as const;
   const { origin: _origin, isOwn: _isOwn, isInjected: _isInjected, ...content } = read;
-  return gate.decide({ ...subject, content: () => content }) === 'approved';
+  const decided = { ...subject, content: () => content, isConsented: isConsented(key) };
+  return gate.decide(decided) === 'approved';
 }
 
 /** The server, or a sentence about why agents can't use it. */

@@ -1,27 +1,64 @@
 // Masks configured secrets (env, headers, tokens) in everything Switchboard writes: logs, errors, and what
 // servers print on stderr. tokens.ts adds well-known credentials that nobody configured.
+import { replaceSpans, type Span, StringSearch } from './search.ts';
 import { MASK } from './tokens.ts';
 
 /** Shorter values are words such as `true` or `8080`; masking them would only garble text. */
 const SHORTEST = 8;
 
+/** How deep JSON inside JSON is searched for secrets. */
+const MOST_LEVELS = 4;
+
 export type Mask = (text: string) => string;
 
+/** The forms of the values are worked out on first use: most servers print nothing. */
 export function createMask(values: Iterable<string>): Mask {
-  const secrets = secretForms(values);
-  if (secrets.length === 0) return (text) => text;
-  return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+  return maskForms(() => secretForms(values));
 }
 
 /** For truncated text: also masks the start of a secret at its end. */
 export function createCutMask(values: Iterable<string>): Mask {
-  const secrets = secretForms(values);
-  const mask = createMask(secrets);
+  let forms: readonly string[] | undefined;
+  const getForms = (): readonly string[] => (forms ??= secretForms(values));
+  const mask = maskForms(getForms);
   return (text) => {
     const masked = mask(text);
-    const cut = secrets.flatMap((secret) => beginningAtEnd(masked, secret));
+    const cut = getForms().flatMap((secret) => beginningAtEnd(masked, secret));
     const longest = Math.max(0, ...cut);
     return longest === 0 ? masked : `${masked.slice(0, -longest)}${MASK}`;
+  };
+}
+
+function maskForms(getForms: () => readonly string[]): Mask {
+  let find: FindForms | undefined;
+  return (text) => {
+    find ??= createFormFinder(getForms(), []);
+    return replaceSpans(text, find(text).spans, MASK);
+  };
+}
+
+interface FoundForms {
+  readonly spans: readonly Span[];
+  /** Whether one of the other strings occurs. */
+  readonly isOtherFound: boolean;
+}
+
+type FindForms = (text: string) => FoundForms;
+
+const NOTHING: FoundForms = { spans: [], isOtherFound: false };
+
+function createFormFinder(forms: readonly string[], others: readonly string[]): FindForms {
+  const search = new StringSearch([...forms, ...others]);
+  return (text) => {
+    let spans: Span[] | undefined;
+    let isOtherFound = false;
+    search.visit(text, (index, at) => {
+      spans ??= [];
+      const form = forms[index];
+      if (form === undefined) isOtherFound = true;
+      else spans.push({ at, end: at + form.length });
+    });
+    return spans ? { spans, isOtherFound } : NOTHING;
   };
 }
 
@@ -51,14 +88,25 @@ export function isSameSecret(given: string, expected: string): boolean {
  * that no two lines reveal it together.
  */
 export function createLineMask(values: Iterable<string>): Mask {
-  const all = [...new Set(values)];
-  const mask = createMask(all);
-  const long = all.filter((value) => value.length >= 2 * SHORTEST);
-  return long.length === 0 ? mask : (line) => long.reduce(maskEdges, mask(line));
+  const long = [...new Set(values)].filter((value) => value.length >= 2 * SHORTEST);
+  let find: FindForms | undefined;
+  return (line) => {
+    find ??= createFormFinder(
+      secretForms(values),
+      long.flatMap((secret) => [secret.slice(0, halfOf(secret)), secret.slice(-halfOf(secret))]),
+    );
+    const { spans, isOtherFound } = find(line);
+    const masked = replaceSpans(line, spans, MASK);
+    return isOtherFound ? long.reduce(maskEdges, masked) : masked;
+  };
+}
+
+function halfOf(secret: string): number {
+  return Math.ceil(secret.length / 2);
 }
 
 function maskEdges(line: string, secret: string): string {
-  const half = Math.ceil(secret.length / 2);
+  const half = halfOf(secret);
   return maskStart(maskEnd(line, secret, half), secret, half);
 }
 
@@ -88,13 +136,24 @@ export function secretForms(values: Iterable<string>): string[] {
     for (const part of partsOf(value)) {
       if (part.length < SHORTEST) continue;
       forms.add(part);
-      forms.add(JSON.stringify(part).slice(1, -1)); // inside JSON
+      for (const form of jsonForms(part)) forms.add(form);
       forms.add(urlEncoded(part));
       forms.add(urlEncoded(part).replaceAll(/%../g, (code) => code.toLowerCase()));
       for (const form of base64Forms(part)) forms.add(form);
     }
   }
   return [...forms].filter((form) => form.length >= SHORTEST).sort((a, b) => b.length - a.length);
+}
+
+/** Inside JSON, which may itself be a string inside JSON. */
+function jsonForms(text: string): string[] {
+  const forms: string[] = [];
+  for (let form = text; forms.length < MOST_LEVELS; forms.push(form)) {
+    const escaped = JSON.stringify(form).slice(1, -1);
+    if (escaped === form) break;
+    form = escaped;
+  }
+  return forms;
 }
 
 /** A value and the parts that may appear alone: lines, the token after its scheme, passwords and keys. */

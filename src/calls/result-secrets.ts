@@ -24,7 +24,11 @@ export function filterResults(
     return undefined;
   }
   return lazily(async () => {
-    const { maskResult, noteSecrets } = await import('../trust/redaction/results.ts');
+    const [{ maskResult, noteSecrets }, { SecretFinders }] = await Promise.all([
+      import('../trust/redaction/results.ts'),
+      import('../trust/redaction/finder.ts'),
+    ]);
+    const finders = new SecretFinders();
     return async (call, next) => {
       const { server, method, target } = call;
       const { name, resultSecrets } = server;
@@ -32,7 +36,7 @@ export function filterResults(
       if (resultSecrets === 'pass' || !METHODS.has(method) || isUnfinished(result)) return result;
       try {
         const filter = resultSecrets === 'mask' ? maskResult : noteSecrets;
-        const { found, result: filtered } = filter(result, pool.secrets(name));
+        const { found, result: filtered } = filter(result, finders.get(name, pool.secrets(name)));
         if (found.length > 0) {
           const done = resultSecrets === 'mask' ? 'masked' : 'found';
           const where = method === 'tools/call' ? target : method;

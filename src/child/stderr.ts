@@ -68,8 +68,10 @@ export class StderrReader {
     this.#last = [...this.#last, ...printed.slice(-KEPT_LINES)].slice(-KEPT_LINES);
   }
 
-  /** Masks twice: a color code inside a secret would hide it from the first mask. */
+  /** Masks again after cleaning: a color code inside a secret would hide it from the first mask. */
   #tidy(line: string): string {
-    return this.#lineMask(cleanText(this.#mask(line)));
+    const masked = this.#lineMask(line);
+    const clean = cleanText(masked);
+    return clean === masked ? masked : this.#lineMask(clean);
   }
 }

@@ -42,7 +42,7 @@ const THOROUGH = [
 ];
 /** Tests that `npm test` runs in a few places and `thorough` in the others. */
 const PLACES = [
-  'test/e2e/assistant.test.ts',
+  'test/e2e/{assistant,hostile-commands}.test.ts',
   'test/e2e/matrix/{changes,endings,logging,prompts,questions,refusals,resources,tools}.test.ts',
 ];
 

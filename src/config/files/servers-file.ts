@@ -56,7 +56,10 @@ export async function readServersFile(
   const origin = 'text' in read ? read.origin : undefined;
   try {
     const basis = 'text' in read ? [read.text] : undefined;
-    return { ...(await parseServersFile(await parseSource(file, read))), origin, basis };
+    const parsed = await parseServersFile(await parseSource(file, read));
+    // The names in them are the project's text.
+    const warnings = origin === 'foreign' ? [] : parsed.warnings;
+    return { ...parsed, warnings, origin, basis };
   } catch (error) {
     const isIgnored = origin === 'foreign' || ('problem' in read && isUnusable(read));
     if (!isIgnored || !(error instanceof SwitchboardError)) throw error;

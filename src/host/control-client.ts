@@ -17,13 +17,15 @@ export interface ControlAnswer {
 /** Responses may be larger than requests. */
 const ANSWER_BYTES = 16 << 20;
 
-/** The responses of all Switchboard processes with this home. */
+/** The responses of all Switchboard processes with this home, or only those for some projects. */
 export async function askRunning(
   home: string,
   method: string,
   limitMs: number,
+  isMeant: (project: string) => boolean = () => true,
 ): Promise<ControlAnswer[]> {
-  const endpoints = await findEndpoints(home);
+  const found = await findEndpoints(home);
+  const endpoints = found.filter(({ project }) => isMeant(project));
   const answers = await Promise.all(endpoints.map((endpoint) => ask(endpoint, method, limitMs)));
   return answers.filter((answer) => answer !== undefined);
 }

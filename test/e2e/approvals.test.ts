@@ -1,5 +1,5 @@
 // What a project's files may do: those made here work at once, those that came with a repository wait for the user.
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
@@ -7,6 +7,7 @@ import { commitAll, git } from '../support/git.ts';
 import { configWith, createProject, PROGRAM, type Project } from '../support/project.ts';
 import { RawHost, textOf } from '../support/raw-host.ts';
 import { SCRIPTED_CODEX } from '../support/scripted-engine.ts';
+import { connectV1, startServing } from '../support/serve-http.ts';
 import { MOCK_CHILD } from '../support/servers.ts';
 import { runOnTerminal } from '../support/terminal.ts';
 
@@ -179,6 +180,58 @@ describe('a configuration that came with a repository', () => {
     expect(await callOne(project)).toContain('hello');
     const [item] = await itemsOf(project);
     expect(item?.details[0]).toBe(`replaces your server of the same name in ${users}`);
+  });
+});
+
+describe('a running Switchboard', () => {
+  /** Commands can reach it a little after its start. */
+  async function isReachable({ dir }: Project, processes: number): Promise<void> {
+    const folder = join(dir, 'home/.switchboard/run');
+    const endpoints = () =>
+      existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.endpoint')) : [];
+    await expect.poll(() => endpoints().length).toBe(processes);
+  }
+
+  test('that serves HTTP is approved from another terminal', async () => {
+    const project = clonedProject();
+    const serving = await startServing(project);
+    const host = await connectV1(serving);
+    const args = { action: 'call', subtool: 'echo', args: { text: 'hello' } };
+    const call = async () => JSON.stringify((await host.callTool('one_suite', args))['content']);
+    expect(await call()).toContain(WAITING);
+    await isReachable(project, 1);
+    const { status, stdout } = await runSwitchboard(project, ['trust', 'approve', 'one']);
+    expect(status).toBe(0);
+    expect(stdout).toContain('\nApplied to the running Switchboard.\n');
+    expect(await call()).toContain('hello');
+  });
+
+  test('applies every decision about its project at once, and none about others', async () => {
+    const project = clonedProject();
+    const other = clonedProject();
+    const host = await RawHost.connect(project);
+    const stranger = await RawHost.connect({ ...other, env: project.env });
+    await isReachable(project, 2);
+    const call = async () => textOf(await host.call('one', 'echo', { text: 'hello' }));
+    await itemsOf(project, 'approve', 'one');
+    expect(await call()).toContain('hello');
+    await itemsOf(project, 'revoke', 'one');
+    expect(await call()).toBe(WAITING);
+    await itemsOf(project, 'deny', 'one');
+    expect(await host.toolNames()).toEqual([]);
+    await expect.poll(() => host.listChanges).toBeGreaterThan(0);
+    expect(await stranger.lastWords()).not.toContain('reloaded');
+    expect(await host.lastWords()).toContain('reloaded the configuration');
+  });
+
+  test('in a worktree applies decisions made in another', async () => {
+    const project = clonedProject();
+    const tree = { ...project, dir: join(project.dir, 'home/tree') };
+    git(project.dir, 'worktree', 'add', '--quiet', tree.dir);
+    const host = await RawHost.connect(tree);
+    await isReachable(project, 1);
+    await itemsOf(project, 'approve', 'one');
+    expect(textOf(await host.call('one', 'echo', { text: 'hello' }))).toContain('hello');
   });
 });
 

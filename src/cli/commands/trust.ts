@@ -4,7 +4,7 @@ import { nameHidden } from '../../base/text.ts';
 import { isWaiting, type JudgedSubject } from '../../config/judge.ts';
 import { approvedLines, recordDecisions } from '../../trust/approvals/decide.ts';
 import { describeSubject } from '../../trust/approvals/describe.ts';
-import { RELOAD_HINT } from '../status/reload.ts';
+import { applyDecisions, describeApplied } from '../status/reload.ts';
 import { formatRows } from '../terminal/layout.ts';
 import { count, createOutput, type Output, type Style } from '../terminal/output.ts';
 import { type CommandOptions, judgedFor } from './with-switchboard.ts';
@@ -39,10 +39,13 @@ export async function trust(
   const after = (await judgedFor({ ...options, warnings: 'shown' })).judged;
   const isChosen = new Set(chosen.map(({ hash }) => hash));
   const rows = after.filter(({ hash }) => isChosen.has(hash));
-  output.json({ project, items: rows.map((one) => toRow(one, home)) });
+  const reloaded = chosen.length > 0 ? await applyDecisions(home, project) : [];
+  output.json({ project, items: rows.map((one) => toRow(one, home)), reloaded });
   printList(rows, { home, isDetailed: wanted === 'approve' }, output);
-  if (rows.length > 0) output.line(RELOAD_HINT);
-  return 0;
+  const applied = describeApplied(reloaded);
+  if (applied.length > 0) output.line();
+  for (const line of applied) output.line(line);
+  return reloaded.every(({ ok }) => ok) ? 0 : 2;
 }
 
 function parseAction(action = 'list'): Action {

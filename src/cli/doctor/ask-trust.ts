@@ -3,6 +3,7 @@ import { Cancellation } from '../../base/cancellation.ts';
 import { nameHidden } from '../../base/text.ts';
 import { isWaiting } from '../../config/judge.ts';
 import { type CommandOptions, judgedFor } from '../commands/with-switchboard.ts';
+import { applyDecisions, describeApplied } from '../status/reload.ts';
 import type { Prompter } from '../terminal/form.ts';
 import { isOnTerminal, withPrompter } from '../terminal/terminal-caller.ts';
 
@@ -19,15 +20,21 @@ export async function askAboutWaiting(options: CommandOptions): Promise<void> {
   ]);
   await withPrompter(new Cancellation(), async (prompter) => {
     prompter.say("These parts came with the project's repository:");
+    let decisions = 0;
     for (const one of waiting) {
       const { kind, name, file } = one.subject;
       prompter.say(`\n${kind} ${nameHidden(name)} (${nameHidden(file)})`);
       for (const line of describeSubject(one)) prompter.say(`    ${line}`);
       const decision = await askOnce(prompter);
-      if (decision === 'stop') return;
-      if (decision) await recordDecisions(config.home, [one], decision);
+      if (decision === 'stop') break;
+      if (!decision) continue;
+      await recordDecisions(config.home, [one], decision);
+      decisions++;
     }
     prompter.say('');
+    if (decisions === 0) return;
+    const applied = describeApplied(await applyDecisions(config.home, config.project));
+    for (const line of applied) prompter.say(`${line}\n`);
   });
 }
 

@@ -1,5 +1,6 @@
 // `switchboard reload`: makes every running Switchboard of this user reload its configuration, and prints the results.
 import { isObject } from '../../base/object.ts';
+import { realPathOf } from '../../base/paths.ts';
 import { cleanText } from '../../base/text.ts';
 import { findFolders } from '../../config/files/places.ts';
 import { askRunning, type ControlAnswer } from '../../host/control-client.ts';
@@ -7,7 +8,7 @@ import type { CommandOptions } from '../commands/with-switchboard.ts';
 import { createOutput } from '../terminal/output.ts';
 import { workingFolder } from '../working-folder.ts';
 
-interface Outcome {
+export interface ReloadOutcome {
   readonly pid: number;
   readonly project: string;
   readonly ok: boolean;
@@ -34,7 +35,31 @@ export async function reloadRunning(options: CommandOptions): Promise<number> {
   return outcomes.every(({ ok }) => ok) ? 0 : 2;
 }
 
-function outcomeOf({ pid, project, value, problem }: ControlAnswer): Outcome {
+/** After a decision about a project: tells every running Switchboard that it concerns. */
+export async function applyDecisions(home: string, project: string): Promise<ReloadOutcome[]> {
+  const { Repositories } = await import('../../trust/approvals/repositories.ts');
+  const repositories = new Repositories();
+  const scopeOf = (folder: string) => repositories.nameOf(folder) ?? realPathOf(folder);
+  const scope = scopeOf(project);
+  const isMeant = (folder: string) => scopeOf(folder) === scope;
+  return (await askRunning(home, 'reload', LIMIT_MS, isMeant)).map(outcomeOf);
+}
+
+/** In words; nothing if nothing is running. */
+export function describeApplied(outcomes: readonly ReloadOutcome[]): string[] {
+  const applied = outcomes.filter(({ ok }) => ok).length;
+  const failed = outcomes.filter(({ ok }) => !ok);
+  const what = applied === 1 ? 'the running Switchboard' : `${applied} running Switchboards`;
+  return [
+    ...(applied > 0 ? [`Applied to ${what}.`] : []),
+    ...failed.map(
+      ({ pid, message }) =>
+        `Not applied to the Switchboard process ${pid}: ${cleanText(message)} Try: switchboard reload`,
+    ),
+  ];
+}
+
+function outcomeOf({ pid, project, value, problem }: ControlAnswer): ReloadOutcome {
   const { ok, message } = isObject(value) ? value : {};
   const text = typeof message === 'string' ? message : 'sent an invalid response';
   return { pid, project, ok: ok === true, message: problem ?? text };

@@ -11,7 +11,6 @@ import { describeBug } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
 import { RunNote, stopOrphans } from './base/orphans.ts';
-import { withVariables } from './base/process.ts';
 import { settleWithin } from './base/time.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
@@ -115,8 +114,7 @@ export class Switchboard implements AsyncDisposable {
     const crewed = { listed: agents, run: this.#runAgent };
     const programs = () => {
       const { mark, onProcess } = this.processes;
-      const env = withVariables(rest.environment, mark);
-      return { project: this.#config.project, env, onProcess };
+      return { project: this.#config.project, env: rest.environment, mark, onProcess };
     };
     this.board = new Board(config, this.pool, log, crewed, this.#claims, programs);
   }

@@ -1,4 +1,4 @@
-// Runs the user's hooks around tool calls, if there are any.
+// Runs hooks around tool calls, if there are any.
 import type { Config } from '../config/config.ts';
 import type { HookParts } from '../trust/hooks/hooks.ts';
 import { type Interceptor, lazily } from './call.ts';

@@ -70,7 +70,7 @@ export interface AuditSettings {
   readonly keepDays: number;
 }
 
-/** In the order they run. */
+/** In the order they run: the user's first. */
 export interface HookSettings {
   readonly beforeCall: readonly HookConfig[];
   readonly afterCall: readonly HookConfig[];
@@ -85,6 +85,16 @@ export interface HookConfig {
   /** Patterns for `server` and `server__tool`. */
   readonly tools: readonly string[];
   readonly timeoutMs: number;
+  /** Undefined for the user's own hooks. */
+  readonly ofProject?: ProjectHook | undefined;
+}
+
+/** A hook that the user has approved for a project. */
+interface ProjectHook {
+  /** The file that declares it. */
+  readonly file: string;
+  /** The variables it inherits, like a server. */
+  readonly environment: ChildConfig['environment'];
 }
 
 /** How complex a message from a host or server may be. */

@@ -25,6 +25,7 @@ export type Verdict = 'approved' | 'pending' | 'denied' | 'changed';
 type SubjectKind =
   | 'server'
   | 'settings'
+  | 'hooks'
   | 'script'
   | 'descriptions'
   | 'role'
@@ -43,6 +44,8 @@ export interface Subject {
   readonly name: string;
   readonly file: string;
   readonly origin: 'yours' | 'foreign';
+  /** It always takes the user's decision, even if the file was made on this machine. */
+  readonly needsDecision?: boolean | undefined;
   /** What the approval is bound to: a server as the project declares it, or any JSON value. */
   readonly content: () => ChildConfig | object;
   /** The texts that everything about it follows from. Subjects with the same texts share one array. */

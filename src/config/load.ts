@@ -22,12 +22,13 @@ import { type ConfigSources, collectDeclarations, resolveChildren } from './reso
 import { readDerived } from './server/derived-descriptions.ts';
 import { readDescriptions } from './server/descriptions.ts';
 import { resolveAgents } from './settings/agents.ts';
+import { resolveAudit } from './settings/audit.ts';
 import { agentFiles } from './settings/engine-keys.ts';
 import { resolveGeneral } from './settings/general.ts';
+import { resolveHooks } from './settings/hooks.ts';
 import { resolveLogging } from './settings/logging.ts';
 import { hasRestrictions } from './settings/restrictions.ts';
 import { resolveToolChanges } from './settings/tool-changes.ts';
-import { resolveAudit, resolveHooks } from './settings/user-only.ts';
 
 export interface LoadConfigOptions extends ReadLayersOptions {
   /** A `servers.json` to read instead of the default ones. */
@@ -56,7 +57,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const { env } = options;
   const general = resolveGeneral(layers, env);
   const audit = resolveAudit(layers, places, warn);
-  const hooks = resolveHooks(layers, places, warn);
+  const hooks = resolveHooks(layers, places, general.environment);
   const descriptions = await readDescriptions(places, gate);
   const sources = {
     project,

@@ -1,5 +1,5 @@
-// Hooks of the user, around the calls of a host.
-import { existsSync, readFileSync } from 'node:fs';
+// Hooks of the user and of a project, around the calls of a host.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
@@ -91,13 +91,33 @@ test('hooks hold for a server’s own tools and for the command line', () =>
     withHooks({ beforeCall: [HOOK] }),
   ));
 
-test('a hook in a project is not run', () =>
+test('a hook in a project runs once it is approved, and not after a change', () =>
   withFaults(
     { kid: {} },
     async (trial) => {
-      expect(textOf(await trial.host.call('kid', 'echo', { text: 'hello' }))).toBe('hello');
-      expect(trial.host.stderr).toContain('"hooks" is ignored here.');
-      expect(existsSync(join(trial.project.dir, 'journal'))).toBe(false);
+      const { host, project } = trial;
+      const journal = join(project.dir, 'journal');
+      expect(textOf(await host.call('kid', 'echo', { text: 'hello' }))).toBe('hello');
+      expect(host.stderr).toContain(
+        "One part of this project's configuration waits for your approval. Run: switchboard trust",
+      );
+      expect(existsSync(journal)).toBe(false);
+
+      const approved = await runSwitchboard(project, ['trust', 'approve', 'hooks']);
+      expect(approved.stdout).toContain(`before calls runs: ${process.execPath} ${HOOK.args[0]}`);
+      await runSwitchboard(project, ['reload']);
+      expect(trial.failure(await host.call('kid', 'fail'))).toBe(
+        'A hook denied the call to subtool "fail" of server "kid": This tool only fails. To change this, edit hooks.beforeCall[0] in <project>/switchboard.config.json.',
+      );
+      expect(readFileSync(journal, 'utf8')).toBe('PreToolUse mcp__kid__fail\n');
+
+      const file = join(project.dir, 'switchboard.config.json');
+      writeFileSync(file, readFileSync(file, 'utf8').replace('"journal"', '"other"'));
+      await runSwitchboard(project, ['reload']);
+      expect(textOf(await host.call('kid', 'echo', { text: 'again' }))).toBe('again');
+      expect(existsSync(join(project.dir, 'other'))).toBe(false);
+      const { stdout } = await runSwitchboard(project, ['trust', 'diff']);
+      expect(stdout).toContain('changed  hooks');
     },
     { config: { hooks: { beforeCall: [HOOK] } } },
   ));

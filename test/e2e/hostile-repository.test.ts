@@ -216,12 +216,12 @@ test('the same repository runs once everything is approved', async () => {
   await runSwitchboard(project, ['trust', 'approve', '--all']);
   const called = await runSwitchboard(project, ['call', 'eager.echo', 'message=hi']);
   expect(called.status, called.stderr).toBe(0);
-  expect(project.ran()).toContain('eager');
+  expect(project.ran()).toEqual(expect.arrayContaining(['hook', 'eager']));
   const { stdout } = await runSwitchboard(project, ['trust', 'list', '--json']);
   const { items } = JSON.parse(stdout) as { items: { kind: string; status: string }[] };
   expect([...new Set(items.map(({ status }) => status))]).toEqual(['approved']);
   expect([...new Set(items.map(({ kind }) => kind))].sort()).toEqual(
-    ['agent', 'agent-server', 'descriptions', 'model-map', 'server', 'settings'].sort(),
+    ['agent', 'agent-server', 'descriptions', 'hooks', 'model-map', 'server', 'settings'].sort(),
   );
 });
 

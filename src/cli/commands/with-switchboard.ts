@@ -95,7 +95,8 @@ export async function approveWritten(
     known.filter(({ verdict }) => verdict !== 'approved').map(({ subject }) => placeIn(subject)),
   );
   const written = (gate?.judge?.judged ?? []).filter(
-    ({ subject, verdict }) => isWaiting(verdict) && !waited.has(placeIn(subject)),
+    ({ subject, verdict }) =>
+      isWaiting(verdict) && !subject.needsDecision && !waited.has(placeIn(subject)),
   );
   if (written.length === 0) return;
   const { recordDecisions } = await import('../../trust/approvals/decide.ts');

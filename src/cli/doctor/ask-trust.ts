@@ -19,7 +19,7 @@ export async function askAboutWaiting(options: CommandOptions): Promise<void> {
     import('../../trust/approvals/describe.ts'),
   ]);
   await withPrompter(new Cancellation(), async (prompter) => {
-    prompter.say("These parts came with the project's repository:");
+    prompter.say('These parts of the project need your approval:');
     let decisions = 0;
     for (const one of waiting) {
       const { kind, name, file } = one.subject;

@@ -152,7 +152,7 @@ export function ignoredFile(file: string, read: GatedText): string {
 export function describeWaiting(count: number): string {
   const what = count === 1 ? 'One part' : `${count} parts`;
   const verb = count === 1 ? 'waits' : 'wait';
-  return `${what} of this project's configuration came with its repository and ${verb} for your approval. Run: switchboard trust`;
+  return `${what} of this project's configuration ${verb} for your approval. Run: switchboard trust`;
 }
 
 /** What the model or the user reads about something that waits. */

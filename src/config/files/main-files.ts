@@ -4,7 +4,13 @@ import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { ownershipProblem } from '../../base/ownership.ts';
-import { type OpenJudge, TRUST_MODES, type TrustMode, type TrustSettings } from '../judge.ts';
+import {
+  type OpenJudge,
+  type Subject,
+  TRUST_MODES,
+  type TrustMode,
+  type TrustSettings,
+} from '../judge.ts';
 import { type CheckedConfig, checkConfigFile } from '../schema/check.ts';
 import type { ConfigFile } from '../schema/schema.ts';
 import { choice } from '../settings/values.ts';
@@ -114,7 +120,10 @@ async function readProjects(
       warn(`${file}: "trust" only counts in your own configuration (ignored).`);
     }
     const basis = 'text' in read ? [read.text] : undefined;
-    return limited({ file, origin, basis, ...checked }, gate);
+    return limited(
+      { file, origin, basis, ...withApprovedHooks(checked, file, origin, gate) },
+      gate,
+    );
   } catch (error) {
     if (origin !== 'foreign' || !(error instanceof SwitchboardError)) throw error;
     warn(ignoredFile(file, read));
@@ -122,7 +131,7 @@ async function readProjects(
   }
 }
 
-/** Once it runs, it could do anything, so what it exports needs no further approval. */
+/** Once it runs, it could do anything, so what it exports needs no further approval, except for hooks. */
 async function readScript(file: string, read: GatedText, gate: Gate): Promise<Layer | undefined> {
   if ('problem' in read || read.origin === undefined) return readOwn(file);
   const { text, origin } = read;
@@ -130,7 +139,24 @@ async function readScript(file: string, read: GatedText, gate: Gate): Promise<La
   if (gate.decide({ ...subject, content: () => ({ text }) }) !== 'approved') return undefined;
   const source =
     origin === 'yours' ? await readConfigFile(file) : await runApprovedScript(file, text);
-  return { file, ...(await checkConfigFile(source)) };
+  return { file, ...withApprovedHooks(await checkConfigFile(source), file, origin, gate) };
+}
+
+/**
+ * Without its hooks, unless they are approved. They see every call and can change it, so they take the user's decision
+ * even if the file was made on this machine.
+ */
+function withApprovedHooks(
+  checked: CheckedConfig,
+  file: string,
+  origin: Subject['origin'],
+  gate: Gate,
+): CheckedConfig {
+  const { hooks, ...config } = checked.config;
+  if (!hooks?.beforeCall?.length && !hooks?.afterCall?.length) return checked;
+  const subject = { kind: 'hooks', name: 'hooks', file, origin, needsDecision: true } as const;
+  const isApproved = gate.decide({ ...subject, content: () => hooks }) === 'approved';
+  return isApproved ? checked : { ...checked, config };
 }
 
 type ProjectLayer = Layer & { readonly origin: NonNullable<Layer['origin']> };
@@ -163,10 +189,10 @@ function suitesOfOthers(config: ConfigFile) {
   return Object.entries(config.suites ?? {}).filter(([name]) => !isOwn(config, name));
 }
 
-/** Keys that start nothing, reach nobody, and change nothing that models read. */
+/** Keys that start nothing, reach nobody, and change nothing that models read. Hooks are there only if approved. */
 function harmlessKeys(config: ConfigFile): ConfigFile {
-  const { mcpServers, timeouts, limits, introspection, flip, era, results } = config;
-  const kept = { mcpServers, timeouts, limits, introspection, flip, era, results };
+  const { mcpServers, timeouts, limits, introspection, flip, era, results, hooks } = config;
+  const kept = { mcpServers, timeouts, limits, introspection, flip, era, results, hooks };
   return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
 }
 

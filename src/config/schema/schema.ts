@@ -413,7 +413,7 @@ export const configSchema = z.strictObject({
   ),
   hooks: key(
     hooks,
-    'Your own programs, run before and after tool calls. Only in the user file. See docs/hooks.md.',
+    "Programs to run before and after tool calls. Yours run first, then the project's, once you have approved them. See docs/hooks.md.",
   ),
   trust: key(
     trust,

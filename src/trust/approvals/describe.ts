@@ -2,6 +2,7 @@
 // named, and nothing is left out.
 import { isObject } from '../../base/object.ts';
 import { nameHidden } from '../../base/text.ts';
+import { DEFAULTS } from '../../config/defaults.ts';
 import type { JudgedSubject } from '../../config/judge.ts';
 
 export function describeSubject({ subject, content }: JudgedSubject): string[] {
@@ -33,6 +34,7 @@ function linesOf(kind: string, content: Record<string, unknown>): string[] {
     const remote = url === undefined ? undefined : { url, headers };
     return describeServer({ ...others, command, remote, cwd });
   }
+  if (kind === 'hooks') return describeHooks(content);
   if (kind === 'settings') return Object.entries(content).flatMap(describeSetting);
   const { text } = content;
   return typeof text === 'string' ? text.split(/\r?\n/) : [JSON.stringify(content)];
@@ -72,6 +74,31 @@ function describeServer(content: Record<string, unknown>): string[] {
     ...Object.entries(others).flatMap(([key, value]) => describeKey(key, value)),
     ...(isObject(behind) ? ['behind an assistant:', ...describeServer(behind).map(indent)] : []),
   ];
+}
+
+function describeHooks({ beforeCall, afterCall }: Record<string, unknown>): string[] {
+  const before = describeHookList('before', beforeCall);
+  const after = describeHookList('after', afterCall);
+  return [
+    ...before,
+    ...(before.length > 0 ? ['can read, deny, change and reroute these calls'] : []),
+    ...after,
+    ...(after.length > 0 ? ['can read the results of these calls, and add notes to them'] : []),
+  ];
+}
+
+function describeHookList(when: string, hooks: unknown): string[] {
+  const all: unknown[] = Array.isArray(hooks) ? hooks : [];
+  return all.filter(isObject).flatMap((hook) => {
+    const { command, args = [], tools, timeoutMs = DEFAULTS.hookMs } = hook;
+    const words = [command, ...(Array.isArray(args) ? (args as unknown[]) : [])];
+    const about = Array.isArray(tools) ? tools.map((tool) => quote(String(tool))).join(', ') : '*';
+    return [
+      `${when} calls runs: ${words.map((word) => quote(String(word))).join(' ')}`,
+      `  for tools: ${about}`,
+      `  for at most: ${String(timeoutMs)} ms`,
+    ];
+  });
 }
 
 /** Values that every server has, and that say nothing about this one. */

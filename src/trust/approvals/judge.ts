@@ -182,7 +182,8 @@ export class FileJudge implements Judge {
    * content counts.
    */
   #trustsAnyway(subject: Subject, related: readonly TrustRecord[]): DecidedBy | undefined {
-    const { kind, file, origin, content, replaces } = subject;
+    const { kind, file, origin, content, replaces, needsDecision = false } = subject;
+    if (needsDecision) return undefined;
     if (origin === 'yours') {
       if (this.#announces && !this.#store.announced.has(file)) this.#trusted.add(file);
       return 'first-sight';

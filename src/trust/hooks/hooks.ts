@@ -1,6 +1,6 @@
-// The user's hooks around a tool call. Before the call, each hook that applies can allow or deny it, change its
-// arguments or send it elsewhere; one that fails denies it. After the call, each can add a note; one that fails is
-// ignored.
+// Hooks around a tool call: the user's, then the project's that the user has approved. Before the call, each hook that
+// applies can allow or deny it, change its arguments or send it elsewhere; one that fails denies it. After the call, each
+// can add a note; one that fails is ignored.
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import type { Cancellation } from '../../base/cancellation.ts';
@@ -51,15 +51,18 @@ const MAX_EXCERPT = 500;
 
 export class Hooks {
   readonly #parts: HookParts;
-  readonly #before: readonly NamedHook[];
+  readonly #usersBefore: readonly NamedHook[];
+  readonly #projectsBefore: readonly NamedHook[];
   readonly #after: readonly NamedHook[];
   readonly #sessions = new WeakMap<object, string>();
   readonly #ownSession = randomUUID();
 
   constructor({ beforeCall, afterCall }: HookSettings, parts: HookParts) {
     this.#parts = parts;
-    this.#before = beforeCall.map((hook, index) => nameHook(hook, 'beforeCall', index));
-    this.#after = afterCall.map((hook, index) => nameHook(hook, 'afterCall', index));
+    const before = nameHooks(beforeCall, 'beforeCall');
+    this.#usersBefore = before.filter(({ hook }) => !hook.ofProject);
+    this.#projectsBefore = before.filter(({ hook }) => hook.ofProject);
+    this.#after = nameHooks(afterCall, 'afterCall');
   }
 
   /** Makes a call with all its hooks. */
@@ -72,9 +75,19 @@ export class Hooks {
     return this.#annotate(decided, await next(decided), id);
   }
 
-  /** Each hook runs once, even those before one that sends the call elsewhere. */
+  /** The user's hooks have the last word: they see the call again after the project's have changed it. */
   async #decide<T extends HookedCall>(call: T, id: string): Promise<T> {
-    const left = new Set(this.#before);
+    const left = new Set(this.#projectsBefore);
+    let current = await this.#decideBy(new Set(this.#usersBefore), call, id);
+    for (;;) {
+      const proposed = await this.#decideBy(left, current, id);
+      if (isSameCall(proposed, current)) return current;
+      current = await this.#decideBy(new Set(this.#usersBefore), proposed, id);
+    }
+  }
+
+  /** Takes the hooks that ran out of `left`. Each runs once, even those before one that sends the call elsewhere. */
+  async #decideBy<T extends HookedCall>(left: Set<NamedHook>, call: T, id: string): Promise<T> {
     let current = call;
     for (;;) {
       const named = [...left].find((one) => appliesTo(one, current));
@@ -201,9 +214,19 @@ export class Hooks {
   }
 }
 
-function nameHook(hook: HookConfig, event: keyof HookSettings, index: number): NamedHook {
-  const patterns = hook.tools.map((pattern) => foldName(pattern.replace(/^mcp__/, '')));
-  return { hook, key: `hooks.${event}[${index}]`, patterns };
+/** Numbered as in the file that declares them. */
+function nameHooks(hooks: readonly HookConfig[], event: keyof HookSettings): NamedHook[] {
+  const users = hooks.filter(({ ofProject }) => !ofProject).length;
+  return hooks.map((hook, index) => {
+    const patterns = hook.tools.map((pattern) => foldName(pattern.replace(/^mcp__/i, '')));
+    const key = `hooks.${event}[${hook.ofProject ? index - users : index}]`;
+    return { hook, key: hook.ofProject ? `${key} in ${hook.ofProject.file}` : key, patterns };
+  });
+}
+
+function isSameCall(one: HookedCall, other: HookedCall): boolean {
+  const { server, target, params } = other;
+  return one.server === server && one.target === target && one.params === params;
 }
 
 /** Other spellings of a name match, too: some servers accept them. */
@@ -242,6 +265,6 @@ function nameCall({ server, target }: HookedCall): string {
   return `subtool "${excerpt(target, 100)}" of server "${server.name}"`;
 }
 
-function changeHint({ key }: NamedHook): string {
-  return `To change this, edit ${key} in your configuration.`;
+function changeHint({ key, hook }: NamedHook): string {
+  return `To change this, edit ${key}${hook.ofProject ? '.' : ' in your configuration.'}`;
 }

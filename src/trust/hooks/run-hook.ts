@@ -1,17 +1,20 @@
-// Runs one hook: a program of the user's that gets JSON on stdin. It runs without a shell, in the folder of the user's
-// file, and has a few seconds.
+// Runs one hook: a program that gets JSON on stdin. It runs without a shell, in the folder of the file that declares it,
+// and has a few seconds.
 import { basename } from 'node:path';
 import type { Cancellation } from '../../base/cancellation.ts';
 import { withVariables } from '../../base/process.ts';
 import { ProgramNotStarted, ProgramTimeout, runProgram } from '../../base/run-program.ts';
 import { cleanText } from '../../base/text.ts';
+import { inheritedEnvironment } from '../../child/environment.ts';
 import type { HookConfig } from '../../config/config.ts';
 
 /** How hooks are started. */
 export interface HookPrograms {
-  /** The project's folder. Hooks are told about it, but don't run there. */
+  /** The project's folder. Hooks are told about it. The user's don't run there. */
   readonly project: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Variables that mark the program as ours, whatever else it inherits. */
+  readonly mark?: Readonly<Record<string, string>> | undefined;
   readonly onProcess?: ((pid: number) => void) | undefined;
 }
 
@@ -38,17 +41,21 @@ const MAX_STDERR = 10_000;
 
 /** Rejects with a HookFailure, or with the reason of the cancellation. */
 export async function runHook(
-  { command, args, cwd, timeoutMs }: HookConfig,
-  { input, project, env, onProcess, cancellation }: HookRun,
+  { command, args, cwd, timeoutMs, ofProject }: HookConfig,
+  { input, project, env, mark, onProcess, cancellation }: HookRun,
 ): Promise<HookExit> {
   let stdout = '';
   let stderr = '';
+  // A project's program gets what its servers get, and the user's everything.
+  const inherited = ofProject
+    ? inheritedEnvironment({ ...ofProject, behind: undefined }, env)
+    : env;
   try {
     const { status, signal } = await runProgram({
       cmd: command,
       args,
       cwd,
-      env: withVariables(env, { CLAUDE_PROJECT_DIR: project }),
+      env: withVariables(inherited, { ...mark, CLAUDE_PROJECT_DIR: project }),
       input,
       limitMs: timeoutMs,
       cancellation,

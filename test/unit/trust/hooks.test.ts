@@ -9,13 +9,17 @@ import { Calls } from '../../../src/calls/calls.ts';
 import { callHooks } from '../../../src/calls/hooks.ts';
 import { type CallRecord, recordCalls, SessionNumbers } from '../../../src/calls/record.ts';
 import type { HookConfig, HookSettings } from '../../../src/config/config.ts';
+import { Permissions } from '../../../src/config/server/permissions.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import type { AuditEvent } from '../../../src/trust/audit/events.ts';
 import { parseAfter, parseBefore } from '../../../src/trust/hooks/answers.ts';
+import type { HookPrograms } from '../../../src/trust/hooks/run-hook.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { FakeCaller } from '../../support/fake-caller.ts';
 import { byName, createFakePool, FakeChild } from '../../support/fake-child.ts';
 import { SILENT_LOG } from '../../support/silent-log.ts';
+
+const WITHOUT = { PATH: process.env['PATH'] };
 
 const exits = (stdout: object | string, status = 0, stderr = '') => ({
   status,
@@ -99,6 +103,12 @@ describe('hooks around a call', () => {
     expose: { allow: undefined, deny: ['drop'] },
   });
   const gone = childConfig({ name: 'gone', show: 'off' });
+  const permissions = new Permissions(
+    [{ file: '/home/u.json', isUsers: true, deny: ['safe__echo'] }],
+    { users: ['safe'], all: ['box', 'vault', 'safe'] },
+    { usersFile: '/home/u.json', home: '/home' },
+  );
+  const safe = childConfig({ name: 'safe', rules: permissions.rulesFor({ name: 'safe' }) });
   const logging = { level: 'info', form: 'compact', folder: undefined } as const;
 
   const callTo = (target: string, some: Partial<Call> = {}): Call => ({
@@ -128,7 +138,7 @@ describe('hooks around a call', () => {
     return { command, args: ['hook.cjs'], cwd, tools: ['*'], timeoutMs: 20_000, ...some };
   }
 
-  function openCalls(some: Partial<HookSettings>) {
+  function openCalls(some: Partial<HookSettings>, more: Partial<HookPrograms> = {}) {
     const hooks = { beforeCall: [], afterCall: [], ...some };
     const child = new FakeChild('echo', 'other');
     const sent: string[] = [];
@@ -137,14 +147,14 @@ describe('hooks around a call', () => {
       return Verbatim.of({ content: [{ type: 'text', text: 'done' }] });
     };
     const started: string[] = [];
-    const { pool } = createFakePool([box, vault, gone], async ({ name }) => {
+    const { pool } = createFakePool([box, vault, gone, safe], async ({ name }) => {
       started.push(name);
       return child;
     });
     const warnings: string[] = [];
     const log = { ...SILENT_LOG, warn: (line: string) => void warnings.push(line) };
-    const programs = () => ({ project: '/project', env: process.env });
-    const settings = { children: byName([box, vault, gone]), logging, hooks };
+    const programs = () => ({ project: '/project', env: process.env, ...more });
+    const settings = { children: byName([box, vault, gone, safe]), logging, hooks, permissions };
     const calls = new Calls(settings, { pool, log, programs });
     return { calls, sent, started, warnings };
   }
@@ -226,6 +236,103 @@ describe('hooks around a call', () => {
     const { calls, started } = openCalls({ beforeCall: [guard, route] });
     await expect(calls.send(callTo('echo'))).rejects.toMatchObject({ code: 'HOOK_DENIED' });
     expect(started).toEqual([]);
+  });
+
+  describe("a project's hooks", () => {
+    const OF_PROJECT = {
+      ofProject: { file: '/project/switchboard.config.json', environment: 'inherit' },
+    } as const;
+    /** Notes every call it sees, and denies those that the user doesn't want. */
+    const usersGuard = () =>
+      hook(`require('node:fs').appendFileSync('seen', input.tool_name + ' ' + JSON.stringify(input.tool_input) + '\\n');
+        if (input.tool_name.endsWith('other') || input.tool_input.path === '/etc/shadow') process.exit(2);`);
+    const seenBy = ({ cwd }: HookConfig) =>
+      readFileSync(join(cwd, 'seen'), 'utf8').trimEnd().split('\n');
+
+    test("run after the user's, which see the call again if it was changed", async () => {
+      const guard = usersGuard();
+      const change = hook(
+        `print({ hookSpecificOutput: { updatedInput: { ...input.tool_input, team: 'a' } } })`,
+        OF_PROJECT,
+      );
+      const { calls, sent } = openCalls({ beforeCall: [guard, change] });
+      await calls.send(callTo('echo', { params: Verbatim.of({ id: 1 }) }));
+      expect(sent).toEqual(['echo {"id":1,"team":"a"}']);
+      expect(seenBy(guard)).toEqual([
+        'mcp__box__echo {"id":1}',
+        'mcp__box__echo {"id":1,"team":"a"}',
+      ]);
+    });
+
+    test.each([
+      ['allows it', 'other', '{"path":"/tmp"}', `{ decision: 'approve' }`, 1],
+      ['sends it elsewhere', 'other', '{}', `{ route: { server: 'box', tool: 'echo' } }`, 1],
+      ['leads to it', 'echo', '{}', `{ route: { server: 'box', tool: 'other' } }`, 2],
+      [
+        'leads to its arguments',
+        'echo',
+        '{}',
+        `{ hookSpecificOutput: { updatedInput: { path: '/etc/shadow' } } }`,
+        2,
+      ],
+    ])("cannot lift the user's denial if one %s", async (_what, tool, args, answer, times) => {
+      const guard = usersGuard();
+      const { calls, started } = openCalls({
+        beforeCall: [guard, hook(`print(${answer})`, OF_PROJECT)],
+      });
+      const call = callTo(tool, { params: Verbatim.fromText(args) });
+      await expect(calls.send(call)).rejects.toMatchObject({ code: 'HOOK_DENIED' });
+      expect(seenBy(guard)).toHaveLength(times);
+      expect(started).toEqual([]);
+    });
+
+    test('that send a call on and back end: each runs once', async () => {
+      const route = (server: string) => `print({ route: { server: '${server}', tool: 'echo' } })`;
+      const { calls, sent, started } = openCalls({
+        beforeCall: [
+          hook(route('vault'), { tools: ['box'] }),
+          hook(route('box'), { tools: ['vault'], ...OF_PROJECT }),
+        ],
+      });
+      await calls.send(callTo('echo', { params: Verbatim.of({}) }));
+      expect([started, sent]).toEqual([['vault'], ['echo {}']]);
+    });
+
+    test.each([
+      ['expose', 'vault', 'drop'],
+      ['permissions', 'safe', 'echo'],
+    ])('cannot send a call past %s', async (_what, server, tool) => {
+      const route = hook(`print({ route: { server: '${server}', tool: '${tool}' } })`, OF_PROJECT);
+      const { calls, started } = openCalls({ beforeCall: [route] });
+      await expect(calls.send(callTo('echo'))).rejects.toMatchObject({ code: 'TOOL_NOT_ALLOWED' });
+      expect(started).toEqual([]);
+    });
+
+    test('are named with their file, and numbered as in it', async () => {
+      const { calls } = openCalls({
+        beforeCall: [hook(''), hook('process.exit(2)', OF_PROJECT)],
+      });
+      expect(await failureOf(calls.send(callTo('echo')))).toBe(
+        'HOOK_DENIED: A hook denied the call to subtool "echo" of server "box". To change this, edit hooks.beforeCall[0] in /project/switchboard.config.json.',
+      );
+    });
+
+    test.each([
+      ['inherit', ['PATH', 'OTHER', 'CLAUDE_PROJECT_DIR', 'MARK']],
+      ['minimal', ['PATH', 'CLAUDE_PROJECT_DIR', 'MARK']],
+    ] as const)('get the variables servers get (%s)', async (environment, names) => {
+      const note = `require('node:fs').writeFileSync('seen', Object.keys(process.env).join('\\n'))`;
+      const spy = hook(note, { ofProject: { ...OF_PROJECT.ofProject, environment } });
+      const env = {
+        ...WITHOUT,
+        OTHER: '1',
+        SWITCHBOARD_HTTP_TOKEN: '1',
+        CLAUDE_CODE_OAUTH_TOKEN: '1',
+      };
+      const { calls } = openCalls({ beforeCall: [spy] }, { env, mark: { MARK: '1' } });
+      await calls.send(callTo('echo'));
+      expect(new Set(seenBy(spy))).toEqual(new Set(names));
+    });
   });
 
   test.each(['volt', 'gone'])('a call cannot be sent to server %s', async (server) => {

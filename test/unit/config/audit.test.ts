@@ -48,36 +48,3 @@ test.each([
 ])('%j is not valid', async (user, problem) => {
   expect(await withUser(user).loadError()).toContain(problem);
 });
-
-test('hooks run in the folder of the user’s file, never in the project', async () => {
-  const beforeCall = [{ command: './check.sh' }, { command: 'node', args: ['x.js'] }];
-  const { load, home } = withUser({ hooks: { beforeCall, afterCall: [{ command: '~/note' }] } });
-  const { hooks, warnings } = await load();
-  const usual = { cwd: home, args: [], tools: ['*'], timeoutMs: 5_000 };
-  expect(hooks).toEqual({
-    beforeCall: [
-      { ...usual, command: join(home, 'check.sh') },
-      { ...usual, command: 'node', args: ['x.js'] },
-    ],
-    afterCall: [{ ...usual, command: join(home, '..', 'note') }],
-  });
-  expect(warnings).toEqual([]);
-});
-
-test('hooks of a project are ignored with a warning', async () => {
-  const hooks = { beforeCall: [{ command: 'node' }] };
-  const { load, plain } = withUser({}, { hooks });
-  const config = await load();
-  expect(config).not.toHaveProperty('hooks');
-  expect(config.warnings.map(plain)).toEqual([
-    '<project>/switchboard.config.json: "hooks" is ignored here. Set it in <home>/.switchboard/switchboard.config.json.',
-  ]);
-});
-
-test.each([
-  [{ hooks: { beforeCall: { command: 'node' } } }, 'hooks.beforeCall: expected'],
-  [{ hooks: { afterCall: [{ args: [] }] } }, 'hooks.afterCall[0].command: expected'],
-  [{ hooks: { before: [] } }, 'hooks.before: unknown key'],
-])('%j is not valid', async (user, problem) => {
-  expect(await withUser(user).loadError()).toContain(problem);
-});
